@@ -3,7 +3,8 @@
 from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
 from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
 from .checks import at_least, one_of
-from .errors import GameError, InputError, KeywordError, SizeError
+from .errors import GameError, InputError, KeywordError, SizeError, WriteError
+from .folders import append, make_folder, user_folder, write_file
 from .game import GAMES, Game
 from .layout import Layout
 from .leg import Leg
@@ -52,12 +53,17 @@ __all__ = [
     "TurnGame",
     "TurnSweeps",
     "Values",
+    "WriteError",
+    "append",
     "arithmetic",
     "at_least",
     "frozen",
+    "make_folder",
     "one_of",
     "present",
     "presents",
     "sweeps_for",
     "sweeps_of",
+    "user_folder",
+    "write_file",
 ]

@@ -35,6 +35,15 @@ def at_least(name: str, value: int, minimum: int) -> int:
     return int(value)
 
 
+def at_most(count: int | None) -> int | None:
+    """Return the ``count`` of the entries that are wanted; None stands for all.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    return None if count is None else at_least("count", count, 0)
+
+
 def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     """Return ``value`` if it is one of the known names.
 

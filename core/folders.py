@@ -64,16 +64,23 @@ def make_folder(folder: Path) -> None:
         raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None
 
 
-def write(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None:
     """Write a file atomically: beside its place, to which it is then moved.
 
     The package writes no file in another way, but for ``append``. A link stays one: the file that
     it leads to is written.
 
+    Args:
+        path: the file.
+        content: its bytes, or a function that writes them into a buffer.
+
     Raises:
         WriteError: if there is no room or no permission; the old file is whole, and nothing else is
             left.
     """
+    if callable(content):
+        content(buffer := io.BytesIO())
+        content = buffer.getvalue()
     place = Path(os.path.realpath(path))
     beside = place.with_name(f".{place.name[:40]}.{HOST}.{get_ident()}.{os.getpid()}")
     with _errors_in_words(path):
@@ -88,13 +95,6 @@ def write(path: Path, content: bytes) -> None:
         finally:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
-
-
-def write_with(path: Path, save: Callable[[io.BytesIO], Any]) -> None:
-    """Write atomically the bytes that ``save`` writes into a buffer (see ``write``)."""
-    buffer = io.BytesIO()
-    save(buffer)
-    write(path, buffer.getvalue())
 
 
 def append(path: Path, line: bytes) -> None:
@@ -112,6 +112,7 @@ def append(path: Path, line: bytes) -> None:
                 line = line if file.read() == b"\n" else b"\n" + line  # after an incomplete one
             if file.write(line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file.fileno())
 
 
 @contextmanager

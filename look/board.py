@@ -9,7 +9,7 @@ from ..agents.board.leaderboard import INTRODUCTION, Board, agent_name
 from ..agents.board.self_play import SelfPlayBoard
 from ..agents.board.standings import Standings, rules
 from ..agents.board.tables import REFERENCES
-from ..core.folders import write as write_file
+from ..core import write_file
 from . import page
 from .charts import COLOURS, Plot
 from .drawing import to_svg

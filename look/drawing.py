@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ..core import FloatArray
-from ..core.folders import make_folder, write_with
+from ..core import FloatArray, make_folder, write_file
 from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Plot, Points, format_of
 from .maps import HATCH, draw_map, map_legend, map_size
 
@@ -40,10 +39,8 @@ def draw(plot: Plot, path: Path, dpi: int = 110) -> None:
     with rc_context(STYLE):
         figure = _figure(plot)
         make_folder(path.parent)
-        write_with(
-            path,
-            lambda file: figure.savefig(file, format=kind, dpi=dpi, metadata=about or None),
-        )
+        options: Any = {"format": kind, "dpi": dpi, "metadata": about or None}
+        write_file(path, lambda file: figure.savefig(file, **options))
 
 
 def to_figure(plot: Plot) -> Figure:

@@ -8,7 +8,7 @@ import numpy as np
 from ..agents.algorithms import ALGORITHMS
 from ..agents.board.statistics import PER_CENT
 from ..agents.entries.tables import CLAIMS, EntryBoard, write_tables
-from ..core.folders import write as write_file
+from ..core import write_file
 from . import page
 from .charts import COLOURS, Bars, Plot
 from .drawing import to_svg

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..agents.runs.folders import read_config
-from ..core import InputError, one_of
-from ..core.folders import make_folder, write
+from ..core import InputError, make_folder, one_of, write_file
 from ..games import DEFAULT_GAME
 from .drawing import draw
 from .names import EXAMPLES, GAME_CHARTS, picture
@@ -57,7 +56,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
             f"{shown.caption} `{' '.join(command)} --picture {path.name}`",
         ]
     if only is None:
-        write(folder.with_name(f"{folder.name}.md"), ("\n".join(lines) + "\n").encode())
+        write_file(folder.with_name(f"{folder.name}.md"), ("\n".join(lines) + "\n").encode())
     return written
 
 

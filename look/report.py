@@ -12,8 +12,7 @@ from ..baselines import score as exact_score
 from ..baselines.policies.door import label
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import costliest, quoted, summary, tables
-from ..core import Game, InputError, SizeError
-from ..core.folders import make_folder, write
+from ..core import Game, InputError, SizeError, make_folder, write_file
 from ..core.positions import has_few_states
 from ..core.presentation import present
 from ..core.progress import tell
@@ -48,7 +47,7 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
         tell(number, len(steps), name)
         parts += make()
     lead = [page.paragraph(_what_it_is(score)), page.contents(parts)]
-    write(path, page.to_html(title, [*lead, *parts]).encode())
+    write_file(path, page.to_html(title, [*lead, *parts]).encode())
     return score
 
 

@@ -15,9 +15,7 @@ from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import task_of
 from ..baselines.scoring.certificate_file import printable
-from ..core import InputError, at_least
-from ..core.errors import WriteError
-from ..core.folders import write
+from ..core import InputError, at_least, write_file
 from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
@@ -142,20 +140,9 @@ class GameRecord:
         """Return a record of the moves of a session, with the options of this record."""
         return replace(self, seed=session.seed, actions=tuple(session.actions))
 
-    def write_first(self, path: Path) -> None:
-        """Save before the first move, so that nobody plays a game that cannot be saved.
-
-        Raises:
-            InputError: if there is no room or no permission, or the name is too long.
-        """
-        try:
-            self.write(path)
-        except WriteError as error:
-            raise InputError(f"{error}; name another by --save") from None
-
     def write(self, path: Path) -> None:
-        """Save the game (see ``folders.write``)."""
-        write(path, self.text.encode())
+        """Save the game (see ``write_file``)."""
+        write_file(path, self.text.encode())
 
     def _anywhere(self) -> "GameRecord":
         """Return a copy with absolute paths of policies, to be read from any folder."""

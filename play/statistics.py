@@ -13,9 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..core import InputError
-from ..core.errors import WriteError
-from ..core.folders import append, user_folder
+from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
 from .advice import seen_at
 from .coach import unit_of

@@ -6,8 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ..baselines.scoring.certificate_file import printable
-from ..core import InputError
-from ..core.errors import WriteError
+from ..core import InputError, WriteError
 from ..core.presentation import present
 from ..core.words import listed, typed
 from .advice import Advice
@@ -53,8 +52,11 @@ def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -
     with patience(console):
         session = record.session()
     is_new = path is not None and not os.path.lexists(path)
-    if path is not None:
-        record.write_first(path)
+    if path is not None:  # nobody plays a game that cannot be saved
+        try:
+            record.write(path)
+        except WriteError as error:
+            raise InputError(f"{error}; name another by --save") from None
     terminal = Terminal(console, ask or asking(console), record, session, path, is_new=is_new)
     try:
         terminal.run()

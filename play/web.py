@@ -17,8 +17,7 @@ from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from ..core import InputError
-from ..core.errors import WriteError
+from ..core import InputError, WriteError
 from .game_routes import serve_games
 from .open_games import OpenGames
 from .opened import NotKeptError

@@ -11,8 +11,7 @@ from exactdice.agents.board.tables import write_files
 from exactdice.agents.entries import submission
 from exactdice.agents.entries.card import make_card, write_card
 from exactdice.agents.runs.options import PolicyOptions
-from exactdice.core.errors import WriteError
-from exactdice.core.folders import append, make_folder, write
+from exactdice.core import WriteError, append, make_folder, write_file
 from exactdice.look import gallery
 from exactdice.look.charts import Bars, Plot
 from exactdice.look.drawing import draw
@@ -82,7 +81,7 @@ def test_a_full_disk_leaves_nothing_of_an_entry(tmp_path, room):
 
 @pytest.mark.parametrize("call", ["fsync", "write"])
 def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, call):
-    write(path := tmp_path / "file", b"old")
+    write_file(path := tmp_path / "file", b"old")
 
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -92,7 +91,7 @@ def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, call):
     else:
         monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(WriteError, match="file cannot be written: no space left on device$"):
-        write(path, b"new")
+        write_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -100,24 +99,24 @@ def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, call):
 def test_a_file_is_written_where_a_link_leads_and_under_the_longest_name(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     for name in ("link", "link", "n" * 255):
-        write(tmp_path / name, b"new")
+        write_file(tmp_path / name, b"new")
     assert (tmp_path / "file").read_bytes() == (tmp_path / "link").read_bytes() == b"new"
     assert (tmp_path / "link").is_symlink()
     assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_what_is_in_the_way_is_said(tmp_path, monkeypatch):
-    write(path := tmp_path / "file", b"old")
+    write_file(path := tmp_path / "file", b"old")
     for place in (tmp_path, Path(os.devnull)):
         with pytest.raises(WriteError, match="cannot be written: it is a folder, a device or wri"):
-            write(place, b"new")
+            write_file(place, b"new")
     with pytest.raises(WriteError, match=r"file\\n/x cannot be written: no such file or directory"):
-        write(tmp_path / "file\n" / "x", b"new")
+        write_file(tmp_path / "file\n" / "x", b"new")
     with pytest.raises(exactdice.InputError, match="folder must be a place to write to, got .*/x"):
         make_folder(path / "x")
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
     with pytest.raises(WriteError, match="it is a folder, a device or write-protected"):
-        write(path, b"new")
+        write_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -23,7 +23,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from ...core.folders import make_folder
+from ...core import make_folder
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from . import boards

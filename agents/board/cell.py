@@ -23,7 +23,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from rich.console import Console
 
-from ...core.folders import write
+from ...core import write_file
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from ..runs.models import forget_models
@@ -200,6 +200,6 @@ def receive(folder: Path, files: dict[str, bytes]) -> None:
         place.mkdir(parents=True, exist_ok=True)
     signs = [name for name in reversed(SIGNS) if name in files]
     for name in [*(files.keys() - SIGNS), *signs]:
-        write(place / name, files[name])
+        write_file(place / name, files[name])
     if place != folder:
         place.replace(folder)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...baselines import Score, Task, make_task, reference_names, score
-from ...core.folders import write
+from ...core import write_file
 from ..runs.config import TrainConfig, task_from_options
 from .statistics import Estimate
 
@@ -72,7 +72,7 @@ def write_files(folder: Path, runs: str, title: str, parts: Sequence[str]) -> li
         "leaderboard.md": "\n\n".join([f"# {title}", *parts]) + "\n",
     }
     for name, text in files.items():
-        write(folder / name, text.encode())
+        write_file(folder / name, text.encode())
     return [folder / name for name in files]
 
 

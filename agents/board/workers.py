@@ -9,8 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from ...core import InputError
-from ...core.errors import WriteError
+from ...core import InputError, WriteError
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import first_line
 from .cell import changed_files, folder_of, make_way, owned, receive, run_cell, run_elsewhere

@@ -15,8 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from ...baselines.scoring.certificate_file import once
-from ...core import InputError, one_of
-from ...core.folders import write
+from ...core import InputError, one_of, write_file
 from ..runs.hyperparameters import shown
 from ..runs.reading import STRICT, read
 from ..tracks import OPEN
@@ -133,4 +132,4 @@ def read_card(path: Path) -> Card:
 
 def write_card(path: Path, card: Card) -> None:
     """Write a card."""
-    write(path, (json.dumps(card.model_dump(), indent=2) + "\n").encode())
+    write_file(path, (json.dumps(card.model_dump(), indent=2) + "\n").encode())

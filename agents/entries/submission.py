@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ...baselines import make_task
-from ...core import InputError, one_of
-from ...core.folders import make_folder, write
+from ...core import InputError, make_folder, one_of, write_file
 from ..algorithms import ALGORITHMS
 from ..tracks import OPEN
 from .admission import Verified, verify_all
@@ -77,7 +76,7 @@ def _make(
         made.mkdir()
         write_card(made / NAME, card)
         for (game, seed), path in certificates.items():
-            write(made / f"{game}-{seed}.npz", path.read_bytes())
+            write_file(made / f"{game}-{seed}.npz", path.read_bytes())
         try:
             entry = read_entry(made)
         except EntryError as error:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import FloatArray
-from ...core.folders import write
+from ...core import FloatArray, write_file
 from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
 from ..board.tables import Table, interval_text, markdown, to_csv, unit_of
 from ..tracks import OPEN, Track
@@ -185,7 +184,7 @@ def write_tables(board: EntryBoard, folder: Path) -> list[Path]:
         ),
     }
     for name, text in texts.items():
-        write(folder / name, text.encode())
+        write_file(folder / name, text.encode())
     return [folder / name for name in texts]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
 from ...baselines import LOGGED, NetworkPolicy, Score, Task, as_task, is_toured, score
+from ...core import at_least
 from ..learners.adapter import ModelPolicy
 from ..tracks import TRACKS
 from .config import TrainConfig
@@ -95,7 +96,7 @@ class ExactEvalCallback(EventCallback):
         self.task = as_task(task)
         self.masked = masked
         self._is_sampled = is_toured(self.task)
-        self.interval = interval
+        self.interval = at_least("interval", interval, 1)
         self.folder = folder
         self.stop_at = stop_at
         self.on_score = on_score

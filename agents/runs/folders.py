@@ -34,9 +34,8 @@ import numpy as np
 from filelock import FileLock, Timeout
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from ...core import FloatArray
-from ...core.errors import WriteError
-from ...core.folders import HOST, write
+from ...core import FloatArray, WriteError, write_file
+from ...core.folders import HOST
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
 from .hyperparameters import first_line
@@ -113,7 +112,7 @@ def _runs(process: int) -> bool:
 
 def write_json(path: Path, content: Any) -> None:
     """Write a JSON file atomically."""
-    write(path, (json.dumps(content, indent=2) + "\n").encode())
+    write_file(path, (json.dumps(content, indent=2) + "\n").encode())
 
 
 def read_config(folder: Path) -> TrainConfig:

@@ -94,12 +94,7 @@ def environment_from_options(game: str, env: dict[str, int | str]) -> GameEnv:
 
 
 def task_of_agents(words: Iterable[str], game: str | None, env: dict[str, int | str]) -> Task:
-    """Build the task of agents by their words: the options complete those of a certificate.
-
-    Args:
-        words: names and files of policies.
-        game: the game's name or place; None for that of a certificate, else the default game.
-        env: keywords, which replace those of a certificate of the game.
+    """Build the task of agents by their words: that of a certificate, changed by the options.
 
     Raises:
         InputError: as for ``task_from_options``, or if a certificate is damaged.

@@ -1,6 +1,5 @@
 """A training run: its options, its model, the exact scores so far, and the folder of its files."""
 
-import io
 import json
 import shutil
 from dataclasses import dataclass
@@ -15,9 +14,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
-from ...core import FloatArray
-from ...core.errors import WriteError
-from ...core.folders import write, write_with
+from ...core import WriteError, write_file
 from ..learners.self_play import SelfPlay, self_plays
 from ..learners.vec_env import GameVecEnv
 from ..tracks import TRACKS
@@ -60,11 +57,11 @@ class Record:
             WriteError: if there is no room.
         """
         if best:
-            write_with(self.folder / "best_model.zip", self.model.save)
-        columns = {name: np.array(numbers) for name, numbers in self.log.items()}
+            write_file(self.folder / "best_model.zip", self.model.save)
+        columns: dict[str, Any] = {name: np.array(numbers) for name, numbers in self.log.items()}
         for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
             columns[name] = columns[name][:, None]
-        write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
+        write_file(self.folder / "evaluations.npz", lambda file: np.savez(file, **columns))
 
     def save(self) -> None:
         """Save the state of training, from which it can be resumed, on a bare ``GameVecEnv``.
@@ -75,7 +72,7 @@ class Record:
         env = self.model.get_env()
         if isinstance(env, GameVecEnv):
             content = {**_state(self.model, env), "log": self.log, **self.more_state()}
-            write_with(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
+            write_file(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
 
     def more_state(self) -> dict[str, Any]:
         """Return entries of the checkpoint besides the state of the model and of its games."""
@@ -141,8 +138,8 @@ class Run(Record):
         Raises:
             WriteError: if there is no room.
         """
-        write_with(self.folder / "final_model.zip", self.model.save)
-        write(self.folder / "certificate.npz", certificate(score))
+        write_file(self.folder / "final_model.zip", self.model.save)
+        write_file(self.folder / "certificate.npz", certificate(score))
         spent = {"steps": self.model.num_timesteps, "seconds": self.log["seconds"][-1]}
         summary = {**spent, **score.as_dict(), **self._curve(), **more}
         write_json(self.folder / "score.json", summary)
@@ -203,7 +200,7 @@ def _make_folder(config: TrainConfig) -> Path:
     known = {key: value for key, value in vars(config.hyperparameters).items() if value is not None}
     content = yaml.safe_dump({f"exactdice/{config.game_name}-v0": known}).encode()
     try:
-        write(folder / "hyperparameters.yml", content)
+        write_file(folder / "hyperparameters.yml", content)
         write_json(folder / "config.json", config.to_json())
     except WriteError as error:
         shutil.rmtree(folder)  # it was made just now
@@ -291,7 +288,3 @@ def _set_replay(model: OffPolicyAlgorithm, saved: dict[str, Any]) -> None:
     buffer.pos, buffer.full = saved["pos"], saved["full"]
     for name in REPLAY:
         getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
-
-
-def _savez(file: io.BytesIO, columns: dict[str, FloatArray]) -> None:
-    np.savez(file, **columns)  # type: ignore[arg-type]  # mypy takes a column for the keyword allow_pickle

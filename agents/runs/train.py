@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import Score
-from ...core.errors import WriteError
+from ...core import WriteError
 from ..tracks import TRACKS
 from . import folders, self_play
 from .callback import ExactEvalCallback

@@ -12,7 +12,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 from rich.console import Console
 
-from ...core.folders import write as write_file
+from ...core import write_file
 from ..algorithms import ALGORITHMS
 from ..runs.config import RunError
 from .config import TuneConfig

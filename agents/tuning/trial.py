@@ -25,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import Task, make_task, score, score_self_play
 from ...baselines.scoring.figure import nines
-from ...core.folders import write
+from ...core import write_file
 from ..learners.adapter import ModelPolicy
 from ..learners.self_play import SelfPlay
 from ..runs.config import TrainConfig
@@ -71,7 +71,7 @@ def run_trial(
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="exactdice-") as folder:
         conf = Path(folder, "trial.yml")
-        write(conf, yaml.safe_dump({"default": dict(hyperparameters)}).encode())
+        write_file(conf, yaml.safe_dump({"default": dict(hyperparameters)}).encode())
         for number, game in enumerate(by_size(games)):
             config = TrainConfig(
                 game=game,

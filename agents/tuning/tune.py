@@ -13,7 +13,7 @@ from pathlib import Path
 from optuna.study import Study
 from rich.console import Console
 
-from ...core.folders import make_folder
+from ...core import make_folder
 from . import tables
 from .beginning import begin_with
 from .config import TuneConfig

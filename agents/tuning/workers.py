@@ -4,13 +4,16 @@ A worker lives as long as the search, and keeps the tables and the optimum of ev
 take trials from the journal by themselves.
 """
 
+import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, JournalFileOpenLock
 
-from ...core import InputError
+from ...core import InputError, append
 from ..board.pool import Pool
 from ..board.processors import processors
 from ..runs.config import RunError
@@ -23,10 +26,23 @@ from .work import INTERVAL, alive, new_owner, work
 Watch = Callable[[list[str]], None]
 
 
+class _Journal(JournalFileBackend):
+    """The file of a search; what a full disk or a kill left of a line goes with the next one."""
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        path = Path(self._file_path)
+        self._lock.acquire()
+        try:
+            os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
+            append(path, "".join(f"{json.dumps(log)}\n" for log in logs).encode())
+        finally:
+            self._lock.release()
+
+
 def journal(config: TuneConfig) -> BaseJournalBackend:
     """Return the journal of a search, a file in its folder."""
     path = str(config.place / "journal.log")
-    return JournalFileBackend(path, lock_obj=JournalFileOpenLock(path))
+    return _Journal(path, lock_obj=JournalFileOpenLock(path))
 
 
 def run_workers(config: TuneConfig, watch: Watch) -> None:

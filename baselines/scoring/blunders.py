@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
+from ...core.checks import at_most
 from ...core.frame import frame
 from ...core.presentation import present
 from ...core.tour import Decisions
@@ -80,7 +81,7 @@ class Mistakes(Decisions):
         """List the costliest mistakes as blunders, costliest first."""
         game, seat = solution.task.game, solution.task.seat
         costs = self.costs
-        order = np.lexsort((self.actions, self.states, -costs))[:count]
+        order = np.lexsort((self.actions, self.states, -costs))[: at_most(count)]
         rows = zip(
             map(tuple, game.observe(self.states[order], seat).tolist()),
             self.actions[order].tolist(),

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import FLOATS, InputError, IntArray
+from ...core.checks import at_most
 from ...core.positions import require_few_states
 from ...core.presentation import present
 from ...core.progress import tell
@@ -125,7 +126,8 @@ class Comparison:
         """
         states, task = self._changes.states, self.first.task
         costs = np.column_stack([scored.costs[states] for scored in (self.first, self.second)])
-        order = np.argsort(-np.abs(costs[:, 0] - costs[:, 1]), kind="stable")[:count]
+        order = np.argsort(-np.abs(costs[:, 0] - costs[:, 1]), kind="stable")
+        order = order[: at_most(count)]
         best = solve(task).policy.likeliest(states[order])
         seen = task.game.observe(states[order], task.seat)
         moves = np.column_stack([self._changes.actions[order], best]).tolist()

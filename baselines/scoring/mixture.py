@@ -95,9 +95,12 @@ def _shares(count: int, weights: Sequence[float] | None) -> FloatArray:
     if not 1 <= count <= MOST_MEMBERS:
         raise InputError(f"members must be from 1 to {MOST_MEMBERS} policies, got {count}")
     given = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
-    if given.shape != (count,) or not (np.isfinite(given) & (given > 0)).all():
-        raise InputError(f"weights must be {count} positive numbers, got {weights}")
-    shares: FloatArray = given / given.sum()
+    with np.errstate(all="ignore"):  # a share is 0 or NaN where the sum leaves the range of floats
+        shares: FloatArray = given / given.sum()
+    if given.shape != (count,) or not ((given > 0) & (shares > 0)).all():
+        raise InputError(
+            f"weights must be {count} positive numbers with a finite sum, got {weights}"
+        )
     return shares
 
 

@@ -4,8 +4,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ...core import InputError
-from ...core.folders import write
+from ...core import InputError, write_file
 from ..task import Task
 from .figure import FIGURES
 
@@ -61,4 +60,4 @@ class Shown:
         file = Path(path)
         if file.suffix != ".npz":
             raise InputError(f"path must end in .npz, got {file}")
-        write(file, certificate(result))
+        write_file(file, certificate(result))

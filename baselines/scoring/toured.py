@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from typing_extensions import override
 
-from ...core import InputError
+from ...core import InputError, at_least
 from ...core.positions import require_few_states
 from ...core.tour import KEPT, Tour
 from ..solving.solver import solve
@@ -65,7 +65,7 @@ class TouredScore(Score):
 
     @override
     def blunders(self, count: int | None = 10) -> Blunders:
-        if count is None or count > KEPT:
+        if count is None or at_least("count", count, 0) > KEPT:
             raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
         return super().blunders(count)
 

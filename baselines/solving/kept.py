@@ -24,9 +24,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ...core import FLOATS, Arithmetic, FloatArray, Game, Values
+from ...core import FLOATS, Arithmetic, FloatArray, Game, Values, user_folder, write_file
 from ...core.folded_sweeps import FoldedSweeps
-from ...core.folders import user_folder, write
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
 
@@ -199,7 +198,7 @@ def _write(path: Path, title: str, numbers: FloatArray) -> None:
     rest = np.ascontiguousarray(numbers, _NUMBERS).tobytes()
     with suppress(OSError, ValueError):  # another time they are computed again
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, b"%s\n%s\n%s" % (title.encode(), _digest(title, rest), rest))
+        write_file(path, b"%s\n%s\n%s" % (title.encode(), _digest(title, rest), rest))
 
 
 def _digest(title: str, rest: bytes) -> bytes:

@@ -15,6 +15,7 @@ import numpy as np
 from ...baselines import Task, as_policy, evaluate, solve
 from ...baselines.solving.induction import visit_action_values
 from ...core import FLOATS, FloatArray, IntArray, Stage
+from ...core.checks import at_most
 from ...core.presentation import present
 from ..view import BATCH, AgentView
 from .advantages import AgentMoves, check_factors
@@ -122,7 +123,8 @@ class CriticFigures(Estimates):
 
     def worst(self, count: int = 5) -> list[Estimate]:
         """List the states with the largest weighted squared errors, largest first."""
-        return self._records(np.argsort(-self.occupancy * self.errors**2, kind="stable")[:count])
+        order = np.argsort(-self.occupancy * self.errors**2, kind="stable")
+        return self._records(order[: at_most(count)])
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,8 @@ class Overestimation(Estimates):
 
     def worst(self, count: int = 5) -> list[Estimate]:
         """List the states that contribute most to the mean, largest contribution first."""
-        return self._records(np.argsort(-self.occupancy * self.errors, kind="stable")[:count])
+        order = np.argsort(-self.occupancy * self.errors, kind="stable")
+        return self._records(order[: at_most(count)])
 
 
 @dataclass(frozen=True)

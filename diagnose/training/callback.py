@@ -11,8 +11,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...agents.runs.run import Run
-from ...core import InputError, at_least
-from ...core.folders import make_folder
+from ...core import InputError, at_least, make_folder
 from ...core.words import plural
 from ..figures.exploration import unvisited
 from .actor_gradient import gradient_column

@@ -17,8 +17,7 @@ import numpy as np
 
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import reading
-from ...core import BoolArray, FloatArray
-from ...core.folders import write, write_with
+from ...core import BoolArray, FloatArray, write_file
 from .columns import COLUMNS
 
 NAME = "diagnosis.npz"
@@ -61,8 +60,8 @@ class Diary:
         content["words"] = np.array(words)
         if self.visited is not None:
             content |= {"visited": np.packbits(self.visited), "states": len(self.visited)}
-        write_with(folder / NAME, lambda file: np.savez(file, **content))
-        write(folder / "diagnosis.csv", as_csv(self.rows).encode())
+        write_file(folder / NAME, lambda file: np.savez(file, **content))
+        write_file(folder / "diagnosis.csv", as_csv(self.rows).encode())
 
     @classmethod
     def read(cls, folder: Path) -> "Diary":

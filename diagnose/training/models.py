@@ -11,7 +11,7 @@ from rich.table import Table
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import load_model, read_config, read_log
 from ...agents.runs.run import Run
-from ...core.folders import write
+from ...core import write_file
 from .columns import COLUMNS, GRADIENT, Columns
 from .diagnosed import Diagnosed
 from .diary import NAME, Diary, as_csv
@@ -54,7 +54,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
         _add_visits(columns, folder, which)
         found[which] = columns
     rows = [columns.numbers for columns in found.values()]
-    write(folder / FILE, as_csv(rows, model=list(found)).encode())
+    write_file(folder / FILE, as_csv(rows, model=list(found)).encode())
     return found
 
 

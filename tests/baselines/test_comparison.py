@@ -44,6 +44,17 @@ def test_a_difference_says_what_both_do_and_what_is_best():
     assert worst.costs[0] == pytest.approx(blunder.cost)
 
 
+@pytest.mark.parametrize("count", [-1, np.int64(-2), 1.5, "3", True])
+def test_a_number_of_entries_that_cannot_be_is_refused(count):
+    found = exactdice.compare("random", "if_else", GREED)
+    for listing in (found.first.blunders, found.differences):
+        with pytest.raises(
+            exactdice.InputError, match="count must be (at least 0|an integer), got"
+        ):
+            listing(count)
+        assert listing(0) == []
+
+
 def test_an_agent_does_not_differ_from_itself():
     found = exactdice.compare("if_else", exactdice.score("if_else", GREED), GREED)
     assert (found.gain, found.gain_alike, found.shares) == (0, 0, (0, 0))

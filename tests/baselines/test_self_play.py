@@ -159,8 +159,11 @@ def test_mixtures_refuse_laws_and_too_many_members():
         score_mixture(["optimal", "random"], Task(game))
     with pytest.raises(ValueError, match="members must be from 1 to 8 policies, got 9"):
         score_mixture(["optimal"] * 9, Task(game))
-    with pytest.raises(ValueError, match="weights must be 2 positive numbers"):
-        score_mixture(["optimal", "if_else"], Task(game), [1, 0])
+    for weights in ([1, 0], [1e308, 1e308], [1e308, 1e-320], [-1, -1], [np.inf, 1], [1]):
+        with pytest.raises(
+            ValueError, match="weights must be 2 positive numbers with a finite sum"
+        ):
+            score_mixture(["optimal", "if_else"], Task(game), weights)
 
 
 def test_a_mixture_whose_sets_take_too_long_is_refused_before_anything_is_computed(monkeypatch):

@@ -232,6 +232,8 @@ def test_arrays_over_all_states_are_refused(large):
             getattr(toured, name)
     with pytest.raises(ValueError, match=f"count must be at most {KEPT} in .*, got None"):
         toured.blunders(None)
+    with pytest.raises(ValueError, match="count must be an integer, got '3'"):
+        toured.blunders("3")
     with pytest.raises(SizeError, match="decisions must be fewer than those of random play"):
         exactdice.score("random", environment()).blunders()
 

@@ -210,6 +210,15 @@ def test_action_values_are_those_of_the_greedy_policy_and_of_the_optimum(task):
     assert found.against_own_policy.mean >= found.against_optimum.mean
 
 
+@pytest.mark.parametrize("count", [-1, 1.5, "3"])
+def test_a_number_of_entries_that_cannot_be_is_refused(count):
+    task = TASKS[0]
+    rated = overestimation(task, np.zeros((task.game.num_states, task.game.num_actions)))
+    for found in (critic(task, "random", values_of("random", task)), rated.against_optimum):
+        with pytest.raises(InputError, match="count must be (at least 0|an integer), got"):
+            found.worst(count)
+
+
 def test_the_smallest_of_equal_actions_is_taken_and_illegal_ones_never():
     task = TASKS[0]
     mask = task.game.mask(np.arange(task.game.num_states))

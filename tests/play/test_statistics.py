@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from exactdice.core.errors import WriteError
+from exactdice.core import WriteError
 from exactdice.games import InputError
 from exactdice.play.puzzles import own_mistakes
 from exactdice.play.record import GameRecord

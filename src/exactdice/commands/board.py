@@ -43,8 +43,7 @@ def run(options: BoardConfig) -> int:
     from ..agents.board.processors import processors
     from ..agents.entries.admission import admit
     from ..agents.entries.tables import CLAIMS, boards_of, summary
-    from ..core.folders import make_folder
-    from ..core.folders import write as write_file
+    from ..core import make_folder, write_file
     from ..look.entries import write
 
     jobs = processors() if options.jobs == -1 else options.jobs

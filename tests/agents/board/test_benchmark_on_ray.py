@@ -148,7 +148,7 @@ def test_what_was_sent_is_gone_on_with(cell, monkeypatch):
 def test_signs_are_read_before_and_written_after_what_they_stand_for(cell, monkeypatch):
     train(cell)
     read, written = [], []
-    read_bytes, write = Path.read_bytes, cells.write
+    read_bytes, write = Path.read_bytes, cells.write_file
 
     monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
     files = cells.changed_files(cell.run_folder, {})
@@ -158,7 +158,7 @@ def test_signs_are_read_before_and_written_after_what_they_stand_for(cell, monke
         written.append(path.name)
         write(path, content)
 
-    monkeypatch.setattr(cells, "write", note)
+    monkeypatch.setattr(cells, "write_file", note)
     cells.receive(cell.run_folder, files)
     assert written[-2:] == ["checkpoint.pt", "score.json"]
     assert sorted(written) == sorted(read)

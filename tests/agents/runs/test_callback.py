@@ -16,6 +16,12 @@ def make(**keywords):
     return gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, **keywords)
 
 
+@pytest.mark.parametrize("interval", [0, -1, 1.5, "40"])
+def test_an_interval_that_cannot_be_is_refused(interval):
+    with pytest.raises(exactdice.InputError, match="interval must be (at least 1|an integer), got"):
+        ExactEvalCallback(make(), interval)
+
+
 def test_every_score_is_among_the_scalars_of_the_logger_at_its_step(tmp_path):
     env = make()
     exact = ExactEvalCallback(env, interval=40)

@@ -23,6 +23,7 @@ from exactdice.agents.tuning.workers import journal
 from exactdice.core import InputError
 from exactdice.games import Greed
 from exactdice.look.tuning import importances
+from full_disk import no_file_above
 from optuna.trial import TrialState
 from rich.console import Console
 from sb3_contrib import MaskablePPO
@@ -369,6 +370,21 @@ def test_the_folder_of_another_search_is_refused(search):
     tune(search(trials=1), quiet())
     with pytest.raises(InputError, match="has algorithm qlearning instead of ppo: choose another"):
         tune(search(algorithm="ppo"), quiet())
+
+
+def test_a_full_disk_leaves_the_journal_that_was_there(search):
+    config = search()
+    config.place.mkdir()
+    file = config.place / "journal.log"
+    backend = journal(config)
+    open_study(backend, config).ask()
+    size = file.stat().st_size
+    with no_file_above(size + 9), pytest.raises(OSError, match=r"journal\.log cannot be written: "):
+        open_study(backend, config).ask()
+    assert file.stat().st_size == size + 9
+    assert len(open_study(journal(config), config).trials) == 1
+    open_study(journal(config), config).ask()
+    assert len(open_study(journal(config), config).trials) == 2
 
 
 @pytest.mark.parametrize("text", ["no journal\nat all\n", '{"op_code": 99}\n'])
