@@ -2,7 +2,7 @@
 
 Only the track is proven, since the certificates are for its games. The texts of a card appear on
 web pages, in Markdown and in CSV files. So they consist of letters, digits and a few signs without
-a special meaning there.
+a special meaning there, all ASCII, so that no letter of another alphabet looks like one of these.
 """
 
 import json
@@ -24,7 +24,7 @@ LARGEST = 10_000  # largest size of a card in bytes
 LONGEST = 80  # largest number of characters in a text
 NAME = "card.json"
 
-_WORDS = re.compile(rf"[^\W_][\w .,:+()'-]{{0,{LONGEST - 1}}}")
+_WORDS = re.compile(rf"[^\W_][\w .,:+()'-]{{0,{LONGEST - 1}}}", re.ASCII)
 _LINK = re.compile(r"https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/[A-Za-z0-9._~/?#=&%+,-]*)?")
 _VERSION = re.compile(r"[0-9A-Za-z.+]{1,30}")
 
@@ -34,8 +34,8 @@ def _words(text: str) -> str:
     if not _WORDS.fullmatch(text) or "www." in text.lower():
         raise PydanticCustomError(
             "text",
-            f"1 to {LONGEST} letters, digits, spaces and signs out of . , : + - ( ) ' _, the first "
-            "a letter or a digit, and no address",
+            f"1 to {LONGEST} letters, digits, spaces and signs out of . , : + - ( ) ' _, all "
+            "ASCII, the first a letter or a digit, and no address",
         )
     return text
 

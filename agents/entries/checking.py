@@ -5,25 +5,29 @@ ends this process alone. The game and the keywords of a certificate are compared
 track before a game is built, so that the checker solves no task but the track's own.
 """
 
-import hashlib
 import json
 import multiprocessing
 import signal
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...baselines import Task, verify
 from ...baselines.scoring.certificate_file import printable, read
-from ...core import InputError
+from ...core import InputError, IntArray
+from ...core.positions import states_of
 from ..runs.hyperparameters import first_line
 
 #: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
 SECONDS = 300.0
 OPTIMAL = 1e-9  # largest regret of a policy that counts as optimal
+#: The numbers of a score that the board shows, by their names in ``Score``.
+NUMBERS = ("value", "optimum", "random", "regret", "normalized", "nines")
 
 
 class Job(NamedTuple):
@@ -40,20 +44,18 @@ class Job(NamedTuple):
     paths: Sequence[Path]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Figures:
-    """The score of a valid certificate, computed from its policy.
+    """The score of a valid certificate, computed from its policy, and the policy.
 
     Attributes:
-        value: see ``Score``, as for all others but the last.
+        value: see ``Score``, as for the next five.
         optimum: see ``Score``.
         random: see ``Score``.
         regret: see ``Score``.
         normalized: see ``Score``.
         nines: see ``Score``.
-        key: equal for two policies that count as copies of each other: policies with the same value
-            to the last digit; or, if optimal, since many programs find optimal policies, policies
-            that agree in all states.
+        actions: the likeliest action in each state of the seat, shape (state,).
     """
 
     value: float
@@ -62,7 +64,7 @@ class Figures:
     regret: float
     normalized: float
     nines: float
-    key: str
+    actions: IntArray = field(repr=False)
 
     @property
     def is_optimal(self) -> bool:
@@ -78,17 +80,15 @@ def check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
             claim.
         OSError: if the file cannot be read.
     """
-    policy, claims = read(path)
+    _, claims = read(path)
     if claims["game"] != game:
         raise InputError(f"must be of {game}, got one of {claims['game']}")
     _compare(game, claims["keywords"], keywords)
     result = verify(path)
     _compare(game, keywords, keywords_of(result.task))
-    found = {name: getattr(result, name) for name in Figures.__dataclass_fields__ if name != "key"}
-    key = repr(result.value)
-    if result.regret <= OPTIMAL:
-        key = hashlib.sha256(policy.tobytes()).hexdigest()
-    return Figures(**found, key=key)
+    plays = result.agent.likeliest(states_of(result.task.game, result.task.seat))
+    found = {name: getattr(result, name) for name in NUMBERS}
+    return Figures(**found, actions=plays.astype(np.min_scalar_type(result.task.game.num_actions)))
 
 
 def keywords_of(task: Task) -> dict[str, Any]:

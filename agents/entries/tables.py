@@ -1,7 +1,7 @@
 """The board of entries: tables of the entries of a track, as Markdown and CSV."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
 from ..board.tables import Table, interval_text, markdown, to_csv, unit_of
 from ..tracks import OPEN, Track
 from .admission import Admission, Verified
+from .checking import NUMBERS
 
 CLAIMS = (
     "Moves, seconds and hardware are claims of the authors: nobody can prove with how many moves a "
@@ -161,7 +162,7 @@ def _rows(found: Verified) -> list[Row]:
     }
     rows = []
     for (game, seed), figures in found.figures.items():
-        numbers = {name: value for name, value in asdict(figures).items() if name != "key"}
+        numbers = {name: getattr(figures, name) for name in NUMBERS}
         known: dict[str, Any] = {
             "track": card.track,
             "version": card.version,

@@ -31,6 +31,7 @@ from exactdice.baselines import CertificateError, certificate, make_task
 from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import InputError
+from exactdice.core.positions import states_of
 from exactdice.look.entries import chart, colours_of
 
 import exactdice
@@ -232,6 +233,8 @@ def test_a_link_to_an_entry_is_refused_and_so_is_a_name_with_signs(tmp_path):
         ("title", "a|b", "title must be 1 to 80 letters"),
         ("title", "See WWW.example.org", "title must be 1 to 80 letters, .* and no address"),
         ("title", "a\nb", "title must be 1 to 80 letters"),
+        ("title", "\u0420\u0420\u041e", "title must be 1 to 80 letters, .*, all ASCII"),
+        ("algorithm", "\u0420\u0420\u041e", "algorithm must be 1 to 80 letters, .*, all ASCII"),
         ("algorithm", "<b>PPO</b>", "algorithm must be 1 to 80 letters"),
         ("algorithm", "@everybody", "algorithm must be 1 to 80 letters"),
         ("hardware", "x" * 81, "hardware must be 1 to 80 letters"),
@@ -387,9 +390,64 @@ def test_a_copy_is_refused_also_with_a_changed_card_order_of_seeds_and_a_few_oth
     assert [held.entry.name for held in found.verified] == ["b-original"]
     assert found.refused == {
         "a-copy": "must be an entry of its own, got the policies of b-original in 3 of 4 "
-        "certificates"
+        "certificates: at most 0.1% of the decisions are others, or 1% of all states if both are "
+        "optimal"
     }
     assert list(admit(tmp_path, 1).refused) == ["b-original"]  # by name, if nothing else is known
+
+
+def rarest_changed(content, game):
+    """Take another legal action where the policy of a certificate decides most rarely, or never."""
+    task, path = small_task(game), io.BytesIO(content)
+    with np.load(path) as file:
+        actions = file["policy"].astype(int)
+    states = states_of(task.game, task.seat)
+    score = exactdice.score(whole(task, actions), task)
+    met, choices = score.occupancy[states], task.game.mask(states)
+    open_to = choices.sum(axis=1) > 1
+    rare = np.argmin(np.where(open_to & ((met > 0) | (score.regret < 1e-9)), met, np.inf))
+    assert met[rare] / met.sum() < 0.001
+    legal = np.flatnonzero(choices[rare])
+    actions[rare] = legal[legal != actions[rare]][0]
+    return certificate(exactdice.score(whole(task, actions), task))
+
+
+def whole(task, actions):
+    """Return the actions in all states of the game, given those in the states of the seat."""
+    table = np.zeros(task.game.num_states, dtype=int)
+    table[states_of(task.game, task.seat)] = actions
+    return table
+
+
+@pytest.mark.parametrize("policy", [None, "optimal"])
+def test_a_copy_with_changes_in_rare_positions_is_refused(tmp_path, policy, monkeypatch):
+    """Its values are others, or an optimal policy takes another action in a position never met."""
+    monkeypatch.setitem(SIZES, "Greed", {"max_score": 20})
+    monkeypatch.setitem(SIZES, "FourTwoOne", {"faces": 6})
+    original = make_entry(tmp_path / "a")
+    copy = make_entry(tmp_path / "b", title="My own")
+    for path in copy.glob("*.npz"):
+        game = path.name.partition("-")[0]
+        content = path.read_bytes()
+        if policy:
+            content = certificate(exactdice.score(policy, small_task(game)))
+            (original / path.name).write_bytes(content)
+        path.write_bytes(rarest_changed(content, game))
+    found = admit(tmp_path, 1)
+    assert list(found.refused) == ["b"]
+    assert "the policies of a in 4 of 4 certificates" in found.refused["b"]
+
+
+def test_a_copy_of_half_an_entry_is_refused_and_so_is_one_of_two_entries(tmp_path):
+    make_entry(tmp_path / "a", title="A")
+    make_entry(tmp_path / "b", first=7, title="B")
+    for name, originals in {"half": "aa", "both": "ab", "quarter": "a"}.items():
+        entry = make_entry(tmp_path / name, first=20 + len(name), title=name)
+        for game, original in zip(TINY.games, originals, strict=False):
+            shutil.copy(tmp_path / original / f"{game}-0.npz", entry / f"{game}-0.npz")
+    refused = admit(tmp_path, 1).refused
+    assert list(refused) == ["both", "half"]
+    assert "the policies of a, b in 2 of 4 certificates" in refused["both"]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -404,11 +462,12 @@ def test_an_entry_of_the_board_must_be_unchanged(tmp_path, seed):
     assert reason.startswith("must stay as it is on the board")
 
 
-def test_a_title_is_taken_once_on_a_track(tmp_path):
+@pytest.mark.parametrize("title", ["DICE  by heart", "Dice, by-heart (.)"])
+def test_a_title_is_taken_once_on_a_track(tmp_path, title):
     make_entry(tmp_path / "one")
-    make_entry(tmp_path / "two", first=7, title="DICE  by heart")
+    make_entry(tmp_path / "two", first=7, title=title)
     found = admit(tmp_path, 1)
-    assert found.refused == {"two": "title must be its own, got that of one: DICE  by heart"}
+    assert found.refused == {"two": f"title must be its own, got that of one: {title}"}
 
 
 def test_a_seed_is_not_entered_twice(tmp_path):
@@ -444,7 +503,7 @@ def verified(name, algorithm, score):
     """Make an entry that holds, with one score everywhere."""
     card = make_card({**CARD, "title": name, "algorithm": algorithm})
     cells = {(game, seed): None for game in TINY.games for seed in range(2)}
-    figures = Figures(score, 1.0, 0.0, 1 - score, score, nines(score), name)
+    figures = Figures(score, 1.0, 0.0, 1 - score, score, nines(score), np.array([0]))
     return Verified(Entry(Path(name), card, cells), dict.fromkeys(cells, figures))
 
 
