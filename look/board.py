@@ -4,11 +4,9 @@ from pathlib import Path
 
 from ..agents.algorithms import ALGORITHMS
 from ..agents.board import boards, self_play
-from ..agents.board.cross import CROSS
 from ..agents.board.leaderboard import INTRODUCTION, Board, agent_name
 from ..agents.board.self_play import SelfPlayBoard
 from ..agents.board.standings import Standings, rules
-from ..agents.board.tables import REFERENCES
 from ..core import write_file
 from . import page
 from .charts import COLOURS, Plot
@@ -25,10 +23,11 @@ def write(folder: Path) -> list[Path]:
         WriteError: if the folder cannot be written to.
     """
     board = boards.read(folder)
+    paths = boards.write_tables(board, folder)  # first: they stand, whatever a drawing may meet
     path = folder / "leaderboard.html"
     text = _of_runs(board) if isinstance(board, Board) else _of_track(board)
     write_file(path, text.encode())
-    return [*boards.write_tables(board, folder), path]
+    return [*paths, path]
 
 
 def _of_runs(board: Board) -> str:
@@ -42,8 +41,8 @@ def _of_runs(board: Board) -> str:
         page.paragraph(drawn.caption),
         _figures(drawn),
         page.heading("References"),
-        page.paragraph(REFERENCES),
-        page.table(*board.references, texts=2),
+        page.paragraph(board.references.words),
+        page.table(*board.references.table, texts=2),
     ]
     return page.to_html("exactdice: leaderboard", parts)
 
@@ -61,13 +60,13 @@ def _of_track(board: Standings | SelfPlayBoard) -> str:
         page.sortable(*board.games, swatches),
     ]
     if isinstance(board, SelfPlayBoard):
-        parts += [page.heading("Cross table"), page.paragraph(CROSS)]
-        parts += [page.sortable(*board.cross, swatches)]
+        parts += [page.heading("Cross table"), page.paragraph(board.cross.words)]
+        parts += [page.sortable(*board.cross.table, swatches)]
         parts += [page.heading("Rules"), page.paragraph(self_play.rules(board))]
     else:
         parts += [page.heading("Rules"), page.paragraph(rules(board))]
-        parts += [page.heading("References"), page.paragraph(REFERENCES)]
-        parts += [page.sortable(*board.references)]
+        parts += [page.heading("References"), page.paragraph(board.references.words)]
+        parts += [page.sortable(*board.references.table)]
     return page.to_html(f"exactdice: {board.track.title}", parts)
 
 

@@ -1,6 +1,7 @@
 """Plots by the words of the command line."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,8 +25,8 @@ def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
 
 GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
-#: Charts of run folders, which need the libraries of training: what follows the name, and what
-#: they show.
+#: Charts of run folders: what follows the name, and what they show. Those of a single run need the
+#: libraries of training, but for its learning curve.
 RUN_CHARTS = {
     "learning": ("RUN ...", "the exact gap to the optimum of runs over their steps"),
     "critic": ("RUN", "the critic's estimates of state values, against the exact values"),
@@ -138,23 +139,25 @@ def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords)
 
 
 def _of_runs(name: str, words: Sequence[str]) -> Plot:
-    from . import diagnosis, ladders, runs, tracks
-
     if name == "learning":
+        from .runs import learning
+
         if not words:
             raise InputError("learning must be followed by run folders, got none")
-        return runs.learning([Path(word) for word in words])
-    draw: Callable[[Path], Plot] = {
-        "critic": runs.critic,
-        "diagnosis": diagnosis.diagnosis,
-        "gae": diagnosis.gae_by_lambda,
-        "leaderboard": runs.leaderboard,
-        "track": tracks.track,
-        "ladder": ladders.ladder,
-    }[name]
+        return learning([Path(word) for word in words])
+    module, _, function = {
+        "critic": "runs:critic",
+        "diagnosis": "diagnosis:diagnosis",
+        "gae": "diagnosis:gae_by_lambda",
+        "leaderboard": "runs:leaderboard",
+        "track": "tracks:track",
+        "ladder": "ladders:ladder",
+    }[name].partition(":")
     folder = Path(_one(name, "a folder", words))
     if not folder.is_dir():
         raise RunError(f"{name} must be followed by a folder, got {folder}")
+    # Imported here, as some of the modules need the libraries of training.
+    draw: Callable[[Path], Plot] = getattr(import_module(f".{module}", __package__), function)
     return draw(folder)
 
 

@@ -1,6 +1,6 @@
 """Charts of training runs: learning curves, critics, and the leaderboard with its intervals.
 
-This module needs stable-baselines3 and PyTorch, which read the runs.
+Only a critic needs stable-baselines3 and PyTorch, which read the models of runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,6 @@ import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
 from ..agents.board.leaderboard import Cell, Curve, Summary, agent_name, read_cells, summarise
-from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import MARGIN, load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
@@ -180,6 +179,8 @@ def critic(folder: Path, which: str = "final") -> Plot:
     Raises:
         RunError: if the exact values of the run's rewards are not known.
     """
+    from ..agents.learners.adapter import ModelPolicy  # needs stable-baselines3
+
     config = read_config(folder)
     model, env = load_model(folder, which)
     gamma = float(getattr(model, "gamma", 1.0))  # Q-learning has no discount

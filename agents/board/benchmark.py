@@ -23,7 +23,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from ...core import make_folder
+from ...core import InputError, make_folder
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from . import boards
@@ -48,7 +48,7 @@ def benchmark(
         write: writes the leaderboard of a folder, and returns its files.
 
     Returns:
-        One error message for each cell that failed.
+        One error message for each cell that failed, and for the leaderboard if it did.
 
     Raises:
         InputError: if the folder cannot be written to, or the backend ``ray`` is not installed.
@@ -67,11 +67,17 @@ def benchmark(
     failures = _run(waiting, make_workers(config.backend, config.jobs), console) if waiting else []
     for cell in cells:
         _check_options(cell)  # another benchmark may have started in the folder meanwhile
+    try:
+        written = write(config.place) if any(config.place.glob("*/score.json")) else []
+    except InputError:
+        raise
+    except Exception as error:  # the runs are kept, and so are tables that stand already
+        failures.append(f"the leaderboard of {config.place}: {type(error).__name__}: {error}")
+        written = []
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
-    if any(config.place.glob("*/score.json")):
-        for path in write(config.place):
-            console.print(f"written: {path}", highlight=False, soft_wrap=True)
+    for path in written:
+        console.print(f"written: {path}", highlight=False, soft_wrap=True)
     return failures
 
 

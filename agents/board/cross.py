@@ -6,18 +6,18 @@ over both seats. Of each entrant the run of the smallest seed plays.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ...baselines import PayoffMatrix, make_game, payoff_matrix
 from ..algorithms import ALGORITHMS
-from ..learners.adapter import ModelPolicy
 from ..runs import folders
 from ..runs.config import TrainConfig, task_from_options
 from ..tracks import TRACKS, Track
 from .standings import check_version
-from .tables import Table
+from .tables import Part, attempted
 
 #: Policies that every entrant meets in the cross table, besides the other entrants.
 REFERENCES = ("random", "equilibrium")
@@ -88,26 +88,14 @@ def _counts(config: TrainConfig) -> bool:
     return name in track.games and task_from_options(config.game, config.env).game == wanted
 
 
-def without_models(runs: Sequence[Finished]) -> list[str]:
-    """List the games of which the model of an entrant is not in the folder, by name.
-
-    Models of runs are large, so that a folder may have been copied without them.
-    """
-    first: dict[tuple[str, str], Finished] = {}
-    for run in runs:
-        first.setdefault((run.config.game_name, run.entrant), run)
-    missing = [
-        game for (game, _), run in first.items() if not (run.folder / "final_model.zip").exists()
-    ]
-    return list(dict.fromkeys(missing))
-
-
 def cross_table(runs: Sequence[Finished]) -> PayoffMatrix:
     """Let the final policies of a game's entrants play each other, in both seats.
 
     Args:
         runs: of one game; of each entrant the first takes part.
     """
+    from ..learners.adapter import ModelPolicy  # needs stable-baselines3
+
     first: dict[str, Any] = {}
     for run in runs:
         if run.entrant not in first:
@@ -116,18 +104,21 @@ def cross_table(runs: Sequence[Finished]) -> PayoffMatrix:
     return payoff_matrix({**first, **{name: name for name in REFERENCES}}, env.task)
 
 
-def cross_tables(runs: Sequence[Finished]) -> Table:
-    """Make the cross tables of the games that have all models; runs are sorted by game."""
+def cross_tables(runs: Sequence[Finished]) -> Part:
+    """Make the cross tables of games, below each other; runs are sorted by game.
+
+    Models of runs are large, so that a folder may lack them: its games are left out.
+    """
     games = {name: list(group) for name, group in groupby(runs, lambda run: run.config.game_name)}
-    missing = without_models(runs)
-    tables = {name: cross_table(own) for name, own in games.items() if name not in missing}
+    tables, left_out = attempted({name: partial(cross_table, own) for name, own in games.items()})
     names = list(dict.fromkeys(name for table in tables.values() for name in table.names))
     rows = [
         [game, name, *_payoffs(table, row, names), f"{table.means[name]:.4f}"]
         for game, table in tables.items()
         for row, name in enumerate(table.names)
     ]
-    return ["game", "payoff of", *names, "mean against the others"], rows
+    header = ["game", "payoff of", *names, "mean against the others"]
+    return Part(CROSS + left_out, (header, rows))
 
 
 def _payoffs(table: PayoffMatrix, row: int, names: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from ..runs import folders
 from ..runs.config import TrainConfig
 from .statistics import Estimate, estimate, iqm, mean
 from .tables import (
-    REFERENCES,
+    Part,
     Table,
     interval_text,
     markdown,
@@ -82,7 +82,7 @@ class Board:
 
     cells: dict[Cell, Curve]
     results: Table
-    references: Table
+    references: Part
 
 
 def read_board(folder: Path) -> Board:
@@ -102,7 +102,8 @@ def read_board(folder: Path) -> Board:
 
 def write_tables(board: Board, folder: Path) -> list[Path]:
     """Write results.csv and leaderboard.md into a folder."""
-    parts = [INTRODUCTION, markdown(board.results), REFERENCES, markdown(board.references)]
+    parts = [INTRODUCTION, markdown(board.results)]
+    parts += [board.references.words, markdown(board.references.table)]
     return write_files(folder, to_csv(Cell, list(board.cells)), "Leaderboard", parts)
 
 

@@ -141,8 +141,8 @@ def trials_of(config: TrainConfig) -> int | None:
     try:
         shipped = replace(config, conf=None, hyperparams={}, num_envs=None, env=size)
         same = shipped.hyperparameters == config.hyperparameters
-    except InputError:  # their rollouts are longer than the track
-        same = False
+    except (InputError, AttributeError):  # their rollouts are longer than the track; or unknown
+        same = False  # without the libraries of training, as for pictures, which show no trials
     if not same:
         return None
     return trials(tuned(config.algorithm, config.reward or "outcome", config.track))

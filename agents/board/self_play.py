@@ -17,7 +17,7 @@ from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, Track
-from .cross import CROSS, Finished, cross_tables, read_runs, track_of, without_models
+from .cross import Finished, cross_tables, read_runs, track_of
 from .ranking import (
     AGENTS,
     agent_rows,
@@ -31,7 +31,7 @@ from .ranking import (
     trials_of,
 )
 from .statistics import RESAMPLES, area
-from .tables import Table, markdown, mean_moves, moves_text, to_csv, write_files
+from .tables import Part, Table, markdown, mean_moves, moves_text, to_csv, write_files
 
 GAMES = [
     "game", "agent", "seeds", "nines", "95 % interval", "normalised score", "area", "moves to 0.9",
@@ -114,7 +114,7 @@ class SelfPlayBoard:
         return GAMES, rows
 
     @cached_property
-    def cross(self) -> Table:
+    def cross(self) -> Part:
         """The cross tables of all games, below each other; each is computed anew."""
         return cross_tables(self.runs)
 
@@ -205,9 +205,9 @@ def _row(own: Sequence[Entry]) -> list[str]:
 
 def write_tables(board: SelfPlayBoard, folder: Path) -> list[Path]:
     """Write results.csv and leaderboard.md into a folder."""
-    parts = [rules(board), *map(markdown, (board.agents, board.scores, board.games)), CROSS]
-    text = to_csv(Entry, board.entries)
-    return write_files(folder, text, board.track.title, [*parts, markdown(board.cross)])
+    parts = [rules(board), *map(markdown, (board.agents, board.scores, board.games))]
+    parts += [board.cross.words, markdown(board.cross.table)]
+    return write_files(folder, to_csv(Entry, board.entries), board.track.title, parts)
 
 
 def rules(board: SelfPlayBoard) -> str:
@@ -236,7 +236,4 @@ def rules(board: SelfPlayBoard) -> str:
                 f" No mixture of {run.entrant} in {run.config.game_name}, seed {run.config.seed}: "
                 f"{run.found['mixture_left_out']}."
             )
-    missing = without_models(board.runs)
-    if missing:
-        text += f" No cross table of {', '.join(missing)}: the folder lacks models of the runs."
     return text + left_out(board.others)

@@ -32,7 +32,7 @@ from .ranking import (
 )
 from .statistics import RESAMPLES, area
 from .tables import (
-    REFERENCES,
+    Part,
     Table,
     markdown,
     mean_moves,
@@ -95,7 +95,7 @@ class Standings:
     curves: dict[Entry, FloatArray]
     agents: Table
     games: Table
-    references: Table
+    references: Part
     others: int
 
     @property
@@ -151,8 +151,8 @@ def write_tables(board: Standings, folder: Path) -> list[Path]:
         markdown(board.agents),
         markdown(board.scores),
         markdown(board.games),
-        REFERENCES,
-        markdown(board.references),
+        board.references.words,
+        markdown(board.references.table),
     ]
     return write_files(folder, to_csv(Entry, list(board.curves)), board.track.title, parts)
 

@@ -2,24 +2,51 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...baselines import Score, Task, make_task, reference_names, score
+from ...baselines import Task, make_task, reference_names, score
 from ...core import write_file
 from ..runs.config import TrainConfig, task_from_options
+from ..runs.hyperparameters import first_line
 from .statistics import Estimate
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # header, rows
+_Part = TypeVar("_Part")
 
-REFERENCES = "The policies of the sources, and random and optimal play, scored in the same way:"
+
+class Part(NamedTuple):
+    """A table of a board that is computed after training.
+
+    Attributes:
+        words: the meaning of the table, and what is left out of it.
+        table: the table.
+    """
+
+    words: str
+    table: Table
+
+
+def attempted(parts: Mapping[str, Callable[[], _Part]]) -> tuple[dict[str, _Part], str]:
+    """Make parts of a result, by name; say which are left out because of an error, and of which.
+
+    Nothing that comes after training may lose its result, so no error of a part ends the rest.
+    """
+    made, left_out = dict[str, _Part](), ""
+    for name, make in parts.items():
+        try:
+            made[name] = make()
+        except Exception as error:  # a game may also have policies of strangers
+            left_out += f" Left out: {name}: {first_line(error).rstrip('.')}."
+    return made, left_out
 
 
 def task_of(config: TrainConfig) -> Task:
@@ -99,15 +126,6 @@ def moves_text(number: float | None) -> str:
     return "-" if number is None else f"{number:,.0f}"
 
 
-def reference_scores(tasks: Mapping[str, Task]) -> list[tuple[str, str, Score]]:
-    """Score the reference policies of tasks: (name of the task, name of the policy, score)."""
-    return [
-        (name, policy, score(policy, task))
-        for name, task in tasks.items()
-        for policy in _references(task)
-    ]
-
-
 def _references(task: Task) -> list[str]:
     """List optimal and random play, and the policies whose registration names references."""
     names = ["optimal", "random", *reference_names(task.game)]
@@ -116,18 +134,25 @@ def _references(task: Task) -> list[str]:
     return names
 
 
-def reference_table(tasks: Mapping[str, Task], columns: Iterable[Any] = ()) -> Table:
-    """Make the table of the reference policies of tasks.
+def reference_table(tasks: Mapping[str, Task], columns: Iterable[Any] = ()) -> Part:
+    """Score the reference policies of tasks; those that a game does not have are left out.
 
     Args:
         tasks: the tasks by name.
         columns: further columns, as ``Figure``.
     """
     more = list(columns)
+    asked = {
+        f"{policy} of {name}": (name, partial(score, policy, task))
+        for name, task in tasks.items()
+        for policy in _references(task)
+    }
+    scores, left_out = attempted({each: make for each, (_, make) in asked.items()})
     rows = [
-        [name, policy, f"{found.value:.6f}", f"{found.normalized:.4f}"]
+        [asked[each][0], found.policy, f"{found.value:.6f}", f"{found.normalized:.4f}"]
         + [figure.text(found) for figure in more]
-        for name, policy, found in reference_scores(tasks)
+        for each, found in scores.items()
     ]
     header = ["game", "policy", "value", "normalised score", *(figure.label for figure in more)]
-    return header, rows
+    words = " The policies of the sources, and random and optimal play, scored in the same way:"
+    return Part((left_out + words).strip(), (header, rows))

@@ -28,18 +28,19 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from filelock import FileLock, Timeout
-from stable_baselines3.common.base_class import BaseAlgorithm
 
 from ...core import FloatArray, WriteError, write_file
 from ...core.folders import HOST
-from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
 from .hyperparameters import first_line
-from .models import make_env, make_model
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from ..learners.vec_env import GameVecEnv
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
@@ -69,6 +70,8 @@ def alone(folder: Path) -> Iterator[None]:
         RunError: if another process holds the lock.
         WriteError: if the folder cannot be written to.
     """
+    from filelock import FileLock, Timeout  # of the extra "agents", as in load_model
+
     lock = FileLock(folder / ".lock", timeout=0)
     try:
         lock.acquire()
@@ -132,12 +135,14 @@ def read_config(folder: Path) -> TrainConfig:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
 
 
-def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameVecEnv]:
+def load_model(folder: Path, which: str = "final") -> "tuple[BaseAlgorithm, GameVecEnv]":
     """Load the final or the best model of a run, and its training environment.
 
     Raises:
         RunError: if the model is missing, damaged or does not fit the run's configuration.
     """
+    from .models import make_env, make_model
+
     config = read_config(folder)
     path = folder / f"{which}_model.zip"
     if not path.is_file():

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...baselines import score_mixture, score_self_play
-from ...core import SizeError
 from ..learners.adapter import ModelPolicy
 from ..learners.self_play import self_plays
 from ..tracks import TRACKS
 from .callback import ExactEvalCallback, OnScore, due_of, interval_of
 from .folders import SELF_PLAY
+from .hyperparameters import first_line
 from .run import Run
 
 
@@ -65,7 +65,7 @@ def summary(run: Run) -> dict[str, Any]:
     """Give the entries of ``score.json`` of the final model: exploitability, alone and of the pool.
 
     The mixture is of the final policy and of those of the pool, with equal probabilities, each with
-    its likeliest actions. If it is too large to score exactly, the reason takes its place.
+    its likeliest actions. If it cannot be scored exactly, the reason takes its place.
     """
     game = run.task.game
     found = score_self_play(ModelPolicy(run.model, game), run.task)
@@ -77,8 +77,8 @@ def summary(run: Run) -> dict[str, Any]:
         members = itself.members(run.model)
         try:
             mixed = score_mixture(members, run.task)
-        except SizeError as error:
-            entries["mixture_left_out"] = f"too large to score exactly: {error}"
+        except Exception as error:  # a SizeError, or no memory: the run is finished without it
+            entries["mixture_left_out"] = f"cannot be scored exactly: {first_line(error)}"
         else:
             entries["mixture"] = {"members": len(members), **mixed.as_dict()}
     return entries

@@ -85,10 +85,11 @@ def train(
             raise RunError("diagnose must be given with a callback as diagnosis=, got none")
         run.callbacks.extend(watching)
         exact = _learn(run, console)
-        for each in watching:
+        done = exact.interrupted_at is None
+        final = _finish(run, exact.evaluate(), console) if done else None
+        for each in watching:  # once the run is saved
             console.print(str(each), highlight=False, markup=False, soft_wrap=True)
-        if exact.interrupted_at is None:
-            final = _finish(run, exact.evaluate(), console)
+        if final is not None:
             _print_times(exact, console)
             return final
     console.print(

@@ -8,12 +8,14 @@ The folder of a search holds
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from optuna.study import Study
 from rich.console import Console
 
 from ...core import make_folder
+from ..board.tables import attempted
 from . import tables
 from .beginning import begin_with
 from .config import TuneConfig
@@ -61,7 +63,11 @@ def tune(
         console.print("stopped; the same command goes on", highlight=False)
         raise
     told.tell()
-    written = [*tables.write(config, trials, finals), *(draw(trials, config.place) if draw else [])]
+    written = tables.write(config, trials, finals)
+    drawn, left_out = attempted({"pictures": partial(draw, trials, config.place)} if draw else {})
+    written += drawn.get("pictures", [])
     for path in written:
         console.print(f"written: {path}", highlight=False, soft_wrap=True)
+    if left_out:
+        console.print(left_out.strip(), highlight=False, soft_wrap=True)
     return written

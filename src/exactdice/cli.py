@@ -20,22 +20,16 @@ from .exit_codes import BROKEN_PIPE, INTERRUPTED
 EXTRAS = {
     "docstring_parser": "cli",
     "flask": "web",
-    "matplotlib": "look",
-    "plotly": "look",
     "rich": "cli",
     "tyro": "cli",
-} | dict.fromkeys(
-    (
-        "filelock",
-        "optuna",
-        "pydantic",
-        "sb3_contrib",
-        "scipy",
-        "stable_baselines3",
-        "torch",
-        "yaml",
+    **dict.fromkeys(("matplotlib", "plotly", "pydantic", "yaml"), "look"),
+    **dict.fromkeys(
+        ("filelock", "optuna", "sb3_contrib", "scipy", "stable_baselines3", "torch"), "agents"
     ),
-    "agents",
+}
+#: The extra of the commands that need it whatever they are asked; it has all of the extra look.
+NEEDED = {"board": "entries", "submit": "entries"} | dict.fromkeys(
+    ("benchmark", "diagnose", "train", "tune"), "agents"
 )
 
 
@@ -90,6 +84,8 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
         if missing not in EXTRAS:
             raise
         extra = EXTRAS[missing]
+        if extra == "look":
+            extra = NEEDED.get(words[0], extra)
         command = "the command line" if extra == "cli" or not words else words[0]
         raise InputError(f"{command} needs more libraries: pip install '.[{extra}]'") from None
 

@@ -31,6 +31,7 @@ from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import NamedPolicy, make_task, register_policies, verify
 from exactdice.baselines.policies import names
 from exactdice.games import InputError
+from exactdice.look import board as page
 
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
 TINY = BenchmarkConfig(
@@ -544,5 +545,32 @@ def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch
         "other:<d>": some,
     }
     register_policies("Greed", policies)
-    references = [found[:2] for found in tables.reference_scores({"Greed": make_task("Greed")})]
-    assert references == [("Greed", name) for name in shown]
+    _, rows = tables.reference_table({"Greed": make_task("Greed")}).table
+    assert [row[:2] for row in rows] == [["Greed", name] for name in shown]
+
+
+def test_references_that_a_game_does_not_have_are_left_out_and_named(monkeypatch):
+    """Such as the goal 421 with dice of three faces, or a policy of a stranger that fails."""
+    monkeypatch.setattr(names, "_REGISTERED", dict(names._REGISTERED))
+    register_policies("FourTwoOne", {"mine": lambda _game: {}["no such key"]})
+    words, (_, rows) = tables.reference_table({"small": make_task("FourTwoOne", faces=3)})
+    assert [row[1] for row in rows] == [
+        "optimal", "random", "goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1",
+    ]  # fmt: skip
+    for name in ("ratchet", "bernoulli"):
+        goal = "goal must be 3 digits from 1 to 3, got '421'"
+        assert f"Left out: {name}:421 of small: {goal}." in words
+    assert "Left out: mine of small: 'no such key'." in words
+
+
+def test_a_page_that_cannot_be_drawn_leaves_the_runs_and_the_tables(done, monkeypatch, capsys):
+    def fail(_board):
+        raise RuntimeError("no font")
+
+    (done.folder / "leaderboard.md").unlink()
+    monkeypatch.setattr(page, "_of_runs", fail)
+    (failure,) = grid.benchmark(done, write=page.write)
+    assert failure == f"the leaderboard of {done.folder}: RuntimeError: no font"
+    assert f"failed: {failure}" in capsys.readouterr().out.replace("\n", "")
+    assert len(values(done)) == 2
+    assert (done.folder / "leaderboard.md").exists()

@@ -117,7 +117,7 @@ def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
     board = boards.read(tmp_path)
     assert isinstance(board, Board)
     assert [cell.game for cell in board.cells] == ["Greed, max_score 5", "Greed, max_score 10"]
-    assert {row[0] for row in board.references[1]} == {cell.game for cell in board.cells}
+    assert {row[0] for row in board.references.table[1]} == {cell.game for cell in board.cells}
     (tmp_path / "FourTwoOne").symlink_to(folder / "FourTwoOne-qlearning-outcome-0")
     board = boards.read(tmp_path)
     assert isinstance(board, Standings)

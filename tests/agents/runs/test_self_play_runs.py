@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
 from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.self_play import summary
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score_self_play
@@ -89,9 +91,27 @@ def test_a_mixture_too_large_to_score_is_left_out_with_the_reason(monkeypatch, c
     train(tiny("ppo", past_selves=2))
     saved = folders.read_score(Path("run"))
     assert "mixture" not in saved
-    assert saved["mixture_left_out"].startswith("too large to score exactly: members must be fewer")
+    assert saved["mixture_left_out"].startswith("cannot be scored exactly: members must be fewer")
     said = " ".join(capsys.readouterr().out.split())
-    assert "exploitability of the mixture: too large to score exactly: members" in said
+    assert "exploitability of the mixture: cannot be scored exactly: members" in said
+
+
+def test_no_error_of_a_mixture_loses_the_run(monkeypatch):
+    def no_memory(_members, _task):
+        raise MemoryError
+
+    alone, pool = SimpleNamespace(exploitability=0.1, as_dict=dict), SimpleNamespace(members=list)
+    stand_ins = {
+        "score_mixture": no_memory,
+        "score_self_play": lambda *_: alone,
+        "ModelPolicy": lambda *_: None,
+        "self_plays": lambda _: [pool],
+    }
+    for name, stand_in in stand_ins.items():
+        monkeypatch.setattr(f"exactdice.agents.runs.self_play.{name}", stand_in)
+    task, config = SimpleNamespace(game=None), SimpleNamespace(past_selves=2)
+    run = SimpleNamespace(task=task, config=config, model=(), callbacks=())
+    assert summary(run)["mixture_left_out"] == "cannot be scored exactly: MemoryError"
 
 
 def test_self_play_belongs_to_its_track_only():
@@ -163,7 +183,7 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
     Path("runs/ppo/final_model.zip").unlink()
     boards.write(Path("runs"))
     text = Path("runs/leaderboard.md").read_text()
-    assert "No cross table of Greed: the folder lacks models of the runs." in text
+    assert "Left out: Greed: run folder must hold a final_model.zip, got runs/ppo.\n" in text
     assert f"{table.payoffs[0, 1]:.4f}" not in text
     damaged = Path("runs/ppo/score.json")
     damaged.write_text(damaged.read_text().replace('"exploitability"', '"exploited"'))

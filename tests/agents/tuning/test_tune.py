@@ -306,6 +306,17 @@ def test_the_tables_have_a_row_for_each_trial_the_best_first(search):
 
 
 @pytest.mark.usefixtures("formula")
+def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys):
+    def fail(_study, _folder):
+        raise RuntimeError("all trials are alike")
+
+    config = search(trials=1)
+    written = tune(config, draw=fail)
+    assert [path.name for path in written] == ["trials.csv", "trials.md", "qlearning.yml"]
+    assert "Left out: pictures: all trials are alike." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("formula")
 def test_the_picture_names_what_mattered(search):
     tune(search(trials=16), quiet())
     bars = importances(open_study(journal(search()), search())).panels[0]
