@@ -44,7 +44,8 @@ def _worst(scored: Score) -> str:
 def _outside(scored: Score, maps: Sequence[Map]) -> str:
     """Say how much of the regret lies outside the windows of maps, if it can be seen."""
     shown = sum(float(np.nansum(each.values[each.window])) for each in maps)
-    beyond = 1 - shown / scored.regret if scored.regret > 0 else 0.0
+    whole = float(scored.costs.sum())  # of mistakes alone: the regret may be rounding
+    beyond = 1 - shown / whole if whole else 0.0
     return f" Outside the part shown: {100 * beyond:.0f} % of it." if beyond > 0.005 else ""
 
 

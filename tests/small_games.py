@@ -85,6 +85,33 @@ class Walk(Bare):
         return [(seat, np.array([cell])) for cell in self.order for seat in (0, 1)]
 
 
+class Owed(Bare):
+    """Two moves that pay 1 together: the second pays what the first, which is drawn, did not."""
+
+    name = "Owed"
+    num_players, num_states, num_actions = 1, 3, 3
+    observation_sizes, observation_names = (3,), ("place",)
+    payoff_range, zero_sum = (0.0, 1.0), False
+    laws = np.array([[1 / 3, 2 / 3]])
+
+    def initial_law(self):
+        return np.array([0]), np.array([Fraction(1)], dtype=object)
+
+    def exact_laws(self):
+        return np.array([[Fraction(1, 3), Fraction(2, 3)]])
+
+    def law(self, states, actions):
+        return np.zeros(len(states), dtype=np.int64)
+
+    def exact_advance(self, seats, states, actions, outcomes):
+        first = np.array([Fraction(1, 3), Fraction(1, 14)])
+        paid = np.where(states == 0, first[outcomes], 1 - first[states - 1])
+        return Move(seats, 1 + outcomes, paid[:, None], (states > 0)[:, None])
+
+    def stages(self):
+        return [(0, np.array([0])), (0, np.array([1, 2]))]
+
+
 class Rounds(TurnGame):
     """Players take turns at a die with three faces, which they may roll once more, and score it.
 

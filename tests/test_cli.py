@@ -21,7 +21,7 @@ import gymnasium as gym
 import pytest
 from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
-from exactdice.baselines import Task, certificate
+from exactdice.baselines import Comparison, Task, certificate
 from exactdice.games import FourTwoOne, Greed
 from exactdice.look.names import NAMES
 from exactdice.sources.claim import At
@@ -331,6 +331,13 @@ def test_files_of_one_name_are_named_by_their_folders(run):
     said = run("compare", *(str(folder / "certificate.npz") for folder in runs))[1]
     assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.31 wins in a' in said
     assert "certificate.npz" not in said
+
+
+def test_neither_of_two_agents_is_better_by_rounding(run, monkeypatch):
+    monkeypatch.setattr(Comparison, "gain", 1e-16)
+    said = run("compare", "random", "if_else", *SMALL)[1]
+    assert "Both are equal up to rounding." in said
+    assert "is better" not in said
 
 
 @pytest.mark.usefixtures("mine")

@@ -104,7 +104,8 @@ class Description:
         close: share of gaps that are below a tenth of ``noise``; None as ``gap``.
         rarity: mean negative logarithm of base 10 of the frequency of a decision among the moves of
             random play, weighted by occupancy under optimal play and action gap; None as ``gap``.
-        signal: signal-to-noise of one action in a return of random play; None if that is constant.
+        signal: signal-to-noise of one action in a return of random play; None if that is constant,
+            up to the rounding of its mean.
         by_actions: share of the variance of such a return that is due to the agent's actions; None
             as ``signal``.
         bits: mean entropy of the dice after an optimal action.
@@ -154,6 +155,7 @@ def _describe(task: Task) -> Description:
     noise, random_noise = _noise(best.law, solution), _noise(blind.law, uniform)
     signals: float = FLOATS.total(met_blindly * _spreads(uniform))
     variance, random_moves = random_noise * random_noise, FLOATS.total(met_blindly)
+    varies = random_noise > FLOATS.tie(task.game) + uniform.error_bound
     return Description(
         task=task,
         **_counts(known.legal, met_blindly >= LEAST_CHANCE),
@@ -163,8 +165,8 @@ def _describe(task: Task) -> Description:
         random=float(uniform.value),
         noise=noise,
         random_noise=random_noise,
-        signal=sqrt(signals / random_moves / variance) if variance else None,
-        by_actions=signals / variance if variance else None,
+        signal=sqrt(signals / random_moves / variance) if varies else None,
+        by_actions=signals / variance if varies else None,
         bits=_bits(solution, known.states, met) / FLOATS.total(met),
     )
 

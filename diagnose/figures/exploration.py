@@ -67,7 +67,8 @@ def entropy(env: Any, policy: Any) -> EntropyFigures:
         relative = -(law * logs).sum(axis=1) / np.log(count)
         values = np.where(legal, expected[which], 0.0)
         best = np.where(legal, expected[which], -np.inf).max(axis=1)
-        regret = np.maximum(best - values.sum(axis=1) / count, 0)
+        regret = best - values.sum(axis=1) / count
+        regret = np.where(regret > FLOATS.tie(game), regret, 0.0)  # the rest is rounding
         for row, weights in enumerate((met, met * regret)):
             sums[row] += (weights * relative).sum(), weights.sum()
 

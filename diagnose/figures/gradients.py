@@ -156,8 +156,9 @@ def _actor_sums(
         values = np.where(law > 0, expected[met], 0.0)
         logs = np.log(law, where=law > 0, out=np.zeros_like(law))
         mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
-        moves = weights[met, None] * law
-        parts = [view.scale * moves * (values - mean), -ent_coef * moves * (logs - minus_entropy)]
+        moves, gains = weights[met, None] * law, values - mean
+        gains[np.abs(gains) <= FLOATS.tie(task.game)] = 0.0  # rounding has no direction
+        parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
         sums.add(stage.states[met], parts)
 
     visit_action_values(task.game, visit, payoffs, task.seat, FLOATS)

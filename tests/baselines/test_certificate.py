@@ -416,6 +416,18 @@ def test_claims_are_compared_as_closely_as_the_payoffs_are_large(tmp_path, scale
         verify(path)
 
 
+def test_a_normalised_score_is_compared_if_random_play_is_optimal(tmp_path, monkeypatch):
+    """Up to rounding: in units of optimum - random any claim would hold."""
+    path = tmp_path / "certificate.npz"
+    task = Task(LowestScore(3, players=1))
+    monkeypatch.setattr("exactdice.baselines.scoring.exact.random_value", lambda _task: 1 - 1e-15)
+    path.write_bytes(certificate(exactdice.score("optimal", task)))
+    assert verify(path).normalized == 1
+    rewrite(path, edited(normalized=0.5))
+    with pytest.raises(CertificateError, match="claims normalized = 0.5, computed is 1.0"):
+        verify(path)
+
+
 def damaged(content, rng):
     """Damage a certificate somehow: bits, length, header or claims."""
     how = rng.randrange(4)

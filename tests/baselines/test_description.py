@@ -13,6 +13,7 @@ from exactdice.baselines import Task, describe, make_task
 from exactdice.baselines.scoring.description import CLOSE, PROPERTIES, _log2
 from exactdice.core.positions import states_of
 from exactdice.games import Greed
+from small_games import Owed
 
 SIZES = [
     ("Greed", {"max_score": 5, "sides": 3}, 0),
@@ -185,6 +186,25 @@ def test_a_game_without_choices_has_no_gap_and_no_signal():
     assert found.gap is found.close is None
     assert (found.signal, found.by_actions) == (0, 0)
     assert found.noise == found.random_noise == 0.5
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        make_task("LowestScore", players=1),
+        make_task("LowestScore", players=1, dice=7),
+        make_task("ShutTheBox", tiles=1, one_die="never"),
+        Task(Owed()),
+    ],
+    ids=repr,
+)
+def test_a_constant_payoff_has_no_signal(task):
+    """The computed variance is rounding: what is divided by it says nothing."""
+    found = describe(task)
+    assert found.noise + found.random_noise == pytest.approx(0, abs=1e-13)
+    assert found.signal is found.by_actions is None
+    texts = {figure.name: figure.text(found) for figure in PROPERTIES}
+    assert texts["signal"] == texts["by_actions"] == ""
 
 
 def test_bits_are_those_of_the_dice():

@@ -14,7 +14,7 @@ from exactdice.agents.runs import train as training
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
-from exactdice.baselines import as_policy, evaluate, occupancy, score
+from exactdice.baselines import Task, as_policy, evaluate, occupancy, score
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
@@ -27,6 +27,7 @@ from exactdice.envs import sparse_law
 from exactdice.look.names import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
+from small_games import Owed
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
@@ -392,6 +393,12 @@ def test_entropy_by_regret_is_a_sum_over_states():
         top += weight * -(chances * np.log(chances)).sum() / np.log(len(chances))
         below += weight
     assert entropy(env, law).by_regret == pytest.approx(top / below)
+
+
+def test_no_entropy_is_weighted_by_rounding():
+    found = entropy(Task(Owed()), "random")  # every action of which is worth the same
+    assert found.mean == pytest.approx(1)
+    assert np.isnan(found.by_regret)
 
 
 def test_optimal_play_visits_all_of_itself():

@@ -265,6 +265,13 @@ def test_the_sign_of_a_comparison_is_that_of_a_loss():
     assert nothing.ratio == 0
 
 
+def test_no_gradient_is_compared_with_rounding():
+    task = Task(LowestScore(4, players=1))  # every payoff is 1
+    found = gradient(task, networks(task)[0])
+    compared = found.compare({name: 1 + part for name, part in found.policy.items()})
+    assert np.isnan(compared).all()
+
+
 def test_gradients_of_other_shapes_are_refused():
     actor, critic = networks(GREED)
     found = gradient(GREED, actor)

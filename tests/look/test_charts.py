@@ -1,6 +1,7 @@
 """Charts are of the exact numbers, and say so in words."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -303,6 +304,13 @@ def test_mistakes_outside_the_part_shown_are_told():
     beyond = 100 * (1 - inside / scored.regret)
     assert f"Outside the part shown: {beyond:.0f} % of it." in shown.caption
     assert "0 points to 0: rolls 16 dice, best rolls 24 dice" in shown.caption
+
+
+def test_a_regret_of_rounding_lies_nowhere():
+    scored = score("optimal", make_task("Greed", max_score=10))
+    scored = replace(scored, value=scored.optimum - 1e-16)
+    assert scored.regret > 0
+    assert "Outside the part shown" not in agents.mistakes(scored).caption
 
 
 def test_captions_begin_with_what_one_takes_away():

@@ -97,10 +97,11 @@ def _parts(found: Comparison, names: tuple[str, str]) -> Iterator[str | Table]:
     yield Table("", ("", *names), tuple(_figures(found.first, found.second)))
     better = names if found.gain < 0 else names[::-1]
     apart = lost(abs(found.gain), found.first.task.game)
+    rounding = found.first.error_bound + found.second.error_bound
     yield (
         f"{better[0]} is better: {better[1]} loses {apart} more."
-        if found.gain
-        else "Both are equal."
+        if abs(found.gain) > rounding
+        else f"Both are equal{' up to rounding' if found.gain else ''}."
     )
     try:
         yield from _differences(found, names)
