@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
@@ -362,7 +363,7 @@ def test_agents_of_a_game_for_one_are_compared_without_games(run, monkeypatch):
     assert "No differences: " in said
 
 
-@pytest.mark.parametrize("width", [60, 80, 132])
+@pytest.mark.parametrize("width", [40, 60, 80, 132])
 def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     said = run("score", "if_else")[1]
@@ -370,8 +371,38 @@ def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
     assert all(len(line.rstrip()) <= width for line in table.splitlines())
     words = " ".join(table.split())
     if width > 60:
-        assert "position played best cost a game of games" in words
+        assert "cost a of position played best game games" in words
         assert "0 points to 0 roll 16 dice roll 24 dice 0.015284 100.00%" in words
+    if width < 60:
+        assert "position: 0 points to 0 played: roll 16 dice best: roll 24 dice" in words
+        assert "cost a game: 0.015284 of games: 100.00%" in words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "if_else", *SMALL],
+        ["score", "random", "Yahtzee", "--env", "boxes", "ones,chance"],
+        ["compare", "if_else", "terminal", *SMALL],
+        ["diagnose", "mine"],
+        ["describe", "Greed", *SMALL],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.usefixtures("mine")
+def test_no_table_cuts_a_number(run, monkeypatch, words):
+    """Whatever the width of the terminal, the same numbers are printed."""
+
+    def numbers(width):
+        monkeypatch.setenv("COLUMNS", str(width))
+        code, said, complaint = run(*words)
+        assert (code, complaint) == (0, "")
+        return Counter(re.findall(r"[-+]?\d[\d,]*\.\d+%?", said))
+
+    wide = numbers(1000)
+    assert wide
+    for width in (80, 60, 40):
+        assert numbers(width) == wide
 
 
 def test_plot_without_words_lists_the_charts(run):

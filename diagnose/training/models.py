@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import torch as th
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import load_model, read_config, read_log
+from ...agents.runs.report import show
 from ...agents.runs.run import Run
+from ...baselines.scoring.summary import Table
 from ...core import write_file
 from .columns import COLUMNS, GRADIENT, Columns
 from .diagnosed import Diagnosed
@@ -88,12 +88,9 @@ def _add_visits(columns: Columns, folder: Path, which: str) -> None:
 
 def print_models(found: dict[str, Columns], console: Console) -> None:
     """Print the columns of models as a table, and why others are missing."""
-    table = Table("", *found, box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in COLUMNS:
-        cells = [_text(name, columns.numbers.get(name)) for columns in found.values()]
-        if any(cells):
-            table.add_row(name, *cells)
-    console.print(table)
+    texts = [[_text(name, each.numbers.get(name)) for each in found.values()] for name in COLUMNS]
+    rows = ((name, *cells) for name, cells in zip(COLUMNS, texts, strict=True) if any(cells))
+    show(Table("", ("", *found), tuple(rows)), console)
     for reason, names in reasons(found).items():
         console.print(f"no {', '.join(names)}: {reason}", highlight=False, markup=False)
 

@@ -52,7 +52,7 @@ def run(options: CompareConfig) -> int:
     from rich.console import Console
     from rich.text import Text
 
-    from ..agents.runs.report import drawn
+    from ..agents.runs.report import show
 
     with shown_progress():
         found = _compare(options)
@@ -63,7 +63,7 @@ def run(options: CompareConfig) -> int:
         if isinstance(part, str):
             console.print(Text(part), soft_wrap=True)
         else:
-            console.print(drawn(part))
+            show(part, console)
     return 0
 
 
