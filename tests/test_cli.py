@@ -19,10 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Comparison, Task, certificate
+from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.games import FourTwoOne, Greed
 from exactdice.look.names import NAMES
 from exactdice.sources.claim import At
@@ -440,8 +442,19 @@ def test_the_shell_completes_commands_options_and_values(tmp_path):
 
 
 @pytest.mark.posix
-def test_a_reader_who_stops_reading_is_no_error():
-    command = [*COMMAND, "solve", *SMALL]
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", *SMALL],  # prints
+        ["score", "if_else", *SMALL],  # prints by rich
+        ["play", "--statistics"],  # by a console of its own
+        ["score", "--help"],  # ends in the parser
+        ["--version"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_who_stops_reading_is_no_error(words):
+    command = [*COMMAND, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdout.close()
         assert running.stderr.read() == b""
@@ -457,7 +470,7 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
     assert f"mine/certificate.npz: holds, value {value:.9f}, " in said
     Path("cut.npz").write_bytes(Path("mine/certificate.npz").read_bytes()[:-9])
     code, said, complaint = run("verify", "cut.npz", "mine/certificate.npz")
-    assert code == 1
+    assert code == 2
     assert "error: cut.npz must be a whole policy certificate" in complaint
     assert "mine/certificate.npz: holds" in said
     code, again, complaint = run("verify", "none.npz", "cut.npz", "mine/certificate.npz")
@@ -471,6 +484,48 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
     assert (code, complaint) == (1, "error: mine must be of ShutTheBox, got one of Greed\n")
 
 
+@pytest.fixture
+def foreign(tmp_path):
+    """Write files that are no certificates, no models, no records and no runs."""
+    (tmp_path / "README.md").write_text("# exactdice")
+    (tmp_path / "bytes.zip").write_bytes(bytes(range(256)))
+    np.savez("arrays.npz", a=np.arange(3))
+    return ("README.md", "bytes.zip", "arrays.npz")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["verify"], ["score"], ["compare", "if_else"], ["report"], ["audit"], ["diagnose"]),
+        *(["board"], ["plot"], ["plot", "mistakes"], ["train", "--conf"], ["train", "--resume"]),
+        *(["train", "--env", "opponent"], ["play", "--resume"], ["play", "--against"]),
+        *(["play", "--watch"], ["submit", "--title", "a", "--link", "https://a.b"]),
+    ],
+    ids=" ".join,
+)
+def test_a_file_of_the_wrong_kind_is_a_mistake_in_what_was_typed(run, foreign, words):
+    for name in foreign:
+        code, _, complaint = run(*words, name)
+        assert code == 2
+        assert complaint.startswith("error: ")
+        assert len(complaint.splitlines()) == 1
+
+
+def test_a_claim_or_a_hash_that_does_not_hold_is_a_finding(run):
+    content = certificate(exactdice.score("random", Task(Greed(5, 3))))
+    with np.load(io.BytesIO(content)) as file:
+        parts = {name: file[name] for name in file.files}
+    claims = str(parts["claims"]).replace('"value": 0.', '"value": 0.9')
+    np.savez("hash.npz", **{**parts, "claims": claims})
+    np.savez(
+        "claim.npz", **parts | {"claims": claims, "sha256": digest_of(parts["policy"], claims)}
+    )
+    for name, words in (("hash.npz", "must have the hash"), ("claim.npz", "claims value = 0.9")):
+        code, _, complaint = run("verify", name)
+        assert code == 1
+        assert words in complaint
+
+
 def test_no_name_in_a_certificate_forges_a_line(run):
     name = "x\x1b[1A\nhonest.npz: holds, value 1"
     content = certificate(exactdice.score("random", Task(Greed(5, 3)), name=name))
@@ -482,7 +537,7 @@ def test_no_name_in_a_certificate_forges_a_line(run):
     for path in paths:
         Path(path).write_bytes(content[:-9])
     code, _, refused = run("verify", *paths)
-    assert code == 1
+    assert code == 2
     for lines in (shown.splitlines(), refused.splitlines()):
         assert len(lines) == len(paths)
         assert all(line.isprintable() for line in lines)
@@ -862,8 +917,8 @@ def test_places_and_games_without_a_name_are_refused(run, words, message):
     assert not list(Path().iterdir())
 
 
-def test_the_version_is_printed(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out == f"exactdice {version('exactdice')}\n"
+def test_the_version_is_printed(run):
+    assert exactdice.__version__ == version("exactdice")
+    assert run("--version") == (0, f"exactdice {exactdice.__version__}\n", "")
+    module = [sys.executable, "-m", "exactdice", "--version"]
+    assert subprocess.check_output(module, text=True) == run("--version")[1]

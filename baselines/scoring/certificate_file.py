@@ -43,25 +43,31 @@ class CertificateError(InputError):
     """The file is no certificate, is damaged, or makes a false claim."""
 
 
+class UnreadableError(CertificateError):
+    """The file is no whole certificate, so that it holds no claim to check."""
+
+
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the file's name before an error message, in one line."""
+def naming(path: Path, kind: type[CertificateError] = CertificateError) -> Iterator[None]:
+    """Put the file's name before an error message, in one line; make its class ``kind``."""
     try:
         yield
     except InputError as error:
-        raise CertificateError(f"{printable(str(path))} {printable(str(error))}") from None
+        kind = CertificateError if isinstance(error, CertificateError) else kind
+        raise kind(f"{printable(str(path))} {printable(str(error))}") from None
 
 
 def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Read the policy, as int64 or float64, and the claims, and check their hash.
 
     Raises:
-        CertificateError: if the file is not a complete certificate.
+        UnreadableError: if the file is not a complete certificate.
+        CertificateError: if its hash is another one.
         OSError: if there is no such file or it cannot be read.
     """
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)
-    with naming(path):
+    with naming(path, UnreadableError):
         try:
             return _parse(content)
         except InputError:
@@ -86,7 +92,7 @@ def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:
             raise InputError(f"must hold {', '.join(MEMBERS)} alone, got {archive.namelist()}")
         policy, text, stated = (_member(archive, name) for name in MEMBERS)
     if stated != (computed := digest_of(policy, text)):
-        raise InputError(f"must have the hash {stated} that it states, got {computed}")
+        raise CertificateError(f"must have the hash {stated} that it states, got {computed}")
     return _checked(policy), _claims(text)
 
 

@@ -5,6 +5,7 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -40,6 +41,8 @@ from .baselines import (
 )
 from .core import InputError
 from .envs import REFERENCE, register, register_package
+
+__version__ = version("exactdice")
 
 _sources.register()
 register_package()

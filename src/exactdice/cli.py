@@ -8,10 +8,10 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from . import __version__
 from .baselines.scoring.certificate_file import printable
 from .core import InputError, sizes
 from .exit_codes import BROKEN_PIPE, INTERRUPTED
@@ -37,18 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake prints one line on stderr, exit code 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
-    if words == ["--version"]:
-        print(f"exactdice {version('exactdice')}")
-        sys.exit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # some consoles cannot print every character
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _saying_what_to_install(words):
-            code = _run(_parse(words))
-        sys.stdout.flush()  # so that the handlers below catch its errors
+        try:
+            with _saying_what_to_install(words):
+                code = _print_version() if words == ["--version"] else _run(_parse(words))
+        finally:
+            sys.stdout.flush()  # so that the handlers below catch its errors
         sys.exit(code)
-    except BrokenPipeError:  # the reader of the output has closed it
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):
+            raise
+        # The reader of the output has closed it; rich makes an exit of its own of the error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BROKEN_PIPE)
     except (InputError, OSError) as error:
@@ -56,6 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _print_version() -> int:
+    print(f"exactdice {__version__}")
+    return 0
 
 
 def _said(error: InputError | OSError) -> str:

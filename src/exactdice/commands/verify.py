@@ -8,7 +8,7 @@ import tyro
 
 from ..agents.runs.config import GameName
 from ..baselines import CertificateError, verify
-from ..baselines.scoring.certificate_file import printable
+from ..baselines.scoring.certificate_file import UnreadableError, printable
 from ..core import InputError
 from ..envs import find_game
 from .waiting import shown_progress
@@ -18,7 +18,8 @@ from .waiting import shown_progress
 class VerifyConfig:
     """Check policy certificates: recompute value, optimum and regret from the policy in each.
 
-    The exit code is 0 if all certificates hold, 1 if one does not, 2 if one cannot be read.
+    The exit code is 0 if all certificates hold, 1 if one does not, 2 if a file is missing or no
+    whole certificate.
     """
 
     certificates: tyro.conf.Positional[tuple[Path, ...]]
@@ -48,7 +49,7 @@ def run(options: VerifyConfig) -> int:
                     f"{printable(score.task.game.name)}"
                 )
         except CertificateError as error:
-            code = max(code, 1)
+            code = max(code, 2 if isinstance(error, UnreadableError) else 1)
             print(f"error: {error}", file=sys.stderr)
         except OSError as error:
             code = 2
