@@ -5,7 +5,9 @@ move draws an outcome, which leads to a state of the agent, to an end of the gam
 to a *node*, in which chance or another player draws. Call a state of the agent or a payoff a
 *result*. Let A(i, j) be the probability that node i leads to node j, and B(i, k) that it leads to
 result k. Then, as in ``envs.planners.sparse``, X = B + A B + A^2 B + ... is the law of the result
-of each node, and T + U X that of moves with the law T of direct results and the law U of nodes.
+of each node, and T + U X that of moves with the law T of direct results and the law U of nodes. In
+a game of many turns X has many times the entries of A and B, so that only X f is computed for
+requested numbers f of the results, and only the requested columns of X.
 """
 
 import importlib
@@ -23,6 +25,8 @@ from ..envs.engine.tables import process_of
 LISTED = 60
 #: Number of moves in a batch whose laws are compared with the record.
 PIECE = 2**14
+#: Sum of the probabilities in a power of A that is left out; in cycles of others no power is 0.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class _Listed(NamedTuple):
@@ -83,12 +87,14 @@ class MoveLaw:
             parts.append(self._nodes(new))
             new = np.setdiff1d(self._led_to(parts[-1]), nodes)
         self._known = nodes
-        events = np.concatenate([part.events for part in parts])
-        self._paid = np.unique(events[(events >= 0) & (events < process.first_node)])
-        every = np.concatenate([part.states for part in parts])
-        self.states, self.payoffs = np.unique(every[every >= 0]), process.payoffs[self._paid]
+        listed = _Listed(*map(np.concatenate, zip(*parts, strict=True)))
+        paid = (listed.events >= 0) & (listed.events < process.first_node)
+        self._paid = np.unique(listed.events[paid])
+        self.states = np.unique(listed.states[listed.states >= 0])
+        self.payoffs = process.payoffs[self._paid]
+        columns: Any = (column[len(parts[0].sources) :] for column in listed)
         self._direct, self._led = self._matrices(parts[0], np.arange(len(states)))
-        self._found = self._until_agent([self._matrices(part, nodes) for part in parts[1:]])
+        self._replies, self._on = self._matrices(_Listed(*columns), nodes)
 
     @property
     def num_results(self) -> int:
@@ -103,12 +109,12 @@ class MoveLaw:
         return np.where(self.states[places] == states, places, -1)
 
     def mean(self, numbers: FloatArray) -> FloatArray:
-        """Return the expected number after each move, shape (move,).
+        """Return the expected numbers after each move, shape (move, ...).
 
         Args:
-            numbers: a number for each result, shape (result,).
+            numbers: of each result, shape (result, ...).
         """
-        mean = self._direct @ numbers + self._led @ (self._found @ numbers)
+        mean = self._direct @ numbers + self._led @ self._until_agent(self._replies @ numbers)
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
@@ -118,15 +124,15 @@ class MoveLaw:
             moves: number of each transition's move.
             results: number of each transition's result, or -1.
         """
-        by_result = self._found.tocsc()
-        chances = np.zeros(len(moves))
-        for first in range(0, len(moves), PIECE):
+        chances, known = np.zeros(len(moves)), np.flatnonzero(results >= 0)
+        distinct, columns = np.unique(results[known], return_inverse=True)
+        by_result = self._until_agent(self._replies[:, distinct]).T.tocsr()
+        for first in range(0, len(known), PIECE):
             piece = slice(first, first + PIECE)
-            known = np.flatnonzero(results[piece] >= 0) + first
-            rows, columns = moves[known], results[known]
-            chances[known] = np.asarray(self._direct[rows, columns]).ravel()
-            led = self._led[rows].multiply(by_result[:, columns].T.tocsr())
-            chances[known] += np.asarray(led.sum(axis=1)).ravel()
+            rows = moves[known[piece]]
+            led = self._led[rows].multiply(by_result[columns[piece]])
+            chances[known[piece]] = np.asarray(led.sum(axis=1)).ravel()
+            chances[known[piece]] += np.asarray(self._direct[rows, results[known[piece]]]).ravel()
         return chances
 
     # ------------------------------------------------------------------ listing
@@ -211,14 +217,10 @@ class MoveLaw:
         where = rows[which], columns[which]
         return self._sparse.coo_array((part.chances[which], where), shape).tocsr()
 
-    def _until_agent(self, replies: list[tuple[Any, Any]]) -> Any:
-        """Return X, of shape (node, result)."""
-        if not replies:
-            return self._sparse.csr_array((0, self.num_results))
-        found = term = sum(direct for direct, _ in replies)
-        led = sum(led for _, led in replies)
-        while term.nnz:  # squares of the matrix of nodes would fill up
-            term = led @ term
-            term.eliminate_zeros()  # products that have become 0
+    def _until_agent(self, found: Any) -> Any:
+        """Return B f + A B f + ..., from B f, an array or a sparse matrix of shape (node, ...)."""
+        term = found
+        while abs(term).sum() > TINY:  # powers of A would fill up
+            term = self._on @ term
             found = found + term
-        return found.tocsr()
+        return found

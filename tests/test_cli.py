@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
+from unittest.mock import Mock
 
 import gymnasium as gym
 import numpy as np
@@ -922,3 +923,12 @@ def test_the_version_is_printed(run):
     assert run("--version") == (0, f"exactdice {exactdice.__version__}\n", "")
     module = [sys.executable, "-m", "exactdice", "--version"]
     assert subprocess.check_output(module, text=True) == run("--version")[1]
+
+
+@pytest.mark.parametrize("error", [MemoryError("240 GiB"), TypeError("cost() got a keyword")])
+def test_an_error_of_the_program_is_no_finding(run, monkeypatch, error):
+    monkeypatch.setattr("exactdice.commands.audit.audit_file", Mock(side_effect=error))
+    code, said, complaint = run("audit", "mine.npz", "Greed")
+    assert (code, said) == (70, "")
+    assert complaint.startswith("Traceback")
+    assert complaint.endswith(f"{type(error).__name__}: {error}\n")

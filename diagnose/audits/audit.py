@@ -18,7 +18,6 @@ from .players import draw_mistakes, player_of
 from .rewards import reward_mistakes
 from .rollouts import check_critic, check_estimates, check_log_probs
 from .seen import Seen
-from .sizes import other_size
 from .statistics import MOST_STATES, RATES, deviations, threshold
 from .steps import Steps, Verdict
 from .targets import check_targets
@@ -61,10 +60,7 @@ def audit(
         )
     seen = Seen(task, sight)
     steps = Steps.of(transitions, task, seen)
-    right = _check_steps(report, steps, transitions if seen.is_plain else None)
-    if right.task.game != task.game:
-        policy = None  # it is of another game than the record
-        report.unchecked["policy"] = "the record is of another game"
+    right = _check_steps(report, steps)
     payoffs = _check_rewards(report, right, mode)
     player = None if policy is None else player_of(policy, env)
     _check_chance(report, right, player, payoffs)
@@ -87,28 +83,18 @@ def _updates() -> Any:
         ) from error
 
 
-def _check_steps(report: Report, steps: Steps, record: Transitions | Rollout | None) -> Steps:
+def _check_steps(report: Report, steps: Steps) -> Steps:
     """Check observations, actions and transitions.
-
-    Args:
-        report: the report of the audit.
-        steps: the record as states.
-        record: the record, if its observations are integers, which may belong to another size of
-            the game.
 
     Returns:
         The corrected steps, as far as the correction is known.
     """
     mistakes, right = explained(steps)
     if right.wrong.any():
-        failed = [check for check, verdict in steps.verdicts.items() if verdict.wrong.any()]
-        if record is not None and (found := other_size(record, steps.task)):
-            mistakes, right = dict.fromkeys(failed, found), found.steps
-        else:
-            report.notes.append(
-                "no known mistake explains the wrong steps: was the record made with other "
-                "keywords of the environment, such as its size?"
-            )
+        report.notes.append(
+            "no known mistake explains the wrong steps: was the record made with other keywords of "
+            "the environment, such as its size?"
+        )
     for check, verdict in steps.verdicts.items():
         count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
         if not count:

@@ -159,26 +159,33 @@ def _other_tasks(steps: Steps) -> Iterator[Undone]:
     for seat in range(game.num_players):
         if not np.array_equal(states_of(game, seat), own):
             continue  # the observations would have to be read anew
+        if not _possible(steps.changed(task=Task(game, seat, "random"))):
+            continue  # no opponent makes moves that a random one never makes
         for opponent in _opponents(game):
             other = Task(game, seat, *opponent)
             changed = steps.changed(task=other)
-            if other != steps.task and follows(changed):
+            if other != steps.task and _follows(changed):
                 fitting.append(changed)
     if fitting:
         best = max(fitting, key=lambda changed: changed.likelihood)
         yield Undone("wrong-task", f"the steps fit {best.task.words}", best)
 
 
-def follows(steps: Steps) -> bool:
-    """Return whether steps, outcomes and the rewards of some mode agree with the law."""
+def _possible(steps: Steps) -> bool:
+    """Return whether all steps are possible in their task, if it can be audited."""
     try:
-        if steps.wrong.any():
-            return False
-        if all(steps.rewards_by(mode)[1].wrong.any() for mode in get_args(RewardMode)):
-            return False
-        found = list(deviations(steps, None, None))
-    except InputError:  # a task that cannot be audited, such as one without tables
+        return not steps.wrong.any()
+    except InputError:  # such as a task without tables
         return False
+
+
+def _follows(steps: Steps) -> bool:
+    """Return whether steps, outcomes and the rewards of some mode agree with the law."""
+    if not _possible(steps):
+        return False
+    if all(steps.rewards_by(mode)[1].wrong.any() for mode in get_args(RewardMode)):
+        return False
+    found = list(deviations(steps, None, None))
     return max(deviation.evidence for deviation in found) < threshold(len(found))
 
 

@@ -48,11 +48,6 @@ class Seen:
         else:
             self.shape: tuple[int, ...] = self._encoding.space.shape or ()
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether observations are the integers of the game."""
-        return self._encoding is not None and self._encoding.name == "integer"
-
     def _list(self, task: Task, sight: Sight) -> None:
         """List the observations of all states."""
         width = sum(task.game.observation_sizes)

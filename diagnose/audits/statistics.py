@@ -99,9 +99,10 @@ def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
     results = law.results(steps.after[which])
     results[ended] = ends
     for words, numbers in features.items():
-        logs = [np.log(law.mean(np.exp(rate * numbers)))[rows] for rate in RATES]
-        expected = law.mean(numbers)[rows]
-        yield _deviation("outcomes", words, numbers[results], expected, logs)
+        values, places = np.unique(numbers, return_inverse=True)  # few, as exp is slow
+        means = law.mean(np.column_stack([values, np.exp(np.outer(values, RATES))])[places])
+        logs = np.log(means[:, 1:]).T[:, rows]
+        yield _deviation("outcomes", words, numbers[results], means[rows, 0], [*logs])
 
 
 def _beginnings(steps: Steps) -> Iterator[Deviation]:

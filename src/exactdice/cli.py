@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from . import __version__
 from .baselines.scoring.certificate_file import printable
 from .core import InputError, sizes
-from .exit_codes import BROKEN_PIPE, INTERRUPTED
+from .exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED
 
 #: The extra of the package that installs a library.
 EXTRAS = {
@@ -34,7 +35,10 @@ NEEDED = {"board": "entries", "submit": "entries"} | dict.fromkeys(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; a user's mistake prints one line on stderr, exit code 2."""
+    """Run the command line and exit; a user's mistake prints one line on stderr, exit code 2.
+
+    Any other error prints a traceback, exit code 70.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -58,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except Exception:  # no finding, which Python's own exit code 1 would say
+        traceback.print_exc()
+        sys.exit(FAILED)
 
 
 def _print_version() -> int:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from exactdice.core import InputError
 from exactdice.diagnose import Rollout, Targets, Transitions, audit
+from exactdice.envs.engine.tables import process_of
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
 from recording import play
@@ -331,32 +332,35 @@ def test_arrays_of_other_shapes_are_refused(greed):
 
 
 @pytest.mark.parametrize(
-    ("name", "right", "wrong"),
+    ("name", "keywords"),
     [
-        ("Greed", {"max_score": 20}, {"max_score": 30}),
-        ("Greed", {"max_score": 9}, {}),
-        ("Greed", {"max_score": 12}, {"max_score": 12, "sides": 4}),
-        ("LowestScore", {"dice": 2, "faces": 4}, {"dice": 2, "faces": 6}),
+        ("ShutTheBox", {"tiles": 4, "sides": 3}),
+        ("FourTwoOneMatch", {"tokens": 2, "faces": 3}),
+        ("Yahtzee", {"boxes": "chance"}),
+        ("Greed", {"max_score": 12}),
     ],
 )
-def test_a_record_of_another_size_is_named(name, right, wrong):
-    made, arrays = play(name, steps=120, **right)
-    other, _ = play(name, steps=1, **wrong)
-    report = audit(other, rollout(arrays))
-    assert {found.mistake for found in report.findings} == {"wrong-task"}
-    assert made.unwrapped.task.words in report.findings[0].words
-    zeros = np.zeros(arrays["rewards"].shape)
-    again = audit(other, rollout(arrays, log_probs=zeros), policy="random")
-    assert again.findings == report.findings  # a policy of env is of another game
-    assert {"policy", "log_probs"} <= again.unchecked.keys()
-
-
-def test_a_record_of_no_known_size_is_not_named():
-    _, arrays = play("Greed", steps=120, max_score=13, sides=5, max_dice=3)
-    other, _ = play("Greed", steps=1, max_score=30)
-    report = audit(other, rollout(arrays))
+def test_one_wrong_step_is_found_without_a_search_for_sizes(monkeypatch, name, keywords):
+    env, arrays = play(name, steps=20, **keywords)
+    monkeypatch.setattr(type(env.unwrapped.task.game), "cost", "no size is asked for")
+    arrays["observations"][9, 3] = arrays["observations"][0, 3] + 1
+    report = audit(env, rollout(arrays))
     assert {found.mistake for found in report.findings} == {None}
-    assert "with other keywords" in report.notes[0]
+    assert "with other keywords of the environment, such as its size" in report.notes[0]
+
+
+def test_steps_that_no_opponent_makes_possible_are_compared_with_random_play_alone(monkeypatch):
+    """Other opponents were tried one by one, each with its tables."""
+    env, arrays = play("Greed", steps=20, max_score=12, sides=3)
+    seen = arrays["observations"]
+    time, lane = np.argwhere((seen[:-1, :, 0] > 0) & ~arrays["terminated"][:-1])[0]
+    seen[time + 1, lane] = 0  # points are not lost
+    made = []
+    monkeypatch.setattr(
+        "exactdice.diagnose.law.process_of", lambda task: made.append(task) or process_of(task)
+    )
+    assert not audit(env, rollout(arrays)).ok
+    assert {task.opponents for task in made} <= {("optimal",), ("random",)}
 
 
 WRONG = [

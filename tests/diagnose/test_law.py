@@ -1,5 +1,7 @@
 """The law of recorded moves against the whole law of the environment."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from exactdice.baselines import Task
@@ -8,7 +10,15 @@ from exactdice.core.positions import legal_moves
 from exactdice.diagnose.law import MoveLaw
 from exactdice.envs import sparse_law
 from exactdice.envs.engine.tables import process_of
-from exactdice.games import FourTwoOneMatch, Greed, LowestScore, LowestScoreMatch, ShutTheBox
+from exactdice.games import (
+    FourTwoOneMatch,
+    Game,
+    Greed,
+    LowestScore,
+    LowestScoreMatch,
+    Move,
+    ShutTheBox,
+)
 
 TASKS = [
     Task(Greed(9, 3), 1, "random"),
@@ -26,6 +36,8 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     rows, actions = legal_moves(task.game, whole.states)
     some = np.random.default_rng(0).permutation(len(rows))[:300]
     law = MoveLaw(task, whole.states[rows[some]], actions[some])
+    kept = sum(matrix.nnz for matrix in vars(law).values() if hasattr(matrix, "nnz"))
+    assert kept <= law._outcomes  # the law of whole replies has up to forty times as many
     wanted = whole.transitions.toarray()[rows[some] * count + actions[some]]
     numbers = np.random.default_rng(1).random(len(whole.states) + 1)
     places = np.searchsorted(whole.states, law.states)
@@ -45,3 +57,49 @@ def test_what_has_no_tables_is_refused(monkeypatch):
     assert process_of(task) is None
     with pytest.raises(InputError, match="must have tables of its moves to be audited"):
         MoveLaw(task, np.array([0]), np.array([1]))
+
+
+class Waiting(Game):
+    """Player 1 waits at place 1 with probability 5/8 a move; then player 0 ends the game."""
+
+    name, has_cycles = "Waiting", True
+    num_players, num_states, num_actions = 2, 3, 1
+    observation_sizes, observation_names = (3,), ("place",)
+    payoff_range, zero_sum = (0.0, 1.0), True
+    laws = np.array([[1.0, 0.0], [0.625, 0.375]])
+
+    def exact_laws(self):
+        return np.array([[Fraction(chance) for chance in law] for law in self.laws])
+
+    def law(self, states, actions):
+        return (states == 1).astype(int)
+
+    def initial_law(self):
+        return np.array([0]), np.array([Fraction(1)])
+
+    def mask(self, states):
+        return np.ones((len(states), 1), dtype=bool)
+
+    def observe(self, states, seat):
+        return states[:, None]
+
+    def encode(self, observations):
+        return np.asarray(observations)[..., 0]
+
+    def advance(self, seats, states, actions, outcomes):
+        over = np.stack([states == 2] * 2, axis=1)
+        after = np.where(states == 0, 1, np.where(outcomes == 0, 1, 2))
+        return Move((after == 1).astype(int), after, np.where(over, [1.0, 0.0], 0.0), over)
+
+    def stages(self):
+        return [(0, np.array([0])), (1, np.array([1])), (0, np.array([2]))]
+
+    def block(self, seat, states):
+        return np.zeros_like(states), np.full(len(states), seat == 1)
+
+
+def test_the_law_of_an_opponent_who_may_wait_for_ever_is_found():
+    """The chances of waiting longer and longer end at the smallest float, which never gets 0."""
+    task = Task(Waiting(), 0, "random")
+    law = MoveLaw(task, np.array([0]), np.array([0]))
+    np.testing.assert_allclose(law.mean(np.ones(law.num_results)), 1)
