@@ -36,11 +36,7 @@ def at_least(name: str, value: int, minimum: int) -> int:
 
 
 def at_most(count: int | None) -> int | None:
-    """Return the ``count`` of the entries that are wanted; None stands for all.
-
-    Raises:
-        ValueError: if it is anything else.
-    """
+    """Return a largest number of entries, after checking it; None stands for all."""
     return None if count is None else at_least("count", count, 0)
 
 

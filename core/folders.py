@@ -65,14 +65,10 @@ def make_folder(folder: Path) -> None:
 
 
 def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None:
-    """Write a file atomically: beside its place, to which it is then moved.
+    """Write bytes, or what a function writes into a buffer, atomically: beside, and then moved.
 
     The package writes no file in another way, but for ``append``. A link stays one: the file that
     it leads to is written.
-
-    Args:
-        path: the file.
-        content: its bytes, or a function that writes them into a buffer.
 
     Raises:
         WriteError: if there is no room or no permission; the old file is whole, and nothing else is
@@ -98,11 +94,10 @@ def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None
 
 
 def append(path: Path, line: bytes) -> None:
-    """Append a line to a file, by a single write, so that two programs do not mix their lines.
+    """Append a line to a file by a single write, so that two programs do not mix their lines.
 
     Raises:
-        WriteError: if there is no room or no permission; the line may then be there in part, and
-            the next one will begin a new line.
+        WriteError: if there is no room or no permission; a part of the line may be there.
     """
     with _errors_in_words(path):
         path.parent.mkdir(parents=True, exist_ok=True)

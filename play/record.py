@@ -15,7 +15,7 @@ from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import task_of
 from ..baselines.scoring.certificate_file import printable
-from ..core import InputError, at_least, write_file
+from ..core import InputError, WriteError, at_least, write_file
 from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
@@ -140,9 +140,12 @@ class GameRecord:
         """Return a record of the moves of a session, with the options of this record."""
         return replace(self, seed=session.seed, actions=tuple(session.actions))
 
-    def write(self, path: Path) -> None:
-        """Save the game (see ``write_file``)."""
-        write_file(path, self.text.encode())
+    def write(self, path: Path, advice: str = "") -> None:
+        """Save the game (see ``write_file``); an error ends with the advice."""
+        try:
+            write_file(path, self.text.encode())
+        except WriteError as error:
+            raise WriteError(f"{error}{advice}") from None
 
     def _anywhere(self) -> "GameRecord":
         """Return a copy with absolute paths of policies, to be read from any folder."""

@@ -37,26 +37,22 @@ def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -
 
     Args:
         record: the game to start or to resume.
-        path: file to save in, which is written before the first move, too, as a trial; None for a
-            new file in the current folder.
+        path: file to save in, and at once, as a trial; None for a new file in the current folder.
         ask: asks for a move; by default on the terminal.
 
     Returns:
         False if Ctrl-C ended the game, else True.
 
     Raises:
-        ValueError: if an option is not one of the game's, or ``path`` cannot be written.
-        OSError: if the game cannot be saved.
+        ValueError: if an option is not one of the game's.
+        WriteError: if the game cannot be saved.
     """
     console = Console(highlight=False)
     with patience(console):
         session = record.session()
     is_new = path is not None and not os.path.lexists(path)
     if path is not None:  # nobody plays a game that cannot be saved
-        try:
-            record.write(path)
-        except WriteError as error:
-            raise InputError(f"{error}; name another by --save") from None
+        record.write(path, advice="; name another by --save")
     terminal = Terminal(console, ask or asking(console), record, session, path, is_new=is_new)
     try:
         terminal.run()

@@ -79,7 +79,7 @@ def test_a_full_disk_leaves_nothing_of_an_entry(tmp_path, room):
     assert list(tmp_path.iterdir()) == [certificate]
 
 
-@pytest.mark.parametrize("call", ["fsync", "write"])
+@pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, call):
     write_file(path := tmp_path / "file", b"old")
 

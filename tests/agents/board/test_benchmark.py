@@ -329,14 +329,14 @@ def test_a_folder_with_a_model_or_certificate_is_never_deleted(done, kept):
 
 def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, finished, monkeypatch):
     """Killed at its first score, between the best model and all that comes after it."""
-    write = run.write_with
+    write = run.write_file
 
     def killed(path, save):
         if path.name == "evaluations.npz":
             raise KeyboardInterrupt
         write(path, save)
 
-    monkeypatch.setattr(run, "write_with", killed)
+    monkeypatch.setattr(run, "write_file", killed)
     with pytest.raises(KeyboardInterrupt):
         grid.benchmark(tiny)
     monkeypatch.undo()
