@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
+RUNS = ROOT / "benchmarks/exactdice-10k"
 FOLDERS = ("agents", "baselines", "core", "diagnose", "envs", "games", "look", "play", "sources")
 
 
@@ -50,7 +51,7 @@ def link(project, folder):
     """Put links to an installed project and to all that it needs into a folder."""
     found = distribution(project)
     for name in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
-        if not (name.endswith(".dist-info") or (folder / name).exists()):
+        if not (folder / name).exists():
             (folder / name).symlink_to(found.locate_file(name))
     for need in map(Requirement, found.requires or ()):
         if need.marker is None or need.marker.evaluate({"extra": ""}):
@@ -149,6 +150,12 @@ def test_without_extras_environments_are_made_solved_and_scored(without_extras):
         ("solve", (), "the command line needs more libraries: pip install '.[cli]'"),
         ("", (), "the command line needs more libraries: pip install '.[cli]'"),
         ("train", ("rich", "tyro"), "train needs more libraries: pip install '.[agents]'"),
+        ("board .", ("rich", "tyro"), "board needs more libraries: pip install '.[entries]'"),
+        (
+            f"plot track {RUNS}",
+            ("rich", "tyro"),
+            "plot needs more libraries: pip install '.[look]'",
+        ),
     ],
 )
 def test_a_command_without_its_extra_names_it_in_a_line(
@@ -170,6 +177,30 @@ def test_the_light_extra_is_enough_to_solve_and_to_score(without_extras):
     assert done.stderr == ""
     assert "0.5001285115" in done.stdout
     assert "costliest decisions" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [("plot track .", 0, "drawn in track.png"), ("board . --output out", 1, "refused: FourTwoOne")],
+)
+def test_the_extra_look_draws_tracks_and_verifies_entries(
+    without_extras, tmp_path, words, code, said
+):
+    name = "FourTwoOne-qlearning-outcome-0"
+    shutil.copytree(RUNS / name, tmp_path / name)
+    code = (
+        f"import os; os.chdir({str(tmp_path)!r}); from exactdice.cli import main\n"
+        f"try: main({words.split()})\n"
+        f"except SystemExit as end: assert end.code == {code}"
+    )
+    (needed,) = (
+        line for line in (ROOT / "pyproject.toml").read_text().splitlines() if line[:7] == "look = "
+    )
+    libraries = re.findall(r'"([a-z]+)>=', needed)
+    assert {"matplotlib", "pydantic"} <= set(libraries)
+    done = without_extras(code, "rich", "tyro", "docstring-parser", *libraries)
+    assert done.stderr == ""
+    assert said in done.stdout
 
 
 def test_importing_the_package_does_not_import_the_heavy_libraries():

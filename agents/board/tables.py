@@ -24,12 +24,7 @@ _Part = TypeVar("_Part")
 
 
 class Part(NamedTuple):
-    """A table of a board that is computed after training.
-
-    Attributes:
-        words: the meaning of the table, and what is left out of it.
-        table: the table.
-    """
+    """A table that is computed after training, and words on it and on what is left out of it."""
 
     words: str
     table: Table

@@ -149,10 +149,13 @@ def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
     entry = hyperparameters(config, found.params)
     everything = set(config.chosen_games) == set(config.rules.games)
     names = ["default"] if everything else [f"exactdice/{game}-v0" for game in config.chosen_games]
+    every = [bounded_nines(score) for run in runs.values() for score in run.values()]
     lines = [
         f"# {config.rules.title}, {ALGORITHMS[config.algorithm].title}: the best of the trials, "
         f"{_mean(runs):.2f} nines",
-        f"# with seeds {', '.join(map(str, runs))}. Mean normalised scores:",
+        f"# with seeds {', '.join(map(str, runs))}, which have chosen it; perfect runs, 9 nines "
+        f"each: {every.count(9.0)} of {len(every)}.",
+        "# The figure to cite is the board's, of other seeds. Mean normalised scores of these:",
         *(f"#   {game} {score:.4f}" for game, score in scores.items()),
     ]
     content = {"trials": len(over(trials)), **{name: dict(entry) for name in names}}

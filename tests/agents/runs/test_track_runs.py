@@ -115,3 +115,20 @@ def test_the_command_trains_on_a_track(run, tmp_path):
     assert code == 0
     assert json.loads((tmp_path / "run/config.json").read_text())["track"] == "exactdice-10k"
     assert folders.read_score(tmp_path / "run")["steps"] == 8192
+
+
+@pytest.mark.parametrize(
+    ("game", "track", "more"),
+    [
+        ("Yahtzee", "exactdice-10k", ()),
+        ("LowestScore", "exactdice-selfplay-1m", ("--self-play",)),
+    ],
+)
+def test_a_game_that_a_track_does_not_have_is_refused(run, tmp_path, game, track, more):
+    code, out, error = run("train", game, "--track", track, *more, "--run-folder", "run")
+    games = ", ".join(map(repr, TRACKS[track].games))
+    assert (code, out) == (2, "")
+    assert error.startswith(
+        f"error: game on the track {track} must be one of {games}, got {game!r}"
+    )
+    assert not (tmp_path / "run").exists()

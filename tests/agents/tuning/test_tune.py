@@ -6,6 +6,7 @@ import math
 import os
 import threading
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import yaml
@@ -233,6 +234,7 @@ def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searc
     finals = formula[-9:]
     assert {seed for _, seed in finals} == set(work.FINAL_SEEDS)
     path = config.place / "qlearning.yml"
+    assert "\n# with seeds 1001, 1002, 1003, which have chosen it; perfect" in path.read_text()
     content = yaml.safe_load(path.read_text())
     found = content["default"]
     assert content["trials"] == 13
@@ -240,6 +242,22 @@ def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searc
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
     assert read.hyperparameters.omega == found["omega"]
     assert read.total_steps <= 640
+
+
+def test_the_headline_counts_perfect_runs_and_every_one_names_the_board(search, monkeypatch):
+    monkeypatch.setattr(work, "run_trial", perfect_once)
+    tune(search(trials=1), quiet())
+    text = (search().place / "qlearning.yml").read_text()
+    assert "best of the trials, 3.67 nines\n" in text  # (9 + 8 x 3) / 9
+    files = Path(__file__).parents[3].glob("agents/hyperparams/*/*.yml")
+    for said in (text, *(path.read_text() for path in files)):
+        assert "\n# The figure to cite is the board's, of " in said
+    assert "perfect runs, 9 nines each: 1 of 9." in text
+
+
+def perfect_once(_algorithm, _track, games, _hyperparameters, seed, report):
+    report(100 * len(games), 3.0)
+    return {game: 1.0 if (game, seed) == (games[0], 1001) else 0.999 for game in games}
 
 
 @pytest.mark.usefixtures("formula")
