@@ -157,17 +157,18 @@ def _copied(found: Verified, others: list[Verified]) -> str | None:
         taken = other.entry.card
         if card.track == taken.track and _plain(card.title) == _plain(taken.title):
             return f"title must be its own, got that of {other.entry.name}: {card.title}"
-    copied: list[str] = []  # the original of each copy
-    for (game, _), one in found.figures.items():
-        alike = (
-            other for other in others if any(_alike(game, one, x) for x in other.of_game(game))
-        )
-        copied += [other.entry.name for other in itertools.islice(alike, 1)]
+    copied = {
+        (game, seed): other.entry.name
+        for (game, seed), one in found.figures.items()
+        for other in others
+        if any(_alike(game, one, known) for known in other.of_game(game))
+    }
     if 2 * len(copied) >= len(found.figures):
         return (
-            f"must be an entry of its own, got the policies of {', '.join(dict.fromkeys(copied))} "
-            f"in {len(copied)} of {len(found.figures)} certificates: at most {ALIKE:.1%} of the "
-            f"decisions are others, or {ALIKE_IF_OPTIMAL:.0%} of all states if both are optimal"
+            "must be an entry of its own, got the policies of "
+            f"{', '.join(sorted({*copied.values()}))} in {len(copied)} of {len(found.figures)} "
+            f"certificates: at most {ALIKE:.1%} of the decisions are others, or "
+            f"{ALIKE_IF_OPTIMAL:.0%} of all states if both are optimal"
         )
     return None
 
