@@ -60,7 +60,7 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
         from .runs.saved import from_file
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{path} needs more libraries ({error.name}): pip install '.[agents]'"
+            f"{path} needs more libraries ({error.name}): pip install 'exactdice[agents]'"
         ) from None
     return from_file(path, game, reading)
 

@@ -814,7 +814,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         assert (code, complaint) == (0, "")
         assert words in said
     for (code, said, complaint), (command, *_) in zip(ends[len(works) :], fails, strict=True):
-        need = f"error: {command} needs more libraries: pip install '.[agents]'\n"
+        need = f"error: {command} needs more libraries: pip install 'exactdice[agents]'\n"
         assert (code, said, complaint) == (2, "", need)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
@@ -829,7 +829,7 @@ def test_charts_of_games_need_the_extra_of_pictures_alone(tmp_path):
         assert said
     ends = run_without(f"{HEAVY},plotly", commands, tmp_path)
     for (command, *_), (code, said, complaint) in zip(commands, ends, strict=True):
-        need = f"error: {command} needs more libraries: pip install '.[look]'\n"
+        need = f"error: {command} needs more libraries: pip install 'exactdice[look]'\n"
         assert (code, said, complaint) == (2, "", need)
 
 
@@ -846,7 +846,7 @@ def test_the_board_of_entries_needs_no_training_libraries(tmp_path):
 def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
     """When it is run; importing it is no error."""
     ends = run_without(f"{HEAVY},tyro,rich", [[], ["train"], ["solve"]], tmp_path)
-    need = "error: the command line needs more libraries: pip install '.[cli]'\n"
+    need = "error: the command line needs more libraries: pip install 'exactdice[cli]'\n"
     assert ends == [[2, "", need]] * 3
 
 

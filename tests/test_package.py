@@ -147,14 +147,18 @@ def test_without_extras_environments_are_made_solved_and_scored(without_extras):
 @pytest.mark.parametrize(
     ("command", "installed_too", "missing"),
     [
-        ("solve", (), "the command line needs more libraries: pip install '.[cli]'"),
-        ("", (), "the command line needs more libraries: pip install '.[cli]'"),
-        ("train", ("rich", "tyro"), "train needs more libraries: pip install '.[agents]'"),
-        ("board .", ("rich", "tyro"), "board needs more libraries: pip install '.[entries]'"),
+        ("solve", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
+        ("", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
+        ("train", ("rich", "tyro"), "train needs more libraries: pip install 'exactdice[agents]'"),
+        (
+            "board .",
+            ("rich", "tyro"),
+            "board needs more libraries: pip install 'exactdice[entries]'",
+        ),
         (
             f"plot track {RUNS}",
             ("rich", "tyro"),
-            "plot needs more libraries: pip install '.[look]'",
+            "plot needs more libraries: pip install 'exactdice[look]'",
         ),
     ],
 )

@@ -10,6 +10,18 @@ from exactdice.games import Game
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ROOMS = [
+    "agents",
+    "baselines",
+    "core",
+    "diagnose",
+    "envs",
+    "games",
+    "look",
+    "play",
+    "sources",
+    "src",
+]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TEMPLATES = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
@@ -31,26 +43,65 @@ def test_the_citation_is_of_this_version_and_complete():
     assert str(cited["title"]) in " ".join((ROOT / "README.md").read_text().split())
 
 
-#: Texts that people read before they have the package, and code whose messages say how to get it.
+#: Texts that people read before they have the package.
 TEXTS = [
     path
     for pattern in (
         *("*.md", "*.toml", "*.cff", "*.yml", ".github/**/*.yml", "docs/**/*.md", "docs/*.py"),
-        *("notebooks/*.ipynb", "examples/*.py", "src/**/*.py"),
-        *(f"{room}/**/*.py" for room in ("agents", "baselines", "core", "diagnose", "envs")),
-        *(f"{room}/**/*.py" for room in ("games", "look", "play", "sources")),
+        *("notebooks/*.ipynb", "examples/*.py"),
     )
     for path in sorted(ROOT.glob(pattern))
 ]
+#: Code, whose messages are read where the package is installed.
+CODE = [path for name in ROOMS for path in sorted((ROOT / name).rglob("*.py"))]
 
 
 def test_no_text_names_an_address_or_a_package_that_nobody_has_published():
     """Else a stranger may take the name. Until there is one, it is "this repository"."""
     unknown = r"github\.com/exactdice|exactdice\.github\.io|pip install '?exactdice"
-    assert len(TEXTS) > 300
     found = [path for path in TEXTS if re.search(unknown, path.read_text(encoding="utf-8"))]
+    addresses = unknown.rpartition("|")[0]
+    found += [path for path in CODE if re.search(addresses, path.read_text(encoding="utf-8"))]
     assert found == []
+    assert (len(TEXTS) > 50, len(CODE) > 300) == (True, True)
     assert "urls" not in PROJECT
+
+
+def test_messages_add_an_extra_to_the_package_that_is_installed():
+    """As pip takes that one, in an editable installation, too; a dot would need the checkout."""
+    lines = [(path, line) for path in CODE for line in path.read_text("utf-8").splitlines()]
+    hints = [(path, re.search(r"pip install '(.*)\[(.*)\]'", line)) for path, line in lines]
+    hints = [(path, *hint.groups()) for path, hint in hints if hint]
+    assert len(hints) >= 8
+    extras = {*PROJECT["optional-dependencies"], "{extra}"}
+    assert [each for each in hints if each[1] != "exactdice" or each[2] not in extras] == []
+
+
+def test_one_page_alone_installs_from_the_checkout():
+    """The one that says what `make setup` has, whose installation a copy would replace."""
+    line = re.compile(r"pip install '\.\[")
+    pages = [path for path in TEXTS if path.suffix in {".md", ".ipynb", ".py"}]
+    found = {path.name for path in pages if line.search(path.read_text(encoding="utf-8"))}
+    assert found == {"overview.md"}
+    text = (ROOT / "docs/overview.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"pip install '\.\[(\w+)\]'", text))
+    assert told == PROJECT["optional-dependencies"].keys() - {"dev", "docs"}
+
+
+def test_the_set_up_has_every_extra_but_jax_and_what_frames_need():
+    needs = PROJECT["optional-dependencies"]
+
+    def reached(name):
+        own = [need for need in needs[name] if need.startswith("exactdice[")]
+        inner = {extra for need in own for extra in need[10:-1].split(",")}
+        return {name}.union(*map(reached, inner))
+
+    parts = {need for name in reached("dev") for need in needs[name]}
+    missing = {name for name, own in needs.items() if not parts >= {*own}} - reached("dev")
+    assert missing <= {"entries", "jax"}
+    assert {need for need in needs["entries"] if "exactdice" not in need} <= parts
+    assert any(need.startswith("pandas") for need in parts)
+    assert re.search(r"^pandas==", (ROOT / "constraints.txt").read_text(), flags=re.M)
 
 
 def test_the_workflows_are_four_and_pin_what_they_use():

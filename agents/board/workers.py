@@ -144,7 +144,8 @@ class RayWorkers(Workers):
         try:
             import ray
         except ModuleNotFoundError:
-            raise InputError("backend ray needs more libraries: pip install '.[ray]'") from None
+            line = "pip install 'exactdice[ray]'"
+            raise InputError(f"backend ray needs more libraries: {line}") from None
         self._ray = ray
         self._jobs = jobs
         self._connected_here = not ray.is_initialized()

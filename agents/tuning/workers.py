@@ -158,7 +158,7 @@ def _connected() -> Iterator[Any]:
     try:
         import ray
     except ModuleNotFoundError:
-        raise InputError("backend ray needs more libraries: pip install '.[ray]'") from None
+        raise InputError("backend ray needs more libraries: pip install 'exactdice[ray]'") from None
     mine = not ray.is_initialized()
     if mine:
         try:

@@ -17,7 +17,7 @@ try:
     from pettingzoo.utils.wrappers import BaseWrapper, OrderEnforcingWrapper
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "exactdice.pettingzoo needs more libraries: pip install '.[pettingzoo]'",
+        "exactdice.pettingzoo needs more libraries: pip install 'exactdice[pettingzoo]'",
         name=error.name,
     ) from error
 

@@ -83,5 +83,5 @@ def _require_pygame(mode: str) -> None:
         import pygame  # noqa: F401
     except ModuleNotFoundError:
         raise DependencyNotInstalled(
-            f"render_mode {mode!r} needs pygame: pip install '.[board]'"
+            f"render_mode {mode!r} needs pygame: pip install 'exactdice[board]'"
         ) from None

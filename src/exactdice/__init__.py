@@ -85,7 +85,7 @@ def plot(chart: str, *what: Any, env: Any = None) -> Any:
         from .look.figure import plot as draw
     except ModuleNotFoundError as error:
         raise InputError(
-            f"plot needs more libraries ({error.name}): pip install '.[look]'"
+            f"plot needs more libraries ({error.name}): pip install 'exactdice[look]'"
         ) from None
     return draw(chart, *what, env=env)
 

@@ -101,7 +101,8 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
         if extra == "look":
             extra = NEEDED.get(words[0], extra)
         command = "the command line" if extra == "cli" or not words else words[0]
-        raise InputError(f"{command} needs more libraries: pip install '.[{extra}]'") from None
+        line = f"pip install 'exactdice[{extra}]'"
+        raise InputError(f"{command} needs more libraries: {line}") from None
 
 
 def _parse(words: list[str]) -> Any:

@@ -5,6 +5,6 @@ try:
     from .envs.jax import __all__ as __all__
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"exactdice.jax needs more libraries ({error.name}): pip install '.[jax]'",
+        f"exactdice.jax needs more libraries ({error.name}): pip install 'exactdice[jax]'",
         name=error.name,
     ) from error

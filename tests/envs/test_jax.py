@@ -378,5 +378,5 @@ def test_jax_is_imported_when_it_is_asked_for(missing):
         "except ModuleNotFoundError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    wanted = "exactdice.jax needs more libraries (jax): pip install '.[jax]'"
+    wanted = "exactdice.jax needs more libraries (jax): pip install 'exactdice[jax]'"
     assert done.stdout.strip() == ("" if missing == "None" else wanted)

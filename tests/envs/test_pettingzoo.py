@@ -346,7 +346,7 @@ def test_without_pettingzoo_one_line_says_what_to_install():
         "except ModuleNotFoundError as error: print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    wanted = "exactdice.pettingzoo needs more libraries: pip install '.[pettingzoo]'"
+    wanted = "exactdice.pettingzoo needs more libraries: pip install 'exactdice[pettingzoo]'"
     assert said.stdout.strip() == wanted
 
 

@@ -227,7 +227,7 @@ def test_without_pygame_pictures_are_refused_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(
         gym.error.DependencyNotInstalled,
-        match=r"render_mode 'rgb_array' needs pygame: pip install '\.\[board\]'",
+        match=r"render_mode 'rgb_array' needs pygame: pip install 'exactdice\[board\]'",
     ):
         make("Greed", render_mode="rgb_array")
 

@@ -392,7 +392,7 @@ def test_without_flask_the_extra_is_named(monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         main(["play", "Greed", "--web"])
     assert end.value.code == 2
-    assert "pip install '.[web]'" in capsys.readouterr().err
+    assert "pip install 'exactdice[web]'" in capsys.readouterr().err
 
 
 def test_games_whose_default_sizes_are_above_the_limits_are_left_out(monkeypatch):
