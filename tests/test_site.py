@@ -91,6 +91,22 @@ def test_no_page_loads_anything_from_another_server(site, pages):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text()), style.name
 
 
+@pytest.mark.parametrize("place", ["index.html", "reference/functions.html"])
+def test_a_page_that_is_read_from_the_disk_is_searched(site, browser, place):
+    page = browser.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / place).as_uri())
+    page.locator("[data-md-component=search-query]").fill("exploitability")
+    found = page.locator(".md-search-result__link").first
+    found.wait_for(state="attached", timeout=10_000)
+    target = Path(unquote(urlsplit(found.evaluate("link => link.href")).path))
+    assert target.is_relative_to(site)
+    assert "exploitability" in target.read_text()
+    assert all(url.startswith("file:") for url in asked)
+    page.close()
+
+
 def test_the_reference_has_every_public_name(pages):
     """By the module that defines it, as some functions are called like a module."""
     anchors = set().union(
