@@ -2,7 +2,7 @@
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
 from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
-from .checks import at_least, one_of
+from .checks import at_least, is_bool, one_of
 from .errors import GameError, InputError, KeywordError, SizeError, WriteError
 from .folders import append, make_folder, user_folder, write_file
 from .game import GAMES, Game
@@ -58,6 +58,7 @@ __all__ = [
     "arithmetic",
     "at_least",
     "frozen",
+    "is_bool",
     "make_folder",
     "one_of",
     "present",

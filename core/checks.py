@@ -22,13 +22,20 @@ LARGEST_EXPONENT = 200
 CLOSEST = Fraction(1, 10**9)
 
 
+def is_bool(value: Any) -> bool:
+    """Return whether a value holds truth values, of any library: Python takes many for 0 or 1."""
+    dtype = getattr(value, "dtype", None)
+    kind = getattr(dtype, "kind", None) or str(dtype)
+    return isinstance(value, bool) or kind in ("b", "torch.bool")
+
+
 def at_least(name: str, value: int, minimum: int) -> int:
     """Return ``value`` if it is an integer of at least ``minimum``.
 
     Raises:
         ValueError: naming the argument, the requirement and the value.
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if is_bool(value) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {show(value)}")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Sight, make_task
-from ...core import BoolArray, FloatArray, InputError
+from ...core import BoolArray, FloatArray, InputError, is_bool
 from ...core.sizes import show
 from ..drawing.rendering import FRAMES, MODES, Renderer
 from ..drawing.scene import ending, names_of
@@ -199,7 +199,7 @@ def check_action(action: Any, num_actions: int) -> int:
         ValueError: if it is not an integer, or outside the action space.
     """
     try:
-        chosen = None if isinstance(action, bool) else operator.index(action)
+        chosen = None if is_bool(action) else operator.index(action)
     except TypeError:  # 1.9, "1", None: int() would take some of them for an action
         chosen = None
     if chosen is None:

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ...baselines import Sight, make_task
-from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core import BoolArray, FloatArray, InputError, IntArray, is_bool
 from ..engine.engine import Engine, Outcome, RewardMode
 from .encoding import EncodingName, Features
 
@@ -209,8 +209,9 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
     Raises:
         ValueError: if the shape is wrong or an action is outside the action space.
     """
+    mixed = isinstance(actions, list | tuple) and any(map(is_bool, actions))
     try:
-        checked = np.asarray(actions)
+        checked = np.asarray(actions, bool if mixed else None)
     except (TypeError, ValueError) as error:  # rows of different lengths, tensors elsewhere
         raise InputError(f"actions must be {num_envs} integers, got none: {error}") from None
     if checked.shape != (num_envs,) or checked.dtype.kind not in "iu":

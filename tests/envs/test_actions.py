@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from exactdice.games import InputError
 
 import exactdice  # noqa: F401  registers the environments
@@ -31,6 +32,13 @@ def test_what_is_no_integer_is_no_action(env, vector, action):
     env.step(0)  # the game goes on
     with pytest.raises(InputError, match="actions must be 2 integers, got an array of"):
         vector.step(np.array([action, action]))
+
+
+@pytest.mark.parametrize("action", [np.array(True), torch.tensor(True)], ids=repr)
+def test_truth_values_of_any_library_are_no_actions(env, action):
+    """``operator.index`` takes one of torch for 1, and under numpy 2.0 one of numpy."""
+    with pytest.raises(InputError, match="action must be an integer, got"):
+        env.step(action)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array], ids=repr)
@@ -63,6 +71,7 @@ def test_an_action_outside_the_space_is_named(env, action, shown):
         ([1, 10**30], "actions must be 2 integers, got an array of object"),
         ([1], r"actions must be 2 integers, got an array of int64 and shape \(1,\)"),
         ([3, 4], "actions must be from 0 to 3, got 4"),
+        ([2, True], r"actions must be 2 integers, got an array of bool and shape \(2,\)"),
     ],
 )
 def test_what_is_wrong_with_actions_is_said_in_one_line(vector, actions, message):
