@@ -17,7 +17,7 @@ from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from ...core.types import BoolArray
 from .checks import PolicyCheck
-from .consistency import ROUNDING, SAMPLE, as_law, check_again, compare_again
+from .consistency import ROUNDING, SAMPLE, as_law, check_again
 from .kinds import Policy, PolicyFunction
 from .preferences import NetworkPolicy
 from .tables import as_numbers, batches
@@ -122,7 +122,7 @@ class CalledPolicy(Policy):
             given, evidence = self._call(batch, again=True)
             found.append(self._check(given, batch))
             first = batch[::SHARE], evidence[::SHARE], len(batch)
-            compare_again(self._evidence, first, self._player, self._rounding)
+            check_again(self._evidence, first, self._player, self._rounding, once=True)
         if not found:
             return np.zeros(0, dtype=np.int64)
         return np.concatenate(found)

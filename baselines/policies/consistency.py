@@ -1,9 +1,9 @@
 """Check that a policy is a function of the observation: further calls must give equal results.
 
 A score calls a policy with all states at once; a game calls it with one state at a time. So the
-policy is called again with a sample of states, in another order and in batches of every size down
-to one. A policy that depends on chance, on the number of calls or on the rest of the batch gives
-different results.
+policy is called again with a sample of states: in another order, in batches of half the states, of
+half the rest and so on, and in batches of 1, 2, 3, 5 and 7 states. A policy that depends on chance,
+on the number of calls or on the rest of the batch gives different results.
 
 Results are compared as *evidence*: actions, shape (state,), which must be the same; or laws or
 preferences, shape (state, action), which may differ by the rounding of a network. So a near tie of
@@ -25,6 +25,7 @@ SAMPLE = 1024  # least number of states in the sample; in smaller games, all sta
 SHARE = 16  # in larger games the sample is one state in 16
 WHOLE = 5  # repetitions for all states of a smaller game: chance may show in few states
 ALONE = 8  # states with which the policy is called one by one in the end
+SMALL = (2, 3, 5, 7)  # sizes of batches, of which halvings may miss some
 _WHY = (
     "what depends on chance, on the number of calls or on the rest of the batch is no function of "
     "the observation and cannot be scored exactly"
@@ -44,6 +45,8 @@ def check_again(
     first: tuple[IntArray, npt.NDArray[Any], int],
     player: tuple[Game, int, str],
     rounding: float = ROUNDING,
+    *,
+    once: bool = False,
 ) -> None:
     """Call a policy again with the same states, and compare.
 
@@ -52,34 +55,16 @@ def check_again(
         first: states, the evidence of the first call, and the size of its largest batch.
         player: the game, the seat and the name of the policy.
         rounding: largest difference between two results, as a share of the largest number.
+        once: whether all states are in one batch, instead of batches of many sizes.
 
     Raises:
         ValueError: if the evidence for a state differs by more than rounding.
     """
     states, said, batch = first
     most = rounding * _largest(said)
-    for rows in _pieces(player[0], states, batch):
+    pieces = [np.arange(len(states))] if once else _pieces(player[0], states, batch)
+    for rows in pieces:
         _compare(ask, (states[rows], said[rows], batch), player, most)
-
-
-def compare_again(
-    ask: Ask,
-    first: tuple[IntArray, npt.NDArray[Any], int],
-    player: tuple[Game, int, str],
-    rounding: float = ROUNDING,
-) -> None:
-    """Call a policy again with states in one batch, and compare.
-
-    Args:
-        ask: the argument ``ask`` of ``check_again``.
-        first: the argument ``first`` of ``check_again``.
-        player: the argument ``player`` of ``check_again``.
-        rounding: the argument ``rounding`` of ``check_again``.
-
-    Raises:
-        ValueError: if the evidence for a state differs by more than rounding.
-    """
-    _compare(ask, first, player, rounding * _largest(first[1]))
 
 
 def _compare(
@@ -162,7 +147,7 @@ def _spread(count: int, wanted: int) -> IntArray:
 
 
 def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
-    """Yield batches of a shuffled sample, each half of the rest, and then single states."""
+    """Yield batches of a shuffled sample, each half of the rest, then few and single states."""
     rng = np.random.default_rng(0)
     if len(states) < SAMPLE and len(states) <= largest:
         for _ in range(WHOLE):
@@ -174,8 +159,9 @@ def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
         left = left[half:]
     chooses = np.flatnonzero(game.mask(states).sum(axis=1) > 1)
     alone = chooses if len(chooses) else np.arange(len(states))
-    for row in alone[_spread(len(alone), ALONE)]:
-        yield np.array([row])
+    few = alone[_spread(len(alone), ALONE)]
+    yield from (few[:size] for size in SMALL if size <= len(few))
+    yield from few[:, None]
 
 
 def _ask_again(ask: Ask, states: IntArray, name: str) -> npt.NDArray[Any]:

@@ -73,6 +73,11 @@ def of_the_size(_observations, masks):
     return np.full(len(masks), int(len(masks) > 1))
 
 
+def of_one_size(size):
+    """Give another action in batches of one size, as none of a halving may have."""
+    return lambda _observations, masks: np.full(len(masks), int(len(masks) == size))
+
+
 def of_the_kind(_observations, masks):
     """Give actions to many, laws to one."""
     return np.zeros(len(masks), int) if len(masks) > 1 else certain(np.ones(1, int))
@@ -88,6 +93,7 @@ BAD = [
     lambda: of_the_place,
     lambda: of_the_size,
     lambda: of_the_kind,
+    *(lambda size=size: of_one_size(size) for size in (1, 2, 3, 5, 7)),
 ]
 
 
