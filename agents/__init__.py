@@ -5,11 +5,12 @@ Users import classes from here: ``from exactdice.agents import ExactEvalCallback
 stable-baselines3 and PyTorch, which the rest of the package does not.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
+from ..baselines import PolicyLike, Reading, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
 from ..core import Game, InputError
 from .paths import PUBLIC, find_moved
@@ -25,16 +26,10 @@ def __getattr__(name: str) -> Any:
 def register() -> None:
     """Register converters of models, networks, files and vectors of environments to policies."""
     find_moved()
-    register_converter("stable_baselines3", _from_model)
+    register_converter("stable_baselines3", _late("learners.adapter", "ModelPolicy"))
     register_converter("torch", _from_torch)
     register_converter("pathlib", _from_file)
-    register_environment("stable_baselines3", _task_and_sight)
-
-
-def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
-    from .learners.adapter import from_model
-
-    return from_model(model, game, reading)
+    register_environment("stable_baselines3", _late("learners.adapter", "task_and_sight"))
 
 
 def _from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
@@ -56,16 +51,21 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
         from ..baselines.scoring.certificate import read_policy
 
         return read_policy(path, game)
-    try:
-        from .runs.saved import from_file
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{path} needs more libraries ({error.name}): pip install 'exactdice[agents]'"
-        ) from None
-    return from_file(path, game, reading)
+    found: PolicyLike = _late("runs.saved", "from_file")(path, game, reading)
+    return found
 
 
-def _task_and_sight(env: Any) -> tuple[Task, Sight]:
-    from .learners.adapter import task_and_sight
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """Return a function of a module that is imported at the first call: it needs more libraries."""
 
-    return task_and_sight(env)
+    def call(given: Any, *options: Any) -> Any:
+        try:
+            found = import_module(f".{module}", __name__)
+        except ModuleNotFoundError as error:
+            what = given if isinstance(given, Path) else type(given).__name__
+            raise InputError(
+                f"{what} needs more libraries ({error.name}): pip install 'exactdice[agents]'"
+            ) from None
+        return getattr(found, name)(given, *options)
+
+    return call

@@ -144,6 +144,35 @@ def test_without_extras_environments_are_made_solved_and_scored(without_extras):
     assert heavy == "[]"
 
 
+def test_networks_of_torch_need_no_stable_baselines3(without_extras):
+    """As users of TorchRL, skrl, RLlib and CleanRL have it: each function that takes a network."""
+    done = without_extras(
+        "import gymnasium as gym, torch, exactdice\n"
+        "from exactdice.diagnose import critic, entropy, gae, gradient, overestimation\n"
+        "env = gym.make('exactdice/Greed-v0', max_score=4, sides=2, encoding='one_hot_float')\n"
+        "size, actions = env.observation_space.shape[0], env.action_space.n\n"
+        "net, worth = torch.nn.Linear(size, actions), torch.nn.Linear(size, 1)\n"
+        "value = exactdice.score(net, env).value\n"
+        "agent = exactdice.from_network(lambda seen: net(torch.as_tensor(seen)), env)\n"
+        "assert exactdice.score(agent, env).value == value\n"
+        "assert exactdice.exact_evaluation(net, env)['value'] == value\n"
+        "assert exactdice.score(net, env, observations=lambda seen: seen).value == value\n"
+        "exactdice.occupancy(net, env), exactdice.exploitability(net, env)\n"
+        "exactdice.compare(net, 'random', env).gain, exactdice.best_response(net, env)\n"
+        "layers = torch.nn.Linear(size, 8), torch.nn.Tanh(), torch.nn.Linear(8, actions)\n"
+        "small = exactdice.in_fixed_point(torch.nn.Sequential(*layers), env)\n"
+        "exactdice.score(small, env)\n"
+        "critic(env, net, worth), entropy(env, net), gae(env, net, worth, 1.0, 0.9)\n"
+        "gradient(env, net, worth), overestimation(env, net)\n"
+        "try: exactdice.score(__import__('pathlib').Path('net.zip'), env)\n"
+        "except exactdice.InputError as error: print(error)",
+        *("scipy", "torch"),
+    )
+    missing = r"net\.zip needs more libraries \((sb3_contrib|stable_baselines3)\): pip install"
+    assert done.stderr == ""
+    assert re.match(missing, done.stdout)
+
+
 @pytest.mark.parametrize(
     ("command", "installed_too", "missing"),
     [

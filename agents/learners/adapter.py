@@ -21,11 +21,10 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.consistency import ROUNDING
-from ...baselines.policies.preferences import GridActions
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...envs.api.wrappers import inspect_env
-from .grids import Features, Perceptron, grid_actions, in_fixed_point, perceptron_of
-from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
+from .grids import Features, Perceptron, PerceptronPolicy
+from .kinds import ACTORS, CURE, GREEDY, QUANTILES, check_kind, perceptron_of
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
 
@@ -33,41 +32,30 @@ BATCH = 8192  # number of observations in a forward pass
 SAMPLE = 256  # number of states in which the network is compared with the model's ``predict``
 
 
-class ModelPolicy(NetworkPolicy):
+class ModelPolicy(PerceptronPolicy):
     """The policy of a stable-baselines3 model, as a callable on (observations, masks).
 
     Args:
         model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, a subclass of one of these,
             or the policy of such a model.
         game: the rules; the model must have been trained for this game.
-        deterministic: whether the policy takes its likeliest action; if not, it draws from its law.
-            With action values the law is epsilon-greedy with the model's exploration rate.
-        masked: whether the policy must keep to the legal actions.
-        sight: the observations that the environment shows; None for those of the model's own
-            environment or, without one, of its observation space.
-        observations: turns these observations into the network's input (see ``as_policy``); None
-            for the model's own ``VecNormalize``, if it has one.
+        reading: how the policy is to be understood. A law of action values is epsilon-greedy with
+            the model's exploration rate. Without ``sight`` the observations are those of the
+            model's own environment or of its observation space; without ``observations`` its own
+            ``VecNormalize`` is applied, if it has one.
 
     Raises:
         ValueError: if the model's spaces are not those of the game, its policy is recurrent, its
             class is not in the list, or the input of its network cannot be determined.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        game: Game,
-        deterministic: bool = True,
-        masked: bool = True,
-        sight: Sight | None = None,
-        observations: Any = None,
-    ) -> None:
-        super().__init__(type(model).__name__, deterministic, masked)
+    def __init__(self, model: Any, game: Game, reading: Reading = Reading()) -> None:  # noqa: B008
+        super().__init__(type(model).__name__, reading.deterministic, reading.masked)
         policy = model.policy if isinstance(model, BaseAlgorithm) else model
         self.policy: Any = getattr(policy, "_orig_mod", policy)  # unwraps that of torch.compile
         check_kind(model, self.policy)
         self._model = model
-        self._sight, self._given = shown_to(model, game, sight, observations)
+        self._sight, self._given = shown_to(model, game, reading.sight, reading.observations)
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
@@ -90,21 +78,6 @@ class ModelPolicy(NetworkPolicy):
         uniform = legal / legal.sum(axis=1, keepdims=True)
         mixed: npt.NDArray[Any] = (1 - self._epsilon) * greedy + self._epsilon * uniform
         return mixed
-
-    def grid_actions(self, game: Game, seat: int) -> GridActions | None:
-        """Return the function for the actions on grids; None if the network is no perceptron."""
-        found = self._perceptron()
-        return None if found is None else grid_actions(*found, game, seat)
-
-    def in_fixed_point(self, game: Game) -> NetworkPolicy:
-        """Round the network to fixed point (see ``FixedPointNetwork``).
-
-        Raises:
-            ValueError: if the network is no perceptron of ReLU or Tanh.
-        """
-        if (found := self._perceptron()) is None:
-            return super().in_fixed_point(game)
-        return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
 
     def _perceptron(self) -> tuple[Perceptron, Features] | None:
         """Return the network and the function to its input; None if it is no perceptron."""
@@ -151,7 +124,7 @@ class ModelPolicy(NetworkPolicy):
             raise InputError(
                 f"model must play by its network, but predict of {self.__name__} takes action "
                 f"{done[row]} at observation {observations[row].tolist()}, where its network "
-                f"prefers {said[row].argmax()}: pass a callable on (observations, masks) instead"
+                f"prefers {said[row].argmax()}: {CURE}"
             )
         if not self._deterministic and isinstance(self.policy, ACTORS):
             self._check_law(features, said, observations)
@@ -169,8 +142,7 @@ class ModelPolicy(NetworkPolicy):
             row = int(np.argmax(off))
             raise InputError(
                 f"model must play by its network, but get_distribution of {self.__name__} is "
-                f"off by {off[row]:.3g} at observation {observations[row].tolist()}: pass a "
-                "callable on (observations, masks) instead"
+                f"off by {off[row]:.3g} at observation {observations[row].tolist()}: {CURE}"
             )
 
     def preferences(self, observations: IntArray) -> th.Tensor:
@@ -239,13 +211,6 @@ def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
         features = BasePolicy.extract_features(network, batch, network.pi_features_extractor)
         result = network.action_net(network.mlp_extractor.forward_actor(features))
     return result
-
-
-def from_model(model: Any, game: Game, reading: Reading) -> ModelPolicy:
-    """Convert a model of stable-baselines3, or its policy."""
-    return ModelPolicy(
-        model, game, reading.deterministic, reading.masked, reading.sight, reading.observations
-    )
 
 
 def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:

@@ -14,22 +14,19 @@ components of x and the others of y, and w the rest, then its values at x and y 
 and w.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch as th
-from stable_baselines3.common.policies import BasePolicy
-from stable_baselines3.common.torch_layers import FlattenExtractor
-from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
 from ...baselines.policies.consistency import ROUNDING
 from ...baselines.policies.fixed_point import WEIGHTS, Activation, FixedPointNetwork
-from ...baselines.policies.preferences import GridActions
+from ...baselines.policies.preferences import GridActions, NetworkPolicy
 from ...core import Game, InputError, IntArray
 from ...core.tour import Grid
-from .kinds import ACTORS, QUANTILES
 
 #: A function from observations to the input of the first layer, shape (state, feature).
 Features = Callable[[IntArray], th.Tensor]
@@ -175,43 +172,33 @@ def perceptron(layers: list[nn.Module], quantiles: int = 1) -> Perceptron | None
     return Perceptron(first, hidden, weight.detach(), bias.detach().to(weight.device))
 
 
-def perceptron_of(policy: BasePolicy) -> tuple[Perceptron, Callable[[th.Tensor], th.Tensor]] | None:
-    """Return the actor, or the action-value network, of a stable-baselines3 policy as a perceptron.
+class PerceptronPolicy(NetworkPolicy):
+    """A policy whose network may be a perceptron: then it has a fast way for grids."""
 
-    Returns:
-        The perceptron, and the function from observations to its input; None if the network is no
-        perceptron.
-    """
-    network: Any = policy  # stable-baselines3 declares its parts as tensors or modules
-    quantiles = 1
-    if isinstance(policy, QUANTILES):
-        network = network.quantile_net
-        layers, extractor = network.quantile_net, network.features_extractor
-        quantiles = network.n_quantiles
-    elif isinstance(policy, DQNPolicy):
-        network = network.q_net
-        layers, extractor = network.q_net, network.features_extractor
-    elif isinstance(policy, ACTORS):
-        layers = nn.Sequential(network.mlp_extractor.policy_net, network.action_net)
-        extractor = network.pi_features_extractor
-    else:
-        return None
-    found = perceptron(list(flat(layers)), quantiles)
-    if found is None or type(extractor) is not FlattenExtractor:
-        return None
-    return found, lambda batch: BasePolicy.extract_features(network, batch, extractor)
+    @abstractmethod
+    def _perceptron(self) -> tuple[Perceptron, Features] | None:
+        """Return the network and the function to its input; None if it is no perceptron."""
 
+    def grid_actions(self, game: Game, seat: int) -> GridActions | None:
+        """Return the function for the actions on grids.
 
-def grid_actions(
-    network: Perceptron, features: Features, game: Game, seat: int
-) -> GridActions | None:
-    """Return the function for a perceptron's actions on grids.
+        None if the network is no perceptron, or its first layer no sum over components of the
+        observation.
+        """
+        if (found := self._perceptron()) is None or not found[0].is_sum(game, found[1]):
+            return None
+        network, features = found
+        return lambda grid: network.actions(game, seat, grid, features)
 
-    None if the first layer is no sum over components of the observation.
-    """
-    if not network.is_sum(game, features):
-        return None
-    return lambda grid: network.actions(game, seat, grid, features)
+    def in_fixed_point(self, game: Game) -> NetworkPolicy:
+        """Round the network to fixed point (see ``FixedPointNetwork``).
+
+        Raises:
+            ValueError: if the network is no perceptron of ReLU or Tanh.
+        """
+        if (found := self._perceptron()) is None:
+            return super().in_fixed_point(game)
+        return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
 
 
 def flat(module: nn.Module) -> Iterator[nn.Module]:

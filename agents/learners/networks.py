@@ -1,8 +1,9 @@
 """PyTorch modules as policies: a module maps observations to preferences for actions."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from inspect import getattr_static
 from typing import Any
 
@@ -13,13 +14,15 @@ from torch import nn
 
 from ...baselines import NetworkPolicy, Reading
 from ...baselines.policies.consistency import ROUNDING
-from ...baselines.policies.preferences import GridActions
-from ...core import Game, InputError, IntArray
-from .grids import Features, Perceptron, flat, grid_actions, in_fixed_point, perceptron
-from .seen import change_of
+from ...baselines.policies.preferences import as_preferences
+from ...core import InputError, IntArray
+from .grids import Features, Perceptron, PerceptronPolicy, flat, perceptron
+
+#: A function from a batch of observations to a batch of network inputs.
+Change = Callable[[Any], Any]
 
 
-class ModulePolicy(NetworkPolicy):
+class ModulePolicy(PerceptronPolicy):
     """The policy of a module that returns logits or action values, one for each action.
 
     Args:
@@ -66,32 +69,9 @@ class ModulePolicy(NetworkPolicy):
         Raises:
             ValueError: if the module refuses the observations, or returns another shape.
         """
-        seen = self._change(self._show(observations))
-        given = self._outputs(th.as_tensor(np.asarray(seen)))
-        wanted = (len(observations), num_actions)
-        if not isinstance(given, th.Tensor) or given.shape != wanted:
-            got = tuple(given.shape) if isinstance(given, th.Tensor) else type(given).__name__
-            raise InputError(
-                f"policy must give preferences of shape {wanted} (state, action), got {got} "
-                f"of {self.__name__}"
-            )
-        preferences: npt.NDArray[Any] = given.double().cpu().numpy()
-        return preferences
-
-    def grid_actions(self, game: Game, seat: int) -> GridActions | None:
-        """Return the function for the actions on grids; None if the module is no perceptron."""
-        found = self._perceptron()
-        return None if found is None else grid_actions(*found, game, seat)
-
-    def in_fixed_point(self, game: Game) -> NetworkPolicy:
-        """Round a sequence of layers to fixed point (see ``FixedPointNetwork``).
-
-        Raises:
-            ValueError: if the module is no sequence of linear layers with ReLU or Tanh between.
-        """
-        if (found := self._perceptron()) is None:
-            return super().in_fixed_point(game)
-        return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
+        given = self._outputs(th.as_tensor(np.asarray(self._change(self._show(observations)))))
+        call = "net(torch.as_tensor(seen).float())"
+        return as_preferences(given, (len(observations), num_actions), self.__name__, call)
 
     def _perceptron(self) -> tuple[Perceptron, Features] | None:
         """Return the module and the function to its input; None if it is no perceptron."""
@@ -133,3 +113,42 @@ def _evaluation_mode(module: th.nn.Module) -> Iterator[None]:
     finally:
         for part in training:
             part.training = True
+
+
+def normalisers(env: Any) -> list[Any]:
+    """List the ``VecNormalize`` of a vector of environments, innermost first."""
+    found: list[Any] = []
+    while "venv" in getattr(env, "__dict__", ()):  # a VecEnvWrapper finds attributes of its parts
+        if hasattr(type(env), "normalize_obs"):
+            found.insert(0, env)
+        env = env.venv
+    return found
+
+
+def change_of(observations: Any) -> Change:
+    """Return the function from a batch of observations to a batch of network inputs.
+
+    Args:
+        observations: the function; a vector of environments, whose ``VecNormalize`` wrappers are
+            applied in order; an object with a method ``normalize_obs``; or None for the identity.
+
+    Raises:
+        ValueError: if ``observations`` is none of these.
+    """
+    if observations is None:
+        return lambda features: features
+    if found := normalisers(observations):
+        return partial(_through, found)  # unlike a lambda, it is copied with them
+    change = getattr(observations, "normalize_obs", observations)
+    if callable(change):
+        return change  # type: ignore[no-any-return]
+    raise InputError(
+        "observations must be a VecNormalize or a function from a batch of observations to a "
+        f"batch, got {type(observations).__name__}"
+    )
+
+
+def _through(layers: list[Any], features: Any) -> Any:
+    for each in layers:
+        features = each.normalize_obs(features)
+    return features

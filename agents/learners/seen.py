@@ -6,8 +6,6 @@ that was trained under wrappers or ``VecNormalize`` must not be scored without t
 """
 
 import gc
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,15 +25,13 @@ from stable_baselines3.common.vec_env import (
 from ...baselines import Sight
 from ...core import Game, InputError
 from ...envs import Opaque, encoding_of, not_followed, sight_in_training
+from .networks import Change, change_of, normalisers
 from .vec_env import GameVecEnv
 
 #: Wrappers of vector environments that change neither observations nor actions.
 HARMLESS = {VecCheckNan, VecMonitor, VecVideoRecorder}
 #: "wrappers" or "VecNormalize" for policies whose models had them; kept when the models are gone.
 _NEEDS: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
-
-#: A function from a batch of observations to a batch of network inputs.
-Change = Callable[[Any], Any]
 
 
 def shown_to(
@@ -62,7 +58,7 @@ def shown_to(
     told = sight is not None and sight.wrapped
     if not told:
         sight = _own_sight(env, model, game)
-    changes = _normalisers(env)
+    changes = normalisers(env)
     if holder is not model:
         found = {"VecNormalize"} if any(each.norm_obs for each in changes) else set()
         found |= {"wrappers"} if sight is not None and not told else set()
@@ -180,43 +176,3 @@ def _check_other_processes(env: SubprocVecEnv) -> None:
         ) from None
     if not bare:
         raise not_followed("a wrapper in another process")
-
-
-def _normalisers(env: Any) -> list[VecNormalize]:
-    """List the normalisations of a vector of environments, innermost first."""
-    found: list[VecNormalize] = []
-    while isinstance(env, VecEnvWrapper):
-        if isinstance(env, VecNormalize):
-            found.insert(0, env)
-        env = env.venv
-    return found
-
-
-def change_of(observations: Any) -> Change:
-    """Return the function from a batch of observations to a batch of network inputs.
-
-    Args:
-        observations: the function; a vector of environments, whose ``VecNormalize`` wrappers are
-            applied in order; an object with a method ``normalize_obs``; or None for the identity.
-
-    Raises:
-        ValueError: if ``observations`` is none of these.
-    """
-    if observations is None:
-        return lambda features: features
-    normalisers = _normalisers(observations) if isinstance(observations, VecEnvWrapper) else []
-    if normalisers:
-        return partial(_through, normalisers)  # unlike a lambda, it is copied with them
-    change = getattr(observations, "normalize_obs", observations)
-    if callable(change):
-        return change  # type: ignore[no-any-return]
-    raise InputError(
-        "observations must be a VecNormalize or a function from a batch of observations to a "
-        f"batch, got {type(observations).__name__}"
-    )
-
-
-def _through(normalisers: list[VecNormalize], features: Any) -> Any:
-    for each in normalisers:
-        features = each.normalize_obs(features)
-    return features

@@ -22,7 +22,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
-from ...baselines import Policy, Task
+from ...baselines import Policy, Reading, Task
 from ...baselines.solving.players import one_hot
 from ...core import Array, Game, InputError, IntArray
 from ...envs.engine.lanes import LanePolicy
@@ -142,7 +142,7 @@ class SelfPlay(BaseCallback):
             deterministic: whether the policies take their likeliest action; if not, they draw from
                 their law.
         """
-        present = ModelPolicy(model, self._game, deterministic=deterministic)
+        present = ModelPolicy(model, self._game, Reading(deterministic=deterministic))
         return [*(present.with_policy(policy) for policy in self._past), present]
 
     def state(self) -> dict[str, Any]:

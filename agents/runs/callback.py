@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
-from ...baselines import LOGGED, NetworkPolicy, Score, Task, as_task, is_toured, score
+from ...baselines import LOGGED, NetworkPolicy, Reading, Score, Task, as_task, is_toured, score
 from ...core import at_least
 from ..learners.adapter import ModelPolicy
 from ..tracks import TRACKS
@@ -185,7 +185,7 @@ class ExactEvalCallback(EventCallback):
     def evaluate(self) -> Score:
         """Score the model now, log the score, and save the model if it is the best so far."""
         begun, name = time.monotonic(), type(self.model).__name__
-        policy: NetworkPolicy = ModelPolicy(self.model, self.task.game, masked=self.masked)
+        policy: NetworkPolicy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
         if self._is_sampled:  # scored as its certificate holds it, once
             policy, name = policy.in_fixed_point(self.task.game), f"{name} in fixed point"
         result = score(policy, self.task, masked=self.masked, name=name)
@@ -198,7 +198,7 @@ class ExactEvalCallback(EventCallback):
     def _log_sample(self) -> None:
         """Log an estimate from sample games, where an exact score takes minutes."""
         begun = time.monotonic()
-        policy = ModelPolicy(self.model, self.task.game, masked=self.masked)
+        policy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
         result = sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps))
         self.scoring += time.monotonic() - begun
         self.scored += 1

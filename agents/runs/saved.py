@@ -19,7 +19,7 @@ import torch as th
 
 from ...baselines import Reading
 from ...core import GAMES, Game, InputError
-from ..learners.adapter import ModelPolicy, from_model
+from ..learners.adapter import ModelPolicy
 from ..paths import MOVED
 from .folders import load_model
 from .hyperparameters import first_line
@@ -50,7 +50,7 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
     run = path if path.is_dir() else path.parent
     if (run / "config.json").is_file():
         which = "final" if path.is_dir() else path.name.removesuffix("_model.zip")
-        return from_model(load_model(run, which)[0], game, reading)
+        return ModelPolicy(load_model(run, which)[0], game, reading)
     if not path.is_file():
         raise InputError(f"policy must be a run folder, a certificate or a saved model, got {path}")
     if (path.parent / "vecnormalize.pkl").exists() and reading.observations is None:
@@ -58,7 +58,7 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
             f"{path} must be given the statistics that it was trained with: pass observations="
             f"VecNormalize.load({str(path.parent / 'vecnormalize.pkl')!r}, venv)"
         )
-    return from_model(load_policy(path), game, reading)
+    return ModelPolicy(load_policy(path), game, reading)
 
 
 def load_policy(path: Path) -> Any:
@@ -68,6 +68,11 @@ def load_policy(path: Path) -> Any:
         ValueError: if the file is damaged, or names a class that is not allowed.
     """
     try:
+        if b"/data.pkl" in path.read_bytes()[:300]:
+            raise pickle.UnpicklingError(
+                "must be a model saved by stable-baselines3, got a file of torch.save: for weights "
+                f"give net after net.load_state_dict(torch.load('{path}'))"
+            )
         with zipfile.ZipFile(path) as file:
             description, weights = json.loads(file.read("data")), file.read("policy.pth")
         parts = {name: _part(description[name]) for name in NEEDED}

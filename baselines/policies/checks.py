@@ -29,6 +29,7 @@ class PolicyCheck:
         worthless: returns whether every action of a state has the worst payoff as its value. In
             such a state the table of a planner may choose an illegal action, which pays the same;
             the first legal action replaces it.
+        cure: code that makes a policy of the user's numbers if they are logits or action values.
     """
 
     game: Game
@@ -36,6 +37,7 @@ class PolicyCheck:
     name: str
     masked: bool = True
     worthless: Worthless | None = None
+    cure: str = ""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -96,28 +98,31 @@ class PolicyCheck:
             moved = np.where(allowed[harmless], 0.0, law[harmless]).sum(axis=1)
             law[harmless] = np.where(allowed[harmless], law[harmless], 0.0)
             law[harmless, allowed[harmless].argmax(axis=1)] += moved
-        _check_probabilities(law, states, allowed)
+        _check_probabilities(law, states, allowed, self.cure)
         normalized: FloatArray = law / law.sum(axis=1, keepdims=True)
         return normalized
 
 
-def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -> None:
+def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray, cure: str) -> None:
+    with np.errstate(invalid="ignore"):
+        sums = table.sum(axis=1)
+    off = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
     complaints = [
         (~np.isfinite(table), "be finite", ""),
         (table < 0, "not be negative", ""),
         ((table > 0) & ~mask, "leave illegal actions alone", _UNMASKED),
     ]
+    values = f"; if these are logits or action values, give {cure}" if cure and off.any() else ""
     for wrong, requirement, hint in complaints:
         if wrong.any():
             row, action = np.argwhere(wrong)[0]
             raise InputError(
                 f"policy must {requirement}, got {table[row, action]:.6g} in state {states[row]}, "
-                f"action {action}{hint}"
+                f"action {action}{values or hint}"
             )
-    sums = table.sum(axis=1)
-    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+    if off.any():
         row = int(np.argmax(np.abs(sums - 1)))
         raise InputError(
             f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
-            f"{states[row]}"
+            f"{states[row]}{values}"
         )

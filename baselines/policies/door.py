@@ -25,9 +25,9 @@ from .checks import PolicyCheck
 from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
-from .preferences import NetworkPolicy
+from .preferences import NetworkPolicy, require_arguments
 from .strength import STRENGTH, read_share, strength_policy
-from .tables import table_policy
+from .tables import mapping_policy, table_policy
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
-            shape (state,); a mapping from the seat's states to actions; a callable on
-            (observations, masks); the path of a file or folder that holds a policy; or an object
-            of a library that has registered a converter.
+            shape (state,); a mapping (see ``mapping_policy``); a callable on (observations, masks);
+            the path of a file or folder that holds a policy; or an object of a library that has
+            registered a converter.
         game: the game that is played.
         seat: the seat that the policy plays.
         reading: how the policy is to be understood.
@@ -113,16 +113,31 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
         return _known_name(policy, game, seat, reading.masked)
     if isinstance(policy, Policy):
         return _fitting(policy, game, seat, reading.masked)
-    check = PolicyCheck(game, seat, name, reading.masked, reading.worthless)
-    if isinstance(policy, np.ndarray | list | tuple | Mapping):
+    check = PolicyCheck(game, seat, name, reading.masked, reading.worthless, _cure(policy))
+    if isinstance(policy, Mapping):
+        return mapping_policy(policy, check, reading.sight.show if reading.sight else None)
+    if isinstance(policy, np.ndarray | list | tuple):
         return table_policy(policy, check)
     if callable(policy) and not isinstance(policy, type):
+        network = "for logits or action values exactdice.from_network(policy, env)"
+        cure = f"give lambda seen, legal: policy(seen), or {network}"
+        require_arguments(policy, "observations, legal", cure)
         return function_policy(policy, check, reading.lazy)
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
         f"model, got {got}"
     )
+
+
+def _cure(policy: Any) -> str:
+    """Return code that makes a policy of logits or action values in the form of a policy."""
+    if isinstance(policy, Mapping) and isinstance(next(iter(policy), ()), tuple):
+        values = "policy.get(tuple(one), [0] * env.action_space.n) for one in seen.tolist()"
+        return f"exactdice.from_network(lambda seen: [{values}], env)"
+    values = "[policy[state] for state in exactdice.as_task(env).game.encode(seen)]"
+    values = "policy(seen, legal)" if callable(policy) else values
+    return f"lambda seen, legal: np.where(legal, {values}, -np.inf).argmax(axis=1)"
 
 
 def fixed_point(policy: Any, game: Game, reading: Reading) -> NetworkPolicy:

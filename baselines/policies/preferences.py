@@ -1,5 +1,6 @@
 """Networks as policies: they choose legal actions by preferences (logits or action values)."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -119,6 +120,8 @@ class FunctionNetwork(NetworkPolicy):
         masked: bool,
     ) -> None:
         super().__init__(name, deterministic, masked)
+        cure = "one that takes (observations, legal) is a policy without from_network"
+        require_arguments(function, "observations", cure)
         self._function, self._show = function, show
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
@@ -127,14 +130,45 @@ class FunctionNetwork(NetworkPolicy):
         Raises:
             ValueError: if the function does not return a preference for each action.
         """
-        preferences = as_numbers(self._function(self._show(observations)), "function")
-        wanted = (len(observations), num_actions)
-        if preferences.shape != wanted:
+        given = self._function(self._show(observations))
+        wanted = len(observations), num_actions
+        return as_preferences(given, wanted, self.__name__, "function(seen)")
+
+
+def require_arguments(function: Any, wanted: str, cure: str) -> None:
+    """Raise an error unless a function takes as many arguments as the names in ``wanted``."""
+    try:
+        taken = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):  # one without a signature may take any
+        return
+    try:
+        taken.bind(*wanted.split(", "))
+    except TypeError:
+        got = f"got one that takes ({', '.join(taken.parameters)})"
+        raise InputError(f"a callable must take ({wanted}), {got}: {cure}") from None
+
+
+def as_preferences(
+    given: Any, wanted: tuple[int, int], name: str, call: str
+) -> npt.NDArray[np.float64]:
+    """Return a network's output as preferences, shape (state, action).
+
+    Raises:
+        ValueError: if it has another shape. If the preferences are a part of it, such as the logits
+            of a law beside a value, the message has code for them, from ``call`` of the network.
+    """
+    several, must = isinstance(given, tuple), f"policy must give preferences of shape {wanted}"
+    for index, part in enumerate(given if several else (given,)):
+        place = f"[{index}]" * several + ".logits" * hasattr(part, "logits")
+        if place and (hasattr(part, "logits") or getattr(part, "shape", ()) == wanted):
             raise InputError(
-                f"function must give preferences of shape {wanted} (state, action), "
-                f"got {preferences.shape}"
+                f"{must} alone, got {type(given).__name__} of {name}: give "
+                f"exactdice.from_network(lambda seen: {call}{place}, env)"
             )
-        return preferences
+    preferences = as_numbers(given, "policy").astype(np.float64)
+    if preferences.shape != wanted:
+        raise InputError(f"{must} (state, action), got {preferences.shape} of {name}")
+    return preferences
 
 
 def choose(

@@ -1,12 +1,12 @@
 """Tables as policies, and the reading of numbers from arrays, lists and tensors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...core import FloatArray, Game, InputError, IntArray
+from ...core import Array, BoolArray, FloatArray, InputError, IntArray, is_bool
 from ...core.positions import first_actions, states_of
 from ...core.sizes import check_array
 from .checks import PolicyCheck
@@ -19,17 +19,17 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
     """Turn a table into a policy; the numbers are copied.
 
     Args:
-        table: probabilities, shape (state, action), or actions, shape (state,), or a mapping from
-            the seat's states to actions. Rows of states in which the seat is never to move are
-            ignored. One more row may follow for the end of the game, which ``P`` has as a state.
+        table: probabilities, shape (state, action), or actions, shape (state,), or a mapping (see
+            ``mapping_policy``). Rows of states in which the seat is never to move are ignored.
+            One more row may follow for the end of the game, which ``P`` has as a state.
         check: the check of the entries.
 
     Raises:
         ValueError: if the table has another shape, or ``check`` rejects an entry.
     """
-    game, own = check.game, states_of(check.game, check.seat)
     if isinstance(table, Mapping):
-        table = _listed(table, game, own)
+        return mapping_policy(table, check)
+    game, own = check.game, states_of(check.game, check.seat)
     given = as_numbers(table, "policy")
     shape = (game.num_states, game.num_actions)
     with_end = (game.num_states + 1, game.num_actions)
@@ -48,16 +48,85 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
     return policy
 
 
-def _listed(policy: Mapping[Any, Any], game: Game, states: IntArray) -> npt.NDArray[Any]:
-    """Turn a mapping from state to action, as some planners give it, into an array of actions."""
-    own = states.tolist()
-    missing = [state for state in own if state not in policy]
-    if missing:
-        raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
-    chosen = np.array([policy[state] for state in own])
-    actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
-    actions[own] = chosen
-    return actions
+def mapping_policy(
+    given: Mapping[Any, Any],
+    check: PolicyCheck,
+    show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
+) -> Policy:
+    """Turn a mapping to actions, or to rows of probabilities, into a policy.
+
+    Args:
+        given: its keys are observations, as tuples of numbers, or numbers of states. A
+            ``defaultdict`` has its default for all others.
+        check: the check of the entries.
+        show: turns observations of integers into those of the keys; None for integers.
+
+    Raises:
+        ValueError: if keys are texts, or ``check`` rejects an entry.
+    """
+    game, own = check.game, states_of(check.game, check.seat)
+    key = next(iter(given), 0)
+    if isinstance(key, str):
+        raise InputError(
+            "policy must have observations or numbers of states as keys, got texts: weights go "
+            "into their network, net.load_state_dict(policy), and net is the policy"
+        )
+    default = getattr(given, "default_factory", None) or (lambda: None)
+    rows, missing = TableBuilder(check, with_laws=True), np.zeros(game.num_states, dtype=bool)
+    for batch in batches(own, game.num_actions):
+        shown = game.observe(batch, check.seat)
+        shown = shown if show is None else show(shown)
+        keys = shown.tolist() if shown.ndim == 1 else map(tuple, shown.tolist())
+        keys = batch.tolist() if shown.ndim > 1 and isinstance(key, int | np.integer) else keys
+        found = [default() if (one := given.get(key)) is None else one for key in keys]
+        known = np.array([entry is not None for entry in found])
+        missing[batch[~known]] = True
+        if known.any():
+            numbers = as_numbers([entry for entry in found if entry is not None], "policy")
+            if numbers.ndim == 2:
+                check_array("a table of probabilities", game, *check.shape)
+            rows.add(batch[known], check(numbers, batch[known]))
+    lacking = np.flatnonzero(missing)
+    rows.add(lacking, first_actions(game, lacking))
+    policy = rows.policy(own)
+    assert policy is not None
+    return IncompletePolicy(policy, missing, check) if len(lacking) else policy
+
+
+class IncompletePolicy(Policy):
+    """A table that lacks states: it is scored if its games meet none of them.
+
+    Args:
+        filled: the table, with the first legal action in the missing states.
+        missing: whether each state is missing, shape (state,).
+        check: the check of the policy.
+    """
+
+    is_lazy = True
+
+    def __init__(self, filled: Policy, missing: BoolArray, check: PolicyCheck) -> None:
+        self.shape, self.filled, self._missing, self._check = check.shape, filled, missing, check
+        self.is_deterministic = filled.is_deterministic
+
+    @property
+    def name(self) -> str:
+        """Name for people."""
+        return self._check.name
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give the rows of the table.
+
+        Raises:
+            ValueError: if a state is missing.
+        """
+        for state in states[self._missing[states]]:
+            seen = self._check.game.observe(np.array([state]), self._check.seat)[0].tolist()
+            raise InputError(
+                f"policy must have an action for every state that is needed, got none for {seen} "
+                f"(state {state}): keys are observations of env as tuples, or numbers of states; "
+                "a collections.defaultdict has an action for all others"
+            )
+        return self.filled.probabilities(states)
 
 
 class TableBuilder:
@@ -139,6 +208,8 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
         ) from None
     if array.dtype.kind not in "uifb":
         raise InputError(f"{name} must be numbers, got {array.dtype} of shape {array.shape}")
+    if array.dtype.kind != "b" and isinstance(given, list | tuple) and any(map(is_bool, given)):
+        raise InputError(f"{name} must be numbers, got True or False among them")
     return array
 
 

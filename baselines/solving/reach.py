@@ -17,7 +17,9 @@ from ...core.turn_values import TurnMass
 from ..cache import cached
 from ..policies.functions import LazyPolicy, PartialTable
 from ..policies.kinds import Policy
+from ..policies.tables import IncompletePolicy
 from ..task import Task, first_law, policies_against
+from .occupancy import play
 from .players import one_hot, spread
 
 
@@ -25,16 +27,21 @@ def where_met(agent: Policy, task: Task) -> Policy:
     """Return a policy that agrees with the agent in every state that the agent visits.
 
     In this task, and only in this one, it has the same score as the agent. If the agent is a
-    network and the game is large and made of turns, the policy takes the first legal action in all
-    other states; in any other case it is the agent itself.
+    network and the game is large and made of turns, or if it is an ``IncompletePolicy``, the policy
+    takes the first legal action in all other states; in any other case it is the agent itself.
 
     Args:
         agent: the agent's policy.
         task: game, seat and opponents.
 
     Raises:
-        ValueError: if the network returns no actions, or depends on more than the state.
+        ValueError: if the network returns no actions, or depends on more than the state; if an
+            ``IncompletePolicy`` lacks a state that the agent visits.
     """
+    if isinstance(agent, IncompletePolicy):
+        visits = play(agent.filled, task, FLOATS).array[task.seat]
+        agent.probabilities(np.flatnonzero(visits))  # raises an error if one is missing
+        return agent.filled
     if isinstance(agent, LazyPolicy) and sweeps_of(task.game).turn_game is not None:
         return _where_met(agent, task)
     return agent

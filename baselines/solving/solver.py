@@ -128,9 +128,9 @@ def as_policy(
         policy: a name, of which "optimal" and "best_response" are the best response to the
             opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium,
             whatever the opponents play; a table of probabilities (state, action), actions
-            (state,), or a mapping from state to action; a callable on (observations, masks); a
-            model of stable-baselines3 or sb3-contrib, or its policy; the path of a run folder, of
-            a certificate or of a model that stable-baselines3 saved.
+            (state,), or a mapping from observations or states to either; a callable on
+            (observations, masks); a model of stable-baselines3 or sb3-contrib, or its policy; the
+            path of a run folder, of a certificate or of a model that stable-baselines3 saved.
         env: an environment of this project, its id, or a ``Task``. Networks get observations
             as its wrappers change them.
         exact: whether named policies are computed without rounding.
@@ -199,7 +199,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    met: Array = play(chosen, task, arithmetic).array[task.seat]
+    met: Array = play(where_met(chosen, task), task, arithmetic).array[task.seat]
     return arithmetic.numbers(met)
 
 
@@ -222,7 +222,7 @@ def outcome_distribution(
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    law = outcomes(chosen, task, arithmetic).law
+    law = outcomes(where_met(chosen, task), task, arithmetic).law
     if law is None:
         raise InputError(
             f"game must pay at its end alone to have its law of payoffs computed, and a state of "

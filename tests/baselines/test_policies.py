@@ -1,5 +1,8 @@
 """What may be given for a policy."""
 
+import re
+from collections import defaultdict
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -75,8 +78,133 @@ def test_a_planner_may_say_anything_where_others_move():
         others = np.setdiff1d(np.arange(game.num_states), states_of(game, seat))
         actions[others] = -7
         assert exactdice.score(actions, task).regret == pytest.approx(0, abs=1e-12)
-    with pytest.raises(ValueError, match="an action for every state, got none for 1"):
+    with pytest.raises(ValueError, match=r"an action for every .*, got none for \[1, 1, 0\]"):
         exactdice.score({0: 1}, TASK)
+
+
+def env_of(**keywords):
+    return gym.make("exactdice/Greed-v0", max_score=10, sides=3, **keywords)
+
+
+def shown(env):
+    """List what the agent of an environment sees in each state, as the keys of a mapping."""
+    return [tuple(seen) for seen in env.unwrapped.sight.show(GAME.observe(STATES, 0))]
+
+
+@pytest.mark.parametrize("encoding", ["integer", "one_hot_float", "scaled"])
+def test_a_mapping_from_observations_or_states_is_a_policy(encoding):
+    """As the tutorials of Gymnasium have it: ``policy[tuple(observation)]``."""
+    env = env_of(encoding=encoding)
+    actions, rows = if_else(GAME), np.eye(GAME.num_actions)[if_else(GAME)]
+    wanted = exactdice.score(actions, env).value
+    assert wanted > 0
+    rolls = np.flatnonzero(actions)
+    default = defaultdict(int, {shown(env)[state]: actions[state] for state in rolls})
+    for policy in (
+        dict(zip(shown(env), actions, strict=True)),
+        dict(zip(shown(env), rows.tolist(), strict=True)),
+        dict(zip(STATES, rows, strict=True)),
+        dict(enumerate(actions.tolist())),
+        default,
+    ):
+        assert exactdice.score(policy, env).value == wanted
+    assert len(default) == len(rolls)  # the user's mapping is left as it was
+
+
+def test_a_mapping_needs_the_observations_that_it_meets_and_no_others():
+    env = env_of()
+    best, met = exactdice.solve(env).policy.actions, exactdice.occupancy("optimal", env)
+    learned = {shown(env)[state]: best[state] for state in np.flatnonzero(met)}
+    assert len(learned) < len(STATES)
+    scored = exactdice.score(learned, env)
+    assert scored.value == exactdice.solve(env).value
+    assert scored.deviation == exactdice.score("optimal", env).deviation
+    np.testing.assert_array_equal(exactdice.occupancy(learned, env), met)
+    law = exactdice.outcome_distribution("optimal", env)
+    assert exactdice.outcome_distribution(learned, env) == law
+    for whole in (
+        lambda: scored.exploitability_in_seat,
+        lambda: exactdice.evaluate(learned, env),
+        lambda: exactdice.solve(env_of(opponent=exactdice.as_policy(learned, env))),
+    ):
+        with pytest.raises(ValueError, match=r"for every state that is needed, got none for \["):
+            whole()
+    lost = next(key for key in learned if key[0])
+    del learned[lost]
+    with pytest.raises(ValueError, match=rf"got none for \[{lost[0]}, {lost[1]}, {lost[2]}\] "):
+        exactdice.score(learned, env)
+
+
+@pytest.mark.parametrize(
+    ("entry", "other", "message"),
+    [
+        (True, 0, "True or False"),
+        (np.True_, 0, "True or False"),
+        (True, True, "got bool of shape"),
+        (1.0, 0.0, "integers of shape"),
+        (1.5, 0, "integers of shape"),
+        ({0: 1.0}, 0, "got object"),
+        (np.ones(3), 0, "rows of one length"),
+    ],
+    ids=str,
+)
+def test_entries_that_are_no_actions_are_refused(entry, other, message):
+    others = dict.fromkeys(range(1, 242), other)
+    with pytest.raises(ValueError, match=message):
+        exactdice.score({0: entry, **others}, TASK)
+    with pytest.raises(ValueError, match=message):
+        exactdice.score([entry, *others.values()], TASK)
+
+
+def values_as(kind):
+    """Give action values in the form of a policy."""
+    env, values = env_of(), np.random.default_rng(0).normal(size=(242, 7))
+    forms = {
+        "function": lambda seen, legal: values[GAME.encode(seen)],
+        "positive": lambda seen, legal: np.exp(values[GAME.encode(seen)]),
+        "table": values,
+        "list": values.tolist(),
+        "numbers": dict(enumerate(values)),
+        "observations": dict(zip(shown(env), values, strict=True)),
+        "default": defaultdict(lambda: np.zeros(7), zip(shown(env), values, strict=True)),
+        "wide": lambda seen: values[GAME.encode(seen)],
+    }
+    return env, forms[kind], (np.where(MASK, values, -np.inf)).argmax(axis=1)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["function", "positive", "table", "list", "numbers", "observations", "default", "wide"],
+)
+def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(kind):
+    env, policy, actions = values_as(kind)
+    with pytest.raises(ValueError, match=r"logits or action values") as caught:
+        exactdice.score(policy, env)
+    code = re.split("action values,? (?:give )?", str(caught.value))[-1]
+    names = {"policy": policy, "env": env, "np": np, "exactdice": exactdice}
+    cured = exactdice.score(eval(code, names), env)
+    assert cured.value == exactdice.score(actions, env).value
+
+
+@pytest.mark.parametrize(
+    "policy", [lambda seen: seen[:, 0], lambda seen, legal, more: 0, lambda: 0], ids=[1, 3, 0]
+)
+def test_a_function_of_other_arguments_is_refused_with_both_forms(policy):
+    message = r"must take \(observations, legal\), got one that takes \(.*\): give .*from_network"
+    with pytest.raises(ValueError, match=message):
+        exactdice.score(policy, TASK)
+    with pytest.raises(
+        ValueError, match=r"must take \(observations\), got one that takes \(a, b\)"
+    ):
+        exactdice.from_network(lambda a, b: a, TASK)
+
+
+def test_functions_with_more_arguments_than_they_need_are_taken():
+    for policy in (
+        lambda seen, legal, more=0: legal.argmax(axis=1),
+        lambda *both: both[1].argmax(axis=1),
+    ):
+        assert exactdice.score(policy, TASK).value == 0
 
 
 def test_float16_rows_are_laws_once_they_are_float64():

@@ -1,13 +1,16 @@
 """Models whose methods are not the libraries' own are refused: they may do what no network says."""
 
+import re
+import sys
 import types
 
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from exactdice.games import InputError
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import nn
 
@@ -119,3 +122,37 @@ def test_a_law_that_is_not_that_of_the_network_is_refused():
     model.policy.action_dist.__class__ = Sharp
     with pytest.raises(InputError, match="get_distribution of PPO is off by"):
         exactdice.score(model, ENV, deterministic=False)
+
+
+class OfJax(BasePolicy):
+    """A policy like those of sbx, whose network is none of torch, with stable-baselines3's base."""
+
+    def forward(self, obs):
+        return self._predict(obs)
+
+    def _predict(self, observation, deterministic=False):
+        return torch.as_tensor(np.asarray(observation).sum(axis=-1).astype(np.int64) % 3)
+
+
+@pytest.mark.parametrize("encoding", ["integer", "one_hot_float"])
+def test_a_model_of_unknown_networks_is_refused_with_code_that_scores_what_it_plays(encoding):
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3, encoding=encoding)
+    model = OfJax(env.observation_space, env.action_space)
+    with pytest.raises(InputError, match="got OfJax: score what predict plays") as caught:
+        exactdice.score(model, env)
+    names = {"model": model, "env": env, "np": np, "exactdice": exactdice}
+    scored = eval(re.search(r"exactdice.*", str(caught.value))[0], names)
+    states = np.arange(242)
+    seen = env.unwrapped.sight.show(env.unwrapped.task.game.observe(states, 0))
+    played = seen.sum(axis=1).astype(int) % 3
+    assert scored.value == exactdice.score(played, env, masked=False).value
+
+
+def test_without_sb3_contrib_a_model_is_refused_in_a_sentence(monkeypatch):
+    model = PPO("MlpPolicy", ENV, device="cpu")
+    monkeypatch.setitem(sys.modules, "sb3_contrib.ars.policies", None)
+    monkeypatch.delitem(sys.modules, "exactdice.agents.learners.adapter", raising=False)
+    with pytest.raises(
+        InputError, match=r"PPO needs more libraries \(sb3_contrib.*\): pip install"
+    ):
+        exactdice.score(model, ENV)

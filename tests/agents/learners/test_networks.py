@@ -1,5 +1,7 @@
 """Modules of torch as policies: scripted, compiled, and those that are no function of a state."""
 
+import re
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -153,6 +155,53 @@ def test_tensors_with_a_gradient_and_short_floats_are_numbers(kind):
         exactdice.from_network(lambda seen: law(len(seen)), ENV),
     ):
         assert exactdice.score(policy, ENV).value == right
+
+
+class Law(Net):
+    """Gives a distribution, or a tuple that has one or the logits, as agents of PPO do."""
+
+    def __init__(self, form):
+        super().__init__()
+        self.form = form
+
+    def forward(self, seen):
+        logits = super().forward(seen)
+        return self.form(torch.distributions.Categorical(logits=logits), logits)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda law, logits: law,
+        lambda law, logits: (law, logits[:, 0]),
+        lambda law, logits: (logits[:, 0], law),
+        lambda law, logits: (logits, logits[:, :1]),
+    ],
+    ids=["law", "law and value", "value and law", "logits and value"],
+)
+def test_an_output_with_more_than_preferences_is_refused_with_code_for_them(form):
+    net = Law(form)
+    function = lambda seen: net(torch.as_tensor(seen))  # noqa: E731
+    names = {"net": net, "function": function, "torch": torch, "env": ENV, "exactdice": exactdice}
+    for policy in (net, exactdice.from_network(function, ENV)):
+        with pytest.raises(InputError, match=r"preferences of shape \(242, 7\) alone") as caught:
+            exactdice.score(policy, ENV)
+        code = re.search(r"give (exactdice.*)", str(caught.value))[1]
+        cured = exactdice.score(eval(code, names), ENV).value
+        assert cured == exactdice.score(Net(), ENV).value
+
+
+def test_weights_are_no_policy_and_the_message_has_code_that_loads_them(tmp_path):
+    net, path = Net(), tmp_path / "net.pt"
+    torch.save(net.state_dict(), path)
+    with pytest.raises(InputError, match=r"a file of torch\.save: for weights give net") as caught:
+        exactdice.score(path, ENV)
+    other = Net()
+    nn.init.zeros_(other.last.weight)
+    eval(re.search(r"net\.load.*", str(caught.value))[0], {"net": other, "torch": torch})
+    assert exactdice.score(other, ENV).value == exactdice.score(net, ENV).value
+    with pytest.raises(InputError, match=r"weights go into their network, net\.load_state_dict"):
+        exactdice.score(net.state_dict(), ENV)
 
 
 @pytest.mark.parametrize("policies", [None, 3, [], {"a": "random"}, "random"])

@@ -16,7 +16,7 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
-from exactdice.baselines import Task
+from exactdice.baselines import Reading, Task
 from exactdice.core.positions import states_of
 from exactdice.envs.engine.rule_lanes import RuleLanes
 from exactdice.games import FourTwoOne, Greed, LowestScore
@@ -51,7 +51,7 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
             super()._on_rollout_start()
             task = env.task
             seats.append(task.seat)
-            now = ModelPolicy(model, task.game, deterministic=False)
+            now = ModelPolicy(model, task.game, Reading(deterministic=False))
             states = states_of(task.game, 1 - task.seat)
             law = now(task.game.observe(states, 1 - task.seat), task.game.mask(states))
             assert np.allclose(task.policies[1 - task.seat].probabilities(states), law, atol=1e-6)

@@ -9,7 +9,7 @@ from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQ
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.models import make_env, make_model
-from exactdice.baselines import Task
+from exactdice.baselines import Reading, Task
 from exactdice.games import Greed
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import QRDQN, MaskablePPO
@@ -125,7 +125,7 @@ def test_stochastic_policies_are_scored_by_the_law_they_draw_from(small):
     game = Greed(10, 3)
     states = np.arange(game.num_states)
     observations, masks = game.observe(states, 0), game.mask(states)
-    law = ModelPolicy(model, game, deterministic=False)(observations, masks)
+    law = ModelPolicy(model, game, Reading(deterministic=False))(observations, masks)
     tensor = torch.as_tensor(observations)
     with torch.no_grad():
         their_law = model.policy.get_distribution(tensor, action_masks=masks).distribution.probs
@@ -143,7 +143,7 @@ def test_a_stochastic_dqn_is_epsilon_greedy():
     states = np.arange(game.num_states)
     observations, masks = game.observe(states, 0), game.mask(states)
     best = ModelPolicy(model, game)(observations, masks)
-    law = ModelPolicy(model, game, deterministic=False)(observations, masks)
+    law = ModelPolicy(model, game, Reading(deterministic=False))(observations, masks)
     uniform = masks / masks.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(law, 0.75 * np.eye(7)[best] + 0.25 * uniform)
 
