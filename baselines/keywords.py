@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core import GAMES, Game, InputError, KeywordError
+from ..core.contract import require_attributes
 from ..core.words import meant
 from .cache import cached
 from .task import Task
@@ -58,7 +59,9 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
             f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
             + meant(unknown, [*others, *known])
         )
-    return _played(rules, keywords)
+    game = _played(rules, keywords)
+    require_attributes(game)
+    return game
 
 
 def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:

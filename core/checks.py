@@ -4,22 +4,25 @@ Without them a game whose moves lead to earlier stages, or whose probabilities d
 would be solved to wrong numbers without an error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, isfinite
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 
 from .errors import GameError, InputError
 from .sizes import show
-from .types import Array, IntArray, Move, Order
+from .types import Array, IntArray, Move
 from .words import meant
 
 #: Payoffs other than 0 are from 10^-200 to 10^200 in size, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
 #: The largest relative difference of a probability in ``laws`` from the same one in ``exact_laws``.
 CLOSEST = Fraction(1, 10**9)
+#: Kinds of NumPy's dtypes, by their names in messages.
+KINDS = {"integers": "iu", "bool": "b", "floats": "f", "fractions": "iuO", "numbers": "fiuO"}
 
 
 def is_bool(value: Any) -> bool:
@@ -29,13 +32,18 @@ def is_bool(value: Any) -> bool:
     return isinstance(value, bool) or kind in ("b", "torch.bool")
 
 
+def is_whole(value: Any) -> bool:
+    """Say whether a value is an integer, of Python or of NumPy; booleans are none."""
+    return isinstance(value, int | np.integer) and not is_bool(value)
+
+
 def at_least(name: str, value: int, minimum: int) -> int:
     """Return ``value`` if it is an integer of at least ``minimum``.
 
     Raises:
         ValueError: naming the argument, the requirement and the value.
     """
-    if is_bool(value) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise InputError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {show(value)}")
@@ -45,6 +53,12 @@ def at_least(name: str, value: int, minimum: int) -> int:
 def at_most(count: int | None) -> int | None:
     """Return a largest number of entries, after checking it; None stands for all."""
     return None if count is None else at_least("count", count, 0)
+
+
+def require_count(name: str, value: Any) -> None:
+    """Raise a ``GameError`` if a number of a game is no integer of at least 1."""
+    if not is_whole(value) or value < 1:
+        raise GameError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
@@ -59,21 +73,38 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     return value
 
 
-def require_laws(name: str, laws: Array) -> None:
+def require_laws(name: str, laws: Array, states: IntArray | None = None) -> None:
     """Check that no probability is negative and that each row of (law, outcome) sums to one.
 
     Fractions must sum to one exactly, floats within their rounding.
 
     Raises:
-        GameError: naming the first wrong row.
+        GameError: naming the first negative entry, by its state if there are ``states``, or sum.
     """
+    for row, outcome in np.argwhere(laws < 0)[:1].tolist():
+        where = f"in row {row}, outcome {outcome}"
+        where = where if states is None else f"for state {states[outcome]}"
+        raise GameError(f"{name} must not be negative, got {laws[row, outcome]} {where}")
     rounding = 0 if laws.dtype == object else laws.shape[1] * float(np.finfo(np.float64).eps)
     with np.errstate(invalid="ignore"):  # of infinities
         sums = laws.sum(axis=1)
-        wrong = (laws < 0).any(axis=1) | ~(np.abs(sums - 1) <= rounding)
+        wrong = ~(np.abs(sums - 1) <= rounding)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise GameError(f"{name} must sum to 1, got {float(sums[row])!r} in row {row}")
+
+
+def require_exact(name: str, numbers: Array) -> None:
+    """Check that probabilities or payoffs are integers and fractions.
+
+    Raises:
+        GameError: naming a number of another type.
+    """
+    if numbers.dtype.kind not in "iu":
+        first = {type(number): number for number in reversed(numbers.ravel().tolist())}
+        for kind, number in first.items():
+            if kind is bool or not issubclass(kind, Rational):
+                raise GameError(f"{name} must have fractions, got {number!r}")
 
 
 def roundings_between(laws: Array, exact: Array) -> int:
@@ -115,46 +146,53 @@ def require_size(largest: Fraction) -> None:
         )
 
 
-def require_later(
-    order: Order, seats: IntArray, states: IntArray, actions: IntArray, move: Move
-) -> None:
-    """Check that no move leads back.
-
-    Each move must end the game, lead to a later block, or stay in its block and lead to a later
-    stage or to a position of the cut.
-
-    Args:
-        order: the stage and the block of each position.
-        seats: player of each move, shape (move,).
-        states: state before each move, shape (move,).
-        actions: shape (move,).
-        move: the result of ``advance``.
+def require_array(said: str, array: Any, kind: str, *shape: int | str) -> None:
+    """Check kind (of ``KINDS``) and shape of an array; an axis that is a text has any length.
 
     Raises:
-        GameError: naming the first wrong move.
+        GameError: if it is another array, or none; ``said`` begins the message.
     """
-    players, count = order.stages.shape
-    stages, blocks, in_cut = (table.ravel() for table in order)
-    known = (move.seats >= 0) & (move.seats < players)
-    known &= (move.states >= 0) & (move.states < count)
-    after = np.where(known, move.seats * count + move.states, 0)
-    before = seats * count + states
-    stage, later = stages.take(after), blocks.take(after) - blocks.take(before)
-    known &= stage >= 0
-    right = (later > 0) | ((later == 0) & (stage > stages.take(before)))
-    wrong = np.flatnonzero(~(known & right))  # unless it leads to the cut, or the game is over
-    wrong = wrong[~(known[wrong] & (later[wrong] == 0) & in_cut[after[wrong]])]
-    wrong = wrong[~move.over[wrong].all(axis=1)]
-    if len(wrong):
-        row = int(wrong[0])
-        allowed = "a later stage"
-        if order.cut.any():
-            allowed = "a later block, in its own to a later stage or to the cut,"
-        raise GameError(
-            f"a move must lead to {allowed} or end the game, got action {actions[row]} of "
-            f"player {seats[row]} in state {states[row]}, which leads to player {move.seats[row]} "
-            f"in state {move.states[row]}"
-        )
+    fits = isinstance(array, np.ndarray) and array.dtype.kind in KINDS[kind]
+    fits = fits and array.ndim == len(shape)
+    if not fits or not all(isinstance(n, str) or n == array.shape[i] for i, n in enumerate(shape)):
+        axes = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
+        raise GameError(f"{said} {kind} of shape ({axes}), got {kind_of(array)}")
+
+
+def require_tables(owner: Any, forms: Mapping[str, tuple[str, ...]], **sizes: int) -> None:
+    """Check arrays with common axes, by name of an attribute their kind and the names of axes.
+
+    Raises:
+        GameError: naming the first array of another kind or shape; a default None is no array.
+    """
+    for name, (kind, *axes) in forms.items():
+        array = getattr(owner, name)
+        if array is not None or not hasattr(type(owner), name):
+            require_array(f"{name} must be", array, kind, *(sizes.get(axis, axis) for axis in axes))
+            sizes.update(zip(axes, array.shape, strict=True))
+
+
+def require_below(said: str, numbers: IntArray, count: int | IntArray) -> None:
+    """Raise a ``GameError`` if integers are not from 0 to below ``count``, that of their column."""
+    beyond = (numbers < 0) | (numbers >= count)
+    if beyond.any():
+        found = show_numbers(numbers[beyond])
+        raise GameError(f"{said} below {show_numbers(count)}, got {found}")
+
+
+def entries(said: str, value: Any) -> list[Any]:
+    """List the entries of a value; raise a ``GameError`` if it has none."""
+    found = list(value) if isinstance(value, Iterable) else []
+    if not found:
+        raise GameError(f"{said}, got {value!r}")
+    return found
+
+
+def pair(said: str, value: Any) -> tuple[Any, Any]:
+    """Return the entries of a tuple or a list; raise a ``GameError`` if they are not two."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise GameError(f"{said}, got {value!r}")
+    return value[0], value[1]
 
 
 def require_shapes(game: Any, count: int, move: Move) -> None:
@@ -163,14 +201,12 @@ def require_shapes(game: Any, count: int, move: Move) -> None:
     Raises:
         GameError: naming the array of another shape or dtype.
     """
-    kinds = {"seats": "iu", "states": "iu", "payoffs": "fiuO", "over": "b"}
+    if not isinstance(move, Move):
+        raise GameError(f"advance must give a Move, got {kind_of(move)}")
+    kinds = {"seats": "integers", "states": "integers", "payoffs": "numbers", "over": "bool"}
     for name, array in move._asdict().items():
         shape = (count,) if name in ("seats", "states") else (count, game.num_players)
-        if np.shape(array) != shape:
-            raise GameError(f"advance must give {name} of shape {shape}, got {np.shape(array)}")
-        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds[name]:
-            wanted = {"payoffs": "numbers", "over": "bool"}.get(name, "integers")
-            raise GameError(f"advance must give {name} as {wanted}, got {kind_of(array)}")
+        require_array(f"advance must give {name} as", array, kinds[name], *shape)
 
 
 def require_numbers(
@@ -200,11 +236,12 @@ def range_of(game: Any) -> tuple[float, float]:
     try:
         low, high = game.payoff_range
         right = isfinite(low) and isfinite(high) and low <= high
+        right = right and not isinstance(low, Fraction) and not isinstance(high, Fraction)
     except (TypeError, ValueError, OverflowError):
         right = False
     if not right:
         raise GameError(
-            "payoff_range must be the smallest and the largest payoff, two finite numbers, got "
+            "payoff_range must be the smallest and the largest payoff, two finite floats, got "
             f"{show_numbers(game.payoff_range)}"
         )
     return low, high

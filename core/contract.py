@@ -7,15 +7,28 @@ checks are quick; ``exactdice.testing.check_game`` compares all methods in every
 """
 
 from collections.abc import Sequence
-from numbers import Rational
 from typing import Any
 
 import numpy as np
 
-from .checks import kind_of, range_of, require_laws, require_size, show_numbers
-from .errors import GameError
+from .checks import (
+    entries,
+    is_whole,
+    kind_of,
+    pair,
+    range_of,
+    require_array,
+    require_below,
+    require_count,
+    require_exact,
+    require_laws,
+    require_size,
+    show_numbers,
+)
+from .errors import GameError, InputError
 from .game import Game
 from .identity import once_a_game
+from .sizes import check_memory
 from .types import Array, BoolArray, IntArray, Order, frozen
 
 #: Allowed rounding of probabilities, and of payoffs relative to the largest payoff.
@@ -25,22 +38,56 @@ ATTRIBUTES = (
     *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
     *("payoff_range", "zero_sum", "laws"),
 )
+#: Bytes that a player, a state and an action take at least: a policy, a choice, and a number and a
+#: flag of a state. Of a game whose moves are listed, bytes of a position.
+BYTES = {"num_players": 1000.0, "num_states": 1.0, "num_actions": 9.0}
+POSITION = 17.0
 #: Tables of laws up to this number of probabilities are compared with the exact laws.
 MOST_CHANCES = 2**18
 #: The number of observations of each player, about, that are encoded again.
 MOST_SEEN = 1000
 
 
-def require_attributes(game: Game) -> None:
-    """Check that a game has all attributes, without computing those that are properties.
+def require_attributes(game: Any) -> None:
+    """Check that a game has all attributes, and those that are numbers, names, or true or false.
 
     Raises:
-        GameError: naming the missing attributes.
+        InputError: if it is no game.
+        GameError: naming the missing attributes, or a wrong one.
+        SizeError: if a number needs more memory than the limit.
     """
+    if not isinstance(game, Game):
+        shown = f"the class {game.__name__}: call it" if isinstance(game, type) else kind_of(game)
+        raise InputError(f"game must be a Game, got {shown}")
     has = (vars(game), dir(type(game)))
     lacking = [name for name in ATTRIBUTES if not any(name in names for names in has)]
     if lacking:
         raise GameError(f"{type(game).__name__} must have the attributes {', '.join(lacking)}")
+    for name, each in BYTES.items():
+        require_count(name, getattr(game, name))
+        check_memory(name, getattr(game, name), each)
+    require_components(game.observation_sizes, game.observation_names)
+    for name in ("zero_sum", "has_cycles"):
+        if not isinstance(getattr(game, name), bool | np.bool_):
+            raise GameError(f"{name} must be True or False, got {getattr(game, name)!r}")
+
+
+def require_components(sizes: Any, names: Any) -> None:
+    """Check the sizes and the names of the components of observations.
+
+    Raises:
+        GameError: if they are no integers of at least 1, or not as many texts.
+        SizeError: if a one-hot code of an observation needs more memory than the limit.
+    """
+    listed, texts = (np.asarray(given, dtype=object) for given in (sizes, names))
+    if listed.ndim != 1 or not len(listed) or not all(is_whole(n) and n >= 1 for n in listed):
+        raise GameError(f"observation_sizes must be integers of at least 1, got {sizes!r}")
+    check_memory("the sum of observation_sizes", int(listed.sum()), 8.0)
+    if texts.shape != listed.shape or not all(isinstance(text, str) for text in texts):
+        raise GameError(
+            f"observation_names must be {len(listed)} texts, one for each of observation_sizes, "
+            f"got {names!r}"
+        )
 
 
 def require_contract(game: Game) -> list[tuple[int, IntArray]]:
@@ -53,15 +100,7 @@ def require_contract(game: Game) -> list[tuple[int, IntArray]]:
         GameError: naming the attribute or method, its requirement and its value.
     """
     require_attributes(game)
-    for name in ("num_players", "num_states", "num_actions"):
-        number = getattr(game, name)
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise GameError(f"{name} must be an integer of at least 1, got {number}")
-    if len(game.observation_names) != len(game.observation_sizes):
-        raise GameError(
-            f"observation_names must be {len(game.observation_sizes)}, as observation_sizes are, "
-            f"got {len(game.observation_names)}"
-        )
+    check_memory("num_states", game.num_states, POSITION * game.num_players)
     _require_range(game)
     _require_floats(game)
     stages = _require_stages(game)
@@ -93,8 +132,7 @@ def _require_range(game: Game) -> None:
 def _require_floats(game: Game) -> None:
     """Check ``laws``: their type, their sums, and that they are ``exact_laws`` in floats."""
     laws: Any = game.laws
-    if not isinstance(laws, np.ndarray) or laws.ndim != 2 or laws.dtype.kind != "f":
-        raise GameError(f"laws must be floats of shape (law, outcome), got {kind_of(laws)}")
+    require_array("laws must be", laws, "floats", "law", "outcome")
     require_laws("laws", laws)
     if laws.size > MOST_CHANCES:
         return
@@ -118,55 +156,37 @@ def exact_laws_of(game: Game) -> Array:
         GameError: if ``exact_laws`` gives no table of fractions whose rows sum to one.
     """
     laws: Any = game.exact_laws()
-    if not isinstance(laws, np.ndarray) or laws.ndim != 2:
-        raise GameError(f"exact_laws must be of shape (law, outcome), got {kind_of(laws)}")
-    require_laws("exact_laws", laws)
+    require_array("exact_laws must be", laws, "fractions", "law", "outcome")
     require_exact("exact_laws", laws)
+    require_laws("exact_laws", laws)
     return frozen(laws.view())
-
-
-def require_exact(name: str, numbers: Array) -> None:
-    """Check that probabilities or payoffs are integers and fractions.
-
-    Raises:
-        GameError: naming a number of another type.
-    """
-    if numbers.dtype.kind not in "iu":
-        entries = numbers.ravel().tolist()
-        if not all(issubclass(kind, Rational) for kind in set(map(type, entries))):
-            wrong = next(entry for entry in entries if not isinstance(entry, Rational))
-            raise GameError(f"{name} must have fractions, got {wrong}")
 
 
 def _require_stages(game: Game) -> list[tuple[int, IntArray]]:
     """Return the stages after checking that each has a seat and an array of states."""
-    stages = list(game.stages())
-    if not stages:
-        raise GameError("stages must list the positions of the game, got none")
+    given = entries("stages must list the positions of the game", game.stages())
+    stages = [pair("stages must list pairs of a seat and its states", stage) for stage in given]
     for seat, states in stages:
-        if seat not in range(game.num_players):
-            raise GameError(f"stages must have seats below {game.num_players}, got {seat}")
-        if not _are_numbers(states, game.num_states) or states.ndim != 1:
-            raise GameError(
-                f"stages must list states below {game.num_states}, got {show_numbers(states)}"
-            )
+        if not is_whole(seat) or seat not in range(game.num_players):
+            raise GameError(f"stages must have seats below {game.num_players}, got {seat!r}")
+        require_array("stages must list states as", states, "integers", "state")
+        require_below("stages must list states", states, game.num_states)
     return stages
 
 
 def _require_start(game: Game) -> None:
     """Check the initial law."""
-    starts, chances = map(np.asarray, game.initial_law())
+    given = pair("initial_law must be a pair of states and probabilities", game.initial_law())
+    starts, chances = map(np.asarray, given)
     if starts.ndim != 1 or starts.shape != chances.shape:
         raise GameError(
             "initial_law must have a probability for each of its states, got states of shape "
             f"{starts.shape} and probabilities of shape {chances.shape}"
         )
-    require_laws("initial_law", chances[None])
     require_exact("initial_law", chances)
-    if not _are_numbers(starts, game.num_states):
-        raise GameError(
-            f"initial_law must give states below {game.num_states}, got {show_numbers(starts)}"
-        )
+    require_laws("initial_law", chances[None], starts)
+    require_array("initial_law must give states as", starts, "integers", "state")
+    require_below("initial_law must give states", starts, game.num_states)
     states, times = np.unique(starts, return_counts=True)
     if (times > 1).any():
         raise GameError(
@@ -180,10 +200,8 @@ def checked_mask(game: Game, states: IntArray) -> BoolArray:
     Raises:
         GameError: if the mask has another shape or dtype, or a state has no legal action.
     """
-    mask: Any = game.mask(states)
-    shape = (len(states), game.num_actions)
-    if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
-        raise GameError(f"mask must be bool of shape {shape}, got {kind_of(mask)}")
+    mask = game.mask(states)
+    require_array("mask must be", mask, "bool", len(states), int(game.num_actions))
     some = mask.any(axis=1)
     if not some.all():
         state = states[np.argmin(some)]
@@ -198,9 +216,7 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
         GameError: naming the first state whose observation is out of range or is not inverted.
     """
     seen, sizes = game.observe(states, seat), np.array(game.observation_sizes)
-    shape = (len(states), len(sizes))
-    if not isinstance(seen, np.ndarray) or seen.shape != shape or seen.dtype.kind not in "iu":
-        raise GameError(f"observe must give integers of shape {shape}, got {kind_of(seen)}")
+    require_array("observe must give", seen, "integers", len(states), len(sizes))
     beyond = ((seen < 0) | (seen >= sizes)).any(axis=1)
     if beyond.any():
         row = int(np.argmax(beyond))
@@ -208,9 +224,8 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
             f"observe must give values below {show_numbers(sizes)}, got {show_numbers(seen[row])} "
             f"for state {states[row]} of player {seat}"
         )
-    back = np.asarray(game.encode(seen))
-    if back.shape != states.shape:
-        raise GameError(f"encode must give states of shape {states.shape}, got {kind_of(back)}")
+    back = game.encode(seen)
+    require_array("encode must give", back, "integers", len(states))
     if (back != states).any():
         row = int(np.argmax(back != states))
         raise GameError(
@@ -220,11 +235,12 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
     return seen
 
 
-def _are_numbers(states: Any, count: int) -> bool:
-    """Say whether ``states`` is an array of integers from 0 to ``count`` - 1."""
-    if not isinstance(states, np.ndarray) or states.dtype.kind not in "iu":
-        return False
-    return bool(((states >= 0) & (states < count)).all())
+def _blocks_of(game: Game, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
+    """Return the block of each position and whether it is in the cut, after checking both."""
+    blocks, in_cut = pair("block must give a pair of blocks and cut", game.block(seat, states))
+    require_array("block must give blocks as", blocks, "integers", len(states))
+    require_array("block must give the cut as", in_cut, "bool", len(states))
+    return blocks, in_cut
 
 
 @once_a_game
@@ -249,7 +265,7 @@ def order_of(game: Game) -> Order:
     cut = np.zeros(shape, dtype=bool)
     of_stages: Sequence[IntArray] = [np.zeros(len(states), dtype=np.int64) for _, states in stages]
     if game.has_cycles:
-        of_stages, in_cut = zip(*(game.block(*stage) for stage in stages), strict=True)
+        of_stages, in_cut = zip(*(_blocks_of(game, *stage) for stage in stages), strict=True)
         for stage, points in zip(stages, in_cut, strict=True):
             cut[stage] = points
     known = np.unique(np.concatenate([np.unique(of_stage) for of_stage in of_stages]))

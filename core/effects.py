@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .checks import kind_of, range_of, require_later, require_shapes, show_numbers
-from .contract import CLOSE, order_of, require_exact
+from .checks import range_of, require_array, require_exact, require_shapes, show_numbers
+from .contract import CLOSE, order_of
 from .errors import GameError
 from .game import Game
-from .types import BoolArray, IntArray, Move
+from .types import BoolArray, IntArray, Move, Order
 
 
 def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, rows: Any) -> None:
@@ -20,18 +20,55 @@ def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, row
     Raises:
         GameError: naming the first move whose row is out of range.
     """
-    if (
-        not isinstance(rows, np.ndarray)
-        or rows.shape != states.shape
-        or rows.dtype.kind not in "iu"
-    ):
-        raise GameError(f"law must give integers of shape {states.shape}, got {kind_of(rows)}")
+    require_array("law must give", rows, "integers", len(states))
     wrong = (rows < 0) | (rows >= len(game.laws))
     if wrong.any():
         first = int(np.argmax(wrong))
         raise GameError(
             f"law must give rows below {len(game.laws)}, got {rows[first]} for action "
             f"{actions[first]} of player {seat} in state {states[first]}"
+        )
+
+
+def require_later(
+    order: Order, seats: IntArray, states: IntArray, actions: IntArray, move: Move
+) -> None:
+    """Check that no move leads back.
+
+    Each move must end the game, lead to a later block, or stay in its block and lead to a later
+    stage or to a position of the cut.
+
+    Args:
+        order: the stage and the block of each position.
+        seats: player of each move, shape (move,).
+        states: state before each move, shape (move,).
+        actions: shape (move,).
+        move: the result of ``advance``.
+
+    Raises:
+        GameError: naming the first wrong move.
+    """
+    players, count = order.stages.shape
+    stages, blocks, in_cut = (table.ravel() for table in order)
+    known = (move.seats >= 0) & (move.seats < players)
+    known &= (move.states >= 0) & (move.states < count)
+    after = np.where(known, move.seats * count + move.states, 0)
+    before = seats * count + states
+    stage, later = stages.take(after), blocks.take(after) - blocks.take(before)
+    known &= stage >= 0
+    right = (later > 0) | ((later == 0) & (stage > stages.take(before)))
+    wrong = np.flatnonzero(~(known & right))  # unless it leads to the cut, or the game is over
+    wrong = wrong[~(known[wrong] & (later[wrong] == 0) & in_cut[after[wrong]])]
+    wrong = wrong[~move.over[wrong].all(axis=1)]
+    if len(wrong):
+        row = int(wrong[0])
+        allowed = "a later stage"
+        if order.cut.any():
+            allowed = "a later block, in its own to a later stage or to the cut,"
+        raise GameError(
+            f"a move must lead to {allowed} or end the game, got action {actions[row]} of "
+            f"player {seats[row]} in state {states[row]}, which leads to player {move.seats[row]} "
+            f"in state {move.states[row]}"
         )
 
 

@@ -8,9 +8,28 @@ from functools import cached_property
 import numpy as np
 
 from .arithmetic import Arithmetic
+from .checks import (
+    is_whole,
+    kind_of,
+    require_array,
+    require_below,
+    require_exact,
+    require_tables,
+    show_numbers,
+)
 from .errors import GameError
 from .turn import Turn
 from .types import Array, BoolArray, IntArray, frozen
+
+#: Kind and axes of each table of a leg (see ``require_tables``).
+FORMS = {
+    "contexts": ("integers", "context", "component"),
+    "following": ("integers", "result", "context"),
+    "payoffs": ("fractions", "result", "context", "player"),
+    "settled": ("bool", "result", "context", "player"),
+    "starts": ("integers", "group"),
+    "blocks": ("integers", "context"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +61,18 @@ class Leg:
     blocks: IntArray | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.turn, Turn):
+            raise GameError(f"turn must be a Turn, got {kind_of(self.turn)}")
+        require_tables(self, FORMS, result=self.turn.num_results)
+        require_exact("payoffs", self.payoffs)
+        if self.starts is not None:
+            firsts, (count, _) = np.sort(self.starts), self.contexts.shape
+            apart = np.diff(firsts) >= self.turn.num_states * self.width if len(firsts) else [False]
+            if count % max(len(firsts), 1) or firsts.min(initial=0) < 0 or not np.all(apart):
+                raise GameError(
+                    f"starts must be states of groups of equal size that do not overlap, got "
+                    f"{show_numbers(self.starts)} for {count} contexts"
+                )
         for table in (self.contexts, self.following, self.payoffs, self.settled):
             frozen(table)
 
@@ -70,6 +101,27 @@ class Leg:
         return len(self.contexts) // (1 if self.starts is None else len(self.starts))
 
 
+def require_seats(legs: Sequence[Leg], num_players: int) -> None:
+    """Raise a ``GameError`` unless legs are of players, and pay every player."""
+    for number, leg in enumerate(legs):
+        if not isinstance(leg, Leg):
+            raise GameError(f"legs must be Legs, got {kind_of(leg)}")
+        if not is_whole(leg.seat) or leg.seat not in range(num_players):
+            raise GameError(f"seat must be below {num_players}, got {leg.seat!r} in leg {number}")
+        said = f"payoffs of leg {number} must be"
+        require_array(said, leg.payoffs, "fractions", "result", "context", num_players)
+
+
+def require_seen(legs: Sequence[Leg], sizes: IntArray, columns: Sequence[IntArray]) -> None:
+    """Raise a ``GameError`` unless turns and contexts are seen in values of their components."""
+    for number, leg in enumerate(legs):
+        tables = {"observations": leg.turn.observations, "contexts": leg.contexts}
+        for (name, seen), own in zip(tables.items(), columns, strict=True):
+            said = f"{name} of leg {number} must be"
+            require_array(said, seen, "integers", "state", len(own))
+            require_below(said, seen, sizes[own])
+
+
 def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
     """Check that results lead to later legs, which roll alike, or settle all payoffs.
 
@@ -81,6 +133,8 @@ def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
     """
     contexts = sum(len(leg.contexts) for leg in legs)
     blocks = np.zeros(contexts, dtype=np.int64)
+    if not has_cycles and any(leg.blocks is not None for leg in legs):
+        raise GameError("has_cycles must be True where legs have blocks")
     if has_cycles:
         blocks = np.concatenate([leg.blocks for leg in legs if leg.blocks is not None])
         if len(blocks) < contexts:

@@ -23,10 +23,21 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from .arithmetic import EXACT, FLOATS, Arithmetic
+from .checks import is_whole, require_below, require_count, require_tables
 from .errors import GameError
 from .sizes import PIECE
 from .types import Array, BoolArray, IntArray, frozen
 from .values import Values
+
+#: Kind and axes of each table of a turn (see ``require_tables``).
+FORMS = {
+    "rolls": ("fractions", "law", "outcome"),
+    "layers": ("integers", "afterstate"),
+    "law": ("integers", "afterstate"),
+    **dict.fromkeys(("legal", "ends"), ("bool", "state", "action")),
+    "leads_to": ("integers", "state", "action"),
+    "observations": ("integers", "state", "component"),
+}
 
 
 class Piece(NamedTuple):
@@ -228,7 +239,13 @@ def require_turn(turn: Turn) -> None:
     Raises:
         GameError: naming what is wrong.
     """
-    if (turn.rolls < 0).any() or not turn.possible.any(axis=1).all():
+    require_tables(turn, FORMS)
+    require_count("num_results", turn.num_results)
+    require_count("number of afterstates", turn.num_afterstates)
+    require_below("layers must be", turn.layers, turn.num_afterstates)
+    require_below("law must be rows of rolls", turn.law, len(turn.rolls))
+    counts = all(map(is_whole, turn.rolls.flat))
+    if not counts or (turn.rolls < 0).any() or not turn.possible.any(axis=1).all():
         raise GameError("rolls must be counts, of which each law has some above 0")
     if (np.diff(turn.layers) < 0).any():
         raise GameError("layers must grow with the afterstates")

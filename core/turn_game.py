@@ -19,10 +19,11 @@ from math import prod
 import numpy as np
 
 from .arithmetic import EXACT, FLOATS, Arithmetic
-from .checks import require_size
+from .checks import at_least, entries, pair, require_count, require_size
+from .contract import require_components
 from .errors import SizeError
 from .game import Game
-from .leg import Leg, adds_up, extremes, led_back, require_legs
+from .leg import Leg, adds_up, extremes, led_back, require_legs, require_seats, require_seen
 from .lookup import Index, keys_of
 from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
@@ -55,12 +56,18 @@ class TurnGame(Game):
         observed: Sequence[tuple[str, int]],
         first_seen: int = 0,
     ) -> None:
+        require_count("num_players", num_players)
+        legs = entries("legs must be Legs, at least one", legs)
+        require_seats(legs, num_players)
         require_legs(legs, self.has_cycles)
         turn = legs[0].turn
-        self.legs = tuple(legs)
+        self.legs: tuple[Leg, ...] = tuple(legs)
         self.num_players = num_players
         self.num_actions = turn.legal.shape[1]
-        self.observation_names, self.observation_sizes = zip(*observed, strict=True)
+        components = entries("observed must list components of observations", observed)
+        pairs = [pair("observed must list pairs of name and size", each) for each in components]
+        self.observation_names, self.observation_sizes = zip(*pairs, strict=True)
+        require_components(self.observation_sizes, self.observation_names)
         numbers = prod(int(size) for size in self.observation_sizes)
         if numbers >= 2**63:  # ``encode`` tells observations by their numbers
             raise SizeError(
@@ -68,7 +75,9 @@ class TurnGame(Game):
                 "or more have no numbers"
             )
         self._number_states()
+        first_seen = at_least("first_seen", first_seen, 0)
         self.seen_in_turn = slice(first_seen, first_seen + turn.observations.shape[1])
+        require_seen(legs, np.array(self.observation_sizes), self._columns)
         self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
         self.laws = frozen(self._laws(FLOATS))
         self._range = low, high = extremes(legs)

@@ -82,7 +82,7 @@ def broken(rules, **changes):
 
 ATTRIBUTES = [
     ({"num_players": 0}, "num_players must be an integer of at least 1, got 0"),
-    ({"observation_names": ("total",)}, "observation_names must be 2, as .* are, got 1"),
+    ({"observation_names": ("total",)}, "observation_names must be 2 texts, .* got .'total',"),
     ({"payoff_range": (1.0, 0.0)}, "payoff_range must be the smallest and the largest payoff"),
     ({"exact_range": (Fraction(0), Fraction(2))}, "payoff_range .* 0.0 to 1.0, exactly 0.0 to 2.0"),
     ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
@@ -208,11 +208,11 @@ MOVES = [
     ),
     (
         lambda move, states: move._replace(payoffs=move.payoffs[:, :1]),
-        r"advance must give payoffs of shape \(2, 2\), got \(2, 1\)",
+        r"advance must give payoffs as numbers of shape \(2, 2\), got .* \(2, 1\)",
     ),
     (
         lambda move, states: move._replace(seats=move.seats[None]),
-        r"advance must give seats of shape \(2,\), got \(1, 2\)",
+        r"advance must give seats as integers of shape \(2,\), got .* \(1, 2\)",
     ),
     (
         lambda move, states: move._replace(payoffs=move.payoffs / 2),

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values, arithmetic
+from ...core.contract import require_attributes
 from ...core.positions import first_actions, legal_in
 from ...core.progress import tell
 from ...core.sizes import check_array, check_sizes
@@ -149,6 +150,7 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     Raises:
         ValueError: if the game has cycles and is not zero-sum for two players.
     """
+    require_attributes(game)
     return _equilibrium(game, arithmetic_of(game, exact))
 
 

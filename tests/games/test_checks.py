@@ -12,7 +12,7 @@ from exactdice.core.types import Move
 from exactdice.envs import Engine
 from exactdice.envs.planners.transitions import tabulate_transitions
 from exactdice.games import FourTwoOne, GameError, Greed, InputError, ShutTheBox
-from small_games import Walk
+from small_games import Rounds, Walk
 
 
 def circle(game):
@@ -81,10 +81,13 @@ def changed(**attributes):
         (changed(order=(1, 2, 3)), "initial_law must give states of player 0 that stages lists"),
         (changed(order=(0, 1, 1, 2, 3)), "must list a position once, got state 1 of player 0"),
         (changed(laws=np.array([[0.5, 0.4]])), "laws must sum to 1, got 0.9 in row 0"),
-        (changed(laws=np.array([[1.5, -0.5]])), "laws must sum to 1, got 1.0 in row 0"),
+        (
+            changed(laws=np.array([[1.5, -0.5]])),
+            "laws must not be negative, got -0.5 in row 0, outc",
+        ),
         (changed(laws=np.array([[np.nan, 0.5]])), "laws must sum to 1, got nan in row 0"),
         (
-            changed(initial_law=lambda self: (np.array([0]), np.array([0.9]))),
+            changed(initial_law=lambda self: (np.array([0]), np.array([Fraction(9, 10)]))),
             "initial_law must sum to 1, got 0.9 in row 0",
         ),
     ],
@@ -135,10 +138,23 @@ def with_entry(name, index, value):
         (with_entry("layers", 0, 5), "layers must grow"),
         (with_entry("rolls", (0, 1), 0), "states must be the possible outcomes of all afterstates"),
         (with_entry("rolls", 0, 0), "rolls must be counts"),
+        (with_entry("rolls", (0, 1), -1), "rolls must be counts"),
+        (with_entry("rolls", (0, 1), 0.5), "rolls must be counts"),
+        (with_entry("rolls", (0, 1), None), "rolls must be counts"),
+        (with_entry("law", 0, 9), "law must be rows of rolls below 2, got 9"),
+        (with_entry("layers", 0, -1), "layers must be below 7, got -1"),
+        (with_entry("layers", -1, 10**12), "layers must be below 7, got 1000000000000"),
+        ({"num_results": "7"}, "num_results must be an integer of at least 1, got '7'"),
+        ({"num_results": True}, "num_results must be an integer of at least 1, got True"),
+        ({"rolls": [[1, 1]]}, r"rolls must be fractions of shape \(law, outcome\), got a list"),
+        ({"layers": TURN.layers * 1.0}, r"layers must be integers of .*\(afterstate,\), got float"),
+        ({"legal": TURN.legal * 1}, r"legal must be bool of shape \(state, action\), got int64"),
+        ({"ends": TURN.ends[:, :1]}, r"ends must be bool of shape \(\d+, 5\), got .* \(\d+, 1\)"),
+        ({"leads_to": None}, r"leads_to must be integers of shape \(\d+, 5\), got a NoneType"),
+        ({"observations": TURN.observations[0]}, "observations must be integers of .* component"),
     ],
-    ids=range(9),
 )
-def test_a_turn_that_need_not_end_is_refused(change, message):
+def test_tables_that_are_no_turn_are_refused(change, message):
     with pytest.raises(GameError, match=message):
         replace(TURN, **change)
 
@@ -177,6 +193,72 @@ def test_legs_that_roll_differently_are_refused():
 
 
 LEG = ("contexts", "following", "payoffs", "settled")
+FIRST = Rounds(2, 2).legs[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seat": 2}, "seat must be below 2, got 2 in leg 0"),
+        ({"seat": True}, "seat must be below 2, got True in leg 0"),
+        ({"seat": "0"}, "seat must be below 2, got '0' in leg 0"),
+        ({"turn": None}, "turn must be a Turn, got a NoneType"),
+        ({"contexts": None}, "contexts must be integers of .*, got a NoneType"),
+        ({"contexts": FIRST.contexts - 1}, "contexts of leg 0 must be below 2 2, got -1 -1"),
+        ({"contexts": FIRST.contexts[:, :1]}, r"contexts of leg 0 must be .* \(state, 2\), got"),
+        ({"following": FIRST.following * 1.0}, "following must be integers of .*, got float64"),
+        ({"following": FIRST.following[:2]}, r"following must be integers of shape \(3, 2\), got"),
+        ({"payoffs": FIRST.payoffs.astype(float)}, "payoffs must be fractions of .*, got float64"),
+        ({"payoffs": FIRST.payoffs * np.nan}, "payoffs must have fractions, got nan"),
+        ({"payoffs": FIRST.payoffs > 0}, "payoffs must be fractions of .*, got bool"),
+        ({"payoffs": FIRST.payoffs[..., :1], "settled": FIRST.settled[..., :1]}, "leg 0 must be"),
+        ({"settled": FIRST.settled * 1}, "settled must be bool of .*, got int64"),
+        ({"starts": np.array([-1])}, "starts must be states of groups of equal size .*, got -1"),
+        ({"starts": np.array([0, 6, 12])}, "starts must be states of groups of equal size"),
+        ({"starts": np.array([0, 1])}, "groups of equal size that do not overlap, got 0 1"),
+        ({"starts": np.array([0.0])}, r"starts must be integers of shape \(group,\), got float64"),
+        ({"blocks": np.array([0, 1])}, "has_cycles must be True where legs have blocks"),
+    ],
+)
+def test_tables_that_are_no_leg_are_refused(change, message):
+    game = Rounds(2, 2)
+    with pytest.raises(GameError, match=message):
+        seen_alike(legs=[replace(leg, **change) for leg in game.legs])
+
+
+def seen_alike(**changes):
+    """Make the game of ``Rounds(2, 2)`` anew, with changed arguments of ``TurnGame``."""
+    game = Rounds(2, 2)
+    observed = list(zip(game.observation_names, game.observation_sizes, strict=True))
+    whole = {"legs": game.legs, "num_players": 2, "observed": observed, "first_seen": 0}
+    TurnGame.__init__(object.__new__(Rounds), **whole | changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        *[
+            ("num_players", value, "num_players must be an integer of at least 1, got")
+            for value in (-1, 0, 2.0, True, "2", None)
+        ],
+        ("num_players", 3, "payoffs of leg 0 must be fractions of .* 3"),
+        ("legs", None, "legs must be Legs, at least one, got None"),
+        ("legs", [], "legs must be Legs, at least one, got"),
+        ("legs", [5], "legs must be Legs, got a int"),
+        ("observed", None, "observed must list components of observations, got None"),
+        ("observed", [("a", 3)] * 3, "contexts of leg 0 must be integers of .*, 1"),
+        ("observed", ["face"] * 4, "observed must list pairs of name and size, got 'face'"),
+        ("observed", [("a", 2.0)] * 4, "observation_sizes must be integers of at least 1, got"),
+        ("observed", [(5, 2)] * 4, "observation_names must be 4 texts"),
+        ("observed", [("a", 10**12)] * 4, "the sum of observation_sizes must be at most"),
+        ("first_seen", -1, "first_seen must be at least 0, got -1"),
+        ("first_seen", 1.0, "first_seen must be an integer, got 1.0"),
+        ("first_seen", 3, r"observations of leg 0 must be integers of shape \(state, 1\)"),
+    ],
+)
+def test_a_wrong_argument_of_a_game_of_turns_is_named(name, value, message):
+    with pytest.raises(InputError, match=message):
+        seen_alike(**{name: value})
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,27 @@
 """A game that breaks its contract is refused, whichever way it is asked about first."""
 
+import re
 from fractions import Fraction
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, score, solve
+from exactdice.baselines import (
+    Task,
+    equilibrium,
+    evaluate,
+    occupancy,
+    outcome_distribution,
+    score,
+    solve,
+)
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
-from exactdice.games import GameError, Presentation, present, presents
+from exactdice.games import GameError, InputError, Presentation, present, presents
 from small_games import Walk
 
 import exactdice
+from exactdice.testing import check_game
 
 HALF, ONE = Fraction(1, 2), Fraction(1)
 
@@ -87,10 +97,19 @@ BROKEN = {
         {"laws": np.array([[0.25, 0.75]])},
         "laws must be exact_laws in floats, got 0.25 for 1/2 in row 0, outcome 0",
     ),
-    "infinite laws": ({"laws": np.array([[np.inf, -np.inf]])}, "laws must sum to 1, got nan in ro"),
+    "infinite laws": ({"laws": np.array([[np.inf, np.inf]])}, "laws must sum to 1, got inf in row"),
+    "negative laws": (
+        {"laws": np.array([[1.5, -0.5]])},
+        "laws must not be negative, got -0.5 in row 0, outcome 1",
+    ),
+    "true laws": (
+        {"exact_laws": lambda game: exactly([True, False])},
+        "exact_laws must have fractions, got True",
+    ),
+    "no laws": ({"exact_laws": lambda game: None}, "exact_laws must be fractions of .* a NoneType"),
     "float laws": (
         {"exact_laws": lambda game: np.array([[0.5, 0.5]])},
-        "exact_laws must have fractions, got 0.5",
+        r"exact_laws must be fractions of shape \(law, outcome\), got float64",
     ),
     "flat laws": ({"laws": np.array([0.5, 0.5])}, r"laws must be floats of .*, got .* \(2,\)"),
     "wide laws": (
@@ -98,7 +117,16 @@ BROKEN = {
         r"exact_laws must be of shape \(1, 2\), as laws are, got \(1, 3\)",
     ),
     "two starts": (start([0, 0], [HALF, HALF]), "give a state once, got state 0 again"),
-    "negative start": (start([0, 1], [2, -1]), "initial_law must sum to 1, got 1.0 in row 0"),
+    "negative start": (
+        start([0, 1], [2, -1]),
+        "initial_law must not be negative, got -1 for state 1",
+    ),
+    "nan start": (start([0, 1], [1, np.nan]), "initial_law must have fractions, got nan"),
+    "text start": (start([0], ["1"]), "initial_law must have fractions, got '1'"),
+    "no start": (
+        {"initial_law": lambda game: None},
+        "initial_law must be a pair of states and probabilities, got None",
+    ),
     "half a start": (start([0], [HALF]), "initial_law must sum to 1, got 0.5"),
     "float start": (start([0], [1.0]), "initial_law must have fractions, got 1.0"),
     "start beyond": (start([9], [1]), "initial_law must give states below 4, got 9"),
@@ -119,17 +147,24 @@ BROKEN = {
     "float row": (given("law", lambda rows: rows * 1.0), "law must give integers of .* float64"),
     "one payoff": (
         paid(lambda payoffs, over: payoffs[:, :1]),
-        r"advance must give payoffs of shape \(\d+, 2\), got \(\d+, 1\)",
+        r"advance must give payoffs as numbers of shape \(\d+, 2\), got float64 of .*\d, 1\)",
     ),
     "no seats": (
         given("advance", lambda move: move._replace(seats=None)),
-        r"advance must give seats of shape \(\d+,\), got \(\)",
+        r"advance must give seats as integers of shape \(\d+,\), got a NoneType",
     ),
     "counted ends": (
         given("advance", lambda move: move._replace(over=move.over * 1)),
-        r"advance must give over as bool, got int64 of shape \(\d+, 2\)",
+        r"advance must give over as bool of .*, got int64 of shape \(\d+, 2\)",
     ),
-    "no stages": ({"stages": lambda game: []}, "stages must list the positions of the game, got n"),
+    "no move": (given("advance", tuple), "advance must give a Move, got a tuple"),
+    "no stages": ({"stages": lambda game: []}, "stages must list the positions of the game, got "),
+    "stages of nothing": ({"stages": lambda game: None}, "stages must list the .*, got None"),
+    "stage of one": ({"stages": lambda game: [(0,)]}, "stages must list pairs of a seat .*, got"),
+    "stage of a float": (
+        {"stages": lambda game: [(0.0, np.arange(4))]},
+        "stages must have seats below 2, got 0.0",
+    ),
     "stage of nobody": (
         given("stages", lambda stages: [*stages, (2, np.array([0]))]),
         "stages must have seats below 2, got 2",
@@ -140,6 +175,11 @@ BROKEN = {
     ),
     "seen alike": (given("observe", lambda seen: seen // 2), "encode must invert observe, got 0"),
     "seen beyond": (given("observe", lambda seen: seen + 4), "observe must give values below 4, g"),
+    "encoded in floats": (
+        given("encode", lambda states: states * 1.0),
+        "encode must give integers",
+    ),
+    "range of fractions": ({"payoff_range": (Fraction(0), ONE)}, "payoff_range must be .* floats"),
     "float observations": (given("observe", lambda seen: seen * 1.0), "observe must give integers"),
 }
 
@@ -156,6 +196,74 @@ QUESTIONS = {
     "environment": lambda game: Engine(Task(game, 0, "random"), 2),
     "planning": lambda game: sparse_law(Task(game, 0, "random")),
 }
+
+
+def make(game):
+    exactdice.register(type(game))
+    return gym.make("exactdice/Walk-v0", opponent="random")
+
+
+#: The doors through which a game enters.
+DOORS = {
+    "solve": lambda game: solve(Task(game)),
+    "score": lambda game: score("random", Task(game, 0, "random")),
+    "make": make,
+    "equilibrium": equilibrium,
+    "check_game": check_game,
+}
+COUNTS = "num_players", "num_states", "num_actions"
+#: Attributes, wrong values, and what is said of them, with {} for the attribute.
+WRONG = [
+    *[(COUNTS, value, "{} must be an integer of at least 1, got VALUE") for value in
+      (-5, 0, 42.0, "42", None, True, [3], (1, 2), float("nan"))],
+    (COUNTS, 10**12, "{} must be at most [0-9,]+, got 1,000,000,000,000: that would take"),
+    (COUNTS, 2**70, r"{} must be at most [0-9,]+, got 10\^21: that would take"),
+    *[(["observation_sizes"], value, "{} must be integers of at least 1, got VALUE") for value in
+      (None, 4, "4", (), (0,), (-4,), (4.0,), ("4",), (True,), ((4,),), {4})],
+    (["observation_sizes"], (10**12,), "the sum of {} must be at most 1,000,000,000, got"),
+    *[(["observation_names"], value, "{} must be 1 texts, one for each .*, got VALUE") for value in
+      (None, 4, "c", (), (4,), ("a", "b"))],
+    *[(["zero_sum", "has_cycles"], value, "{} must be True or False, got VALUE") for value in
+      (None, 1, "no", [True])],
+]  # fmt: skip
+CASES = [
+    (name, value, said.format(name).replace("VALUE", re.escape(repr(value))))
+    for names, value, said in WRONG
+    for name in names
+]
+
+
+@pytest.mark.usefixtures("own_games")
+@pytest.mark.parametrize("enter", DOORS.values(), ids=DOORS)
+@pytest.mark.parametrize(("name", "value", "message"), CASES)
+def test_a_wrong_attribute_is_named_at_every_door(name, value, message, enter):
+    game = type("Broken", (Walk,), {name: value})()
+    with pytest.raises(InputError, match=f"^{message}"):
+        enter(game)
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [(Walk, "game must be a Game, got the class Walk: call it"), ("Walk", "got a str")],
+)
+def test_what_is_no_game_is_named(game, message):
+    with pytest.raises(InputError, match=message):
+        Task(game)
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (None, "block must give a pair of blocks and cut, got None"),
+        (([0], [True]), r"block must give blocks as integers of shape \(1,\), got a list"),
+        ((np.zeros(1, int), np.ones(1, int)), "block must give the cut as bool of .*, got int64"),
+        ((np.zeros(2, int), np.ones(2, bool)), r"as integers of shape \(1,\), got .* \(2,\)"),
+    ],
+)
+def test_wrong_blocks_are_named(block, message):
+    changes = {"has_cycles": True, "block": lambda game, seat, states: block}
+    with pytest.raises(GameError, match=message):
+        solve(Task(type("Broken", (Walk,), changes)(), 0, "random"))
 
 
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
