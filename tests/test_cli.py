@@ -535,6 +535,13 @@ def test_no_name_in_a_certificate_forges_a_line(run):
         Path(path).write_bytes(content)
     code, shown, complaint = run("verify", *paths)
     assert (code, complaint) == (0, "")
+    Path("d\x1b[2K\nd.npz").write_bytes(content)
+    sizes = ["--env", "max_score", "5", "sides", "3"]
+    for words in (["score", "d\x1b[2K\nd.npz"], ["compare", "random", "d\x1b[2K\nd.npz"]):
+        code, said, complaint = run(*words, *sizes)
+        assert (code, complaint) == (0, "")
+        assert all(line.isprintable() for line in said.splitlines())
+        assert "\nd.npz" not in said
     for path in paths:
         Path(path).write_bytes(content[:-9])
     code, _, refused = run("verify", *paths)
@@ -567,7 +574,6 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
         "of its decisions are optimal; it plays",
         "exploitability in this seat: ",
         "costliest decisions",
-        "cost a game",
         "the ceiling, the same network fitted to the optimal policy: regret 0.",
     ):
         assert words in said

@@ -5,14 +5,12 @@ identity the mean of these sums estimates the agent's regret. Its standard devia
 than that of the payoffs, since the sums leave out the luck of the dice.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from ...baselines import Task, random_value, solve
-from ...baselines.scoring.figure import span_of
-from ...core import Game
 from ...envs import Engine
 from ..learners.adapter import ModelPolicy
 
@@ -32,7 +30,6 @@ class SampleScore:
         random: expected payoff of uniformly random play, exact.
         margin: half the width of the 95 % confidence interval of ``value`` and of ``regret``.
         moves: mean number of the agent's moves in a game.
-        game: the rules.
     """
 
     value: float
@@ -40,7 +37,6 @@ class SampleScore:
     random: float
     margin: float
     moves: float
-    game: Game = field(repr=False)
 
     @property
     def regret(self) -> float:
@@ -50,8 +46,8 @@ class SampleScore:
     @property
     def normalized(self) -> float:
         """Estimate of (value - random) / (optimum - random); 1 if optimum and random agree."""
-        span = span_of(self.optimum, self.random, self.game)
-        return (self.value - self.random) / span if span else 1.0
+        span = self.optimum - self.random
+        return (self.value - self.random) / span if span > 0 else 1.0
 
 
 def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> SampleScore:
@@ -75,5 +71,5 @@ def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> Samp
         lanes = lanes[~played.over]
     optimum, margin = float(solve(task).value), _WIDE * float(lost.std(ddof=1)) / sqrt(GAMES)
     return SampleScore(
-        optimum - float(lost.mean()), optimum, random_value(task), margin, moves / GAMES, task.game
+        optimum - float(lost.mean()), optimum, random_value(task), margin, moves / GAMES
     )

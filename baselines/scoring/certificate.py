@@ -29,7 +29,6 @@ from ..policies.preferences import NetworkPolicy
 from ..task import Task, task_and_sight
 from .certificate_file import CLAIMS, FORMAT, CertificateError, check_size, digest_of, naming, read
 from .exact import score
-from .figure import span_of
 from .score import Score
 
 #: Share of the largest payoff by which claims may be off: normalising again changes last digits.
@@ -180,10 +179,10 @@ def _player(
 def _compare(claims: dict[str, Any], result: Score) -> None:
     """Compare claims with computed figures, within a tolerance for payoffs of that size."""
     size = max(abs(payoff) for payoff in result.task.game.payoff_range)
-    span = span_of(result.optimum, result.random, result.task.game)
+    span = result.optimum - result.random
     for name in CLAIMS:
         claimed, computed = claims[name], getattr(result, name)
-        unit = size if name != "normalized" else size / span if span else 1.0
+        unit = size if name != "normalized" else size / span if span > 0 else 1.0
         if not abs(claimed - computed) <= TOLERANCE * unit:
             raise InputError(f"claims {name} = {claimed}, computed is {computed}")
 

@@ -3,7 +3,7 @@
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-from ...core import FLOATS, Game, SizeError
+from ...core import SizeError
 
 
 class Figure(NamedTuple):
@@ -74,12 +74,6 @@ FIGURES = (
 )
 #: Names of the figures that a training loop logs.
 LOGGED = tuple(figure.name for figure in FIGURES if figure.logged)
-
-
-def span_of(optimum: float, random: float, game: Game) -> float:
-    """Return optimum - random, by which scores are normalised; 0 if rounding may have made it."""
-    span = optimum - random
-    return span if span > FLOATS.tie(game) else 0.0
 
 
 def nines(normalized: float) -> float:

@@ -28,7 +28,7 @@ from ..solving.solver import evaluate, solve
 from ..solving.variance import variance_of_law
 from ..task import Task
 from .blunders import Blunders, Mistakes, mistakes
-from .figure import FIGURES, nines, span_of
+from .figure import FIGURES, nines
 from .shown import Shown
 
 
@@ -85,8 +85,8 @@ class Score(Shown):
     @property
     def normalized(self) -> float:
         """(value - random) / (optimum - random); 1 if optimum and random agree."""
-        span = span_of(self.optimum, self.random, self.task.game)
-        return (self.value - self.random) / span if span else 1.0
+        span = self.optimum - self.random
+        return (self.value - self.random) / span if span > FLOATS.tie(self.task.game) else 1.0
 
     @property
     def nines(self) -> float:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...core import Game, SizeError
 from ...core.words import to_you
+from .certificate_file import printable
 from .parts import worst_part
 from .score import Score
 
@@ -22,7 +23,7 @@ def pays_wins(game: Game) -> bool:
 
 def quoted(policy: str) -> str:
     """Return a policy's name for use in a sentence, in which ``set`` alone would read as a verb."""
-    return f'"{policy}"'
+    return f'"{printable(policy)}"'
 
 
 def summary(score: Score) -> tuple[str, ...]:
@@ -130,7 +131,7 @@ def tables(score: Score) -> Iterator[Table]:
             header: tuple[str, ...] = (division, "lost a game", "of the regret")
             yield Table(f"Regret by {division}", header, tuple(divided))
         for counted, numbers in score.counts.items():
-            header = (counted, score.policy, "optimal play", "difference")
+            header = (counted, quoted(score.policy), "optimal play", "difference")
             rows = (
                 (name, *(f"{number:.4f}" for number in (own, best)), f"{own - best:+.4f}")
                 for name, (own, best) in numbers.items()

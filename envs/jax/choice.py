@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...baselines import Task, random_value, solve
-from ...core import FLOATS, FloatArray, InputError
+from ...core import FloatArray, InputError
 from ..engine.process import Process
 
 #: Largest number of entries of a table of a law.
@@ -95,9 +95,7 @@ class Scale(NamedTuple):
 
 def scale_of(task: Task) -> Scale:
     """Compute the values of optimal and of random play in the core."""
-    optimum, random = float(solve(task).value), random_value(task)
-    tie = optimum - random <= FLOATS.tie(task.game)
-    return Scale(np.float64(optimum), np.float64(optimum if tie else random))
+    return Scale(np.float64(solve(task).value), np.float64(random_value(task)))
 
 
 def require_few(*sizes: float) -> None:

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         try:
             with _saying_what_to_install(words):
-                code = _print_version() if words == ["--version"] else _run(_parse(words))
+                code = _run(_parse(words))
         finally:
             sys.stdout.flush()  # so that the handlers below catch its errors
         sys.exit(code)
@@ -65,11 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception:  # no finding, which Python's own exit code 1 would say
         traceback.print_exc()
         sys.exit(FAILED)
-
-
-def _print_version() -> int:
-    print(f"exactdice {__version__}")
-    return 0
 
 
 def _said(error: InputError | OSError) -> str:
@@ -107,6 +102,9 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
 
 def _parse(words: list[str]) -> Any:
     """Parse the options; an ``InputError`` replaces the box that tyro prints."""
+    if words == ["--version"]:  # which needs no libraries
+        print(f"exactdice {__version__}")
+        sys.exit(0)
     from .commands.parsing import parse
 
     said = io.StringIO()

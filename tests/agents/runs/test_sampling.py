@@ -11,9 +11,8 @@ from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.run import Run
-from exactdice.agents.runs.sampling import SampleScore, sample_score
+from exactdice.agents.runs.sampling import sample_score
 from exactdice.agents.runs.train import train
-from exactdice.games import Greed
 from exactdice.look.runs import learning
 
 import exactdice
@@ -48,11 +47,6 @@ def test_the_margin_of_a_sample_score_holds_the_exact_score(small):
         assert 0 < found.margin < 0.05 * exact.deviation * 1.96
     assert inside >= 16  # 95 % of 20: 15 or fewer have a chance of 0.3 %
     assert sample_score(policy, env.task, (3,)) == sample_score(policy, env.task, (3,))
-
-
-def test_a_sample_score_is_not_divided_by_rounding():
-    found = SampleScore(value=0.5, optimum=1.0, random=1 - 1e-15, margin=0, moves=1, game=Greed(5))
-    assert found.normalized == 1
 
 
 @pytest.mark.usefixtures("large")
