@@ -59,9 +59,9 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
             f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
             + meant(unknown, [*others, *known])
         )
-    game = _played(rules, keywords)
-    require_attributes(game)
-    return game
+    made = _played(rules, keywords)
+    require_attributes(made)
+    return made
 
 
 def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:

@@ -820,7 +820,8 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         assert (code, complaint) == (0, "")
         assert words in said
     for (code, said, complaint), (command, *_) in zip(ends[len(works) :], fails, strict=True):
-        need = f"error: {command} needs more libraries: pip install 'exactdice[agents]'\n"
+        extra = "look" if command == "plot" else "agents"
+        need = f"error: {command} needs more libraries: pip install 'exactdice[{extra}]'\n"
         assert (code, said, complaint) == (2, "", need)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 

@@ -164,7 +164,8 @@ def test_networks_of_torch_need_no_stable_baselines3(without_extras):
         "exactdice.score(small, env)\n"
         "critic(env, net, worth), entropy(env, net), gae(env, net, worth, 1.0, 0.9)\n"
         "gradient(env, net, worth), overestimation(env, net)\n"
-        "try: exactdice.score(__import__('pathlib').Path('net.zip'), env)\n"
+        "path = __import__('pathlib').Path('net.zip'); path.touch()\n"
+        "try: exactdice.score(path, env)\n"
         "except exactdice.InputError as error: print(error)",
         *("scipy", "torch"),
     )

@@ -159,14 +159,6 @@ def test_a_template_asks_for_something(path):
     assert all(item["attributes"]["label"] for item in asked)
 
 
-def test_no_module_is_longer_than_a_reader_keeps_in_mind():
-    rooms = ("core", "games", "baselines", "sources", "envs", "agents", "diagnose", "look", "play")
-    paths = [path for room in (*rooms, "src") for path in (ROOT / room).rglob("*.py")]
-    assert len(paths) > 200
-    long = {str(path): len(path.read_text().splitlines()) for path in paths}
-    assert {name: lines for name, lines in long.items() if lines > 300} == {}
-
-
 def test_a_game_has_few_members():
     """What the author of a game must know: the rules. Words and boards stand beside it."""
     annotated = {name for kind in Game.__mro__ for name in getattr(kind, "__annotations__", {})}

@@ -25,7 +25,7 @@ from .checks import PolicyCheck
 from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
-from .preferences import NetworkPolicy, require_arguments
+from .preferences import NetworkPolicy
 from .strength import STRENGTH, read_share, strength_policy
 from .tables import mapping_policy, table_policy
 
@@ -119,9 +119,6 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     if isinstance(policy, np.ndarray | list | tuple):
         return table_policy(policy, check)
     if callable(policy) and not isinstance(policy, type):
-        network = "for logits or action values exactdice.from_network(policy, env)"
-        cure = f"give lambda seen, legal: policy(seen), or {network}"
-        require_arguments(policy, "observations, legal", cure)
         return function_policy(policy, check, reading.lazy)
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(

@@ -9,13 +9,14 @@ A network in a large game is called when it is needed: for a score only in the s
 games visit (``solving.reach``), a small part of all states.
 """
 
+import inspect
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...core import Arithmetic, Array, BoolArray, Game, IntArray, frozen
+from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray, frozen
 from ...core.identity import once_a_game
 from ...core.positions import first_actions, has_few_states, states_of
 from .called import Call, CalledPolicy
@@ -38,9 +39,12 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
         lazy: whether a network is called when it is needed, if the game is large.
 
     Raises:
-        ValueError: if ``check`` rejects a result, or the function returns another result when it
-            is called again.
+        ValueError: if the function takes other arguments, ``check`` rejects a result, or the
+            function returns another result when it is called again.
     """
+    network = "for logits or action values exactdice.from_network(policy, env)"
+    cure = f"give lambda seen, legal: policy(seen), or {network}"
+    require_arguments(function, "observations, legal", cure)
     if isinstance(function, NetworkPolicy):
         function = function.kept()
     if not has_few_states(check.game):
@@ -49,6 +53,19 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
     if large and isinstance(function, NetworkPolicy) and function.is_lazy:
         return LazyPolicy(function, check)
     return _called_everywhere(function, check)
+
+
+def require_arguments(function: Any, wanted: str, cure: str) -> None:
+    """Raise an error unless a function takes as many arguments as the names in ``wanted``."""
+    try:
+        taken = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):  # one without a signature may take any
+        return
+    try:
+        taken.bind(*wanted.split(", "))
+    except TypeError:
+        got = f"got one that takes ({', '.join(taken.parameters)})"
+        raise InputError(f"a callable must take ({wanted}), {got}: {cure}") from None
 
 
 def _called_everywhere(function: PolicyFunction, check: PolicyCheck) -> Policy:

@@ -1,6 +1,5 @@
 """Networks as policies: they choose legal actions by preferences (logits or action values)."""
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -120,8 +119,6 @@ class FunctionNetwork(NetworkPolicy):
         masked: bool,
     ) -> None:
         super().__init__(name, deterministic, masked)
-        cure = "one that takes (observations, legal) is a policy without from_network"
-        require_arguments(function, "observations", cure)
         self._function, self._show = function, show
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
@@ -133,19 +130,6 @@ class FunctionNetwork(NetworkPolicy):
         given = self._function(self._show(observations))
         wanted = len(observations), num_actions
         return as_preferences(given, wanted, self.__name__, "function(seen)")
-
-
-def require_arguments(function: Any, wanted: str, cure: str) -> None:
-    """Raise an error unless a function takes as many arguments as the names in ``wanted``."""
-    try:
-        taken = inspect.signature(function, follow_wrapped=False)
-    except (TypeError, ValueError):  # one without a signature may take any
-        return
-    try:
-        taken.bind(*wanted.split(", "))
-    except TypeError:
-        got = f"got one that takes ({', '.join(taken.parameters)})"
-        raise InputError(f"a callable must take ({wanted}), {got}: {cure}") from None
 
 
 def as_preferences(

@@ -16,6 +16,7 @@ from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntA
 from ...core.presentation import present
 from ..cache import cached
 from ..policies.door import Reading, convert, label
+from ..policies.functions import require_arguments
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
@@ -184,6 +185,8 @@ def from_network(
     Returns:
         A callable on (observations, masks), which every function here takes for a policy.
     """
+    cure = "one that takes (observations, legal) is a policy without from_network"
+    require_arguments(function, "observations", cure)
     _, sight = task_and_sight(env)
     show = (lambda observations: observations) if sight is None else sight.show
     return FunctionNetwork(function, show, label(function), deterministic, masked)

@@ -30,7 +30,7 @@ EXTRAS = {
 }
 #: The extra of the commands that need it whatever they are asked; it has all of the extra look.
 NEEDED = {"board": "entries", "submit": "entries"} | dict.fromkeys(
-    ("benchmark", "diagnose", "train", "tune"), "agents"
+    ("benchmark", "diagnose", "play", "train", "tune"), "agents"
 )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from exactdice.agents.board.leaderboard import Cell
 from exactdice.agents.board.ranking import AGENTS, agent_rows
 from exactdice.agents.board.standings import GAMES, Entry, Standings, game_rows
+from exactdice.agents.board.tables import Part
 from exactdice.agents.tracks import TRACKS
 from exactdice.look import board, page
 from exactdice.look.runs import curves
@@ -79,7 +80,7 @@ def standings():
         for seed in range(2)
     }  # fmt: skip
     tables = (AGENTS, agent_rows(list(runs), track)), (GAMES, game_rows(list(runs)))
-    return Standings(track, runs, *tables, (["game", "policy"], [["Greed", "random"]]), 0)
+    return Standings(track, runs, *tables, Part("", (["game", "policy"], [["Greed", "random"]])), 0)
 
 
 def test_the_curves_of_a_track_are_of_its_marks_with_intervals_and_one_colour_an_algorithm():
