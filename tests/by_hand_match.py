@@ -9,7 +9,7 @@ faces. Numbers are fractions, or floats, whose sums depend on the machine in the
 """
 
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations, combinations_with_replacement, permutations
 from math import lcm
 
@@ -65,12 +65,16 @@ def casts_of(held):
 TREE = {
     held: casts_of(held) for size in range(3) for held in combinations_with_replacement(FACES, size)
 }
+LAST = {  # at the last cast everything has to be taken
+    held: [(cast, weight, {cast: options[cast]}) for cast, weight, options in casts]
+    for held, casts in TREE.items()
+}
 
 
 def best(payoffs):
     """Find the best turn for {casts after which it may end: {result: payoff}}.
 
-    Gives {(casts made, held, cast): {taken: 1}}. At the last cast everything has to be taken.
+    Gives {(casts made, held, cast): {taken: 1}}.
     """
     last = max(payoffs)
     plan, later = {}, {}
@@ -80,7 +84,7 @@ def best(payoffs):
         values, later = later | ends, {}
         for held in TREE if made > 1 else [()]:
             later[held] = 0
-            for cast, weight, options in TREE[held]:
+            for cast, weight, options in (LAST if made == last else TREE)[held]:
                 legal = {taken: values[to] for taken, to in options.items() if to in values}
                 first = max(legal, key=legal.get)
                 plan[made, held, cast] = {first: 1}
@@ -162,6 +166,7 @@ class Rules:
         self.short_pot = short_pot
         self.worth = {result: worth(result, four_two_one) for result in RESULTS}
         self.start = (tokens, 0, 0)
+        self.every_after = cache(lambda state: table(partial(self.after, state)))
 
     def casts(self, state):
         return self.casts_in["charge" if state[0] else "discharge"]
@@ -258,7 +263,8 @@ class Match:
     def payoffs(self, who, state):
         """Give the beginner's winning probability after each pair of results, as integers."""
         cached = cache(lambda after: self.worth_of(who, after))
-        values = table(lambda one, two: cached(self.rules.after(state, one, two)))
+        after = self.rules.every_after(state)
+        values = table(lambda one, two: cached(after[one][two]))
         if not self.exact:
             return values
         scale = lcm(*(Fraction(v).denominator for row in values.values() for v in row.values()))
@@ -278,7 +284,7 @@ class Match:
     def _transitions(self, who, state):
         begins, following = self.laws(who, state)
         casts = self.rules.casts(state)
-        after = table(lambda one, two: self.rules.after(state, one, two))
+        after = self.rules.every_after(state)
         masses = {}
         for (made, one), mass in begins.items():
             weight = mass * CAST ** (casts - made)

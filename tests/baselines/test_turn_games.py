@@ -23,20 +23,18 @@ def assert_equal_everywhere(game, seat, policies, options_of):
 
     ``options_of(observation)`` gives {action: payoffs} by hand, or None where no history leads.
     """
-    exact = exactdice.solve(Task(game, seat, policies), exact=True)
-    approximate = exactdice.solve(Task(game, seat, policies))
+    exact = exactdice.solve(Task(game, seat, policies), exact=True).table
+    approximate = exactdice.solve(Task(game, seat, policies)).table
     compared = 0
     for state in states_of(game, seat):
         observation = game.observe(np.array([state]), seat)[0]
         options = options_of(observation.tolist())
         if options is None:
             continue
-        row = exact.action_values(observation)
-        floats = approximate.action_values(observation)
-        assert set(np.flatnonzero(row != -np.inf)) == set(options)
+        assert set(np.flatnonzero(exact[state] != -np.inf)) == set(options)
         for action, payoffs in options.items():
-            assert row[action] == payoffs[seat]
-            assert floats[action] == pytest.approx(float(payoffs[seat]), abs=1e-13)
+            assert exact[state, action] == payoffs[seat]
+            assert approximate[state, action] == pytest.approx(float(payoffs[seat]), abs=1e-13)
             compared += 1
     assert compared > 0
 

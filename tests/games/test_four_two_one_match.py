@@ -59,10 +59,11 @@ def test_blocks_sweep_as_listed_ones_do(size):
 
 #: Variants that change a match for one token, which is one round of charge.
 OF_ONE_TOKEN = [{}, {"charge_casts": 1}, {"charge_casts": 2}, {"charge_casts": 2, "tie": "replay"}]
+CASTS = {"charge_casts": 2, "discharge_casts": 2}  # fewer, where they are not what is tried
 #: Those of two tokens: with so few, 421 has to be worth one to count less than both.
 OF_TWO_TOKENS = [
-    *[variant for variant in VARIANTS if not variant.keys() & {"tie", "four_two_one"}],
-    {"four_two_one": 1},
+    *({}, *({name: casts} for name in CASTS for casts in (1, 2))),
+    *(CASTS | variant for variant in (*VARIANTS[1:4], VARIANTS[5], {"four_two_one": 1})),
 ]
 
 
@@ -175,7 +176,7 @@ match = cache(FourTwoOneMatch)
 
 def settled(size, tokens, result, to_beat):
     """Settle a round of which both combinations are written as digits."""
-    game = match(**size)
+    game = match(charge_casts=1, discharge_casts=1, **size)
     phase = game.phases[0 if tokens[0] else -1]
     number = game.token_states.tolist().index(list(tokens)) - phase.first_tokens
     at = number, *(phase.round.combinations.index(phase.round.parse(c)) for c in (result, to_beat))
