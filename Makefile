@@ -3,6 +3,7 @@
 # make train    the main job
 # make test     lint, types, layers, tests
 # make slow     the tests that train networks
+# make reproduce  every number of the sources beside the exact one
 # make bench    timings, as ratios within one run
 # make site     the documentation as web pages, in build/site
 # make notebooks  run them and keep what they show
@@ -10,7 +11,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo train test slow bench site notebooks lint
+.PHONY: setup demo train test slow reproduce bench site notebooks lint
 
 setup: .venv/installed
 
@@ -46,6 +47,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy examples
+	$(BIN)/mypy -p reproductions
 	$(BIN)/lint-imports
 
 # One process a core, each on one thread; a file's tests stay together, as they share what is costly.
@@ -54,6 +56,9 @@ test: lint
 
 slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800
+
+reproduce: setup
+	$(BIN)/python -m reproductions
 
 bench: setup
 	$(BIN)/python benchmarks/solving.py

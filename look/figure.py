@@ -63,10 +63,8 @@ def _of_game(name: str, what: tuple[Any, ...], env: Any) -> Plot:
         raise InputError(f"{name} must stand alone, got {len(what)} more; env says the game")
     chart = GAME_CHARTS[name]
     if env is None:
-        return chart.draw(task_from_options(chart.game, dict(chart.env)))
+        return chart.draw(task_from_options(chart.game, {}))
     task = as_task(env)
-    if chart.fixed:
-        raise InputError(f"env must be left out, as {name} is of the source's own game")
     if task.game.name != chart.game:
         raise InputError(f"env must be of {chart.game} for {name}, got one of {task.game.name}")
     return chart.draw(task)

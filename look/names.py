@@ -104,9 +104,7 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
 def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
     chart = GAME_CHARTS[name]
     _require_alone(name, others, game, chart.game)
-    if chart.fixed:
-        PolicyOptions.refuse(f"{name}, which is of the source's own game", env=env)
-    return chart.draw(task_from_options(chart.game, {**chart.env, **env}))
+    return chart.draw(task_from_options(chart.game, {**env}))
 
 
 def _of_example(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:

@@ -4,7 +4,7 @@ The modules in ``look/games`` register the charts of one game each; ``agents`` t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from ..baselines import Score, Task
@@ -23,15 +23,11 @@ class GameChart:
     Attributes:
         game: its name.
         draw: makes the plot.
-        env: keywords of the game; a user's keywords override them.
-        fixed: whether the chart is of the source's own game, so that it takes no keywords.
         reported: whether ``exactdice report`` shows the chart on the page of an agent.
     """
 
     game: str
     draw: DrawGame
-    env: Keywords = field(default_factory=dict)
-    fixed: bool = False
     reported: bool = False
 
 
@@ -66,17 +62,12 @@ EXAMPLES: dict[str, Example] = {}
 
 
 def game_chart(
-    name: str,
-    game: type[Game],
-    env: Keywords | None = None,
-    *,
-    fixed: bool = False,
-    reported: bool = False,
+    name: str, game: type[Game], *, reported: bool = False
 ) -> Callable[[DrawGame], DrawGame]:
     """Register a function as a chart of a game; the arguments are those of ``GameChart``."""
 
     def register(draw: DrawGame) -> DrawGame:
-        GAME_CHARTS[name] = GameChart(game.name, draw, env or {}, fixed, reported)
+        GAME_CHARTS[name] = GameChart(game.name, draw, reported)
         return draw
 
     return register

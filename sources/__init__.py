@@ -1,7 +1,8 @@
-"""The sources of the games, a folder for each: their policies, and their claims with verdicts.
+"""The policies that the sources of the games describe, a folder for each source.
 
 Importing the package registers the names of the policies; the module of a policy is imported when
-the policy is first used. The claims are not imported here: only ``reproduce`` needs them.
+the policy is first used. The numbers and statements of the sources are in ``reproductions/``, at
+the top of the repository.
 """
 
 from functools import partial

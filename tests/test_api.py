@@ -173,7 +173,6 @@ def test_any_chart_is_a_figure():
         (["greed-polcy"], None, "chart must be one of .*; did you mean greed-policy\\?"),
         (["greed-policy", "random"], None, "greed-policy must stand alone, got 1 more"),
         (["greed-policy"], exactdice.Task(FourTwoOne()), "env must be of Greed for greed-policy"),
-        (["greed-figure-2"], SMALL, "env must be left out, as greed-figure-2 is of the source's"),
         (["mistakes-421"], SMALL, "env must be left out, as mistakes-421 has its own game"),
         (["mistakes-421", "x"], None, "mistakes-421 must stand alone, got 1 more"),
         (["mistakes"], SMALL, "mistakes must be followed by a score or one policy, got 0"),

@@ -28,8 +28,6 @@ from exactdice.baselines import Comparison, Task, certificate
 from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.games import FourTwoOne, Greed
 from exactdice.look.names import NAMES
-from exactdice.sources.claim import At
-from exactdice.sources.reproduce import SOURCES
 from stable_baselines3 import PPO
 
 import exactdice
@@ -642,25 +640,6 @@ def test_a_configuration_of_brackets_is_refused(run, mine):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        (["greed"], 1),
-        (["ShutTheBox"], 1),
-        (["fourtwoone"], 2),
-        (["--all"], sum(map(len, SOURCES.values()))),
-    ],
-)
-def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
-    """The claims themselves are computed in ``tests/baselines``."""
-    claim = At("page 1").statement(printed="2 + 2 = 4", holds=True)
-    for source, tables in SOURCES.items():
-        monkeypatch.setitem(SOURCES, source, [(title, lambda: [claim]) for title, _ in tables])
-    code, said, _ = run("reproduce", *arguments)
-    assert code == 0
-    assert said.count("1 claims: 1 agrees; 0 not as recorded.") == shown
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["train", "--env", "max_score", "0"], "error: max_score must be at least 1, got 0"),
@@ -704,8 +683,6 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
             "error: policy must be a run folder, a certificate, a saved model or o",
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
-        (["reproduce", "chess"], "error: source must be one of greed"),
-        (["reproduce"], "source must be one of greed, lowest-score, shut-the-box, 421, or"),
         (["score", "ratchet:999", "--game", "FourTwoOne"], "goal must be 3 digits from 1 to 6"),
         (["score", "goal:2,0", "--game", "FourTwoOne"], "goal must be followed by h,s, both 0 or"),
         (["solve", "--game", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),
@@ -716,7 +693,6 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["solve", "shutthebx"], "got 'shutthebx'; did you mean ShutTheBox?"),
         (["solve", "--env", "max_scor", "5"], "'max_scor'; did you mean max_score?"),
         (["score", "ifelse"], "got 'ifelse'; did you mean if_else?"),
-        (["reproduce", "shut-the-bx"], "got 'shut-the-bx'; did you mean shut-the-box?"),
         (["slove"], "error: command must be one of 'train', "),
         (["slove"], "got 'slove'; did you mean solve?"),
         (["train", "--algorithm", "pp"], "got 'pp'; did you mean ppo?"),
@@ -859,7 +835,7 @@ def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
 
 BUILDS_NO_GAME = """
 import sys, exactdice.cli, exactdice.commands, exactdice.agents.runs.config
-import exactdice.sources.four_two_one.match_claims, exactdice.sources.lowest_score.order
+import exactdice.sources.four_two_one.match_policies, exactdice.sources.lowest_score.policies
 import exactdice.look.gallery, exactdice.play.web, exactdice.play.terminal, exactdice.pettingzoo
 exactdice.cli.main(sys.argv[1:])
 """
@@ -878,7 +854,7 @@ def test_no_game_is_built_for_imports_and_help():
 @pytest.mark.parametrize(
     "words",
     [
-        *(["train"], ["score", "random"], ["verify", "none"], ["solve"], ["reproduce", "greed"]),
+        *(["train"], ["score", "random"], ["verify", "none"], ["solve"]),
         ["audit", "none.npz"],
         *(
             ["benchmark"],

@@ -101,7 +101,6 @@ def test_the_wheel_brings_its_data_and_no_other_top_level_package(installed):
     page = {file.name for file in (ROOT / "play/page").iterdir()}
     assert page == {file.name for file in (installed / "exactdice/play/page").iterdir()}
     assert page >= {"index.html", "play.css", "play.js"}
-    assert (installed / "exactdice/sources/four_two_one/charts.csv").is_file()
     names = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
     assert names == {"exactdice", "bin"}
 
@@ -123,7 +122,7 @@ def test_the_sdist_has_all_that_the_wheel_is_made_of(built):
         names = {name.partition("/")[2] for name in archive.getnames()}
     sources = {"pyproject.toml", "README.md", "LICENSE", "agents/hyperparams/ppo.yml"}
     sources |= {"play/page/index.html", "play/page/play.css", "play/page/play.js"}
-    sources |= {"envs/reference.json", "sources/four_two_one/charts.csv", "src/exactdice/py.typed"}
+    sources |= {"envs/reference.json", "src/exactdice/py.typed"}
     assert names >= sources
 
 

@@ -26,7 +26,8 @@ from ...core.checks import at_least, one_of
 from ...core.dice import combinations
 from ...core.sizes import Cost, check_sizes
 from ...core.turn_game import TurnGame
-from ...core.types import BoolArray, IntArray, frozen
+from ...core.types import BoolArray, FloatArray, IntArray, frozen
+from ...core.values import Values
 from .game import FourTwoOne
 from .phases import Phase, Settlement, legs_of
 from .ranking import tokens as worth_of
@@ -182,6 +183,25 @@ class FourTwoOneMatch(TurnGame):
         """Return the numbers, in a phase, of token states from the other player's view."""
         seen: IntArray = phase.swapped[tokens]
         return seen
+
+    def before_rounds(self, values: Values, beginner: int) -> FloatArray:
+        """Average values over the first cast of every round that a player begins.
+
+        Args:
+            values: values of all states, by seat.
+            beginner: seat of the player who begins the round.
+
+        Returns:
+            Shape (token state,).
+        """
+        means = []
+        for phase in self.phases:
+            casts, law = phase.round.initial_law()
+            tokens = np.arange(len(phase.tokens))[:, None]
+            states = phase.first_state + tokens * phase.round.num_states + casts
+            met = values.at(beginner, states.ravel()).reshape(states.shape)
+            means.append((met * law).sum(axis=1))
+        return np.concatenate(means)
 
     @staticmethod
     def cost(

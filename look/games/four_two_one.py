@@ -1,74 +1,23 @@
-"""Charts of 421: the paper's tables, the laws of results, and the match."""
+"""Charts of 421: the laws of results, and the match."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from ...baselines import Task
+from ...baselines.solving.induction import equilibrium
 from ...core import FloatArray, InputError
 from ...core.words import listed, plural, spelled
 from ...games import FourTwoOne, FourTwoOneMatch
-from ...sources.claim import printed_table
-from ...sources.four_two_one.match import OptimalMatch, order_words
 from ...sources.four_two_one.policies import result_law
-from ...sources.four_two_one.tables import UTILITIES, ratio
-from ..charts import Bars, Map, Plot
+from ..charts import Map, Plot
 from ..registry import example, game_chart
 
 example("mistakes-421", "mistakes", "random", FourTwoOne)
 
 DIGITS = 9  # largest number of faces; a goal has one digit for each die
 GOALS = 130  # largest number of results; the chart computes a law for each
-
-
-@game_chart("421-tables", FourTwoOne, fixed=True)
-def tables(_task: Task) -> Plot:
-    """Draw tables 1 to 4, exactly and as printed."""
-    rows = [row for row in printed_table("four_two_one", "tables") if row["player"]]
-    panels = [
-        Bars(
-            title=f"{name}: {utility}",
-            x_label="value, as a share of the first player's optimum",
-            labels=[f"{row['policy']}, {row['player']}" for row in rows],
-            values=np.array(
-                [float(ratio(utility, row["policy"], row["player"] == "first")) for row in rows]
-            ),
-            name="exact",
-            others=np.array([_printed(row[name]) for row in rows]),
-            others_name="as printed, truncated",
-        )
-        for name, utility in UTILITIES.items()
-    ]
-    return Plot(
-        title="421: what the paper's policies are worth",
-        caption=f"{_agreement(panels)} Tables 1 to 4 of the paper, exact values beside the "
-        "printed ones: policies of horizon h and serendipity s (goal:h,s) and the optimum, for "
-        "first and next players. Two printed cells of table 4 are lost.",
-        panels=panels,
-    )
-
-
-def _agreement(panels: Sequence[Bars]) -> str:
-    """Say how far the printed numbers are from the exact ones, and how good goal:1,1 is."""
-    assert all(panel.others is not None for panel in panels)
-    gaps = np.concatenate([panel.values - np.asarray(panel.others) for panel in panels])
-    known = gaps[np.isfinite(gaps)]
-    worst = min(
-        float(panel.values[list(panel.labels).index("goal:1,1, first")]) for panel in panels
-    )
-    return (
-        f"All {len(known)} legible numbers of the paper are right to its five digits (largest "
-        f"difference {known.max():.0e}), and the rule goal:1,1 gets at least {100 * worst:.1f} % "
-        "of the optimum."
-    )
-
-
-def _printed(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
 
 
 @game_chart("421-laws", FourTwoOne, reported=True)
@@ -139,13 +88,13 @@ def match(task: Task) -> Plot:
     """Draw the win probability of the player who begins a round, in every state of the tokens."""
     game = task.game
     assert isinstance(game, FourTwoOneMatch)
-    solved = OptimalMatch(game)
+    values = game.before_rounds(equilibrium(game).values[0], 0)
     size = game.tokens
     chances = np.full((size, size), np.nan)  # (other's tokens, own tokens)
     texts = np.full((size, size), "", dtype="U8")
     pot, own, other = game.token_states.T
-    chances[other, own] = solved.values
-    texts[other, own] = [f"{value:.3f}".removeprefix("0") for value in solved.values]
+    chances[other, own] = values
+    texts[other, own] = [f"{value:.3f}".removeprefix("0") for value in values]
     empty = np.zeros((size, size), dtype=bool)
     empty[other, own] = pot == 0
     panel = Map(
@@ -168,6 +117,5 @@ def match(task: Task) -> Plot:
     return Plot.of(
         panel,
         "Win probability of the player who begins a round, by the tokens of both players; the "
-        f"other tokens are in the pot. At the start of the match it is {solved.value:.6f}; "
-        f"{order_words(solved)}.",
+        f"other tokens are in the pot. At the start of the match it is {values[0]:.6f}.",
     )

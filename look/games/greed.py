@@ -1,6 +1,6 @@
 """Charts of Greed: the best number of dice, state values, and the dice that an agent rolls."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,15 @@ from ...core import BoolArray, FloatArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import Greed
-from ..charts import CellWords, Map, Plot
+from ..charts import CellWords, Lines, Map, Plot, Series
 from ..registry import agent_chart, example, game_chart
 
 example("mistakes-greed", "mistakes", "if_else", Greed)
 example("rolls-greed", "rolls", "if_else", Greed)
 
 EARLY = 0.8  # part of the limit up to which the game is called open
+SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first
+ROUNDING = 1e-9  # values nearer to 1/2 count as 1/2
 KINDS = ("Normal turns", "Last turns")  # by the last component of an observation
 
 
@@ -93,6 +95,47 @@ def _open_game(task: Task, worth: FloatArray) -> str:
         f"The last steps decide: as long as both players have at most {few} points, the player to "
         f"move wins with probability {values.min():.2f} to {values.max():.2f}. "
     )
+
+
+@game_chart("greed-beginning", Greed)
+def beginning(task: Task) -> Plot:
+    """Draw the value of the beginning against the limit, for several numbers of sides."""
+    rules = greed_of(task)
+    limit = rules.max_score
+    series = []
+    for sides in SIDES:
+        game = Greed(**{**rules.keywords, "sides": sides})
+        scores = np.arange(limit - 1, -1, -1)  # M - m : M - m is the beginning with limit m
+        states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
+        values = solve(Task(game)).found.at(0, states)
+        series.append(Series(name=f"s = {sides}", x=np.arange(1.0, limit + 1), y=values))
+    panel = Lines(
+        title="Is it an advantage to go first?",
+        x_label="limit M",
+        y_label="first player's win probability",
+        series=series,
+        level=0.5,
+    )
+    return Plot.of(
+        panel,
+        f"{_first_or_second(series, limit)} The first player's win probability"
+        f"{ties_words(rules)}, for every limit M up to {limit} and several numbers of sides s: "
+        "above 1/2 it is better to go first.",
+    )
+
+
+def _first_or_second(series: Sequence[Series], limit: int) -> str:
+    """Say from which limit on the first player has the advantage, by the number of sides."""
+    below = {line.name: line.x[line.y < 1 / 2 - ROUNDING] for line in series}
+    from_then_on = {name: int(limits.max(initial=0)) + 1 for name, limits in below.items()}
+    first = [f"{start} on for {name}" for name, start in from_then_on.items() if start <= limit]
+    never = [name for name, start in from_then_on.items() if start > limit]
+    told = []
+    if first:
+        told.append(f"The first player has the advantage for every limit from {listed(first)}.")
+    if never:
+        told.append(f"For {listed(never)} the second player still has it at M = {limit}.")
+    return " ".join(told)
 
 
 @agent_chart("rolls", Greed)

@@ -1,4 +1,4 @@
-"""Charts of the lowest-score game: the notebook's tables, and the best number of dice to keep."""
+"""Charts of the lowest-score game: the best number of dice to keep."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,12 @@ from math import factorial, prod
 import numpy as np
 
 from ...baselines import Solution, Task, solve
-from ...core import FloatArray, InputError
+from ...core import InputError
 from ...core.dice import combinations
 from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
-from ...sources.claim import printed_table
-from ...sources.lowest_score.policies import beat_chance, survival_chance
-from ..charts import Bars, Map, Plot
+from ..charts import Map, Plot
 from ..registry import example, game_chart
 
 example("outcomes-lowest-score", "outcomes", "only3s", LowestScore)
@@ -75,66 +73,6 @@ def _at_first(panel: Map, game: LowestScore) -> str:
     one = sum(way for way, kept in zip(ways, panel.values[:, 0], strict=True) if kept == 1)
     share = 100 * one / game.faces**game.dice
     return f"In {share:.0f} % of the first rolls it is best to keep one die only."
-
-
-@game_chart("lowest-score-survival", LowestScore, fixed=True)
-def table(_task: Task) -> Plot:
-    """Draw the notebook's last table, with the rows that the notebook cuts off."""
-    game, printed = LowestScore(), printed_table("lowest_score", "survival")
-    scores = [int(row["score"]) for row in printed][::-1]
-    after = [int(name) for name in printed[0] if name != "score"]
-    chances = np.array([[float(survival_chance(game, s, k)) for k in after] for s in scores])
-    cut = np.array([["cut" in row[str(k)] for k in after] for row in printed[::-1]])
-    panel = Map(
-        title="Will a score last?",
-        x_label="players to come",
-        y_label="score",
-        values=chances,
-        value_label="chance that nobody beats the score",
-        rows=[str(score) for score in scores],
-        columns=[str(number) for number in after],
-        texts=np.array([[f"{chance:.2%}" for chance in row] for row in chances]),
-        hatched=cut,
-        hatched_label="cut off in the notebook",
-        words=lambda row, column: (
-            f"{scores[row]} points, {after[column]} players to come: nobody beats them with "
-            f"probability {chances[row, column]:.6f}"
-        ),
-        limits=(0.0, 1.0),
-    )
-    return Plot.of(
-        panel,
-        "All numbers that the notebook prints are right; it cuts off the hatched cells. Its last "
-        "table, exactly: the probability that no player to come gets less than a score, if each "
-        "tries only that.",
-    )
-
-
-@game_chart("lowest-score-beating", LowestScore, fixed=True)
-def beating(_task: Task) -> Plot:
-    """Draw the probability to beat a score with five dice, exactly and as printed."""
-    game, printed = LowestScore(), printed_table("lowest_score", "beating")
-    goals = [int(row["goal"]) for row in printed]
-    panel = Bars(
-        title="The chance to beat a score with five dice",
-        x_label="probability of a lower score",
-        labels=[f"beat {goal}" for goal in goals],
-        values=np.array([float(beat_chance(game, goal, game.dice)) for goal in goals]),
-        name="exact",
-        others=np.array([float(row["five dice"].removesuffix("%")) / 100 for row in printed]),
-        others_name="as the notebook prints it",
-    )
-    return Plot.of(
-        panel,
-        f"{_even(panel.values, goals)} The probability that five fresh dice get less than a score "
-        "if every move aims at it, beside the notebook's numbers, which agree to all their digits.",
-    )
-
-
-def _even(chances: FloatArray, goals: Sequence[int]) -> str:
-    """Name the score that five dice beat about as often as not."""
-    nearest = int(np.abs(chances - 1 / 2).argmin())
-    return f"Five dice beat {goals[nearest]} points in {100 * chances[nearest]:.0f} % of rounds."
 
 
 def _rules(task: Task) -> LowestScore:

@@ -320,7 +320,7 @@ def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
 
 
 def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):
-    names = ("greed-figure-2", "greed-figure-4")
+    names = ("421-laws", "greed-beginning")
     monkeypatch.setattr(gallery, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
     monkeypatch.setattr(gallery, "EXAMPLES", {"errs": ("mistakes", "if_else", "Greed")})
     code, said, _ = run("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
@@ -333,10 +333,10 @@ def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch)
 
 
 def test_one_picture_of_the_gallery_is_drawn_alone(run):
-    code, said, _ = run("plot", "gallery", "--only", "greed-figure-4")
+    code, said, _ = run("plot", "gallery", "--only", "421-laws")
     assert (code, said) == (0, "1 picture drawn in gallery\n")
-    assert [str(path) for path in Path().rglob("*")] == ["gallery", "gallery/greed-figure-4.png"]
-    code, _, complaint = run("plot", "gallery", "--only", "figure-4")
+    assert [str(path) for path in Path().rglob("*")] == ["gallery", "gallery/421-laws.png"]
+    code, _, complaint = run("plot", "gallery", "--only", "laws")
     assert code == 2
     assert complaint.startswith("error: only must be one of 'greed-policy', ")
     code, _, complaint = run("plot", "greed-policy", "--only", "greed-value")

@@ -1,0 +1,85 @@
+"""Print the claims of the sources, each with the exact result and a verdict.
+
+``python -m reproductions`` prints ``docs/reproduction.md``, and ``python -m reproductions greed``
+the tables of one source; ``--pictures FOLDER`` draws the figures of the sources instead.
+"""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from exactdice.core import InputError
+from exactdice.core.words import meant
+
+from .claim import Claim, surprises, table
+from .four_two_one import claims as four_two_one
+from .four_two_one import match_claims
+from .greed import claims as greed
+from .lowest_score import claims as lowest_score
+from .shut_the_box import claims as shut_the_box
+
+#: The tables of each source: title, and the function that lists the claims.
+SOURCES: dict[str, list[tuple[str, Callable[[], list[Claim]]]]] = {
+    "greed": [(greed.TITLE, greed.claims)],
+    "lowest-score": [(lowest_score.TITLE, lowest_score.claims)],
+    "shut-the-box": [(shut_the_box.TITLE, shut_the_box.claims)],
+    "421": [
+        (four_two_one.TITLE, four_two_one.claims),
+        (match_claims.TITLE, match_claims.claims),
+    ],
+}
+
+HEADING = """# The sources, recomputed
+
+Every printed number and every claim of the sources, beside the result of exact computation, as
+`python -m reproductions` prints it in a checkout. Each source has a table: first the claims that
+are *wrong*, with a counterexample beside each wrong statement, then the numbers that the
+transcription lost (*garbled*), then the claims that *agree*. A number may agree exactly, *by
+rounding* or *by truncation* of its last digit."""
+
+
+def reproduce(names: Sequence[str]) -> int:
+    """Print the tables of some sources as a Markdown page.
+
+    Returns:
+        0 if every verdict is as recorded, else 1.
+
+    Raises:
+        InputError: if a source is unknown.
+    """
+    for name in names:
+        if name not in SOURCES:
+            known = ", ".join(SOURCES)
+            raise InputError(
+                f"source must be one of {known}, got {name!r}{meant(name, list(SOURCES))}"
+            )
+    print(HEADING, flush=True)  # the first claims take seconds
+    new = 0
+    for title, find in (entry for name in names for entry in SOURCES[name]):
+        claims = find()
+        new += len(surprises(claims))
+        print()
+        print("\n".join(table(title, claims)), flush=True)
+    return 1 if new else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code, 2 for a user's mistake."""
+    parser = ArgumentParser("python -m reproductions", description=__doc__)
+    parser.add_argument("sources", nargs="*", metavar="source", help=", ".join(SOURCES))
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw the figures here")
+    options = parser.parse_args(arguments)
+    try:
+        if options.pictures is None:
+            return reproduce(options.sources or list(SOURCES))
+        from .pictures import draw_all
+
+        draw_all(options.pictures)
+    except InputError as error:
+        parser.error(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

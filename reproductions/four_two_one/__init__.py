@@ -1,0 +1,1 @@
+"""*Fate stochastic management and policy benchmark in 421* (Pierre Albarede, 2024)."""

@@ -1,0 +1,1 @@
+"""*A Guide to Optimal Play in Greed* (Chance Addis, 2023)."""

@@ -1,0 +1,1 @@
+"""*Dice Game*, the notebook on the lowest-score game."""

@@ -1,0 +1,176 @@
+"""421's source: its tables, charts, equations and statements."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from exactdice.baselines import Task
+from exactdice.games import FourTwoOne
+
+import exactdice
+from reproductions.claim import printed_table, table
+from reproductions.four_two_one import charts, goals, laws, tables, theory
+from reproductions.four_two_one import claims as source
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return source.claims()
+
+
+@pytest.mark.slow
+def test_every_verdict_is_as_recorded(claims):
+    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+
+
+@pytest.mark.slow
+def test_the_page_is_what_the_command_prints(claims):
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(source.TITLE, claims)) in page
+
+
+@pytest.mark.slow
+def test_every_cell_of_the_tables_is_there(claims):
+    cells = [claim for claim in claims if claim.place[:7] in tables.UTILITIES]
+    assert len(cells) == 4 * (1 + 5 + 3)
+    lost = {claim.place: claim.exact for claim in cells if claim.verdict == "garbled"}
+    assert lost == {
+        "Table 4, goal:0,0, first player": Fraction(45575, 48384),
+        "Table 4, goal:0,1, first player": Fraction(19681, 20412),
+    }
+
+
+@pytest.mark.slow
+def test_every_cell_of_the_charts_is_there(claims):
+    cells = [claim for claim in claims if claim.place.startswith("chart")]
+    rows = printed_table("four_two_one", "charts")
+    couples = sum(row["goal"] != row["result"] for row in rows)
+    assert couples == 31 - 3 + 8  # three dice without the diagonal, and chart 7
+    assert len(cells) == 2 * (2 * 8 + 3 * 28 + 2 * 6 + 3 * 6)
+    legible = [claim for claim in cells if claim.recorded != "garbled"]
+    assert len(legible) == 216
+    assert {claim.verdict for claim in legible} == {"agrees", "agrees by rounding"}
+
+
+def test_lost_cells_have_the_known_values():
+    assert charts.law("123", 3, True)["124"][-1] == Fraction(24239, 559872)
+    assert charts.law("112", 3, True)["222"][-1] == Fraction(20605, 2519424)
+    assert charts.law("1", 1, True)["2"][-1] == Fraction(1, 6)
+
+
+@pytest.mark.parametrize(
+    ("utility", "first", "following"),
+    [
+        ("goal:123", Fraction(42571, 186624), Fraction(24631, 186624)),
+        ("goals:123,224,345", Fraction(367333, 1119744), Fraction(180553, 1119744)),
+        ("transfer", Fraction(349621, 93312), Fraction(407293, 139968)),
+        ("sum", Fraction(14), Fraction(109, 8)),
+    ],
+)
+def test_known_optima(utility, first, following):
+    assert exactdice.solve(Task(FourTwoOne(utility=utility)), exact=True).value == first
+    imposed = FourTwoOne(utility=utility, duration=3)
+    assert exactdice.solve(Task(imposed), exact=True).value == following
+
+
+@pytest.mark.slow
+def test_what_exact_arithmetic_refutes(claims):
+    wrong = {claim.printed: claim for claim in claims if claim.verdict == "wrong"}
+    ratchet = "the ratchet strategy is optimal if and only if D <= F"
+    refuted = [claim for claim in claims if claim.verdict == "wrong" and claim.printed == ratchet]
+    assert [claim.exact[: claim.exact.index(":")] for claim in refuted] == [
+        "not for (D, F, J) = (3, 3, 3) and goal 112",
+        "not for (D, F, J) = (4, 5, 3) and goal 1112",
+        "not for (D, F, J) = (3, 6, 9) and goal 112",
+    ]
+    assert {printed for printed in wrong if printed != ratchet} == {
+        "655 > 654, as the numbers formed by their faces",
+        "next players are handicapped, but less with a fuzzier utility",
+        "of many optimal goals in (51) or (52) we need not discriminate between them",
+        "0.87962",
+        "the same, which defines fuzziness, for next players",
+        "optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
+        "distinct faces to the power J - 1 optimal strategies, here 9 for goal 123, J = 3",
+        "distinct faces to the power J - 1 optimal strategies, here 4 for goal 112, J = 3",
+        "the result 652 with the goal 641, in that row",
+    }
+    either = wrong["optimal one-goal strategies are Bernoulli or ratchet, depending on D < F"]
+    assert either.exact.endswith("optimum 43/64, Bernoulli 39/64, ratchet 21/32")
+
+
+@pytest.mark.slow
+def test_goals_that_rate_alike_are_not_worth_the_same(claims):
+    printed = "of many optimal goals in (51) or (52) we need not discriminate between them"
+    first, following = (claim.exact for claim in claims if claim.printed == printed)
+    assert first.endswith("123 gives 0.73038, 345 gives 0.72212")
+    assert following.endswith("123 gives 0.43734, 345 gives 0.42908")
+
+
+@pytest.mark.slow
+def test_the_tables_take_shorter_states_first_not_those_first_in_a_dictionary(claims):
+    shorter, dictionary = (
+        claim for claim in claims if claim.place.startswith("section 5.2, Table 3, goal:1,0")
+    )
+    assert (shorter.verdict, dictionary.verdict) == ("agrees by truncation", "wrong")
+    assert dictionary.exact == Fraction(299376, 349621)  # .85629
+
+
+@pytest.mark.slow
+def test_fuzziness_has_two_readings(claims):
+    printed = "next players are handicapped, but less with a fuzzier utility"
+    assert [claim.verdict for claim in claims if claim.printed == printed] == ["wrong", "agrees"]
+
+
+def test_a_dilemma_by_hand():
+    """Of two dice with three faces and goal 12, cast too early, either is replayed; of 11, one."""
+    assert goals.optimal_takes(laws.best(2, 3, 2, "12", 2), (), (1, 2), 1) == {(1,), (2,)}
+    assert goals.optimal_takes(laws.best(2, 3, 2, "11", 2), (), (1, 1), 1) == {(1,)}
+
+
+def test_first_players_have_no_dilemma_and_next_players_have():
+    assert not tables._has_dilemmas(FourTwoOne())
+    assert tables._has_dilemmas(FourTwoOne(duration=2))
+    assert not tables._has_dilemmas(FourTwoOne(duration=1))
+
+
+def test_revision_helps_a_next_player_with_the_transfer_function():
+    gain = tables.ratio("transfer", "goal:1,0", False) - tables.ratio("transfer", "goal:0,0", False)
+    assert gain == Fraction(1883, 1048863)
+
+
+def test_a_misprinted_cell_is_found(monkeypatch):
+    row = {"chart": "7", "player": "1", "goal": "11", "result": "22"}
+    row |= {"1": "1/36=0.02777", "2": "25/1269=?", "3": ""}
+    monkeypatch.setattr(charts, "printed_table", lambda *_: [row])
+    verdicts = [claim.verdict for claim in charts.chart_claims()]
+    assert verdicts == ["agrees", "agrees by truncation", "wrong", "garbled"]
+
+
+def test_the_checks_can_fail():
+    assert goals.ratchet_is_optimal(3, 3, 2, "112")
+    assert not goals.ratchet_is_optimal(3, 3, 3, "112")
+    assert goals.only_ratchet_is_optimal(2, 3, 2, "12")
+    assert not goals.only_ratchet_is_optimal(2, 2, 2, "12")
+    assert theory.last_decisions_are_optimal("goal:1,1", "sum")
+    assert not theory.last_decisions_are_optimal("goal:1,0", "sum")
+    assert goals._any_one_die(laws.best(2, 3, 2, "12", 2), "12")
+    assert not goals._any_one_die(laws.best(2, 2, 2, "12", 2), "12")
+
+
+def test_bounds_without_a_dilemma_are_the_law():
+    assert laws.bounds("112", "113", None) == (sum(charts.law("112", 3, True)["113"]),) * 2
+
+
+def test_bounds_with_a_dilemma_enclose_the_law():
+    """The law resolves dilemmas in one way; the others give more and less."""
+    least, most = laws.bounds("112", "113", 3)
+    assert least <= charts.law("112", 3, False)["113"][-1] <= most
+    assert least < most
+
+
+def test_live_dice_by_hand():
+    """Two dice, goal 12, three faces: 2 rolls end it, 33 keeps both, the rest accumulate one."""
+    (law,) = theory.live_dice_laws(2, 3, 2, "12")
+    assert law == [Fraction(2, 9), Fraction(6, 9), Fraction(1, 9)]
+    (imposed,) = theory.live_dice_laws(2, 3, 2, "12", 2)
+    assert imposed == [0, Fraction(8, 9), Fraction(1, 9)]

@@ -1,0 +1,165 @@
+"""The match of 421 that the paper leaves open, against a computation that shares no code."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from by_hand_match import HEIGHT, RESULTS, Match, Rules, in_phase, one_round, optimal
+from exactdice.baselines.policies.names import source_policy
+from exactdice.games import FourTwoOneMatch
+
+from reproductions.claim import table
+from reproductions.four_two_one import match_claims
+from reproductions.four_two_one.match import (
+    SAME,
+    OptimalMatch,
+    gains,
+    inversions,
+    largest_inversion,
+    lost_above_won,
+    rounds,
+)
+
+KEYWORDS = [
+    {"tokens": 3, "charge_casts": 2, "discharge_casts": 2},
+    {
+        **{"tokens": 3, "charge_casts": 1, "discharge_casts": 2},
+        **{"starter": "winner", "tie": "replay", "short_pot": "spill"},
+    },
+]
+
+
+@cache
+def solved(number, **changes):
+    """The match of the package, and the same by hand."""
+    keywords = KEYWORDS[number] | changes
+    return OptimalMatch(FourTwoOneMatch(**keywords)), Match(Rules(**keywords))
+
+
+@pytest.fixture(params=[0, 1], ids=["lost", "replayed"])
+def both(request):
+    return solved(request.param)
+
+
+@cache
+def after(by_hand, state):
+    """What the beginner's and the follower's result are worth to the beginner."""
+    rules = by_hand.rules
+    return {
+        (one, two): float(by_hand.worth_of(0, rules.after(state, one, two)))
+        for one in RESULTS
+        for two in RESULTS
+    }
+
+
+def test_every_token_state_has_its_value(both):
+    match, by_hand = both
+    states = [tuple(state) for state in match.game.token_states.tolist()]
+    expected = [float(by_hand.value(0, state)) for state in states]
+    assert match.values == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_length_of_a_match_by_phase(both):
+    match, by_hand = both
+    found = rounds(match.game, *match.solved.policies)
+    assert found == pytest.approx([float(length) for length in by_hand.length()], abs=1e-11)
+
+
+def test_lost_rounds_that_beat_won_ones(both):
+    match, by_hand = both
+    for state, gap in zip(match.game.token_states.tolist(), lost_above_won(match), strict=True):
+        worth = after(by_hand, tuple(state))
+        played = [pair for pair in worth if not by_hand.rules.replayed(*pair)]
+        lost = max(worth[pair] for pair in played if not by_hand.rules.wins(*pair))
+        won = min(worth[pair] for pair in played if by_hand.rules.wins(*pair))
+        assert gap == pytest.approx(lost - won, abs=1e-12)
+
+
+def test_lower_combinations_that_are_worth_more(both):
+    match, by_hand = both
+    found, ordered = inversions(match), sorted(RESULTS, key=HEIGHT.get)
+    for number, state in enumerate(match.game.token_states.tolist()):
+        worth = after(by_hand, tuple(state))
+        pairs = [(low, high) for n, high in enumerate(ordered) for low in ordered[:n]]
+        begins = max(worth[low, y] - worth[high, y] for low, high in pairs for y in RESULTS)
+        follows = max(worth[x, high] - worth[x, low] for low, high in pairs for x in RESULTS)
+        assert found["begins"][number] == pytest.approx(max(begins, 0), abs=1e-12)
+        assert found["follows"][number] == pytest.approx(max(follows, 0), abs=1e-12)
+
+
+def test_results_before_the_reply_are_worth_the_mean_over_it(both):
+    match, by_hand = both
+    for phase in match.game.phases:
+        foreseen = match.foreseen(phase)
+        for place in range(len(foreseen)):
+            state = tuple(match.game.token_states[phase.first_tokens + place].tolist())
+            worth, following = after(by_hand, state), by_hand.laws(0, state)[1]
+            for casts in range(1, phase.round.casts + 1):
+                for number, result in enumerate(phase.round.combinations):
+                    reply = following[casts, result]
+                    mean = sum(mass * worth[result, two] for (_, two), mass in reply.items())
+                    found = foreseen[place, casts - 1, number]
+                    assert found == pytest.approx(mean / sum(reply.values()), abs=1e-12)
+
+
+def test_the_largest_inversion_is_one(both):
+    match, by_hand = both
+    tokens, reply, lower, higher = largest_inversion(match)
+    results = match.game.phases[0].round.combinations
+    worth = after(by_hand, tuple(match.game.token_states[tokens].tolist()))
+    assert HEIGHT[results[lower]] < HEIGHT[results[higher]]
+    gained = worth[results[lower], results[reply]] - worth[results[higher], results[reply]]
+    assert gained == pytest.approx(inversions(match)["begins"].max(), abs=1e-12)
+
+
+def test_tokens_moved_gain_the_difference_of_values(both):
+    match, by_hand = both
+    gained = gains(match, -1, 1, 0)
+    assert gained[2, 1, 0] == pytest.approx(
+        float(by_hand.value(0, (1, 2, 0)) - by_hand.value(0, (2, 1, 0))), abs=1e-12
+    )
+    assert (1, 2, 0) not in gained  # the match would be over
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["lost", "replayed"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("transfer", marks=pytest.mark.slow), "capped", "net:charge"]
+)
+def test_losses_are_means_over_beginning_and_following(number, name):
+    match, by_hand = solved(number, tokens=2)
+    game, best = match.game, optimal(by_hand)
+    aim, _, phase = name.partition(":")
+    player = one_round(by_hand.rules, aim)
+    player = in_phase(phase, player, best) if phase else player
+    against = Match(by_hand.rules, (player, best)), Match(by_hand.rules, (player, None))
+    expected = [float((1 - one.value(0) + one.value(1)) / 2) - 1 / 2 for one in against]
+    policy = source_policy(game, name, 0)
+    lost = match_claims.loss(game, policy, match.solved.policies[1])
+    assert [lost, match_claims.exploited(game, policy)] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_numbers_of_the_claims_stand_on_the_page_of_the_match():
+    page = (Path(__file__).parents[2] / "docs" / "421-match.md").read_text()
+    for name, (optimal_wins, best_wins) in match_claims.LOSSES.items():
+        assert f"| `{name}` | {optimal_wins} | {best_wins} |" in page
+    for rule, value in match_claims.VALUES.items():
+        assert "| `{}={}` | {} |".format(*rule.split("="), value) in page
+    assert all(length in page for length in match_claims.ROUNDS.values())
+
+
+@pytest.mark.slow
+def test_every_verdict_is_as_recorded_and_the_page_is_what_the_command_prints():
+    claims = match_claims.claims()
+    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(match_claims.TITLE, claims)) in page
+
+
+@pytest.mark.slow
+def test_no_difference_of_the_default_match_is_near_the_smallest_that_counts():
+    match = OptimalMatch(FourTwoOneMatch())
+    moved = [list(gains(match, *by).values()) for by in ((0, 1, -1), (-1, 1, 0), (-1, 0, 1))]
+    found = np.abs(np.concatenate([lost_above_won(match), *inversions(match).values(), *moved]))
+    assert found[found > SAME].min() > 1e-3
+    assert found[found <= SAME].max() < SAME / 1e3

@@ -1,0 +1,129 @@
+"""Greed's source: its claims, verdict by verdict."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from by_hand import HALF, ByHand, section_7, totals
+from exactdice.games import Greed
+
+from reproductions.claim import table
+from reproductions.greed import claims as source
+from reproductions.greed.last_turns import LastTurns
+from reproductions.greed.normal_turns import starts
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return source.claims()
+
+
+def test_every_verdict_is_as_recorded(claims):
+    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+
+
+def test_the_page_is_what_the_command_prints(claims):
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(source.TITLE, claims)) in page
+
+
+def test_the_famous_number_is_refuted_and_explained(claims):
+    rows = [claim for claim in claims if claim.printed == "0.54"]
+    assert [claim.verdict for claim in rows] == ["wrong", "agrees by rounding"]
+    assert [claim.exact for claim in rows] == [
+        Fraction(14352595, 28697814),
+        Fraction(209529115, 387420489),
+    ]
+
+
+def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
+    """The chase tries too few dice, o - p + 1 if they are sure to win; else all is optimal."""
+
+    class Figure3(ByHand):
+        def _ratings(self, player, own, other, last):
+            if not last or self.labelled(own, other) is None:
+                return super()._ratings(player, own, other, last)
+            return self.both(player, own, other, last, self.labelled(own, other))
+
+        def labelled(self, own, other):
+            gap = other - own
+            if gap < 0:
+                return 0
+            if self.sides * (gap + 1) <= self.limit - own:
+                return gap + 1
+            tried = range((self.limit + other - 2 * own) // (self.sides + 1) + 1)
+            return max(tried, key=lambda n: self.both(0, own, other, 1, n)[0])
+
+    assert Figure3(10, 3, section_7(10, 3)).rating(0, 0, 0, 0) == Fraction(209529115, 387420489)
+
+
+def test_the_rule_that_both_lose_a_tie_by_hand(claims):
+    first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
+    (claim,) = (claim for claim in claims if claim.place == "section 8, a tie lost by both")
+    assert claim.exact.startswith(f"first {float(first):.6f}, second {float(second):.6f}")
+
+
+def test_what_the_source_has_wrong_in_its_last_turns(claims):
+    exact = {claim.printed: claim.exact for claim in claims if claim.verdict == "wrong"}
+    for printed, words in (
+        ("the rating is monotonically decreasing", "at 0 : 0 with M = 8, s = 2 both 3 and 4 dice"),
+        ("the label is n*, found from n_0 = (M + s_o - 2 s_p) / (s + 1)", "21 of 121 labels"),
+        ("one would evaluate every n from s_o - s_p up to M - s_p", "at 0 : 7 with M = 10, s = 3"),
+        ("calculate the rating until it starts to decrease, if upwards", "it stops at 1 of rating"),
+    ):
+        assert words in exact[printed]
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(7, 3), (9, 2), (5, 6)])
+def test_ratings_of_last_turns_are_sums_over_the_law(limit, sides):
+    table = LastTurns(limit, sides)
+    for row, (room, gap) in enumerate(zip(table.room.tolist(), table.gap.tolist(), strict=True)):
+        for n in range(limit + 2):
+            rating = sum(
+                chance * (HALF if total == gap else total > gap)
+                for total, chance in totals(n, sides).items()
+                if total <= room
+            )
+            assert table.rating(row, n) == rating
+
+
+def test_the_checks_can_fail():
+    """On ratings that violate them, the checks of section 5 say so."""
+    turns = LastTurns(6, 3)
+    row = turns.row(6, 3)
+    assert turns.compare(Greed(6, 3, max_dice=6))
+    assert turns.is_unimodal()
+    assert turns.conjecture_1_holds()
+    assert turns.is_optimal(turns.found_downwards()).all()
+    turns.ratings[row, 5] = turns.one  # a second peak, far above the middle
+    assert not turns.is_unimodal()
+    assert not turns.conjecture_1_holds()
+    assert not turns.is_optimal(turns.found_downwards()).all()
+    assert not turns.compare(Greed(6, 3, max_dice=6))
+    turns.ratings[turns.row(2, -1), 0] -= 1
+    assert not turns.forfeit_wins()
+    turns.ratings[turns.row(6, 0), 1] -= 1  # one die beats 0 and cannot exceed 6
+    assert not turns.certain_victory_wins()
+
+
+def test_the_search_goes_up_while_ratings_rise():
+    turns = LastTurns(6, 3)
+    row, start = turns.row(6, 3), int(turns.start()[turns.row(6, 3)])
+    assert turns.found_upwards()[row] == start
+    turns.ratings[row, start + 1] = turns.one
+    assert turns.found_upwards()[row] == start + 1
+
+
+@pytest.mark.parametrize("sides", [2, 3, 6])
+def test_the_starts_of_small_games_are_positions_of_a_large_one(sides):
+    assert starts(8, sides) == [starts(limit, sides)[-1] for limit in range(1, 9)]
+    assert starts(5, sides)[-1] == ByHand(5, sides, section_7(5, sides)).rating(0, 0, 0, 0)
+
+
+def test_labels_are_read_for_every_last_turn():
+    table = LastTurns(10, 3)
+    labels = table.figure_3()
+    shown = np.array([[labels[table.row(10 - p, o - p)] for p in range(11)] for o in range(11)])
+    assert (shown[np.triu_indices(11, 1)] == 0).all()  # p > o
+    assert shown[7, 5] == 1

@@ -1,0 +1,230 @@
+"""The notebook *Dice Game*: its numbers, and OptimalBot against a transcription of its code."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task
+from exactdice.games import LowestScore
+from exactdice.sources.lowest_score.policies import notebook
+
+import exactdice
+from reproductions.claim import table
+from reproductions.lowest_score import claims as source
+from reproductions.lowest_score import order, strategy
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return source.claims()
+
+
+@pytest.mark.slow
+def test_every_verdict_is_as_recorded(claims):
+    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+
+
+@pytest.mark.slow
+def test_the_page_is_what_the_command_prints(claims):
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(source.TITLE, claims)) in page
+
+
+@pytest.mark.slow
+def test_every_printed_number_is_there(claims):
+    numbers = [claim for claim in claims if not isinstance(claim.exact, str)]
+    assert len([claim for claim in numbers if claim.verdict != "garbled"]) >= 137
+    survival = [claim for claim in numbers if claim.place.startswith("cell 13, table")]
+    assert len(survival) == 11 * 9
+    assert sum(claim.verdict == "garbled" for claim in survival) == 1 + 2 * 9
+    assert sum(claim.place.startswith("cell 11, beat") for claim in numbers) == 2 * 8
+    assert sum(claim.place.startswith("cell 12") for claim in numbers) == 10
+
+
+@pytest.mark.slow
+def test_every_printed_turn_and_announcement_is_there(claims):
+    places = [claim.place for claim in claims]
+    assert sum("finalized" in place for place in places) == 3 + 3 + 8 + 8
+    assert [places.count(f"cell {cell}, announced") for cell in (4, 6, 18)] == [4, 1, 1]
+    assert sum("in seat" in place for place in places) == 6 + 6
+
+
+@pytest.mark.slow
+def test_what_the_source_has_wrong(claims):
+    wrong = [(claim.place, claim.printed) for claim in claims if claim.verdict == "wrong"]
+    two_dice = "of two dice with a 1, reroll both only within 3 of the goal"
+    in_shares = "summary, in shares of all rounds"
+    assert wrong == [
+        (in_shares, "each spot down in turn order is an advantage of about 2%"),
+        (in_shares, "the fifth player after you has an advantage of about 10%"),
+        ("after cell 20", "only keeping 3's is already such a great rule of thumb"),
+        *[
+            ("cell 18", f"the most optimal bot possible, here with {n} players")
+            for n in range(2, 7)
+        ],
+        ("before cell 11", two_dice),
+        ("summary", two_dice),
+        (
+            "summary, of ending lower rather than higher",
+            "we're slightly more likely to not regret rerolling both dice",
+        ),
+        (
+            "before cell 13, read as a general claim",
+            "if you're the last one, then of course you will always win",
+        ),
+        ("before cell 9, ending the turn with it", "for the expected total but not to take a 2"),
+        ("cell 14, comment in choose_n", "probabilities can never be zero"),
+        (
+            "before cell 16, read as a general claim",
+            "with lots of players after you, you only pick the 3's",
+        ),
+    ]
+
+
+@pytest.mark.slow
+def test_what_only_keeping_3s_gives_away_among_optimal_bots(claims):
+    (claim,) = (claim for claim in claims if "such a great rule of thumb" in claim.printed)
+    only3s, optimal = (
+        [float(share) for share in words.split(", ")]
+        for words in claim.exact.removeprefix("among OptimalBots it wins ").split(
+            " where they win "
+        )
+    )
+    assert (only3s[0], optimal[0], only3s[3], optimal[3]) == (0.2551, 0.2977, 0.2551, 0.3311)
+
+
+def test_a_rotation_by_hand():
+    """Two states left with chances 1/2 and 1/3: the law is as 1/3 to 1/2."""
+    chain = np.array([[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 3), Fraction(2, 3)]])
+    assert order.stationary(chain) == [Fraction(2, 5), Fraction(3, 5)]
+
+
+def test_the_long_run_law_is_the_fixed_point_of_the_chain():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 9, (5, 5))
+    chain = np.array([[Fraction(int(w), int(row.sum())) for w in row] for row in weights])
+    law = np.array(order.stationary(chain))
+    assert law.sum() == 1
+    assert (law[:, None] * chain).sum(axis=0).tolist() == law.tolist()
+
+
+def test_the_winner_of_a_round_for_two_begins_the_next():
+    """The seats' shares of the win, round by round of the table."""
+    chain = order.moves_first_next(LowestScore(2, 3, 3), 2)
+    shares = exactdice.expected_payoffs(
+        "notebook", Task(LowestScore(2, 3, 3, 2, "share")), exact=True
+    )
+    assert chain.tolist() == [shares, shares[::-1]]
+    assert sum(shares) == 1
+
+
+def test_rerolling_two_dice_beside_a_1_by_enumeration():
+    """The higher of two dice is rolled again if it is worth more than 3, the mean of one die."""
+    worths = (1, 2, 0, 4, 5, 6)
+    lower = equal = Fraction(0)
+    for one, two, again, other in product(worths, repeat=4):
+        low, high = sorted((one, two))
+        total = low + (again if high > 3 else high)
+        lower += Fraction(total < 1 + other, 6**4)
+        equal += Fraction(total == 1 + other, 6**4)
+    assert strategy.compare_rerolls(LowestScore()) == (lower, equal)
+
+
+@pytest.mark.slow
+def test_the_counterexamples_stand_beside_it(claims):
+    exact = {(claim.place, claim.printed): claim.exact for claim in claims}
+    two_dice = "of two dice with a 1, reroll both only within 3 of the goal"
+    assert "[1, 2, 3, 5, 6], keeping the 1 for [4, 7, 8]" in exact["before cell 11", two_dice]
+    four = exact["cell 18", "the most optimal bot possible, here with 4 players"]
+    assert "0.000205, 0.000157, 0.000134, 0.000000" in four
+
+
+class Transcribed:
+    """The notebook's calculators, cells 8 to 14, with its caches but without its messages."""
+
+    def __init__(self, dice, faces, zero_face):
+        self.num_dice, self.faces, self.zero_face = dice, faces, zero_face
+        self.p_beat, self.p_beat_with_roll = cache(self._p_beat), cache(self._p_beat_with_roll)
+        self.p_win_or_tie, self.choose_n = cache(self._p_win_or_tie), cache(self._choose_n)
+
+    def worth(self, die):
+        return 0 if die == self.zero_face else die
+
+    def ordered(self, roll):
+        return tuple(sorted(roll, key=self.worth))
+
+    def rolls(self, dice):
+        return [self.ordered(roll) for roll in product(range(1, self.faces + 1), repeat=dice)]
+
+    def possible_cuts(self, ordered_roll):
+        values = [self.worth(die) for die in ordered_roll]
+        for cut in range(1, len(ordered_roll) + 1):
+            yield cut, sum(values[:cut]), len(ordered_roll) - cut
+
+    def _p_beat_with_roll(self, goal, roll):
+        if goal <= 0:
+            return 0
+        if not roll:
+            return 1
+        return max(
+            self.p_beat(goal - value, rerolled) for _, value, rerolled in self.possible_cuts(roll)
+        )
+
+    def _p_beat(self, goal, num_dice):
+        if goal <= 0:
+            return 0
+        if num_dice == 0:
+            return 1
+        total, count = 0, 0
+        for roll in self.rolls(num_dice):
+            total += self.p_beat_with_roll(goal, roll)
+            count += 1
+        return total / count
+
+    def p_winning(self, your_score, num_players):
+        return (1 - self.p_beat(your_score, self.num_dice)) ** num_players
+
+    def _p_win_or_tie(self, score_to_tie, score_so_far, dice_remaining, players_after):
+        if score_to_tie is not None and score_to_tie < score_so_far:
+            return 0
+        if dice_remaining == 0:
+            return self.p_winning(score_so_far, players_after)
+        total, count = 0, 0
+        for roll in self.rolls(dice_remaining):
+            n, new_score = self.choose_n(score_to_tie, score_so_far, roll, players_after)
+            total += self.p_win_or_tie(score_to_tie, new_score, dice_remaining - n, players_after)
+            count += 1
+        return total / count
+
+    def _choose_n(self, score_to_tie, score_so_far, roll, players_after):
+        if score_to_tie is not None and score_to_tie < score_so_far:
+            return len(roll), score_so_far + sum(map(self.worth, roll))
+        best_p, choice = -1, None
+        for n, value, rerolled in self.possible_cuts(roll):
+            p = self.p_win_or_tie(score_to_tie, score_so_far + value, rerolled, players_after)
+            if p > best_p:
+                best_p, choice = p, (n, score_so_far + value)
+        return choice
+
+
+def _decisions(game):
+    """List what OptimalBot keeps in each state, after (score to tie, score so far, roll, after)."""
+    kept = notebook(game) + 1
+    observations = game.observe(np.arange(game.num_states), 0).tolist()
+    for (total, *rest), number in zip(observations, kept.tolist(), strict=True):
+        best, after = rest[game.dice :]
+        to_tie = None if best > game.max_score else best
+        yield (to_tie, total, tuple(filter(None, rest[: game.dice])), after), number
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), pytest.param((5, 6, 3, 8), marks=pytest.mark.slow)],
+)
+def test_optimal_bot_plays_as_the_notebooks_code_in_every_state(sizes):
+    code = Transcribed(*sizes[:3])
+    for decision, number in _decisions(LowestScore(*sizes)):
+        assert number == code.choose_n(*decision)[0], decision

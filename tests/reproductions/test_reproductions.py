@@ -1,0 +1,149 @@
+"""How claims get their verdicts, and how the page of all sources is made."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reproductions import pictures
+from reproductions.__main__ import HEADING, SOURCES, main, reproduce
+from reproductions.claim import At, printed_table, surprises, table
+
+
+def test_the_page_lists_the_sources_in_order():
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert page.startswith(HEADING)
+    places = [page.index(title) for tables in SOURCES.values() for title, _ in tables]
+    assert places == sorted(places)
+
+
+def test_a_new_verdict_is_an_error(monkeypatch, capsys):
+    old = At("page 1").mistake(printed="2 + 2 = 5", exact="4", holds=False)
+    new = At("page 2").mistake(printed="2 + 2 = 4", exact="4", holds=True)
+    assert surprises([old, new]) == [new]
+    monkeypatch.setitem(SOURCES, "greed", [("Arithmetic", lambda: [old])])
+    assert reproduce(["greed"]) == 0
+    assert "NEW" not in capsys.readouterr().out
+    monkeypatch.setitem(SOURCES, "greed", [("Arithmetic", lambda: [old, new])])
+    assert reproduce(["greed"]) == 1
+    assert "agrees (recorded: wrong, NEW)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("printed", "exact", "verdict"),
+    [
+        ("0.5", Fraction(1, 2), "agrees"),
+        ("1/2", Fraction(1, 2), "agrees"),
+        ("1/2", Fraction(1, 3), "wrong"),
+        ("0.67", Fraction(2, 3), "agrees by rounding"),
+        ("0.66", Fraction(2, 3), "agrees by truncation"),
+        ("-0.66", Fraction(-2, 3), "agrees by truncation"),
+        ("0.65", Fraction(2, 3), "wrong"),
+        ("0.68", Fraction(2, 3), "wrong"),
+        ("66.67%", Fraction(2, 3), "agrees by rounding"),
+        ("66.66%", Fraction(2, 3), "agrees by truncation"),
+        ("3", Fraction(3), "agrees"),
+        ("3", Fraction(31, 10), "wrong"),
+        ("<u>2</u>/3", Fraction(2, 3), "garbled"),
+    ],
+)
+def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict):
+    assert At("page 1").number(printed=printed, exact=exact).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "exact", "recorded"),
+    [
+        ("0.50", Fraction(1, 2), "agrees"),
+        ("0.50", Fraction(501, 1000), "agrees by rounding"),
+        ("12.50%", Fraction(1, 8), "agrees"),
+        ("12.5%", Fraction(1, 9), "agrees by rounding"),
+        ("3", Fraction(1, 3), "agrees"),
+        ("1/4", Fraction(1, 3), "agrees"),
+        ("5(cut)", Fraction(1, 3), "garbled"),
+        ("?/72", Fraction(1, 3), "garbled"),
+        ("<u>2</u>/3", Fraction(2, 3), "agrees"),
+    ],
+)
+def test_what_is_printed_is_expected_to_be_printed_well(printed, exact, recorded):
+    assert At("page 1").number(printed=printed, exact=exact).recorded == recorded
+
+
+def test_a_table_shows_fractions_decimals_and_formulas():
+    claims = [
+        At("page 1").number(printed="0.67", exact=Fraction(2, 3), note="a | b"),
+        At("page 2").number(printed="0.3", exact=Fraction(8, 27), formula="(2/3)^3"),
+    ]
+    *_, first, second = table("Arithmetic", claims)
+    assert first == ("| page 1 | 0.67 | 2/3 | 0.666666666667 | agrees by rounding | a \\| b |")
+    assert second == "| page 2 | 0.3 | (2/3)^3 | 0.296296296296 | agrees by rounding |  |"
+
+
+def test_a_table_begins_with_the_wrong_claims():
+    right = At("page 1").number(printed="0.67", exact=Fraction(2, 3))
+    lost = At("page 2").number(printed="0.?7", exact=Fraction(2, 3))
+    wrong = At("page 3").mistake(printed="2 + 2 = 5", exact="4", holds=False)
+    *_, first, second, third = table("Arithmetic", [right, lost, wrong])
+    assert [line[2:8] for line in (first, second, third)] == ["page 3", "page 2", "page 1"]
+
+
+def test_the_command_prints_the_tables_of_one_source_or_of_all(monkeypatch, capsys):
+    """The claims themselves are computed in the other files of this folder."""
+    claim = At("page 1").statement(printed="2 + 2 = 4", holds=True)
+    for source, tables in SOURCES.items():
+        monkeypatch.setitem(SOURCES, source, [(title, lambda: [claim]) for title, _ in tables])
+    for words, shown in (["greed"], 1), (["421"], 2), ([], sum(map(len, SOURCES.values()))):
+        assert main(words) == 0
+        assert capsys.readouterr().out.count("1 claims: 1 agrees; 0 not as recorded.") == shown
+
+
+def test_unknown_sources_are_named(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["greed", "shut-the-bx"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert "source must be one of greed" in said
+    assert "got 'shut-the-bx'; did you mean shut-the-box?" in said
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_a_picture_has_numbers_and_a_caption(name):
+    shown = pictures.PICTURES[name]()
+    assert shown.caption.endswith(".")
+    assert all(len(words(0, 0)) > 5 for panel in shown.panels if (words := _words(panel)))
+    page = (Path(__file__).parents[2] / "docs/what-the-sources-got-wrong.md").read_text()
+    assert f"(reproduction/{name}.png)" in page
+    assert " ".join(shown.caption.split()) in " ".join(page.split())
+
+
+def _words(panel):
+    return getattr(panel, "words", None)
+
+
+def test_the_pictures_are_drawn_into_a_folder(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(pictures, "PICTURES", {"two": pictures.figure_2})
+    assert main(["--pictures", str(tmp_path / "new")]) == 0
+    assert (tmp_path / "new" / "two.png").stat().st_size > 3000
+    assert capsys.readouterr().out.startswith("two: The laws of the sum of two, three and four")
+
+
+def test_the_papers_search_misses_21_labels():
+    left, right = pictures.figure_3().panels
+    assert left.hatched.sum() == 21
+    assert (left.texts != right.texts)[left.hatched].all()
+
+
+def test_bars_of_the_tables_stand_beside_what_is_printed():
+    for panel in pictures.tables().panels:
+        printed = np.isfinite(panel.others)
+        assert np.all(panel.values[printed] >= panel.others[printed] - 1e-12)  # truncated
+        assert np.all(panel.values[printed] - panel.others[printed] < 1e-5 + 1e-12)
+    assert np.isnan(panel.others).sum() == 2
+
+
+def test_cut_cells_of_the_notebook_are_hatched():
+    (panel,) = pictures.survival().panels
+    rows = printed_table("lowest_score", "survival")
+    cut = sum("cut" in cell for row in rows for cell in row.values())
+    assert panel.hatched.sum() == cut
