@@ -1,8 +1,8 @@
 """Learning agents, scored exactly while they train.
 
 Users import classes from here: ``from exactdice.agents import ExactEvalCallback`` (see
-``paths.PUBLIC``). A class is imported when it is first asked for, as the modules need
-stable-baselines3 and PyTorch, which the rest of the package does not.
+``PUBLIC``). A class is imported when it is first asked for, as the modules need stable-baselines3
+and PyTorch, which the rest of the package does not.
 """
 
 from collections.abc import Callable
@@ -13,19 +13,30 @@ from typing import Any
 from ..baselines import PolicyLike, Reading, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
 from ..core import Game, InputError
-from .paths import PUBLIC, find_moved
+
+#: The classes that users import from ``exactdice.agents``, and the modules that define them.
+PUBLIC = {
+    "ExactEvalCallback": ".runs.callback",
+    "FallingEntropy": ".runs.models",
+    "GameVecEnv": ".learners.vec_env",
+    "MaskedDQN": ".learners.dqn",
+    "MaskedDQNPolicy": ".learners.dqn",
+    "MaskedQRDQN": ".learners.dqn",
+    "MaskedQRDQNPolicy": ".learners.dqn",
+    "QLearning": ".learners.q_learning",
+    "QTable": ".learners.q_learning",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public class."""
     if name in PUBLIC:
-        return getattr(import_module(PUBLIC[name]), name)
+        return getattr(import_module(PUBLIC[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def register() -> None:
     """Register converters of models, networks, files and vectors of environments to policies."""
-    find_moved()
     register_converter("stable_baselines3", _late("learners.adapter", "ModelPolicy"))
     register_converter("torch", _from_torch)
     register_converter("pathlib", _from_file)

@@ -38,8 +38,6 @@ from .solving.solver import (
 from .solving.touring import is_toured
 from .task import Task, as_task, register_environment, task_and_sight
 
-look_at = task_and_sight  # the former name
-
 __all__ = [
     "LOGGED",
     "MOST_MEMBERS",
@@ -77,7 +75,6 @@ __all__ = [
     "in_fixed_point",
     "is_policy_name",
     "is_toured",
-    "look_at",
     "make_game",
     "make_task",
     "occupancy",

@@ -34,12 +34,6 @@ from .identity import Identity, Sealed, require_unchanged
 from .sizes import Cost
 from .types import Array, BoolArray, FloatArray, IntArray, Move
 
-#: Methods of ``Presentation``, which games had themselves in earlier versions.
-PRESENTED = (
-    *("describe", "describe_action", "describe_move", "describe_rules", "tell"),
-    *("layout", "board"),
-)
-
 
 class Game(metaclass=Sealed):
     """A finite game of chance and perfect information.
@@ -80,20 +74,6 @@ class Game(metaclass=Sealed):
     laws: FloatArray
     _identity: Identity
     cost: ClassVar[Callable[..., Cost] | None] = None
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """Refuse words in a game, where nobody would read them.
-
-        Raises:
-            GameError: if the class has a method of ``Presentation``.
-        """
-        super().__init_subclass__(**keywords)
-        if names := [name for name in PRESENTED if name in vars(cls)]:
-            raise GameError(
-                f"{cls.__name__} must have rules alone, got {', '.join(names)}: move words, boards "
-                "and maps into a class that begins with the lines "
-                f"@presents({cls.__name__}) and class Words(Presentation[{cls.__name__}])"
-            )
 
     # ------------------------------------------------------------------ rules
 

@@ -253,10 +253,6 @@ class Plot:
         return cls(title=panel.title, caption=caption, panels=[panel])
 
 
-#: The former name of ``Plot``, for scripts that import it.
-Picture = Plot
-
-
 def _used(counts: IntArray) -> slice:
     """Leave out the first and the last rows or columns that have no cells."""
     places = np.flatnonzero(counts)

@@ -163,10 +163,6 @@ class GameRecord:
         return replace(self, against=",".join(places))
 
 
-#: The former name of ``GameRecord``, for scripts that import it.
-Record = GameRecord
-
-
 def new_seed() -> int:
     """Draw a seed of at most six digits, which is quick to type."""
     return secrets.randbelow(10**6)

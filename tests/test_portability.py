@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from exactdice.play.record import Record
+from exactdice.play.record import GameRecord
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
@@ -63,6 +63,6 @@ def test_no_console_lacks_so_many_characters_that_a_command_fails(encoding, tmp_
 
 @pytest.mark.parametrize(("system", "mark"), [("win32", '"'), ("linux", "'")])
 def test_a_command_to_copy_has_the_quotes_of_the_system(system, mark, monkeypatch):
-    record = Record("Greed", {}, "my runs/first", seed=1, coach=False)
+    record = GameRecord("Greed", {}, "my runs/first", seed=1, coach=False)
     monkeypatch.setattr(sys, "platform", system)
     assert record.command == f"exactdice play Greed --against {mark}my runs/first{mark} --seed 1"

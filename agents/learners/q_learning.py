@@ -95,9 +95,6 @@ class QTable(BasePolicy):
         destination[prefix + "visits"] = self.visits[states]
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
-        if prefix + "states" not in state_dict:  # all rows, as in files of version 0.1
-            super()._load_from_state_dict(state_dict, prefix, *rest)
-            return
         shape, states = state_dict[prefix + "shape"].tolist(), state_dict[prefix + "states"]
         if shape != list(self.values.shape):
             raise InputError(f"table must be of shape {list(self.values.shape)}, got {shape}")

@@ -16,7 +16,6 @@ from pydantic import BaseModel, BeforeValidator, create_model
 
 from ...core import InputError
 from ..algorithms import ALGORITHMS
-from ..paths import public_path
 from .reading import (
     STRICT,
     Clip,
@@ -37,13 +36,6 @@ from .reading import (
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "policy", "callback"}
 
 
-def _public_paths(value: Any) -> Any:
-    """Replace the old paths of callbacks, which older files hold, by the public paths."""
-    if isinstance(value, list):
-        return [_public_paths(entry) for entry in value]
-    return public_path(value) if isinstance(value, str) else value
-
-
 class Hyperparameters(SimpleNamespace):
     """The checked hyperparameters of a run: those of these attributes that its algorithm has.
 
@@ -58,7 +50,7 @@ class Hyperparameters(SimpleNamespace):
     """Keyword arguments of the environment."""
     policy: Literal["MlpPolicy"]
     """The kind of network, which rl_zoo3 requires."""
-    callback: Annotated[Any, BeforeValidator(_public_paths)]
+    callback: Any
     """One callback by name, or a list of them (algorithms with an ent_coef)."""
     policy_kwargs: Annotated[Any, BeforeValidator(as_given)]
     """The network: a mapping, or such as "dict(activation_fn=nn.ReLU, net_arch=[64])"."""

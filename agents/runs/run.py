@@ -244,8 +244,7 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
             setattr(model, name, value)
         model._last_obs = content["observations"].numpy()
         model._last_episode_starts = content["episode_starts"].numpy()
-        totals = content.get("totals")  # which checkpoints before version 0.2.0 lack
-        env.engine.go_to(content["games"].numpy(), None if totals is None else totals.numpy())
+        env.engine.go_to(content["games"].numpy(), content["totals"].numpy())
         if model.num_timesteps:  # the first reset must not seed the generators anew
             env._reset_seeds()
         _set_random_states(model, env, json.loads(content["random"]))

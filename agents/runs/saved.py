@@ -20,7 +20,6 @@ import torch as th
 from ...baselines import Reading
 from ...core import GAMES, Game, InputError
 from ..learners.adapter import ModelPolicy
-from ..paths import MOVED
 from .folders import load_model
 from .hyperparameters import first_line
 
@@ -126,7 +125,7 @@ class _Unpickler(pickle.Unpickler):
         Raises:
             UnpicklingError: if the class is not allowed.
         """
-        module = MOVED.get(module, module).replace("numpy.core.", "numpy._core.")  # of numpy 1
+        module = module.replace("numpy.core.", "numpy._core.")  # of numpy 1
         if (module, name) in PLAIN:
             return super().find_class(module, name)
         if module.startswith("numpy.random."):

@@ -342,14 +342,6 @@ def test_a_seat_that_never_moves_need_not_be_listed():
     assert float(solve(Task(Alone(), 0, "random")).value) == pytest.approx(1)
 
 
-def test_words_in_the_class_of_a_game_are_refused():
-    words = {"describe": lambda game, seen: "here", "board": lambda game, *seen: ()}
-    with pytest.raises(
-        GameError, match=r"Told must have rules alone, got describe, board: .*@presents\(Told\)"
-    ):
-        type("Told", (Walk,), words)
-
-
 def test_a_game_without_a_presentation_is_shown_in_numbers():
     shown, seen = present(Walk()), np.array([3])
     assert shown.describe(seen) == "cell 3"

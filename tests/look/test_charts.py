@@ -10,7 +10,7 @@ from exactdice.baselines import Task, make_task, score, solve
 from exactdice.baselines.solving.touring import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
-from exactdice.look import agents, charts, page
+from exactdice.look import agents, page
 from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.games import four_two_one, greed
@@ -425,10 +425,6 @@ def test_the_chart_of_beginnings_keeps_every_rule():
 def test_every_chart_of_one_game_refuses_agents_of_another():
     with pytest.raises(InputError, match="rolls must be followed by an agent of Greed, got one of"):
         picture(["rolls", "random"], game="FourTwoOne", env=SMALL["FourTwoOne"])
-
-
-def test_plots_are_found_under_their_former_name():
-    assert charts.Picture is Plot
 
 
 def test_the_last_open_box_is_worth_its_points_in_the_last_round():

@@ -5,7 +5,6 @@ import pytest
 from exactdice.baselines import Task, make_task, solve
 from exactdice.core import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.games import InputError
-from exactdice.play import record
 from exactdice.play.session import Session, replay
 from small_games import SMALL, Rounds
 
@@ -228,10 +227,6 @@ def test_a_turn_of_the_person_is_told_in_the_second_person():
         if isinstance(piece, Note)
     )
     assert board == "you have stopped"
-
-
-def test_game_records_are_found_under_their_former_name():
-    assert record.Record is record.GameRecord
 
 
 @pytest.mark.parametrize("seat", [0, 1])

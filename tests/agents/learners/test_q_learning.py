@@ -71,16 +71,6 @@ def test_a_table_of_another_game_is_refused():
         tables[1].load_state_dict(tables[0].state_dict())
 
 
-def test_a_table_of_all_rows_is_read_too():
-    env = GameVecEnv(Task(Greed(8, 3)), 8)
-    model = QLearning(QTable, env, seed=0).learn(2000)
-    whole = {name: getattr(model.policy, name).clone() for name in ("values", "visits")}
-    other = QLearning(QTable, env, seed=1)
-    other.policy.load_state_dict(whole)
-    assert torch.equal(other.policy.values, whole["values"])
-    assert torch.equal(other.policy.visits, whole["visits"])
-
-
 @pytest.mark.parametrize("exponent", [0, 0.001, 0.25, 1 / 3, 0.5, 0.77, 1 - 1e-16, 1])
 def test_powers_by_square_roots_are_those_of_the_library_up_to_three_units(exponent):
     bases = np.concatenate([np.arange(1, 3000), 3 ** np.arange(33), 2 ** np.arange(53)])
