@@ -40,7 +40,7 @@ ATTRIBUTES = (
 )
 #: Bytes that a player, a state and an action take at least: a policy, a choice, and a number and a
 #: flag of a state. Of a game whose moves are listed, bytes of a position.
-BYTES = {"num_players": 1000.0, "num_states": 1.0, "num_actions": 9.0}
+BYTES = {"num_players": 100.0, "num_states": 1.0, "num_actions": 9.0}
 POSITION = 17.0
 #: Tables of laws up to this number of probabilities are compared with the exact laws.
 MOST_CHANCES = 2**18

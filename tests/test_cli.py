@@ -411,7 +411,7 @@ def test_plot_without_words_lists_the_charts(run):
     assert (code, complaint) == (0, "")
     for name in NAMES:
         assert f"\n  {name} " in said
-    assert "  greed-policy           the best number of dice in every state\n" in said
+    assert "  greed-policy         the best number of dice in every state\n" in said
 
 
 @pytest.mark.posix

@@ -24,8 +24,12 @@ from reproductions.four_two_one.match import (
 KEYWORDS = [
     {"tokens": 3, "charge_casts": 2, "discharge_casts": 2},
     {
-        "tokens": 3, "charge_casts": 1, "discharge_casts": 2,
-        "starter": "winner", "tie": "replay", "short_pot": "spill",
+        "tokens": 3,
+        "charge_casts": 1,
+        "discharge_casts": 2,
+        "starter": "winner",
+        "tie": "replay",
+        "short_pot": "spill",
     },
 ]
 

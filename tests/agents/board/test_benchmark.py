@@ -551,7 +551,8 @@ def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch
 
 def test_references_that_a_game_does_not_have_are_left_out_and_named(monkeypatch):
     """Such as the goal 421 with dice of three faces, or a policy of a stranger that fails."""
-    monkeypatch.setattr(names, "_REGISTERED", dict(names._REGISTERED))
+    registered = {game: dict(own) for game, own in names._REGISTERED.items()}
+    monkeypatch.setattr(names, "_REGISTERED", registered)
     register_policies("FourTwoOne", {"mine": lambda _game: {}["no such key"]})
     words, (_, rows) = tables.reference_table({"small": make_task("FourTwoOne", faces=3)})
     assert [row[1] for row in rows] == [
