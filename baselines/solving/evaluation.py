@@ -1,6 +1,6 @@
 """Results of ``solve`` and ``evaluate``: values of positions, actions and observations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ...core.expected import expected_values
+from ...core.frame import frame
 from ...core.positions import states_of
 from ...core.sizes import check_array
 from ...core.sweeps import pays_early, sweeps_of
@@ -20,8 +21,39 @@ from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .occupancy import outcomes
 from .rounding import gamma, largest_payoff, upwards
-from .states import States
 from .variance import variance_of_law, variance_of_sum
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The states in which the agent may be to move, in increasing order.
+
+    Attributes:
+        names: names of the components of an observation.
+        states: numbers of the states, shape (state,).
+        observations: what the agent sees, integers of shape (state, component).
+        values: expected payoff under optimal play, floats or fractions, shape (state,).
+        actions: the smallest optimal action, shape (state,).
+    """
+
+    names: Sequence[str]
+    states: IntArray
+    observations: IntArray
+    values: Array
+    actions: IntArray
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def to_frame(self) -> Any:
+        """Make a ``pandas.DataFrame``: a row for each state, a column for each component.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        seen = dict(zip(self.names, self.observations.T, strict=True))
+        own = {"state": self.states, "value": self.values, "action": self.actions}
+        return frame({**seen, **own})
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ follows it are a node too, at which the agent is paid.
 In games that are not made of turns, a place is a state of the game, and there is one context.
 
 Events are numbers: GOES_ON, ILLEGAL, the payoffs in increasing order from FIRST_PAYOFF on, and then
-the nodes. ``turn_tables`` and ``move_tables`` make the tables, by the rules of the game.
+the nodes. ``tables`` makes the tables, by the rules of the game.
 """
 
 from dataclasses import dataclass

@@ -13,7 +13,6 @@ from ...core.types import IntArray
 from ...core.words import dice_words, plural, said_of, sentence, whose
 from .endings import BUST, HIGHER, TIES
 from .game import Greed
-from .layout import layout
 
 SHOWN = 30  # the largest number of dice that are drawn
 
@@ -87,7 +86,15 @@ class GreedPresentation(Presentation[Greed]):
 
     @override
     def layout(self, observations: IntArray) -> Layout:
-        return layout(observations)
+        column, row, panel = observations.T
+        return Layout(
+            x_label="own score",
+            y_label="other's score",
+            column=column,
+            row=row,
+            panel=panel,
+            panels=("Normal turns", "Last turns"),
+        )
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:

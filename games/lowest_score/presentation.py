@@ -11,7 +11,6 @@ from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, plural, sentence, spelled, whose
 from .game import LowestScore
-from .layout import layout
 
 
 @presents(LowestScore)
@@ -150,7 +149,13 @@ class LowestScorePresentation(Presentation[LowestScore]):
 
     @override
     def layout(self, observations: IntArray) -> Layout:
-        return layout(observations, self.game.dice)
+        return Layout(
+            x_label="total kept so far",
+            y_label="dice just rolled",
+            column=observations[:, 0],
+            row=(observations[:, 1 : 1 + self.game.dice] > 0).sum(axis=1) - 1,
+            rows=[str(number + 1) for number in range(self.game.dice)],
+        )
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:

@@ -13,7 +13,6 @@ from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, said_of, sentence
 from .game import ShutTheBox
-from .layout import layout
 
 
 @presents(ShutTheBox)
@@ -131,7 +130,13 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     @override
     def layout(self, observations: IntArray) -> Layout:
-        return layout(observations, self.game.tiles)
+        numbers = np.arange(1, self.game.tiles + 1)
+        return Layout(
+            x_label="sum of the open tiles",
+            y_label="roll",
+            column=(observations[:, : self.game.tiles] * numbers).sum(axis=1),
+            row=observations[:, -2],
+        )
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:

@@ -14,7 +14,6 @@ from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
-from .layout import layout
 
 #: Standard deviation of the points of optimal play with all boxes; computing it takes minutes.
 DEVIATION = 59.6
@@ -157,7 +156,15 @@ class YahtzeePresentation(Presentation[Yahtzee]):
 
     @override
     def layout(self, observations: IntArray) -> Layout:
-        return layout(observations, len(self.game.chosen))
+        turns = len(self.game.chosen)
+        return Layout(
+            x_label="turn",
+            y_label="roll",
+            column=turns - observations[:, : len(BOXES)].sum(axis=1),
+            row=observations[:, len(BOXES) + 2],
+            columns=[str(turn + 1) for turn in range(turns)],
+            rows=[str(MORE + 1 - left) for left in range(MORE + 1)],
+        )
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:

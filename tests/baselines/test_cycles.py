@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, score, solve
 from exactdice.baselines.solving import cycles
+from exactdice.baselines.solving.cycles import longest_stays
 from exactdice.baselines.solving.induction import equilibrium
-from exactdice.baselines.solving.stays import longest_stays
 from exactdice.core.sweeps import sweeps_of
 from exactdice.core.types import Move
 from exactdice.envs import Engine, sparse_law

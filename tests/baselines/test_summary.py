@@ -5,8 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
-from exactdice.baselines.scoring.parts import _Axis, _best, worst_part
-from exactdice.baselines.scoring.summary import lost, pays_wins, result, summary
+from exactdice.baselines.scoring.summary import (
+    _Axis,
+    _best,
+    lost,
+    pays_wins,
+    result,
+    summary,
+    worst_part,
+)
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice

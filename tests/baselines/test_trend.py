@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exactdice.baselines.solving.trend import Trend
+from exactdice.baselines.solving.cycles import Trend
 
 
 def test_lines_are_continued_whatever_their_lengths():

@@ -6,7 +6,7 @@ from exactdice.baselines import Task
 from exactdice.core.positions import first_actions
 from exactdice.envs.engine import engine
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox, Yahtzee
-from exactdice.games.yahtzee import recent
+from exactdice.games.yahtzee import values
 
 TASKS = [
     Task(Greed(9, 3), 1, "random"),
@@ -22,8 +22,8 @@ TASKS = [
 @pytest.mark.parametrize("reward", ["regret", "shaped"])
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_without_a_table_moves_are_rewarded_alike_illegal_ones_included(monkeypatch, task, reward):
-    monkeypatch.setattr(recent, "EACH", 1)
-    monkeypatch.setattr(recent, "TOGETHER", 4)  # turns are forgotten soon
+    monkeypatch.setattr(values, "EACH", 1)
+    monkeypatch.setattr(values, "TOGETHER", 4)  # turns are forgotten soon
     rewards = []
     for budget in (engine.ADVANTAGES, 0):
         monkeypatch.setattr(engine, "ADVANTAGES", budget)

@@ -412,7 +412,7 @@ def test_the_page_is_told_how_far_a_long_computation_is(monkeypatch):
         asked.append(web.get("/api/progress").get_json())
         return {}
 
-    monkeypatch.setattr("exactdice.play.game_routes.advice_view", slow)
+    monkeypatch.setattr("exactdice.play.web.advice_view", slow)
     name = begin(web)["id"]
     assert web.get(f"/api/games/{name}/advice/0").status_code == 200
     assert asked == [{"percent": 33}]

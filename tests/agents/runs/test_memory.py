@@ -48,7 +48,7 @@ def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, monkeypatc
     """Of the arrays that stable-baselines3 makes."""
     asked = {}
     monkeypatch.setattr(
-        "exactdice.agents.runs.memory.check_memory",
+        "exactdice.agents.runs.models.check_memory",
         lambda name, count, each: asked.update({name: count * each}),
     )
     for algorithm, name in (("ppo", "n_steps"), ("dqn", "buffer_size")):
@@ -63,7 +63,7 @@ def test_what_several_steps_take_is_estimated_to_a_factor_of_three(small, monkey
     """What a batch of a buffer that adds up rewards takes while it is drawn."""
     asked = {}
     monkeypatch.setattr(
-        "exactdice.agents.runs.memory.check_memory",
+        "exactdice.agents.runs.models.check_memory",
         lambda name, count, each: asked.update({name: count * each}),
     )
     sizes = {"batch_size": "64", "buffer_size": "2000", "n_steps": "200"}
