@@ -7,10 +7,10 @@ from exactdice.games import Game, Leg, Move, Turn, TurnGame
 
 #: Sizes small enough to list P, by game.
 SMALL = {
-    "Greed": [{"max_score": 5, "sides": 3}, {"max_score": 4, "sides": 2, "tie": "lost"}],
+    "Greed": [{"max_score": 4, "sides": 3}, {"max_score": 3, "sides": 2, "tie": "lost"}],
     "LowestScore": [
-        {"dice": 2, "faces": 3, "zero_face": 2, "players": 3},
-        {"dice": 2, "faces": 3, "zero_face": 3, "players": 3, "objective": "share"},
+        {"dice": 2, "faces": 2, "zero_face": 2, "players": 3},
+        {"dice": 2, "faces": 2, "zero_face": 1, "players": 3, "objective": "share"},
         {"dice": 3, "faces": 2, "zero_face": 1, "players": 2, "objective": "score"},
     ],
     "LowestScoreMatch": [

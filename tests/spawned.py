@@ -13,10 +13,10 @@ def first_move(env):
     return [observation.tolist(), env.step(np.argmax(info["action_mask"]))[0].tolist()]
 
 
-def put_first_move(env_id, sizes, queue):
-    """Put the first move into a queue, and whether the package was known before."""
+def put_first_moves(games, queue):
+    """Put whether the package was known before and the first moves of games into a queue."""
     known = "exactdice" in sys.modules
-    queue.put([*first_move(gym.make(env_id, **sizes)), known])
+    queue.put([known, *(first_move(gym.make(env_id, **sizes)) for env_id, sizes in games)])
 
 
 def ends(_job, _connection):

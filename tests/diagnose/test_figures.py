@@ -284,9 +284,10 @@ def test_wrong_action_values_are_refused(q, words):
 @pytest.mark.parametrize("gamma", [0.0, 0.6, 0.99])
 @pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
 def test_values_with_a_discount_are_those_of_the_linear_equations(reward, gamma):
-    task = Task(FourTwoOneMatch(tokens=2, faces=2), 0, "random")
+    game = FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2, tie="replay")
+    task = Task(game, 0, "random")
     env = GameVecEnv(task, 2, reward=reward, reward_scale=3.0)
-    law, game = sparse_law(task, reward), task.game
+    law = sparse_law(task, reward)
     count, actions = law.rewards.shape
     transitions = law.transitions.toarray().reshape(count, actions, count)
     rewards = 3 * law.rewards

@@ -22,7 +22,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from planning import require_same_law
 from small_games import SMALL
-from spawned import first_move, put_first_move
+from spawned import first_move, put_first_moves
 from stable_baselines3.common import env_checker
 from sweeping import action_values
 
@@ -137,18 +137,16 @@ def test_the_reference_values_are_the_solvers(env_id):
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 
 
-def test_a_spawned_process_can_make_it_by_its_prefixed_id(name):
+def test_a_spawned_process_can_make_every_game_by_its_prefixed_id():
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
-    env_id = f"exactdice:exactdice/{name}-v0"
-    sizes = SMALL[name][0]
-    process = context.Process(target=put_first_move, args=(env_id, sizes, queue))
+    games = [(f"exactdice:exactdice/{name}-v0", sizes) for name, (sizes, *_) in SMALL.items()]
+    process = context.Process(target=put_first_moves, args=(games, queue))
     process.start()
-    *there, known_before = queue.get(timeout=60)
+    known_before, *there = queue.get(timeout=60)
     process.join()
     assert not known_before
-    env = gym.make(env_id, **sizes)
-    assert first_move(env) == there
+    assert there == [first_move(gym.make(env_id, **sizes)) for env_id, sizes in games]
 
 
 @pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)

@@ -402,8 +402,8 @@ def test_a_model_that_learns_in_the_way_of_the_tutorial_is_scored_as_it_plays():
     What such a wrapper shows is not known, so that the model is scored without its environment.
     """
     env = make("Greed", max_score=10, sides=3, encoding="one_hot_float")
-    learner = MaskablePPO("MlpPolicy", EachInTurn(env), n_steps=512, seed=1, device="cpu")
-    learner.learn(2048)
+    learner = MaskablePPO("MlpPolicy", EachInTurn(env), n_steps=256, seed=1, device="cpu")
+    learner.learn(512)
     with pytest.raises(InputError, match="model must be shown states .* GameAEC, which cannot be"):
         exactdice.expected_payoffs([learner, "random"], env)
     learner.env = None

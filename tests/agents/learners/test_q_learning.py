@@ -17,7 +17,7 @@ import exactdice
     "game", [Greed(8, 3), ShutTheBox(4, 2, 3), FourTwoOne(2, 4, 2, utility="sum")], ids=repr
 )
 def test_it_finds_the_optimum_of_small_games(game):
-    env = GameVecEnv(Task(game), 64)
+    env = GameVecEnv(Task(game), 256)
     model = QLearning(QTable, env, seed=0).learn(400_000)
     score = exactdice.score(model, env)
     assert score.normalized > 0.998
