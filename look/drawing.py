@@ -39,6 +39,14 @@ NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
 NAME = 0.145  # inches of an axis that a name takes
 AROUND = 1.0  # inches of a map beside its cells
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
+STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "exactdice",
+    "hatch.linewidth": 0.6,
+    "font.size": 11,
+    "axes.titlesize": 12,
+    "axes.prop_cycle": f"cycler('color', {list(COLOURS)})",
+}
 
 
 def map_size(chart: Map) -> tuple[float, float]:
@@ -177,16 +185,6 @@ def _name_cells(axes: Axes, chart: Map) -> None:
         len(chart.columns) > MANY or max(map(len, chart.columns)) > 4
     ):
         axes.tick_params(axis="x", labelrotation=90)
-
-
-STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "exactdice",
-    "hatch.linewidth": 0.6,
-    "font.size": 11,
-    "axes.titlesize": 12,
-    "axes.prop_cycle": f"cycler('color', {list(COLOURS)})",
-}
 
 
 def draw(plot: Plot, path: Path, dpi: int = 110) -> None:

@@ -30,6 +30,7 @@ from .session import Session
 from .watching import Agent
 
 SWITCH = {True: "yes", False: "no"}
+JSON = dict[str, Any]
 
 
 def fields(
@@ -90,9 +91,6 @@ def _first_sentence(words: str) -> str:
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | None) else str(value)
-
-
-JSON = dict[str, Any]
 
 
 def setup_view(first: GameRecord, watch: str | None = None) -> JSON:

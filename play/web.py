@@ -38,6 +38,23 @@ from .views import (
     verdicts_view,
 )
 
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+LARGEST_BODY = 10_000  # bytes
+PAGE = Path(__file__).parent / "page"
+PAGES = {"/": "index.html", "/puzzles": "puzzles.html", "/statistics": "statistics.html"}
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+_SCREENS = {"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"}
+
 
 def serve_games(app: Flask, games: OpenGames, progress: Progress, *, coach: bool) -> None:
     """Serve the games.
@@ -234,23 +251,6 @@ def _word(wish: JSON, key: str) -> str:
     return value
 
 
-HOST = "127.0.0.1"
-NAMES = (HOST, "localhost")
-LARGEST_BODY = 10_000  # bytes
-PAGE = Path(__file__).parent / "page"
-PAGES = {"/": "index.html", "/puzzles": "puzzles.html", "/statistics": "statistics.html"}
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
-
-
 def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     """Create the server's application.
 
@@ -349,9 +349,6 @@ def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = Non
             sys.stdout.write("\n")
         finally:
             server.server_close()
-
-
-_SCREENS = {"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"}
 
 
 def _listening(port: int) -> socket.socket:

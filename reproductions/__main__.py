@@ -9,8 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from exactdice.core import InputError
-from exactdice.core.words import meant
+from exactdice.core import InputError, one_of
 
 from .claim import Claim, surprises, table
 from .four_two_one import claims as four_two_one
@@ -49,11 +48,7 @@ def reproduce(names: Sequence[str]) -> int:
         InputError: if a source is unknown.
     """
     for name in names:
-        if name not in SOURCES:
-            known = ", ".join(SOURCES)
-            raise InputError(
-                f"source must be one of {known}, got {name!r}{meant(name, list(SOURCES))}"
-            )
+        one_of("source", name, tuple(SOURCES))
     print(HEADING, flush=True)  # the first claims take seconds
     new = 0
     for title, find in (entry for name in names for entry in SOURCES[name]):

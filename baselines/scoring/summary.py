@@ -25,6 +25,10 @@ from .score import Score
 INTERVALS = 2
 #: The smallest excess that one more interval must add, so that it is worth its words.
 WORTH = 0.05
+#: Normalised scores closer to 0 than this number count as random play.
+LIKE_RANDOM = 1e-9
+#: Names of payoffs in games that are won, tied or lost.
+_RESULTS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 
 class Part(NamedTuple):
@@ -145,12 +149,6 @@ def _best(axis: _Axis, places: IntArray, excess: FloatArray) -> _Interval:
         return _Interval(axis, int(places.min()), int(places.max()), 0.0)
     most = float(before[high + 1] - before[low])
     return _Interval(axis, int(met.min()), int(met.max()), most)
-
-
-#: Normalised scores closer to 0 than this number count as random play.
-LIKE_RANDOM = 1e-9
-#: Names of payoffs in games that are won, tied or lost.
-_RESULTS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 
 def pays_wins(game: Game) -> bool:

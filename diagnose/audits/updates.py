@@ -18,6 +18,18 @@ from ..report import Finding, Report, told
 from .losses import Batch, Known, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
 from .seen import Seen
 
+#: Gradients agree if they differ by no more than this part of their norm.
+CLOSE = 1e-3
+#: Ratios this near to the border of clipping may be on either side: single precision.
+BORDER = 1e-5
+#: Parts of PPO's loss, by the names of their weights.
+PARTS = {
+    "policy_coef": "the objective",
+    "ent_coef": "the entropy",
+    "vf_coef": "the critic's errors",
+}
+NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
+
 
 def check_target(report: Report, update: ValueUpdate) -> None:
     """Check that the target network has been updated if, and only if, this was due."""
@@ -70,20 +82,6 @@ def flat(parameters: dict[str, Tensor], found: Mapping[str, Tensor | None]) -> F
         part = th.zeros_like(parameter) if part is None else part
         parts.append(part.detach().cpu().double().numpy().ravel())
     return np.concatenate(parts)
-
-
-#: Gradients agree if they differ by no more than this part of their norm.
-CLOSE = 1e-3
-#: Ratios this near to the border of clipping may be on either side: single precision.
-BORDER = 1e-5
-
-#: Parts of PPO's loss, by the names of their weights.
-PARTS = {
-    "policy_coef": "the objective",
-    "ent_coef": "the entropy",
-    "vf_coef": "the critic's errors",
-}
-NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
 
 
 def check_update(

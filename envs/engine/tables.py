@@ -31,6 +31,8 @@ from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_i
 
 #: After the agent's last move the rest of a game with fewer payoffs than this is one draw.
 MOST_PAYOFFS = 64
+#: Law and first entry of each move of a player, each of shape (state, action).
+_Moves: TypeAlias = tuple[IntArray, IntArray]
 
 
 def process_of_turns(task: Task, game: TurnGame) -> Process:
@@ -227,10 +229,6 @@ def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
     start[first] = played.probabilities[FLOATS][played.law[0]][played.possible[0]][:, None]
     laws: FloatArray = played.forward(decide, start)[1]
     return laws
-
-
-#: Law and first entry of each move of a player, each of shape (state, action).
-_Moves: TypeAlias = tuple[IntArray, IntArray]
 
 
 def process_of_moves(task: Task) -> Process:

@@ -33,6 +33,12 @@ from .wording import (
     worth_table,
 )
 
+#: The result of equal combinations in a set, by the value of the keyword ``tie``.
+TIES = {
+    "half": "equal ones are half a win for both",
+    "lost": "of equal ones the first player's wins",
+}
+
 
 def layout(observations: IntArray, of_first: IntArray, dice: int, faces: int, casts: int) -> Layout:
     """Return the columns, by faces put aside (few faces first), and the rows, by casts made.
@@ -57,13 +63,6 @@ def layout(observations: IntArray, of_first: IntArray, dice: int, faces: int, ca
         columns=["".join(str(face) for face in put if face) or "none" for put in aside.tolist()],
         rows=[str(number + 1) for number in range(casts)],
     )
-
-
-#: The result of equal combinations in a set, by the value of the keyword ``tie``.
-TIES = {
-    "half": "equal ones are half a win for both",
-    "lost": "of equal ones the first player's wins",
-}
 
 
 @presents(FourTwoOne)

@@ -35,6 +35,9 @@ from .values import YahtzeeValues
 #: Largest number of contexts from which taking a box leads to one given context: one for each box,
 #: points of the box, and whether 50 were held before.
 _INTO = len(BOXES) * (DICE * FACES + 1) * 2
+#: Number of sums that a tour carries: m, f, s, and the probability of no mistake.
+CARRIED = 4
+_Chooser: TypeAlias = Callable[[int, Grid, BoolArray], Choices]
 
 
 class Tally:
@@ -144,12 +147,6 @@ class Tally:
         turn = (MORE + 1) * (roll + decision + ROLLS + 4) + _INTO * IN_TURN
         last = (len(known) - known.levels[-2]) * IN_TURN * len(BOXES)
         return len(self._game.chosen) * turn + last
-
-
-#: Number of sums that a tour carries: m, f, s, and the probability of no mistake.
-CARRIED = 4
-
-_Chooser: TypeAlias = Callable[[int, Grid, BoolArray], Choices]
 
 
 def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: int) -> Tour:

@@ -28,6 +28,8 @@ from .turn import Later, folded_decisions
 EACH = 2
 #: Place of a context that is not in the cache.
 NOWHERE = -1
+#: Largest number of positions in an array of all positions: half a gigabyte of floats.
+MOST = 2**26
 
 
 class RecentTurns:
@@ -84,10 +86,6 @@ class RecentTurns:
         swept = folded_decisions(self._known, columns, self._later, "best")
         self.values[..., own], self.means[..., own] = swept
         self._places[columns], self._used = places, end
-
-
-#: Largest number of positions in an array of all positions: half a gigabyte of floats.
-MOST = 2**26
 
 
 class YahtzeeNumbers(Values):

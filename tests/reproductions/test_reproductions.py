@@ -103,7 +103,7 @@ def test_unknown_sources_are_named(capsys):
         main(["greed", "shut-the-bx"])
     assert end.value.code == 2
     said = capsys.readouterr().err
-    assert "source must be one of greed" in said
+    assert "source must be one of 'greed'" in said
     assert "got 'shut-the-bx'; did you mean shut-the-box?" in said
 
 
