@@ -41,41 +41,40 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
         "command that draws it; `exactdice plot gallery` draws them all.",
     ]
     written = []
-    for name, chart, game in wanted:
-        shown = picture(chart, game)
+    for name, chart in wanted:
+        shown = picture(chart)
         path = folder / f"{name}.png"
         draw(shown, path, dpi=90)
         written.append(path)
-        command = ["exactdice plot", *chart, *([game] if game else [])]
         lines += [
             "",
             f"## {shown.title}",
             "",
             f"![{shown.title}]({folder.name}/{path.name})",
             "",
-            f"{shown.caption} `{' '.join(command)} --picture {path.name}`",
+            f"{shown.caption} `exactdice plot {' '.join(chart)} --picture {path.name}`",
         ]
     if only is None:
         write_file(folder.with_name(f"{folder.name}.md"), ("\n".join(lines) + "\n").encode())
     return written
 
 
-def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | None]]:
-    """List the pictures: name, words of the command that draws it, and game."""
+def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """List the pictures: name, and words of the command that draws it."""
     for name in GAME_CHARTS:
-        yield name, (name,), None
+        yield name, (name,)
     for name, (chart, policy, game) in EXAMPLES.items():
-        yield name, (chart, policy), game
+        yield name, (chart, policy, game)
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
             game = read_config(folder).game_name
             own = [key for key, one in AGENT_CHARTS.items() if one.game and one.game.name == game]
             for chart in ("mistakes", *own, "critic"):
-                yield f"{chart}-{folder.name}", (chart, word), None
+                yield f"{chart}-{folder.name}", (chart, word)
         elif any(folder.glob("*/score.json")):
-            yield "leaderboard", ("leaderboard", word), None
+            yield "leaderboard", ("leaderboard", word)
             curves = [folder / f"{DEFAULT_GAME}-{run}-0" for run in CURVES]
-            yield "learning", tuple(str(run) for run in curves if run.is_dir()), None
+            yield "learning", tuple(str(run) for run in curves if run.is_dir())
         else:
             raise InputError(f"gallery must be followed by folders of runs, got {word!r}")

@@ -10,7 +10,6 @@ from ..agents.runs.options import PolicyOptions
 from ..baselines.policies.door import label
 from ..core import GAMES, InputError
 from ..core.words import meant
-from ..envs import find_game
 from . import agents, games, registry  # noqa: F401  the first two register their charts
 from .charts import Plot
 from .registry import AGENT_CHARTS, Example, GameChart, Keywords
@@ -70,13 +69,12 @@ def _shows(draw: Callable[..., Plot]) -> str:
     return said.partition(" ")[2].rstrip(".")
 
 
-def picture(words: Sequence[str], game: str | None = None, env: Keywords | None = None) -> Plot:
+def picture(words: Sequence[str], env: Keywords | None = None) -> Plot:
     """Make a plot: a chart by its name, or the learning curves of run folders.
 
     Args:
-        words: the name of a chart and its agent, runs or folder; the name of a picture of the
-            gallery; or run folders.
-        game: the game of an agent; a run folder knows its own.
+        words: the name of a chart and its agent with its game, its runs or its folder; the name of
+            a picture of the gallery; or run folders.
         env: keywords of the game.
 
     Raises:
@@ -85,11 +83,11 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     env = env or {}
     name, *others = words
     if name in GAME_CHARTS:
-        return _of_game(name, others, game, env)
+        return _of_game(name, others, env)
     if name in EXAMPLES:
-        return _of_example(name, others, game, env)
+        return _of_example(name, others, env)
     if name in AGENT_CHARTS:
-        return _of_agent(name, others, game, env)
+        return _of_agent(name, others, env)
     unknown = [word for word in words if not Path(word).is_dir()]
     if name not in RUN_CHARTS and unknown and not Path(name).is_dir():
         known = ", ".join(NAMES)
@@ -97,34 +95,30 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
             f"what must be run folders, gallery or one of {known}, got {unknown[0]!r}"
             + meant(unknown[0], NAMES)
         )
-    PolicyOptions.refuse("a picture of runs", game=game, env=env)
+    PolicyOptions.refuse("a picture of runs", env=env)
     return _of_runs(name, others) if name in RUN_CHARTS else _of_runs("learning", words)
 
 
-def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
+def _of_game(name: str, others: Sequence[str], env: Keywords) -> Plot:
     chart = GAME_CHARTS[name]
-    _require_alone(name, others, game, chart.game)
+    _require_alone(name, others)
     return chart.draw(task_from_options(chart.game, {**env}))
 
 
-def _of_example(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
-    chart, policy, own = EXAMPLES[name]
-    _require_alone(name, others, game, own)
-    return _of_agent(chart, [policy], own, env)
+def _of_example(name: str, others: Sequence[str], env: Keywords) -> Plot:
+    chart, policy, game = EXAMPLES[name]
+    _require_alone(name, others)
+    return _of_agent(chart, [policy, game], env)
 
 
-def _require_alone(name: str, others: Sequence[str], game: str | None, own: str) -> None:
-    """Refuse further words, and another game than the chart's own."""
+def _require_alone(name: str, others: Sequence[str]) -> None:
     if others:
         raise InputError(f"{name} must stand alone, got {others[0]!r}")
-    if game is not None and find_game(game).name != own:
-        raise InputError(f"game must be {own} for {name}, or left out, got {game}")
 
 
-def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
+def _of_agent(name: str, others: Sequence[str], env: Keywords) -> Plot:
     chart = AGENT_CHARTS[name]
-    if game is None and len(others) == 2:  # as ``score POLICY GAME``
-        *others, game = others
+    others, game = (others[:1], others[1]) if len(others) == 2 else (others, None)
     agent = PolicyOptions(_one(name, "a run folder or a policy", others), game, env)
     scored = agent.score(label(Path(agent.policy)))
     if not chart.suits(scored.task.game):

@@ -94,10 +94,10 @@ def said(run, own_games):  # noqa: ARG001
 
 def test_every_command_takes_it_and_a_run_folder_finds_it_again(said, tmp_path, monkeypatch):
     """Trained in one working directory with a relative path, scored from another one."""
-    game = ["--game", PLACE, "--env", "limit", "5"]
+    game = [PLACE, "--env", "limit", "5"]
     assert "optimal value 0.4" in said("solve", *game)
     assert "hold:4" in said("score", "hold:4", *game)
-    here = ["--game", "twenty_one.py:TwentyOne", "--env", "limit", "5"]
+    here = ["twenty_one.py:TwentyOne", "--env", "limit", "5"]
     folder = tmp_path / "run"
     options = ["--algorithm", "qlearning", "--steps", "2000", "--run-folder", folder]
     with monkeypatch.context() as patch:
@@ -108,7 +108,7 @@ def test_every_command_takes_it_and_a_run_folder_finds_it_again(said, tmp_path, 
     command = [COMMAND, "score", "run"]  # in a process that does not know the game yet
     scored = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert f"{value:.6f}" in scored.stdout
-    holds = said("verify", folder / "certificate.npz", "--game", PLACE)
+    holds = said("verify", folder / "certificate.npz", PLACE)
     assert ": QLearning in TwentyOne, limit 5, seat 0, against optimal\n" in holds
 
 
@@ -182,12 +182,12 @@ def test_pig_agrees_with_openspiel(pig, target, sides):
 
 
 def test_an_agent_learns_pig_and_is_scored_exactly(said, tmp_path):
-    game = ["--game", PIG, "--env", "target", "12"]
+    game = [PIG, "--env", "target", "12"]
     assert "right within" in said("solve", *game)
     assert "hold:12" in said("score", "hold:12", *game)
     folder = tmp_path / "run"
     assert "normalised score" in said("train", *game, "--steps", "3000", "--run-folder", folder)
-    assert "holds" in said("verify", folder / "certificate.npz", "--game", PIG)
+    assert "holds" in said("verify", folder / "certificate.npz", PIG)
 
 
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():

@@ -53,7 +53,7 @@ class TrainConfig:
     """Train an agent and score it exactly against the optimum."""
 
     game: tyro.conf.Positional[GameName] = DEFAULT_GAME
-    """Game to play, also as --game GAME: a name, or a class of your own, whose file is run."""
+    """Game to play: a name, or a class of your own, whose file is run."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. The

@@ -343,13 +343,12 @@ def test_outcomes_stand_beside_those_of_optimal_play():
     ("words", "options", "message"),
     [
         (["greed-policy", "x"], {}, "greed-policy must stand alone, got 'x'"),
-        (["greed-policy"], {"game": "ShutTheBox"}, "game must be Greed for greed-policy"),
         (["lowest-score-keep"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
         (["lowest-score-first"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
         (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
         (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
         (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
-        (["rolls", "random"], {"game": "ShutTheBox"}, "rolls must be followed by an agent of Gr"),
+        (["rolls", "random", "ShutTheBox"], {}, "rolls must be followed by an agent of Gr"),
         (["421-laws"], {"env": {"faces": 10, "utility": "sum"}}, "faces must be at most 9"),
         (["421-laws"], {"env": {"dice": 5, "utility": "sum"}}, "results at most 130 here"),
         (["mistakes"], {}, "mistakes must be followed by a run folder or a policy, got nothing"),
@@ -368,10 +367,10 @@ def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monk
 
 def test_a_picture_of_the_gallery_is_drawn_by_its_name():
     assert picture(["outcomes-lowest-score"], env=SMALL["LowestScore"]).caption == (
-        picture(["outcomes", "only3s"], "LowestScore", SMALL["LowestScore"]).caption
+        picture(["outcomes", "only3s", "LowestScore"], SMALL["LowestScore"]).caption
     )
-    with pytest.raises(InputError, match="game must be LowestScore for outcomes-lowest-score"):
-        picture(["outcomes-lowest-score"], "Greed")
+    with pytest.raises(InputError, match="outcomes-lowest-score must stand alone, got 'Greed'"):
+        picture(["outcomes-lowest-score", "Greed"])
 
 
 @pytest.mark.parametrize("others", [None, np.array([1.0, 2.0])])
@@ -424,7 +423,7 @@ def test_the_chart_of_beginnings_keeps_every_rule():
 
 def test_every_chart_of_one_game_refuses_agents_of_another():
     with pytest.raises(InputError, match="rolls must be followed by an agent of Greed, got one of"):
-        picture(["rolls", "random"], game="FourTwoOne", env=SMALL["FourTwoOne"])
+        picture(["rolls", "random", "FourTwoOne"], env=SMALL["FourTwoOne"])
 
 
 def test_the_last_open_box_is_worth_its_points_in_the_last_round():

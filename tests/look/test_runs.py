@@ -215,7 +215,7 @@ def test_the_command_of_a_report_names_no_folder_of_this_machine(
 )
 def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, game, keywords):
     words = [str(word) for pair in keywords.items() for word in pair]
-    assert run("report", policy, "--game", game, "--env", *words, "--page", "page.html")[0] == 0
+    assert run("report", policy, game, "--env", *words, "--page", "page.html")[0] == 0
     page, wrong = opened(browser, Path("page.html"))
     perfect = PERFECT if policy == "optimal" else {}
     assert drawn(page) == Counter({**PAGES[game], **perfect})
@@ -240,7 +240,7 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
 @pytest.mark.parametrize("policy", ["random", "optimal", "strength:0.5"])
 def test_the_page_of_a_game_with_too_many_states_for_arrays(run, monkeypatch, policy):
     monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
-    assert run("report", policy, "--game", "Yahtzee", "--env", "boxes", "ones,yahtzee")[0] == 0
+    assert run("report", policy, "Yahtzee", "--env", "boxes", "ones,yahtzee")[0] == 0
     text = Path("report.html").read_text()
     assert "<td>optimum</td><td>6.040765</td>" in text
     assert ("No decisions: decisions must be fewer" in text) == (policy == "random")
@@ -248,7 +248,7 @@ def test_the_page_of_a_game_with_too_many_states_for_arrays(run, monkeypatch, po
 
 
 def test_a_page_fits_a_phone(run, browser):
-    assert run("report", "transfer", "--game", "FourTwoOneMatch", "--env", "tokens", 2)[0] == 0
+    assert run("report", "transfer", "FourTwoOneMatch", "--env", "tokens", 2)[0] == 0
     page, _ = opened(browser, Path("report.html"))
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -285,7 +285,7 @@ def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
     """The random player may bust at once, so that the other one never moves."""
     game = {"max_score": 5, "sides": 6}
     words = [str(word) for pair in game.items() for word in pair]
-    assert run("report", "random", "--game", "Greed", "--env", *words)[0] == 0
+    assert run("report", "random", "Greed", "--env", *words)[0] == 0
     text = Path("report.html").read_text()
     task = make_task("Greed", **game, seat=1, opponent="random")
     best, earned = (evaluate(name, task).value_before_play for name in ("optimal", "equilibrium"))
@@ -297,7 +297,7 @@ def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
 
 def test_the_page_says_why_a_map_is_missing(run):
     words = ["--env", "objective", "score", "dice", "3", "players", "2"]
-    assert run("report", "random", "--game", "LowestScore", *words)[0] == 0
+    assert run("report", "random", "LowestScore", *words)[0] == 0
     text = Path("report.html").read_text()
     assert "No picture lowest-score-keep: objective must be win or share here" in text
     assert 'id="lowest-score-first-0"' in text

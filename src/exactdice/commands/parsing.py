@@ -12,8 +12,6 @@ from . import COMMANDS
 
 #: Defaults that the help leaves out: its sentence on the option says what happens then.
 UNSAID = ("", "None", "False")
-#: The older form of the positional word GAME.
-GAME = "--game"
 
 
 def parse(words: Sequence[str]) -> Any:
@@ -42,32 +40,10 @@ def parse(words: Sequence[str]) -> Any:
         options,
         prog="exactdice",
         description="Dice games whose optimum is known exactly. --version prints the version.",
-        args=_with_game_as_word(words),
+        args=list(words),
         config=(tyro.conf.DisallowNone,),
         registry=registry,
     )
-
-
-def _with_game_as_word(words: Sequence[str]) -> list[str]:
-    """Turn ``--game GAME`` into the last positional word, if the command takes a game as a word."""
-    command = COMMANDS.get(words[0]) if words else None
-    if command is None or not _takes_game(command.options):
-        return list(words)
-    rest, found = list(words), []
-    for place, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name == GAME and (equals or place + 1 < len(words)):
-            found = [value if equals else words[place + 1]]
-            del rest[place : place + (1 if equals else 2)]
-    if not found:
-        return rest
-    return [*rest, *([] if "--" in rest else ["--"]), *found]
-
-
-def _takes_game(options: type[Any]) -> bool:
-    """Return whether the game is a positional word of a command."""
-    hints = get_type_hints(options, include_extras=True)
-    return tyro.conf.Positional in getattr(hints.get("game"), "__metadata__", ())
 
 
 def _fields(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from ..agents.runs.config import GameName, Keywords
+from ..agents.runs.config import Keywords
 from ..core import InputError
 from ..core.words import plural
 from .waiting import shown_progress
@@ -33,9 +33,6 @@ class PlotConfig:
     """File to write; its ending is the format, such as .png or .svg. Default: the name of the
     chart, or learning.png for run folders."""
 
-    game: GameName | None = None
-    """Game of an agent that is not a run. Default: that of a certificate, else Greed."""
-
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the game: --env max_score 50."""
 
@@ -49,7 +46,7 @@ class PlotConfig:
 
     def __post_init__(self) -> None:
         """Check that the options fit what is to be drawn."""
-        single, several = ("picture", "game", "env"), ("folder", "only")
+        single, several = ("picture", "env"), ("folder", "only")
         useless = single if self.is_gallery else several if self.what else single + several
         for option in useless:
             if getattr(self, option):
@@ -78,7 +75,7 @@ def run(options: PlotConfig) -> int:
     path = options.picture or Path(f"{name if name in NAMES else 'learning'}.png")
     format_of(path)  # refuses a wrong ending before anything is computed
     with shown_progress():
-        shown = picture(options.what, options.game, options.env)
+        shown = picture(options.what, options.env)
         from ..look.drawing import draw
 
         draw(shown, path)

@@ -3,10 +3,10 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
-from ..agents.runs.config import GameName
 from ..baselines import CertificateError, verify
 from ..baselines.scoring.certificate_file import UnreadableError, printable
 from ..core import InputError
@@ -22,16 +22,28 @@ class VerifyConfig:
     whole certificate.
     """
 
-    certificates: tyro.conf.Positional[tuple[Path, ...]]
-    """Certificates, or run folders, each of which has one, certificate.npz."""
-
-    game: GameName | None = None
-    """Class of the game, for a game of your own: a certificate holds only the name of its game."""
+    words: tyro.conf.Positional[
+        Annotated[tuple[str, ...], tyro.conf.arg(metavar="CERTIFICATE ... [FILE.py:CLASS]")]
+    ]
+    """Certificates, or run folders, each of which has one, certificate.npz. The place of a game of
+    your own follows them: a certificate holds only the name of its game."""
 
     def __post_init__(self) -> None:
         """Check that there is something to verify."""
         if not self.certificates:
             raise InputError("certificates must be one file at least, got none")
+
+    @property
+    def game(self) -> str | None:
+        """The place of the game, the last word, if it reads like one and is no file."""
+        last = self.words[-1] if self.words else ""
+        where, _, name = last.rpartition(":")
+        return last if where and name.isidentifier() and not Path(last).exists() else None
+
+    @property
+    def certificates(self) -> list[Path]:
+        """The certificates and run folders."""
+        return [Path(word) for word in self.words if word != self.game]
 
 
 def run(options: VerifyConfig) -> int:
