@@ -18,7 +18,6 @@ from .scoring.comparison import Comparison, compare
 from .scoring.description import Description, describe
 from .scoring.exact import exact_evaluation, random_value, score
 from .scoring.figure import LOGGED
-from .scoring.mixture import MOST_MEMBERS, score_mixture
 from .scoring.score import ImpossibleScoreError, Score
 from .scoring.self_play import SelfPlayScore, score_self_play
 from .scoring.tournament import PayoffMatrix, payoff_matrix
@@ -40,7 +39,6 @@ from .task import Task, as_task, register_environment, task_and_sight
 
 __all__ = [
     "LOGGED",
-    "MOST_MEMBERS",
     "Blunder",
     "CertificateError",
     "Comparison",
@@ -87,7 +85,6 @@ __all__ = [
     "register_environment",
     "register_policies",
     "score",
-    "score_mixture",
     "score_self_play",
     "solve",
     "task_and_sight",

@@ -13,7 +13,6 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Policy, Task, certificate
-from exactdice.envs.engine.lanes import LanePolicy
 from exactdice.games import Greed, InputError
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
@@ -246,21 +245,6 @@ def drawing():
     return lambda seen, legal: (rng.random(legal.shape) * legal).argmax(axis=1)
 
 
-class Remembering(LanePolicy):
-    """Repeats the first action of each game where it is legal."""
-
-    shape = GAME.num_states, GAME.num_actions
-
-    def probabilities(self, states):
-        return LAW[states]
-
-    def begin(self, lanes, rng):
-        """Forget the games before."""
-
-    def sample_in(self, lanes, states, rng):
-        return self.sample(states, rng)
-
-
 class Stubborn(PPO):
     def predict(self, *args, **keywords):
         return super().predict(*args, **keywords)
@@ -284,7 +268,6 @@ BAD = {
     "dropout": lambda: exactdice.from_network(
         lambda seen: np.random.default_rng().random((len(seen), GAME.num_actions)), make()
     ),
-    "memory": Remembering,
     "own predict": lambda: Stubborn("MlpPolicy", make(), device="cpu"),
     "none from a function": lambda: lambda seen, legal: None,
     "pair from a function": lambda: lambda seen, legal: (legal.argmax(axis=1), None),
@@ -307,9 +290,3 @@ def test_every_bad_kind_is_refused_at_every_door(kind, door):
     ask = {**DOORS, **BOTH, **BLIND}[door]
     with pytest.raises(InputError):
         ask(policy, env)
-
-
-def test_a_policy_that_may_play_otherwise_in_each_game_is_refused_by_name():
-    """Its law of the first move is not its play, so that a table of it would be another policy."""
-    with pytest.raises(InputError, match="policy must play by the state alone, and Remembering"):
-        Task(GAME, 0, Remembering())

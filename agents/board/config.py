@@ -19,8 +19,6 @@ from .ladders import Ladder, LadderWords, find_ladder
 #: The track on which the rungs of a ladder are trained, if no other is named.
 TRACK_OF_LADDERS = "exactdice-100k"
 SEEDS = 5
-#: Most earlier policies in the pool of an entrant that plays against its past selves.
-PAST_SELVES = 4
 #: The algorithms that a benchmark runs by default.
 BENCHMARKED = tuple(name for name, known in ALGORITHMS.items() if known.benchmarked)
 
@@ -136,7 +134,7 @@ class BenchmarkConfig:
         return [(name, game, own.get(name, {})) for name, game in zip(names, games, strict=True)]
 
     def _entrants(self) -> list[tuple[str, dict[str, Any]]]:
-        """List the algorithms with the options of their runs; in self-play also with past selves.
+        """List the algorithms with the options of their runs; on a track of self-play, with it.
 
         Algorithms that do not learn by self-play are left out there if they are given by default.
         """
@@ -145,13 +143,7 @@ class BenchmarkConfig:
             return entrants
         if self.algorithms == BENCHMARKED:
             entrants = [each for each in entrants if ALGORITHMS[each[0]].plays_itself]
-        alone = [(name, {**options, "self_play": True}) for name, options in entrants]
-        past = [
-            (f"{name}-past", {**options, "past_selves": PAST_SELVES})
-            for name, options in alone
-            if ALGORITHMS[name].learns_from == "rollouts"
-        ]
-        return [*alone, *past]
+        return [(name, {**options, "self_play": True}) for name, options in entrants]
 
     def cells(self) -> list[TrainConfig]:
         """List the training runs, each once."""

@@ -43,9 +43,8 @@ class Finished:
 
     @property
     def entrant(self) -> str:
-        """Name of the algorithm, with the pool of its opponents."""
-        title, past = ALGORITHMS[self.config.algorithm].title, self.config.past_selves
-        return f"{title}, {past} past selves" if past else title
+        """Name of the algorithm."""
+        return ALGORITHMS[self.config.algorithm].title
 
 
 def read_runs(folder: Path) -> list[Finished]:
@@ -68,10 +67,10 @@ def read_runs(folder: Path) -> list[Finished]:
     return sorted(runs, key=_order)
 
 
-def _order(run: Finished) -> tuple[int, int, int, int]:
+def _order(run: Finished) -> tuple[int, int, int]:
     config = run.config
     place = list(ALGORITHMS).index(config.algorithm)
-    return track_of(run).games.index(config.game_name), place, config.past_selves, config.seed
+    return track_of(run).games.index(config.game_name), place, config.seed
 
 
 def track_of(run: Finished) -> Track:

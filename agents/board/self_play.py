@@ -1,8 +1,7 @@
 """The board of a track of self-play: exploitability of all entrants, and their cross table.
 
-An entrant is an algorithm with the size of its pool of past selves, and the mixture of a pool is
-another. The score of a run is its normalised exploitability: 1 for an equilibrium, 0 for uniformly
-random play (see ``baselines.scoring.self_play``).
+The score of a run is its normalised exploitability: 1 for an equilibrium, 0 for uniformly random
+play (see ``baselines.scoring.self_play``).
 """
 
 from collections.abc import Sequence
@@ -42,7 +41,7 @@ GAMES = [
 
 @dataclass(frozen=True)
 class Entry:
-    """One policy of a finished run: the final one, or the mixture of its pool."""
+    """The final policy of a finished run."""
 
     track: str
     game: str
@@ -58,16 +57,14 @@ class Entry:
     steps: int
     seconds: float
     trials: int | None  # of the search for its hyperparameters; None if they are others
-    area: float | None  # None of a mixture, which has no curve; and so on
+    area: float
     moves_to_90: int | None
     moves_to_99: int | None
 
     @property
     def colour(self) -> int:
-        """Place of the algorithm among all; with past selves a later one, of another colour."""
-        title, _, past = self.agent.partition(",")
-        known = [algorithm.title for algorithm in ALGORITHMS.values()]
-        return known.index(title) + (len(known) + 1) * bool(past)
+        """Place of the algorithm among all."""
+        return [algorithm.title for algorithm in ALGORITHMS.values()].index(self.agent)
 
 
 @dataclass(frozen=True)
@@ -78,20 +75,18 @@ class SelfPlayBoard:
         track: the track.
         runs: the runs, by game, entrant and seed.
         curves: their final policies and normalised scores at the marks, shape (mark,).
-        mixtures: the mixtures of their pools.
         others: number of runs in the folder that are not on the board.
     """
 
     track: Track
     runs: list[Finished]
     curves: dict[Entry, FloatArray]
-    mixtures: list[Entry]
     others: int
 
     @property
     def entries(self) -> list[Entry]:
-        """The final policies and the mixtures, by game."""
-        return [one for game in strata([*self.curves, *self.mixtures]) for one in game]
+        """The final policies, by game."""
+        return list(self.curves)
 
     @property
     def agents(self) -> Table:
@@ -136,10 +131,7 @@ def read_board(folder: Path) -> SelfPlayBoard | None:
     read = {run.folder: _read(run, track) for run in runs}
     refuse_repeated({folder: entry for folder, (entry, _) in read.items()})
     curves = dict(read.values())
-    mixtures = [_entry(run, "mixture") for run in runs if "mixture" in run.found]
-    return SelfPlayBoard(
-        track, runs, curves, mixtures, len(list(folder.glob("*/score.json"))) - len(runs)
-    )
+    return SelfPlayBoard(track, runs, curves, len(list(folder.glob("*/score.json"))) - len(runs))
 
 
 def _read(run: Finished, track: Track) -> tuple[Entry, FloatArray]:
@@ -148,19 +140,13 @@ def _read(run: Finished, track: Track) -> tuple[Entry, FloatArray]:
     with folders.reading(run.folder / "evaluations.npz", "have the scores of self-play"):
         scores = np.array(track.at_marks(log["timesteps"], log["normalized_exploitability"]))
     reached = [first_mark(track, scores, least) for least in (0.9, 0.99)]
-    return _entry(run, "self_play", area(track.marks, scores), *reached), scores
+    return _entry(run, area(track.marks, scores), *reached), scores
 
 
-def _entry(
-    run: Finished,
-    part: str,
-    height: float | None = None,
-    to_90: int | None = None,
-    to_99: int | None = None,
-) -> Entry:
-    """Read a part of the ``score.json`` of a run."""
+def _entry(run: Finished, height: float, to_90: int | None, to_99: int | None) -> Entry:
+    """Read the ``score.json`` of a run."""
     with folders.reading(run.folder / "score.json", "be the score of a run of self-play"):
-        found = run.found[part]
+        found = run.found["self_play"]
         numbers = {
             "exploitability": float(found["exploitability"]),
             "normalized": float(found["normalized_exploitability"]),
@@ -171,7 +157,7 @@ def _entry(
     return Entry(
         track=track_of(run).name,
         game=run.config.game_name,
-        agent=run.entrant if part == "self_play" else f"{run.entrant}: the mixture",
+        agent=run.entrant,
         seed=run.config.seed,
         **numbers,
         steps=run.found["steps"],
@@ -185,7 +171,6 @@ def _entry(
 
 def _row(own: Sequence[Entry]) -> list[str]:
     """Summarise the seeds of one entrant in one game."""
-    height = mean_of(own, "area")
     marks = [[getattr(entry, name) for entry in own] for name in ("moves_to_90", "moves_to_99")]
     worst = max(entry.exploitability for entry in own)
     due = " and ".join(f"{mean_of(own, f'equilibrium_{seat}'):.4f}" for seat in (0, 1))
@@ -193,7 +178,7 @@ def _row(own: Sequence[Entry]) -> list[str]:
         str(len(own)),
         *nines_of(own),
         f"{mean_of(own, 'normalized'):.4f}",
-        "-" if np.isnan(height) else f"{height:.4f}",
+        f"{mean_of(own, 'area'):.4f}",
         *(moves_text(mean_moves(reached)) for reached in marks),
         f"{1000 * mean_of(own, 'exploitability'):.2f}",
         f"{1000 * worst:.2f}",
@@ -224,16 +209,8 @@ def rules(board: SelfPlayBoard) -> str:
         "and seeds; IQM is the mean of the middle half of all normalised scores; the area is that "
         "under their curve, over the logarithm of the moves. Intervals come from "
         f"{RESAMPLES:,} bootstrap resamples of the seeds within each game, and are rather too "
-        "narrow for so few seeds. A mixture draws one policy of the pool for each game: its "
-        "opponent sees the moves and not which policy was drawn. Seconds are those of one run, its "
-        "scores until the end included, and not that of the mixture. Trials are those of the "
-        "search for the hyperparameters, 0 of hyperparameters set by hand (-: they are not those "
-        "of the package)."
+        "narrow for so few seeds. Seconds are those of one run, its scores until the end included. "
+        "Trials are those of the search for the hyperparameters, 0 of hyperparameters set by hand "
+        "(-: they are not those of the package)."
     )
-    for run in board.runs:
-        if "mixture_left_out" in run.found:
-            text += (
-                f" No mixture of {run.entrant} in {run.config.game_name}, seed {run.config.seed}: "
-                f"{run.found['mixture_left_out']}."
-            )
     return text + left_out(board.others)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
-from ...baselines import MOST_MEMBERS
 from ...core import InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
 from ...games import DEFAULT_GAME
@@ -37,8 +36,6 @@ __all__ = [
     "task_from_options",
 ]
 
-#: Most earlier policies in self-play: with the present one, as many as mixtures are scored of.
-MOST_PAST_SELVES = MOST_MEMBERS - 1
 #: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
 BOOLS = "self_play", "tensorboard", "diagnose"
 TYPES = {"env": dict, "hyperparams": dict, "device": str, **dict.fromkeys(BOOLS, bool)}
@@ -86,10 +83,6 @@ class TrainConfig:
     """Train the agent against itself (two players, ppo or qlearning); moves of both seats count as
     steps. It is scored against the opponent of --env as without this option, and by its
     exploitability."""
-
-    past_selves: int = 0
-    """In self-play of ppo, meet past selves, too: each game is played against the present policy or
-    one of at most so many earlier ones, whose mixture is scored, too. 0: the present self only."""
 
     conf: Path | None = None
     """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
@@ -167,28 +160,14 @@ class TrainConfig:
                 )
         if self.wandb is not None and not (isinstance(self.wandb, str) and self.wandb):
             raise InputError(f"wandb must be the name of a project, got {shown(self.wandb)}")
-        self._check_self_play()
+        if self.self_play and not ALGORITHMS[self.algorithm].plays_itself:
+            able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
+            raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
         if self.diagnose and self.self_play:
             raise InputError("diagnose needs a run without self_play, whose opponents change")
         number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
         if self.stop_at is not None and not (number and self.stop_at <= 1):
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
-
-    def _check_self_play(self) -> None:
-        algorithm = ALGORITHMS[self.algorithm]
-        if self.self_play and not algorithm.plays_itself:
-            able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
-            raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
-        if at_least("past_selves", self.past_selves, 0) > MOST_PAST_SELVES:
-            raise InputError(
-                f"past_selves must be at most {MOST_PAST_SELVES}, got {self.past_selves}"
-            )
-        if self.past_selves and not (self.self_play and algorithm.learns_from == "rollouts"):
-            raise InputError(
-                "past_selves needs self_play with an algorithm that learns from rollouts, got "
-                f"{self.past_selves} for {self.algorithm} "
-                f"{'with' if self.self_play else 'without'} self_play"
-            )
 
     def _check_track(self) -> None:
         """Check that no option contradicts the rules of the track."""
@@ -222,11 +201,6 @@ class TrainConfig:
         )
         if self.self_play and reward != "outcome" and self.algorithm == "qlearning":
             raise InputError(f"reward must be outcome in self_play of qlearning, got {reward}")
-        if self.past_selves and reward != "outcome":
-            raise InputError(
-                "reward must be outcome with past_selves, as the others are computed for an "
-                f"opponent that plays by the state alone, got {reward}"
-            )
         if self.track is not None and reward != "outcome":
             raise InputError(
                 f"reward must be outcome on the track {self.track}, as the others are computed "

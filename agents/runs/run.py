@@ -120,9 +120,9 @@ class Run(Record):
         return cls(folder, model, log, config, task, callbacks)
 
     def more_state(self) -> dict[str, Any]:
-        """Return the state of self-play, if the run uses self-play."""
+        """Return the number of rollouts, if the run uses self-play."""
         playing = self_plays(self.callbacks)
-        return {"self_play": playing[0].state()} if playing else {}
+        return {"rollouts": playing[0].rollouts} if playing else {}
 
     def keep(self, best: bool) -> None:
         """Write the scores, and the best model so far: on a track only the last model counts."""
@@ -171,7 +171,7 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
     model = make_model(config, env)
     callbacks = make_callbacks(config)
     if config.counts_others:
-        callbacks.append(SelfPlay(env.task.game, config.past_selves))
+        callbacks.append(SelfPlay(env.task.game))
     return env.task, model, callbacks
 
 
@@ -252,7 +252,7 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
         if isinstance(model, OffPolicyAlgorithm):
             _set_replay(model, content["replay"])
         for each in self_plays(callbacks):
-            each.restore(model, content["self_play"])
+            each.rollouts = content["rollouts"]
         log: Log = content["log"]
     return log
 

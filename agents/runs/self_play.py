@@ -1,15 +1,12 @@
 """Exact scores while an agent learns by self-play: its exploitability beside its score."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...baselines import score_mixture, score_self_play
+from ...baselines import score_self_play
 from ..learners.adapter import ModelPolicy
-from ..learners.self_play import self_plays
 from ..tracks import TRACKS
 from .callback import ExactEvalCallback, OnScore, due_of, interval_of
 from .folders import SELF_PLAY
-from .hyperparameters import first_line
 from .run import Run
 
 
@@ -62,39 +59,20 @@ class SelfPlayEvalCallback(ExactEvalCallback):
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Give the entries of ``score.json`` of the final model: exploitability, alone and of the pool.
-
-    The mixture is of the final policy and of those of the pool, with equal probabilities, each with
-    its likeliest actions. If it cannot be scored exactly, the reason takes its place.
-    """
-    game = run.task.game
-    found = score_self_play(ModelPolicy(run.model, game), run.task)
-    entries = {
+    """Give the entries of ``score.json`` of the final model: its exploitability."""
+    found = score_self_play(ModelPolicy(run.model, run.task.game), run.task)
+    return {
         "exploitability_of_both_seats": found.exploitability,
         "self_play": found.as_dict(),
     }
-    for itself in self_plays(run.callbacks) if run.config.past_selves else ():
-        members = itself.members(run.model)
-        try:
-            mixed = score_mixture(members, run.task)
-        except Exception as error:  # a SizeError, or no memory: the run is finished without it
-            entries["mixture_left_out"] = f"cannot be scored exactly: {first_line(error)}"
-        else:
-            entries["mixture"] = {"members": len(members), **mixed.as_dict()}
-    return entries
 
 
-def in_words(entries: dict[str, Any]) -> Iterator[str]:
-    """Put the entries of a ``summary`` into words, one line each."""
-    titles = {"self_play": "exploitability, mean of both seats", "mixture": "of the mixture"}
-    for name, title in titles.items():
-        if name in entries:
-            found = entries[name]
-            seats = " and ".join(f"{value:.6f}" for value in found["guaranteed"])
-            yield (
-                f"{title}: {found['exploitability']:.6f} (normalised "
-                f"{found['normalized_exploitability']:.4f}, {found['nines']:.2f} nines); values "
-                f"of the seats against a best response: {seats}"
-            )
-    if "mixture_left_out" in entries:
-        yield f"exploitability of the mixture: {entries['mixture_left_out']}"
+def in_words(entries: dict[str, Any]) -> str:
+    """Put the entries of a ``summary`` into words."""
+    found = entries["self_play"]
+    seats = " and ".join(f"{value:.6f}" for value in found["guaranteed"])
+    return (
+        f"exploitability, mean of both seats: {found['exploitability']:.6f} (normalised "
+        f"{found['normalized_exploitability']:.4f}, {found['nines']:.2f} nines); values "
+        f"of the seats against a best response: {seats}"
+    )

@@ -130,8 +130,8 @@ def _finish(run: Run, final: Score, console: Console) -> Score:
     more = self_play.summary(run) if run.config.self_play else {}
     run.finish(final, **more)
     report(final, console)
-    for line in self_play.in_words(more):
-        console.print(line, highlight=False)
+    if more:
+        console.print(self_play.in_words(more), highlight=False)
     console.print(f"saved in {run.folder}")
     return final
 

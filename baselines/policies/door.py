@@ -245,11 +245,6 @@ def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
         )
     if packages_of(policy)[0] == "exactdice":
         return policy
-    if policy.has_memory:
-        raise InputError(
-            f"policy must play by the state alone, and {type(policy).__name__} may play otherwise "
-            "in each game (has_memory): nothing can be computed exactly with it"
-        )
     if hasattr(policy, "law"):
         raise InputError(
             f"policy must have no method law, as {type(policy).__name__} has: rename it to "

@@ -46,8 +46,6 @@ class Policy(ABC):
         is_lazy: whether it is a network that is called when it is needed (``LazyPolicy``).
         fold: the function from the values of the legal actions to the value of the state, if it is
             the same in all states (see ``FoldedSweeps``); else None.
-        has_memory: whether its actions depend on more than the state, so that ``probabilities`` do
-            not hold for later moves of a game. Exact computation refuses such a policy.
     """
 
     shape: tuple[int, int]
@@ -55,7 +53,6 @@ class Policy(ABC):
     is_deterministic: bool = False
     is_lazy: ClassVar[bool] = False
     fold: ClassVar[Fold | None] = None
-    has_memory: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

@@ -280,8 +280,7 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
 
 def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
     """Make lanes played by tables, if ``tables`` is true and they fit, else by the rules."""
-    remembered = any(policy.has_memory for policy in task.policies.values())
-    if not tables or remembered or process_of(task) is None:
+    if not tables or process_of(task) is None:
         return RuleLanes(task, num_lanes, encoding)
     kind = PlainLanes if num_lanes <= FEW else ArrayLanes
     return kind(task, num_lanes, encoding)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Policy, Task
+from ...baselines import Task
 from ...core import BoolArray, FloatArray, IntArray
 from ..api.encoding import Encoding, Features
 
@@ -32,24 +32,6 @@ class Played(NamedTuple):
     state: int
     action: int
     outcome: int  # the outcome that chance has drawn
-
-
-class LanePolicy(Policy):
-    """An opponent that may play otherwise in each lane; such lanes are played by the rules.
-
-    ``probabilities`` is the law of a game's first move, before anything is known of its lane. The
-    door for policies refuses classes of users that inherit from this one.
-    """
-
-    has_memory = True
-
-    @abstractmethod
-    def begin(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Prepare for new games in some lanes, shape (lane,)."""
-
-    @abstractmethod
-    def sample_in(self, lanes: IntArray, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an action in the state of each of some lanes, shape (lane,)."""
 
 
 class Lanes(ABC):

@@ -12,7 +12,7 @@ from ...core.advance import checked_advance
 from ...core.sampling import draw
 from ...core.sizes import check_memory
 from ..api.encoding import Encoding, Features
-from .lanes import Ends, LanePolicy, Lanes, Played
+from .lanes import Ends, Lanes, Played
 
 #: Number of games in a row that end before the agent's first move, after which ``start`` checks
 #: whether the agent ever gets to move.
@@ -73,9 +73,6 @@ class RuleLanes(Lanes):
             if replay == PATIENCE:
                 _ = first_law(self._task, FLOATS)  # raises if the agent never gets to move
             self.played.clear()
-            for policy in self._policies.values():
-                if isinstance(policy, LanePolicy):
-                    policy.begin(lanes, rng)
             seats = np.zeros(len(lanes), dtype=np.int64)
             states = self._starts[self._start_law.draw(seats, rng)]
             lanes = lanes[self._play_others(lanes, seats, states, rng)[1]]
@@ -113,22 +110,13 @@ class RuleLanes(Lanes):
             moves[waiting] += 1
             if moves.max() > self._most_moves:  # each move leads to a later stage
                 raise GameError(f"{self._game!r} must end, but others move in circles")
-            actions = self._answer(seat, lanes[waiting], states[waiting], rng)
+            actions = self._policies[seat].sample(states[waiting], rng)
             move = self._sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
             payoffs[waiting] += move.payoffs[:, self._task.seat]
             over[waiting] = move.over[:, self._task.seat]
         self._states[lanes[~over]], self._mask = states[~over], None
         return payoffs, over
-
-    def _answer(
-        self, seat: int, lanes: IntArray, states: IntArray, rng: np.random.Generator
-    ) -> IntArray:
-        """Draw the actions of another player in some lanes, shape (lane,)."""
-        policy = self._policies[seat]
-        if isinstance(policy, LanePolicy):
-            return policy.sample_in(lanes, states, rng)
-        return policy.sample(states, rng)
 
     def _sample(
         self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator

@@ -1,7 +1,6 @@
 """Self-play, and the ceilings of networks."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.ceiling import ceiling
 from exactdice.agents.learners.minimax import MinimaxQLearning
-from exactdice.agents.learners.self_play import Pool, SelfPlay
+from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import TrainConfig
@@ -19,7 +18,7 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import Reading, Task
 from exactdice.core.positions import states_of
 from exactdice.envs.engine.rule_lanes import RuleLanes
-from exactdice.games import FourTwoOne, Greed, LowestScore
+from exactdice.games import FourTwoOne, LowestScore
 
 import exactdice
 
@@ -64,8 +63,7 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param({}, id="present", marks=pytest.mark.slow),  # less is saved than with the past
-        pytest.param({"past_selves": 2}, id="past", marks=pytest.mark.slow),
+        pytest.param({}, id="ppo", marks=pytest.mark.slow),
         pytest.param({"algorithm": "qlearning"}, id="q"),
     ],
 )
@@ -80,12 +78,9 @@ def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch, options):
     for name in SELF_PLAY:
         assert logs["whole"][name].tolist() == logs["parts"][name].tolist()
     assert saved["whole"]["steps"] == saved["parts"]["steps"]
-    assert saved["whole"].get("mixture") == saved["parts"].get("mixture")
-    assert ("mixture" in saved["whole"]) == ("past_selves" in options)
 
 
-@pytest.mark.parametrize("past", [0, 2])
-def test_moves_of_both_seats_count(small, monkeypatch, past):
+def test_moves_of_both_seats_count(small, monkeypatch):
     played = []
     sample = RuleLanes._sample
 
@@ -97,64 +92,14 @@ def test_moves_of_both_seats_count(small, monkeypatch, past):
     config = small()
     env = make_env(config)
     model = make_model(config, env)
-    model.learn(3000, callback=[SelfPlay(env.task.game, past)])
+    model.learn(3000, callback=[SelfPlay(env.task.game)])
     assert model.num_timesteps == len(played)
     assert 0.4 < np.mean(played) < 0.6
 
 
-def test_each_game_meets_one_policy_of_the_pool(monkeypatch):
-    game, rng = Greed(10, 3), np.random.default_rng(1)
-    members = [exactdice.as_policy(name, Task(game, 1)) for name in ("random", "optimal")]
-    met, now, moves = [], {}, []
-    begin, sample = Pool.begin, Pool.sample_in
-
-    def begin_watched(self, lanes, rng):
-        begin(self, lanes, rng)
-        met.extend(self._drawn[lanes].tolist())
-        now.update(dict.fromkeys(lanes.tolist()))
-
-    def sample_watched(self, lanes, states, rng):
-        for lane, member in zip(lanes.tolist(), self._drawn[lanes].tolist(), strict=True):
-            assert now[lane] in (None, member)
-            now[lane] = member
-        return sample(self, lanes, states, rng)
-
-    monkeypatch.setattr(Pool, "begin", begin_watched)
-    monkeypatch.setattr(Pool, "sample_in", sample_watched)
-    env = GameVecEnv(Task(game, 0, {1: Pool(members, 50, moves.append)}), 50)
-    env.reset()
-    for _ in range(60):
-        masks = env.action_masks()
-        env.step((rng.random(masks.shape) * masks).argmax(axis=1))
-    assert len(met) > 500
-    assert 0.4 < np.mean(met) < 0.6
-    assert sum(moves) > len(met)
-
-
-def test_the_pool_is_spread_evenly_over_the_rollouts(monkeypatch):
-    monkeypatch.setattr("exactdice.agents.learners.self_play.copied", lambda policy: policy)
-    playing = SelfPlay(Greed(4, 2), 4)
-    for rollout in range(1, 200):
-        if rollout % playing.state()["interval"] == 0:
-            playing._keep(SimpleNamespace(state_dict=lambda rollout=rollout: rollout))
-        past, step = playing.state()["past"], playing.state()["interval"]
-        assert past == list(range(step, rollout + 1, step))
-        assert min(2, rollout) <= len(past) <= 4
-
-
-def test_the_options_of_self_play_are_checked():
-    with pytest.raises(ValueError, match="past_selves must be at most 7, got 8"):
-        TrainConfig(self_play=True, past_selves=8)
-    with pytest.raises(ValueError, match="past_selves must be at least 0, got -1"):
-        TrainConfig(self_play=True, past_selves=-1)
-    with pytest.raises(ValueError, match="got 2 for ppo without self_play"):
-        TrainConfig(past_selves=2)
-    with pytest.raises(ValueError, match="got 2 for qlearning with self_play"):
-        TrainConfig(self_play=True, algorithm="qlearning", past_selves=2)
+def test_the_reward_of_minimax_targets_is_the_outcome():
     with pytest.raises(ValueError, match="reward must be outcome in self_play of qlearning"):
         TrainConfig(self_play=True, algorithm="qlearning", reward="shaped")
-    with pytest.raises(ValueError, match="reward must be outcome with past_selves, .* got regret"):
-        TrainConfig(self_play=True, past_selves=2, reward="regret")
 
 
 def stop_after(patch, steps):

@@ -3,7 +3,6 @@
 import csv
 import io
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +13,9 @@ from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
 from exactdice.agents.runs.config import RunError, TrainConfig
-from exactdice.agents.runs.self_play import summary
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
-from exactdice.baselines import make_task, score_self_play
+from exactdice.baselines import score_self_play
 from exactdice.look.board import _of_track
 from exactdice.look.tracks import curves
 from rich.console import Console
@@ -47,8 +45,7 @@ def tiny(algorithm, folder="run", larger=False, **options):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("past", [0, 2])
-def test_a_run_on_a_track_is_scored_at_the_last_update_before_each_mark(monkeypatch, past):
+def test_a_run_on_a_track_is_scored_at_the_last_update_before_each_mark(monkeypatch):
     """Every rollout that begins gives its moves and its policy; none may begin after a mark."""
     rollouts, begin = [], SelfPlay._on_rollout_start
 
@@ -59,7 +56,7 @@ def test_a_run_on_a_track_is_scored_at_the_last_update_before_each_mark(monkeypa
         begin(self)
 
     monkeypatch.setattr(SelfPlay, "_on_rollout_start", watched)
-    train(tiny("ppo", past_selves=past), Console(file=io.StringIO()))
+    train(tiny("ppo"), Console(file=io.StringIO()))
     saved, log = folders.read_score(Path("run")), folders.read_log(Path("run"))
     wanted = {
         str(mark): [lost for moves, lost in rollouts if moves <= mark][-1] for mark in TINY.marks
@@ -69,7 +66,6 @@ def test_a_run_on_a_track_is_scored_at_the_last_update_before_each_mark(monkeypa
     assert saved["steps"] > 0.8 * TINY.moves
     assert log["timesteps"].max() == saved["steps"]
     assert saved["exploitability_of_both_seats"] == saved["exploitability_at_marks"]["1000"]
-    assert ("mixture" in saved) == (past > 0)
 
 
 def test_the_log_and_the_score_of_a_run_have_its_exploitability(capsys):
@@ -86,35 +82,6 @@ def test_the_log_and_the_score_of_a_run_have_its_exploitability(capsys):
     )
 
 
-def test_a_mixture_too_large_to_score_is_left_out_with_the_reason(monkeypatch, capsys):
-    score_self_play("random", make_task("Greed", **ENV))  # its optimum is cached
-    monkeypatch.setattr("exactdice.core.sizes.SECONDS", 1e-4)
-    train(tiny("ppo", past_selves=2))
-    saved = folders.read_score(Path("run"))
-    assert "mixture" not in saved
-    assert saved["mixture_left_out"].startswith("cannot be scored exactly: members must be fewer")
-    said = " ".join(capsys.readouterr().out.split())
-    assert "exploitability of the mixture: cannot be scored exactly: members" in said
-
-
-def test_no_error_of_a_mixture_loses_the_run(monkeypatch):
-    def no_memory(_members, _task):
-        raise MemoryError
-
-    alone, pool = SimpleNamespace(exploitability=0.1, as_dict=dict), SimpleNamespace(members=list)
-    stand_ins = {
-        "score_mixture": no_memory,
-        "score_self_play": lambda *_: alone,
-        "ModelPolicy": lambda *_: None,
-        "self_plays": lambda _: [pool],
-    }
-    for name, stand_in in stand_ins.items():
-        monkeypatch.setattr(f"exactdice.agents.runs.self_play.{name}", stand_in)
-    task, config = SimpleNamespace(game=None), SimpleNamespace(past_selves=2)
-    run = SimpleNamespace(task=task, config=config, model=(), callbacks=())
-    assert summary(run)["mixture_left_out"] == "cannot be scored exactly: MemoryError"
-
-
 def test_self_play_belongs_to_its_track_only():
     with pytest.raises(ValueError, match="self_play must be given on the track tiny, got False"):
         TrainConfig(track="tiny")
@@ -124,12 +91,11 @@ def test_self_play_belongs_to_its_track_only():
 
 def test_the_benchmark_of_a_track_of_self_play_has_its_entrants():
     cells = BenchmarkConfig(track="exactdice-selfplay-1m", seeds=1).cells()
-    assert [(cell.run_folder.name, cell.past_selves) for cell in cells[:3]] == [
-        ("Greed-ppo-outcome-0", 0),
-        ("Greed-qlearning-outcome-0", 0),
-        ("Greed-ppo-past-outcome-0", 4),
+    assert [cell.run_folder.name for cell in cells[:2]] == [
+        "Greed-ppo-outcome-0",
+        "Greed-qlearning-outcome-0",
     ]
-    assert len(cells) == 5 * 3
+    assert len(cells) == 5 * 2
     assert all(cell.self_play and cell.total_steps > 990_000 for cell in cells)
     assert {str(cell.env) for cell in cells if cell.game_name == "FourTwoOne"} == {
         "{'utility': 'set'}"
@@ -141,45 +107,34 @@ def test_the_benchmark_of_a_track_of_self_play_has_its_entrants():
     assert {cell.algorithm for cell in ordinary} == {"ppo", "dqn", "qlearning"}
 
 
-def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
-    for name, options in {"ppo": {}, "qlearning": {}, "past": {"past_selves": 2}}.items():
-        algorithm = "ppo" if name == "past" else name
-        train(tiny(algorithm, Path("runs", name), **options), Console(file=io.StringIO()))
+def test_the_board_has_all_entrants_and_the_cross_table():
+    for name in ("ppo", "qlearning"):
+        train(tiny(name, Path("runs", name)), Console(file=io.StringIO()))
     larger = tiny("qlearning", Path("runs/larger"), larger=True)
     train(larger, Console(file=io.StringIO()))  # is not on the board
     assert [path.name for path in boards.write(Path("runs"))] == ["results.csv", "leaderboard.md"]
     with Path("runs/results.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["agent"] for row in rows] == [
-        "PPO", "PPO, 2 past selves", "Q-learning", "PPO, 2 past selves: the mixture",
-    ]  # fmt: skip
-    saved = folders.read_score(Path("runs/past"))
-    for row, part in ((rows[1], "self_play"), (rows[3], "mixture")):
-        assert float(row["exploitability"]) == saved[part]["exploitability"]
-        assert float(row["nines"]) == saved[part]["nines"]
+    assert [row["agent"] for row in rows] == ["PPO", "Q-learning"]
+    saved = folders.read_score(Path("runs/ppo"))
+    assert float(rows[0]["exploitability"]) == saved["self_play"]["exploitability"]
+    assert float(rows[0]["nines"]) == saved["self_play"]["nines"]
     curve = list(saved["normalized_exploitability_at_marks"].values())
-    assert float(rows[1]["area"]) == pytest.approx(area(TINY.marks, np.array(curve)))
-    assert rows[3]["area"] == rows[3]["moves_to_90"] == ""
+    assert float(rows[0]["area"]) == pytest.approx(area(TINY.marks, np.array(curve)))
     text = Path("runs/leaderboard.md").read_text()
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 1,000 moves of both seats")
     assert "Left out: 1 run of the folder in other tasks." in text
-    for name in (
-        "PPO |",
-        "Q-learning |",
-        "PPO, 2 past selves |",
-        "PPO, 2 past selves: the mixture",
-    ):
-        assert f"| {name}" in text
+    assert "| PPO |" in text
+    assert "| Q-learning |" in text
     entries = cross.read_runs(Path("runs"))
     table = cross.cross_table(entries)
-    assert table.names == ("PPO", "PPO, 2 past selves", "Q-learning", "random", "equilibrium")
-    models = [folders.load_model(entry.folder) for entry in entries]
-    (first, env), (second, _), _ = models
+    assert table.names == ("PPO", "Q-learning", "random", "equilibrium")
+    (first, env), (second, _) = [folders.load_model(entry.folder) for entry in entries]
     payoffs = exactdice.expected_payoffs([first, second], env)
     back = exactdice.expected_payoffs([second, first], env)
     assert table.payoffs[0, 1] == pytest.approx((payoffs[0] + back[1]) / 2)
     assert np.allclose(table.payoffs + table.payoffs.T, 1)
-    assert (table.payoffs[:, 4] < 0.5 + 1e-12).all()
+    assert (table.payoffs[:, 3] < 0.5 + 1e-12).all()
     assert f"{table.payoffs[0, 1]:.4f}" in text
     Path("runs/ppo/final_model.zip").unlink()
     boards.write(Path("runs"))
@@ -194,7 +149,7 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
 
 def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     track = Track("tiny", 1, 1000, ("Greed", "FourTwoOne"), seeds=2, self_play=True)
-    names = [("PPO", 0), ("Q-learning", 2), ("PPO, 4 past selves", 8)]
+    names = [("PPO", 0), ("Q-learning", 2)]
 
     def entry(game, agent, seed, height):
         numbers = dict.fromkeys(("guaranteed_0", "guaranteed_1"), 0.4)
@@ -210,13 +165,11 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
         for agent, _ in names
         for seed in range(2)
     }
-    mixtures = [entry("Greed", "PPO, 4 past selves: the mixture", seed, None) for seed in range(2)]
-    board = self_play.SelfPlayBoard(track, [], known, mixtures, 0)
+    board = self_play.SelfPlayBoard(track, [], known, 0)
     assert [row[:5] for row in board.agents[1]][-1] == [
-        "PPO, 4 past selves: the mixture", "1 of 2", "2", "0", "0.700",
+        "Q-learning", "2 of 2", "4", "0", "0.700",
     ]  # fmt: skip
-    assert board.agents[1][-1][8:10] == ["-", "-"]
-    assert len(board.games[1]) == 7
+    assert len(board.games[1]) == 4
     assert {len(row) for row in board.games[1]} == {len(self_play.GAMES)}
     assert board.games[1][0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
     panels = curves(board).panels
@@ -227,7 +180,7 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     text = _of_track(board)
     assert text.count('<table class="numbers sortable">') == 4
     assert text.count("<svg") == 3
-    for word in ("PPO, 4 past selves: the mixture", "Cross table", "meets nobody but itself"):
+    for word in ("Cross table", "meets nobody but itself"):
         assert word in text
 
 
