@@ -12,6 +12,7 @@ from .moves import Moves
 from .presentation import Presentation, present, presents
 from .sampling import AliasLaws, InverseLaws
 from .sweeps import Sweeps, sweeps_for, sweeps_of
+from .table import Table
 from .turn import Turn
 from .turn_game import TurnGame
 from .turn_sweeps import TurnSweeps
@@ -47,6 +48,7 @@ __all__ = [
     "SizeError",
     "Stage",
     "Sweeps",
+    "Table",
     "Tile",
     "Tokens",
     "Turn",

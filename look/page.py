@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..core import Table
 from .charts import Bars, Map, Panel, Plot
 from .hover import to_hover_over
 from .packing import pack
@@ -19,7 +20,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 .two { grid-template-columns: 1fr 1fr }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem min(.75rem, 1.4vw); border-bottom: 1px solid #d0d7de; text-align: left }
-.number, table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
+.number { text-align: right; white-space: nowrap }
 table.sortable { position: relative }
 table.sortable :is(th, td):first-child { position: sticky; left: 0; background: #fff }
 table.sortable tr > th { white-space: normal; vertical-align: bottom }
@@ -75,7 +76,7 @@ def to_html(title: str, parts: Sequence[str]) -> str:
         parts: its paragraphs, tables and plots, as HTML.
     """
     body = pack(parts)
-    if 'class="numbers sortable"' in body:
+    if '<table class="sortable">' in body:
         body += f"\n<script>{SORTING}</script>"
     return f"""<!doctype html>
 <html lang="en">
@@ -113,26 +114,8 @@ def contents(parts: Sequence[str]) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> str:
-    """Write a table.
-
-    Args:
-        header: names of the columns.
-        rows: texts of the cells.
-        texts: number of the first columns that hold words; the others hold numbers, which stand
-            on the right. None: all hold words.
-    """
-
-    def cells(tag: str, words: Sequence[str]) -> str:
-        kinds = [
-            " class=number" if texts is not None and n >= texts else "" for n in range(len(words))
-        ]
-        return "".join(
-            f"<{tag}{kind}>{html.escape(word)}</{tag}>"
-            for kind, word in zip(kinds, words, strict=True)
-        )
-
-    lines = [f"<tr>{cells('th', header)}</tr>", *(f"<tr>{cells('td', row)}</tr>" for row in rows)]
-    return f'<div class="scroll"><table>{"".join(lines)}</table></div>'
+    """Write a table of which the first ``texts`` columns hold words; None: all do."""
+    return _scrolled(Table(header, rows, texts=len(header) if texts is None else texts).html())
 
 
 def sortable(
@@ -140,26 +123,18 @@ def sortable(
     rows: Sequence[Sequence[str]],
     swatches: Mapping[str, str] | None = None,
 ) -> str:
-    """Write a table of numbers, sorted by the column that a reader clicks on.
+    """Write a table of two columns of words and others of numbers, which sorts itself.
 
     Args:
-        header: names of the columns.
+        header: names of the columns; a click on one sorts the rows by it.
         rows: texts of the cells.
         swatches: colours by the texts that get a swatch, as a legend has.
     """
+    return _scrolled(Table(header, rows, texts=2).html(swatches, sortable=True))
 
-    def cell(text: str) -> str:
-        colour = (swatches or {}).get(text)
-        mark = f'<span class="swatch" style="background: {colour}"></span>' if colour else ""
-        return f"<td>{mark}{html.escape(text)}</td>"
 
-    names = "".join(
-        f'<th><button type="button">{html.escape(name)}</button></th>' for name in header
-    )
-    lines = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    head = f"<thead><tr>{names}</tr></thead>"
-    whole = f'<table class="numbers sortable">{head}<tbody>{lines}</tbody></table>'
-    return f'<div class="scroll">{whole}</div>'
+def _scrolled(table: str) -> str:
+    return f'<div class="scroll">{table}</div>'
 
 
 def links(addresses: Mapping[str, str]) -> str:

@@ -55,7 +55,7 @@ def reproduce(names: Sequence[str]) -> int:
         claims = find()
         new += len(surprises(claims))
         print()
-        print("\n".join(table(title, claims)), flush=True)
+        print(table(title, claims), flush=True)
     return 1 if new else 0
 
 

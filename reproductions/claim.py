@@ -1,11 +1,13 @@
 """A claim of a source, with the exact result and a verdict."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 from typing import Literal, get_args
+
+from exactdice.core import Table
 
 Verdict = Literal["agrees", "agrees by rounding", "agrees by truncation", "garbled", "wrong"]
 #: The verdicts that a table begins with.
@@ -152,21 +154,20 @@ def surprises(claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if claim.verdict != claim.recorded]
 
 
-def table(title: str, claims: Sequence[Claim]) -> Iterator[str]:
-    """Write the claims of a source as a Markdown table, line by line: the wrong claims first."""
-    yield f"## {title}"
-    yield ""
+def table(title: str, claims: Sequence[Claim]) -> str:
+    """Write the claims of a source as a Markdown table, the wrong claims first."""
     counts = {
         verdict: sum(claim.verdict == verdict for claim in claims) for verdict in get_args(Verdict)
     }
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    yield f"{len(claims)} claims: {summary}; {len(surprises(claims))} not as recorded."
-    yield ""
-    yield "| where | the source | exact | decimal | verdict | note |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    rows = []
     for claim in sorted(claims, key=lambda claim: FIRST.get(claim.verdict, len(FIRST))):
         new = "" if claim.verdict == claim.recorded else f" (recorded: {claim.recorded}, NEW)"
         decimal = "" if isinstance(claim.exact, str) else f"{float(claim.exact):.12g}"
         shown = claim.formula or str(claim.exact)
-        cells = [claim.place, claim.printed, shown, decimal, claim.verdict + new, claim.note]
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        rows.append([claim.place, claim.printed, shown, decimal, claim.verdict + new, claim.note])
+    header = ["where", "the source", "exact", "decimal", "verdict", "note"]
+    return (
+        f"## {title}\n\n{len(claims)} claims: {summary}; "
+        f"{len(surprises(claims))} not as recorded.\n\n{Table(header, rows).markdown()}"
+    )

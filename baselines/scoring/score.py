@@ -11,7 +11,6 @@ costs of single decisions.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from math import sqrt
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import FLOATS, FloatArray, InputError, IntArray, Stage, frozen, write_file
+from ...core import FLOATS, FloatArray, InputError, IntArray, Stage, Table, frozen, write_file
 from ...core.positions import states_of
 from ...core.sweeps import pays_early
 from ..policies.checks import SUM_TOLERANCE
@@ -55,12 +54,7 @@ class Shown:
     def _repr_html_(self) -> str:
         """Write the title and a table of the figures, for notebooks."""
         row = self._row()
-        names = "".join(f"<th>{escape(name)}</th>" for name in row)
-        texts = "".join(f"<td>{escape(text)}</td>" for text in row.values())
-        return (
-            f"<table><caption>{escape(self.title)}</caption>"
-            f"<thead><tr>{names}</tr></thead><tbody><tr>{texts}</tr></tbody></table>"
-        )
+        return Table(list(row), [list(row.values())], self.title, len(row)).html()
 
     def _row(self) -> dict[str, str]:
         """Give the figures that take no sentence, as texts by name."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core import FloatArray, Game, IntArray, SizeError
+from ...core import FloatArray, Game, IntArray, SizeError, Table
 from ...core.presentation import present
 from ...core.words import to_you
 from .certificate_file import printable
@@ -223,15 +223,6 @@ def result(payoff: float, game: Game) -> str:
     return f"{payoff:g}"
 
 
-class Table(NamedTuple):
-    """A table: title, names of the columns, rows; the first ``texts`` columns hold words."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    texts: int = 1
-
-
 def costliest(score: Score, count: int) -> Table:
     """Return a table of the costliest decisions, at most ``count``.
 
@@ -251,7 +242,7 @@ def costliest(score: Score, count: int) -> Table:
     )
     often = "times a game" if cycles else "of games"
     header = ("position", "played", "best", "cost a game", often)
-    return Table("The costliest decisions", header, tuple(rows), texts=3)
+    return Table(header, list(rows), "The costliest decisions", texts=3)
 
 
 def tables(score: Score) -> Iterator[Table]:
@@ -264,11 +255,11 @@ def tables(score: Score) -> Iterator[Table]:
             whole = sum(parts.values()) or 1.0
             divided = ((name, f"{cost:.4f}", f"{cost / whole:.1%}") for name, cost in parts.items())
             header: tuple[str, ...] = (division, "lost a game", "of the regret")
-            yield Table(f"Regret by {division}", header, tuple(divided))
+            yield Table(header, list(divided), f"Regret by {division}")
         for counted, numbers in score.counts.items():
             header = (counted, quoted(score.policy), "optimal play", "difference")
             rows = (
                 (name, *(f"{number:.4f}" for number in (own, best)), f"{own - best:+.4f}")
                 for name, (own, best) in numbers.items()
             )
-            yield Table(f"{counted.capitalize()} beside optimal play", header, tuple(rows))
+            yield Table(header, list(rows), f"{counted.capitalize()} beside optimal play")

@@ -6,7 +6,6 @@ diagnosis.npz   an array (row,) for each of ``COLUMNS``, NaN where a number was 
 diagnosis.csv   the columns, for spreadsheets
 """
 
-import csv
 import io
 import json
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ import numpy as np
 
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import reading
-from ...core import BoolArray, FloatArray, write_file
+from ...core import BoolArray, FloatArray, Table, write_file
 from .columns import COLUMNS
 
 NAME = "diagnosis.npz"
@@ -95,10 +94,7 @@ def as_csv(rows: list[dict[str, float]], **names: list[str]) -> str:
         rows: numbers by the names in ``COLUMNS``.
         names: further columns, before the others.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*names, *COLUMNS])
-    for number, row in enumerate(rows):
-        own = [column[number] for column in names.values()]
-        writer.writerow([*own, *(row.get(name, "") for name in COLUMNS)])
-    return text.getvalue()
+    lines = [[*(row.get(name) for name in COLUMNS)] for row in rows]
+    own = zip(*names.values(), strict=True) if names else ((),) * len(rows)
+    cells = [[*first, *line] for first, line in zip(own, lines, strict=True)]
+    return Table([*names, *COLUMNS], cells).csv()

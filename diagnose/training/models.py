@@ -8,10 +8,8 @@ from rich.console import Console
 
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import load_model, read_config, read_log
-from ...agents.runs.report import show
 from ...agents.runs.run import Run
-from ...baselines.scoring.summary import Table
-from ...core import write_file
+from ...core import Table, write_file
 from .columns import COLUMNS, GRADIENT, Columns
 from .diagnosed import Diagnosed
 from .diary import NAME, Diary, as_csv
@@ -89,8 +87,8 @@ def _add_visits(columns: Columns, folder: Path, which: str) -> None:
 def print_models(found: dict[str, Columns], console: Console) -> None:
     """Print the columns of models as a table, and why others are missing."""
     texts = [[_text(name, each.numbers.get(name)) for each in found.values()] for name in COLUMNS]
-    rows = ((name, *cells) for name, cells in zip(COLUMNS, texts, strict=True) if any(cells))
-    show(Table("", ("", *found), tuple(rows)), console)
+    rows = [[name, *cells] for name, cells in zip(COLUMNS, texts, strict=True) if any(cells)]
+    Table(["", *found], rows).show(console)
     for reason, names in reasons(found).items():
         console.print(f"no {', '.join(names)}: {reason}", highlight=False, markup=False)
 

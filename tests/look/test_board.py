@@ -100,7 +100,7 @@ def test_the_curves_of_a_track_are_of_its_marks_with_intervals_and_one_colour_an
 
 def test_the_page_of_a_track_has_sortable_tables_with_the_colours_of_the_curves():
     text = board._of_track(standings())
-    assert text.count('<table class="numbers sortable">') == 4
+    assert text.count('<table class="sortable">') == 4
     assert text.count(page.SORTING) == 1
     swatches = text.split('<span class="swatch" style="background: ')[1:]
     assert {(part[:7], part.split("</span>")[1].split("<")[0]) for part in swatches} == {

@@ -16,8 +16,8 @@ from ..agents.runs.options import (
 )
 from ..baselines import Comparison, Score, compare
 from ..baselines.scoring.figure import FIGURES
-from ..baselines.scoring.summary import Table, lost, quoted, result
-from ..core import InputError, SizeError
+from ..baselines.scoring.summary import lost, quoted, result
+from ..core import InputError, SizeError, Table
 from ..core.words import to_you
 from .waiting import shown_progress
 
@@ -52,8 +52,6 @@ def run(options: CompareConfig) -> int:
     from rich.console import Console
     from rich.text import Text
 
-    from ..agents.runs.report import show
-
     with shown_progress():
         found = _compare(options)
         parts = list(_parts(found, _names(found, (options.first, options.second))))
@@ -63,7 +61,7 @@ def run(options: CompareConfig) -> int:
         if isinstance(part, str):
             console.print(Text(part), soft_wrap=True)
         else:
-            show(part, console)
+            part.show(console)
     return 0
 
 
@@ -94,7 +92,7 @@ def _names(found: Comparison, words: tuple[str, str]) -> tuple[str, str]:
 
 def _parts(found: Comparison, names: tuple[str, str]) -> Iterator[str | Table]:
     """Give the sentences and the tables of a comparison."""
-    yield Table("", ("", *names), tuple(_figures(found.first, found.second)))
+    yield Table(["", *names], list(_figures(found.first, found.second)))
     better = names if found.gain < 0 else names[::-1]
     apart = lost(abs(found.gain), found.first.task.game)
     rounding = found.first.error_bound + found.second.error_bound
@@ -134,7 +132,7 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Iterator[str | Ta
     )
     header = ("position", *names, "best", f"{names[1]} gains")
     if differences:
-        yield Table("where they differ most, and gains a game", header, tuple(rows), 4)
+        yield Table(header, list(rows), "where they differ most, and gains a game", texts=4)
 
 
 def _met(found: Comparison, names: tuple[str, str]) -> Iterator[Table]:
@@ -155,4 +153,4 @@ def _met(found: Comparison, names: tuple[str, str]) -> Iterator[Table]:
         for each, law in zip(meetings, laws, strict=True)
     )
     header = ("", *(result(payoff, game) for payoff in paid), "expected payoff")
-    yield Table(f"head to head: {name} against {other}", header, tuple(rows))
+    yield Table(header, list(rows), f"head to head: {name} against {other}")

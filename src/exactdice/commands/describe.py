@@ -1,16 +1,14 @@
 """``exactdice describe``: exact properties of tasks."""
 
-import csv
-import sys
 from dataclasses import dataclass, field
 
 import tyro
 
 from ..agents.board.ladders import LadderWords, find_ladder
 from ..agents.runs.config import GameName, Keywords, task_from_options
-from ..baselines import Description, describe
+from ..baselines import describe
 from ..baselines.scoring.description import PROPERTIES
-from ..core import InputError
+from ..core import InputError, Table
 from ..core.words import listed
 from ..games import DEFAULT_GAME
 from .waiting import shown_progress
@@ -67,31 +65,15 @@ def run(options: DescribeConfig) -> int:
         found = [describe(task) for task in built]
     headings = [heading for heading, _, _ in tasks]
     if options.csv:
-        _print_csv(headings, found)
-    else:
-        _print_table(headings, found)
-    return 0
-
-
-def _print_csv(headings: list[str], found: list[Description]) -> None:
-    names = [figure.name for figure in PROPERTIES]
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["name", "task", *names])
-    for heading, each in zip(headings, found, strict=True):
-        writer.writerow([heading, each.task.words, *(getattr(each, name) for name in names)])
-
-
-def _print_table(headings: list[str], found: list[Description]) -> None:
-    """Print Markdown whose columns are aligned, the tasks in full above it."""
+        header = ["name", "task", *(figure.name for figure in PROPERTIES)]
+        rows = [
+            [heading, each.task.words, *(getattr(each, name) for name in header[2:])]
+            for heading, each in zip(headings, found, strict=True)
+        ]
+        print(Table(header, rows).csv(), end="")
+        return 0
     for heading, each in zip(headings, found, strict=True):
         print(f"{heading}: {each.task.words}")
-    rows = [
-        ["", *headings],
-        *([figure.label, *map(figure.text, found)] for figure in PROPERTIES),
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
-    print()
-    for first, *others in rows:
-        cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        print(f"| {' | '.join([first.ljust(widths[0]), *cells])} |")
+    texts = [[figure.label, *map(figure.text, found)] for figure in PROPERTIES]
+    print(f"\n{Table(['', *headings], texts).markdown(aligned=True)}")
+    return 0

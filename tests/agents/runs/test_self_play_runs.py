@@ -178,7 +178,7 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     for panel in panels:
         assert {(line.name, line.colour) for line in panel.series} == set(names)
     text = _of_track(board)
-    assert text.count('<table class="numbers sortable">') == 4
+    assert text.count('<table class="sortable">') == 4
     assert text.count("<svg") == 3
     for word in ("Cross table", "meets nobody but itself"):
         assert word in text
