@@ -2,7 +2,7 @@
 
 To add an algorithm, add its record to ``ALGORITHMS``, a file ``hyperparams/<name>.yml`` and its
 search space to ``spaces``. The names and defaults of its hyperparameters are read from the
-signature of its model; their meanings and ranges are in ``runs/arguments.py``.
+signature of its model; their meanings and ranges are in ``runs/hyperparameters.py``.
 """
 
 from collections.abc import Callable, Mapping

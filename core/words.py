@@ -1,6 +1,7 @@
 """Numbers, lists and commands in words, for the sentences of games about positions and moves."""
 
 import re
+import reprlib
 import shlex
 import subprocess
 import sys
@@ -109,3 +110,20 @@ def meant(word: Any, known: Iterable[str]) -> str:
 def typed(words: Sequence[str]) -> str:
     """Join the words of a command with the quotes that the shell of this system needs."""
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+def shown(value: Any) -> str:
+    """Write a user's value for a message: in one line, and shortened where it is long or deep."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 80
+    return short.repr(value)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of a library's error, or the name of its class if it has no text."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def one_line(error: Exception) -> str:
+    """Return all lines of a library's error as one line, or the name of its class."""
+    return " ".join(str(error).split()) or type(error).__name__

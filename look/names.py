@@ -5,8 +5,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
-from ..agents.runs.config import RunError, task_from_options
-from ..agents.runs.options import PolicyOptions
+from ..agents.runs.agent import AgentOptions
+from ..agents.runs.config import RunError
+from ..agents.runs.options import task_from_options
 from ..baselines.policies.door import label
 from ..core import GAMES, InputError
 from ..core.words import meant
@@ -95,7 +96,7 @@ def picture(words: Sequence[str], env: Keywords | None = None) -> Plot:
             f"what must be run folders, gallery or one of {known}, got {unknown[0]!r}"
             + meant(unknown[0], NAMES)
         )
-    PolicyOptions.refuse("a picture of runs", env=env)
+    AgentOptions.refuse("a picture of runs", env=env)
     return _of_runs(name, others) if name in RUN_CHARTS else _of_runs("learning", words)
 
 
@@ -119,7 +120,7 @@ def _require_alone(name: str, others: Sequence[str]) -> None:
 def _of_agent(name: str, others: Sequence[str], env: Keywords) -> Plot:
     chart = AGENT_CHARTS[name]
     others, game = (others[:1], others[1]) if len(others) == 2 else (others, None)
-    agent = PolicyOptions(_one(name, "a run folder or a policy", others), game, env)
+    agent = AgentOptions(_one(name, "a run folder or a policy", others), game, dict(env))
     scored = agent.score(label(Path(agent.policy)))
     if not chart.suits(scored.task.game):
         assert chart.game is not None

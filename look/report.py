@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..agents.runs.options import PolicyOptions
+from ..agents.runs.agent import AgentOptions
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..baselines.policies.door import label
@@ -26,7 +26,7 @@ BLUNDERS = 20
 SHOWN = 5e-7  # smaller numbers are printed as 0.000000
 
 
-def write_report(agent: PolicyOptions, path: Path) -> Score:
+def write_report(agent: AgentOptions, path: Path) -> Score:
     """Write the page of an agent.
 
     Args:
@@ -57,7 +57,7 @@ def _what_it_is(score: Score) -> str:
     return " ".join([what, *summary(score)])
 
 
-def _steps(agent: PolicyOptions, score: Score) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
+def _steps(agent: AgentOptions, score: Score) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
     """List what computes the parts of the page, by names for whoever waits."""
     game = score.task.game
     yield "the score", partial(_numbers, score)
@@ -74,7 +74,7 @@ def _steps(agent: PolicyOptions, score: Score) -> Iterator[tuple[str, Callable[[
     yield "the page", partial(_origin, agent)
 
 
-def _origin(agent: PolicyOptions) -> Iterator[str]:
+def _origin(agent: AgentOptions) -> Iterator[str]:
     yield page.heading("How this page was made")
     yield page.paragraph(
         "Everything here is computed over every state of the game; nothing is an estimate from "
@@ -82,7 +82,7 @@ def _origin(agent: PolicyOptions) -> Iterator[str]:
     )
 
 
-def _command(agent: PolicyOptions) -> str:
+def _command(agent: AgentOptions) -> str:
     """Return the command that writes the page."""
     words = ["exactdice", "report", _without_folders(agent.policy)]
     words += [_without_folders(agent.game)] if agent.game else []
@@ -171,7 +171,7 @@ def _improved(game: Game, blunder: Blunder) -> str:
     )
 
 
-def _of_run(agent: PolicyOptions) -> Iterator[str]:
+def _of_run(agent: AgentOptions) -> Iterator[str]:
     from . import diagnosis, runs
 
     folder = Path(agent.policy)

@@ -3,11 +3,15 @@
 import re
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, Field
+from pydantic_core import PydanticCustomError
+
+from ..agents.runs.reading import STRICT, read
 from ..baselines import is_policy_name
-from ..core import GAMES, InputError, at_least
-from ..core.words import YOU
+from ..core import GAMES, InputError
+from ..core.words import YOU, shown
 from ..envs import find_game
 from .levels import PERSON
 from .opened import Opened
@@ -16,6 +20,41 @@ from .session import Session
 from .statistics import keep, kept_game, path_of_games
 from .views import JSON, against_of
 from .watching import Agent, agent_of
+
+
+def _value(value: Any) -> Any:
+    """Return the value of a keyword; a typed whole number as an int, as on the command line."""
+    if not isinstance(value, int | str | None):
+        raise PydanticCustomError("kind", "a number, a word, true, false or null")
+    typed = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value)
+    return int(value) if typed else value
+
+
+#: Keyword arguments of a game in a request.
+Env = dict[str, Annotated[Any, AfterValidator(_value)]]
+
+
+class NewGame(BaseModel):
+    """A request for a game with options."""
+
+    model_config = STRICT
+
+    game: str = ""
+    against: str | None = None
+    seat: int = 0
+    seed: int | None = None
+    env: Env = {}
+    moves: list[int] = []
+
+
+class Again(BaseModel):
+    """A request for a game like an open one, with its first moves."""
+
+    model_config = STRICT
+
+    again: str
+    seed: int | None = None
+    made: Annotated[int, Field(ge=0)] = 0
 
 
 class OpenGame:
@@ -76,7 +115,8 @@ class OpenGames:
     def _watched(self, wish: JSON) -> str | None:
         """Take the policy that makes the moves out of a wish; empty for a person."""
         watch = wish.pop("watch", "")
-        _check({"watch": watch}, watch=str)
+        if not isinstance(watch, str):
+            raise InputError(f"watch must be a text, got {shown(watch)}")
         game: Any = GAMES.get(str(wish.get("game")))
         if watch and watch != self._watch and not (game and is_policy_name(game, watch)):
             raise InputError(f"watch must be the name of a policy, got {watch[:50]!r}")
@@ -84,28 +124,28 @@ class OpenGames:
 
     def _record(self, wish: JSON) -> GameRecord:
         """Read the options of a new game; only the command line may name files of policies."""
-        _check(wish, game=str, against=str, seat=int, seed=int, env=dict, moves=list)
-        name, env = wish.get("game", ""), wish.get("env", {})
+        given = read(NewGame, wish, "the options of a game")
+        name = given.game
         if name == self._first.game:  # a file says where the class of a game of one's own is
             name = find_game(name).name
         if name not in GAMES:
             raise InputError(f"game must be one of {', '.join(GAMES)}, got {name[:50]!r}")
         game: Any = GAMES[name]
         own = find_game(self._first.game) is game
-        against = wish.get("against", game.default_opponent)
+        against = game.default_opponent if given.against is None else given.against
         is_given = own and against == against_of(self._first)
         together = against == PERSON.name
         if not (is_given or together or is_policy_name(game, against)):
             raise InputError(f"against must be the name of a policy, got {against[:50]!r}")
-        if {"seat", game.opponent_keyword} & set(env):
+        if {"seat", game.opponent_keyword} & set(given.env):
             raise InputError(f"env must be without seat and {game.opponent_keyword}")
-        seat = 0 if together else wish.get("seat", 0)
+        seat = 0 if together else given.seat
         return GameRecord(
             self._first.game if own else name,
-            options(env) | ({"seat": seat} if seat else {}),
+            given.env | ({"seat": seat} if seat else {}),
             None if against == game.default_opponent else against,
-            wish["seed"] if "seed" in wish else new_seed(),
-            actions=_moves(wish),
+            new_seed() if given.seed is None else given.seed,
+            actions=tuple(given.moves),
         )
 
     def _again(self, wish: JSON) -> OpenGame:
@@ -113,46 +153,10 @@ class OpenGames:
 
         The same dice again, or another try from a position, do not count for the statistics.
         """
-        _check(wish, again=str, seed=int, made=int)
-        game = self.find(wish["again"])
+        given = read(Again, wish, "the options of a game")
+        game, made = self.find(given.again), given.made
         with game.lock:
             like = game.record.after(game.session)
-        made = at_least("made", wish.get("made", 0), 0)
-        record = replace(like, seed=wish.get("seed", like.seed), actions=like.actions[:made])
+        seed = like.seed if given.seed is None else given.seed
+        record = replace(like, seed=seed, actions=like.actions[:made])
         return OpenGame(record, game.watch, counts=not made and record.seed != like.seed)
-
-
-def _check(wish: JSON, **known: type) -> None:
-    """Refuse unknown options, and values of another type."""
-    for key, value in wish.items():
-        if key not in known:
-            raise InputError(f"a game takes {', '.join(known)}, got {key[:50]!r}")
-        if not isinstance(value, known[key]) or isinstance(value, bool):
-            raise InputError(
-                f"{key} must be of type {known[key].__name__}, got {str(value)[:50]!r}"
-            )
-
-
-def _moves(wish: JSON) -> tuple[int, ...]:
-    """Return the moves that a link or a file has made."""
-    moves = wish.get("moves", [])
-    if not all(type(action) is int for action in moves):
-        raise InputError("moves must be whole numbers")
-    return tuple(moves)
-
-
-def options(env: JSON) -> JSON:
-    """Read the keywords of a game, with typed numbers as numbers.
-
-    Raises:
-        InputError: if a value is of another type.
-    """
-    if not all(isinstance(value, int | str | None) for value in env.values()):
-        raise InputError("env must have numbers, words, true, false or null")
-    return {key: _number(value) for key, value in env.items()}
-
-
-def _number(value: Any) -> Any:
-    """Turn a typed whole number into an int, as the command line does."""
-    typed = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value)
-    return int(value) if typed else value

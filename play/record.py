@@ -4,18 +4,21 @@ import inspect
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from ..agents.runs.config import task_from_options
+from pydantic import Field
+
+from ..agents.runs.options import task_from_options
+from ..agents.runs.reading import checked
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import task_of
 from ..baselines.scoring.certificate_file import printable
-from ..core import InputError, WriteError, at_least, write_file
+from ..core import InputError, WriteError, write_file
 from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
@@ -23,10 +26,11 @@ from .levels import PERSON, policy_of
 from .session import Session, replay
 
 KIND = "exactdice play"  # marks the files of saved games
-LARGEST_SEED = 2**32 - 1
+SEEDS = 2**32  # number of seeds
+Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 
 
-@dataclass(frozen=True)
+@checked
 class GameRecord:
     """The options, seed and moves of a game.
 
@@ -43,22 +47,20 @@ class GameRecord:
     game: str = DEFAULT_GAME
     env: Mapping[str, Any] = field(default_factory=dict)
     against: str | None = None
-    seed: int = 0
+    seed: Seed = 0
     coach: bool = False
     actions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the seed, and make the path of a game's file absolute.
+        """Make the path of a game's file absolute.
 
         Raises:
-            ValueError: if there is no such game or the seed is out of range.
+            ValueError: if there is no such game or policy.
         """
         find_game(self.game)
         object.__setattr__(self, "game", full_place(self.game))
         if self.against is not None:
             object.__setattr__(self, "against", policy_of(self.against))
-        if at_least("seed", self.seed, 0) > LARGEST_SEED:
-            raise InputError(f"seed must be from 0 to {LARGEST_SEED}, got {self.seed}")
 
     @property
     def together(self) -> bool:
@@ -184,38 +186,17 @@ def read_record(path: Path, *, coach: bool = False) -> GameRecord:
         content = json.loads(text)
         if not isinstance(content, dict) or content.pop("kind", None) != KIND:
             raise InputError("something else")
-        _check_content(content)
-        known = GameRecord(**{**content, "actions": tuple(content["actions"])})
+        if missing := [one.name for one in fields(GameRecord) if one.name not in content]:
+            raise InputError(f"no {missing[0]}")
+        if isinstance(content["actions"], list):
+            content["actions"] = tuple(content["actions"])
+        known = GameRecord(**content)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         said = printable(" ".join(str(error).split()), 200)
         raise InputError(
             f"{printable(str(path))} must be a game that exactdice play saved, got: {said}"
         ) from None
     return replace(known, coach=known.coach or coach)
-
-
-def _check_content(content: Mapping[str, Any]) -> None:
-    """Check that the content of a file has every field of a record, of the right type.
-
-    Raises:
-        InputError: naming the field that is missing or of another type.
-    """
-    missing = [one.name for one in fields(GameRecord) if one.name not in content]
-    if missing:
-        raise InputError(f"no {missing[0]}")
-    env, actions = content["env"], content["actions"]
-    right = {
-        "game": isinstance(content["game"], str),
-        "env": isinstance(env, dict)
-        and all(isinstance(value, int | float | str | None) for value in env.values()),
-        "against": isinstance(content["against"], str | None),
-        "seed": type(content["seed"]) is int,
-        "coach": isinstance(content["coach"], bool),
-        "actions": isinstance(actions, list) and all(type(action) is int for action in actions),
-    }
-    wrong = [name for name, holds in right.items() if not holds]
-    if wrong:
-        raise InputError(f"{wrong[0]} of another type")
 
 
 def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:

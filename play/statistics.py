@@ -7,12 +7,11 @@ changed or removed.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
-from typing import Any
 
+from ..agents.runs.reading import checked
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
 from .advice import seen_at
@@ -28,7 +27,7 @@ FILE = "games.jsonl"
 KIND = "exactdice game"  # marks the lines
 
 
-@dataclass(frozen=True)
+@checked
 class KeptGame:
     """A finished game, as the file records it.
 
@@ -181,20 +180,13 @@ def _read(line: bytes) -> KeptGame:
 
     Raises:
         ValueError: if the line is no record of a game, or a number is missing or of another type.
-        TypeError: if the record has an unknown field, or a part of another type.
+        TypeError: if a part of the record is of another type.
     """
     content = json.loads(line)
     if not isinstance(content, dict) or content.pop("kind", None) != KIND:
         raise ValueError("another kind")
     worst = tuple((tuple(map(int, seen)), float(cost)) for seen, cost in content.pop("worst"))
     game = KeptGame(**content, worst=worst)
-    for field in fields(KeptGame):
-        value: Any = getattr(game, field.name)
-        kinds: Any = int | float if field.type is float else field.type
-        if field.name != "worst" and not isinstance(value, kinds):
-            raise TypeError(field.name)
-        if field.type is float and not isfinite(value):
-            raise ValueError(field.name)
     datetime.fromisoformat(game.when)
     return game
 

@@ -13,7 +13,7 @@ from .advice import Advice
 from .asking import Ask, Voice, asking, patience
 from .coach import balance_in_words, result, unit_of, verdict
 from .levels import rivals
-from .record import LARGEST_SEED, GameRecord, free_path
+from .record import SEEDS, GameRecord, free_path
 from .replies import possible, understand, written
 from .rules import rules
 from .session import Session
@@ -164,7 +164,7 @@ class Terminal:
                 self._left = True
                 return
             if word in ("y", "yes", "s", "same"):
-                seed = (session.seed + (word[0] == "y")) % (LARGEST_SEED + 1)
+                seed = (session.seed + (word[0] == "y")) % SEEDS
                 self._session = session.again(seed)
                 self._counts = seed != session.seed and not self._record.together
                 self._say("")

@@ -15,13 +15,15 @@ from threading import Lock
 from typing import Any
 
 from flask import Blueprint, Flask, Response, abort, request
+from pydantic import BaseModel
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from ..agents.runs.reading import STRICT, read
 from ..core import GAMES, Game, InputError, WriteError
 from ..envs import find_game
 from .levels import strength
-from .open_games import OpenGame, OpenGames, options
+from .open_games import Env, OpenGame, OpenGames
 from .opened import NotKeptError, Opened
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
@@ -185,6 +187,18 @@ def _person(game: OpenGame, seat: int) -> int:
     return seat
 
 
+class NewPuzzles(BaseModel):
+    """A request for puzzles."""
+
+    model_config = STRICT
+
+    game: str
+    of: str = ""
+    level: str = "easy"
+    seed: int | None = None
+    env: Env = {}
+
+
 def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
     """Serve puzzles and statistics.
 
@@ -199,11 +213,11 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
 
     @routes.post("/api/puzzles")
     def begin() -> JSON:
-        wish = {"game": first.game, "of": "", "level": "easy"} | body()
-        seed = whole(wish, "seed") if "seed" in wish else new_seed()
-        game = _game_of(_word(wish, "game"), wish.get("env") or {}, first)
+        wish = read(NewPuzzles, {"game": first.game} | body(), "the options of puzzles")
+        game = _game_of(wish.game, wish.env, first)
         with lock, progress.shown():
-            practice = practice_of(game, _word(wish, "of"), _word(wish, "level"), seed)
+            seed = new_seed() if wish.seed is None else wish.seed
+            practice = practice_of(game, wish.of, wish.level, seed)
         return {"id": opened.add(practice), **practice_view(practice)}
 
     @routes.get("/api/puzzles/<name>")
@@ -232,23 +246,14 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
     app.register_blueprint(routes)
 
 
-def _game_of(name: str, env: Any, first: GameRecord) -> Game:
+def _game_of(name: str, env: Env, first: GameRecord) -> Game:
     """Return the rules: with these keywords, those of the command line's game, or the defaults."""
-    if not isinstance(env, dict):
-        raise InputError("env must be a JSON object")
     if name in (first.game, find_game(first.game).name):
         if not env:
             return first.task.game
     elif name not in GAMES:
         raise InputError(f"game must be one of {', '.join(GAMES)}, got {name[:50]!r}")
-    return GameRecord(name, options(env)).task.game
-
-
-def _word(wish: JSON, key: str) -> str:
-    value = wish[key]
-    if not isinstance(value, str):
-        raise InputError(f"{key} must be a word, got {str(value)[:50]!r}")
-    return value
+    return GameRecord(name, env).task.game
 
 
 def make_app(first: GameRecord, watch: str | None = None) -> Flask:

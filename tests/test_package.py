@@ -230,7 +230,7 @@ def test_the_extra_look_draws_tracks_and_verifies_entries(
         line for line in (ROOT / "pyproject.toml").read_text().splitlines() if line[:7] == "look = "
     )
     libraries = re.findall(r'"([a-z]+)>=', needed)
-    assert {"matplotlib", "pydantic"} <= set(libraries)
+    assert {"matplotlib", "plotly"} <= set(libraries)
     done = without_extras(code, "rich", "tyro", "docstring-parser", *libraries)
     assert done.stderr == ""
     assert said in done.stdout

@@ -10,7 +10,7 @@ import pytest
 from exactdice.agents.board.tables import write_files
 from exactdice.agents.entries import submission
 from exactdice.agents.entries.card import make_card, write_card
-from exactdice.agents.runs.options import PolicyOptions
+from exactdice.agents.runs.agent import AgentOptions
 from exactdice.core import WriteError, append, make_folder, write_file
 from exactdice.look import gallery
 from exactdice.look.charts import Bars, Plot
@@ -35,7 +35,7 @@ CARD = make_card(
         "link": "https://example.com",
     }
 )
-SMALL = PolicyOptions("random", "Greed", {"max_score": 3})
+SMALL = AgentOptions("random", "Greed", {"max_score": 3})
 PLOT = Plot.of(Bars(title="", x_label="", labels=["one"], values=np.ones(1)), "A bar.")
 #: What writes each kind of file.
 WRITERS = {

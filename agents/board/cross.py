@@ -14,7 +14,8 @@ from typing import Any
 from ...baselines import PayoffMatrix, make_game, payoff_matrix
 from ..algorithms import ALGORITHMS
 from ..runs import folders
-from ..runs.config import TrainConfig, task_from_options
+from ..runs.config import TrainConfig
+from ..runs.options import task_from_options
 from ..tracks import TRACKS, Track
 from .standings import check_version
 from .tables import Part, attempted

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...baselines import Task, make_task, reference_names, score
 from ...core import write_file
-from ..runs.config import TrainConfig, task_from_options
-from ..runs.hyperparameters import first_line
+from ...core.words import first_line
+from ..runs.config import TrainConfig
+from ..runs.options import task_from_options
 from .statistics import Estimate
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core import InputError, WriteError
+from ...core.words import first_line
 from ..runs.config import RunError, TrainConfig
-from ..runs.hyperparameters import first_line
 from .cell import changed_files, folder_of, make_way, owned, receive, run_cell, run_elsewhere
 from .pool import Pool
 from .processors import processors

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from ...baselines.scoring.certificate_file import once
 from ...core import InputError, one_of, write_file
-from ..runs.hyperparameters import shown
+from ...core.words import shown
 from ..runs.reading import STRICT, read
 from ..tracks import OPEN
 

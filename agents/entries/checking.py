@@ -21,7 +21,7 @@ from ...baselines import Task, verify
 from ...baselines.scoring.certificate_file import printable, read
 from ...core import InputError, IntArray
 from ...core.positions import states_of
-from ..runs.hyperparameters import first_line
+from ...core.words import first_line
 
 #: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
 SECONDS = 300.0

@@ -34,8 +34,8 @@ import numpy as np
 
 from ...core import FloatArray, WriteError, write_file
 from ...core.folders import HOST
+from ...core.words import first_line
 from .config import RunError, TrainConfig
-from .hyperparameters import first_line
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

@@ -1,7 +1,14 @@
-"""Hyperparameters: YAML files in the shape that rl_zoo3 reads (its option ``-conf``).
+"""Hyperparameters: the meaning and the range of each, and their files.
 
-A file that ``exactdice tune`` has written says the number of its trials (``trials``). A file maps
-ids of environments to the arguments of a model, among them
+An algorithm has those arguments of its model's signature that ``Hyperparameters`` lists. The
+signature gives the defaults; it has no ranges, so that the list gives these. Arguments that options
+of the command line give (seed, device), that only Python code can give (classes), or that a run
+does not use are not listed. Hyperparameters are checked before anything is built, since the models
+check few of their arguments, and some of these only in the middle of training.
+
+A file of hyperparameters has the shape that rl_zoo3 reads (its option ``-conf``); one that
+``exactdice tune`` has written says the number of its trials (``trials``). A file maps ids of
+environments to the arguments of a model, among them
 
     n_envs, n_timesteps    games played at once, moves to train for
     env_kwargs             keyword arguments of the environment
@@ -11,15 +18,293 @@ and numbers such as lin_0.003, which fall linearly to zero. No text of a file is
 """
 
 import ast
-import reprlib
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    ValidationError,
+    WrapValidator,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
 from ...core import InputError
+from ...core.words import one_line, shown
 from ...envs import RewardMode
+from ..algorithms import ALGORITHMS
+from .reading import LIMITS, STRICT, read
+
+MOST = 2**63 - 1  # of an integer; ``memory`` checks what fits into memory
+
+
+def as_number(value: Any) -> Any:
+    """Read 1e6, which YAML reads as a text since it has no dot, as a number, and 3.0 as 3."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _falling(value: Any, check: Callable[[Any], float]) -> Any:
+    """Check the number in a text such as lin_0.003, and return the text."""
+    falls = isinstance(value, str) and value.startswith("lin_")
+    try:
+        number = check(value.removeprefix("lin_") if falls else value)
+    except ValidationError as error:
+        if error.errors()[0]["type"] in LIMITS:
+            raise
+        raise PydanticCustomError("kind", "a number or such as lin_0.003") from None
+    return value if falls else number
+
+
+def _activation(value: Any) -> str:
+    """Check that a value is a name such as nn.Tanh; ``models`` looks up the class."""
+    if not isinstance(value, str) or not value.removeprefix("nn.").isidentifier():
+        raise PydanticCustomError("kind", "an activation of torch.nn, such as nn.Tanh")
+    return value.removeprefix("nn.")
+
+
+def _optimizer(value: Any) -> str:
+    """Check that a value names an optimizer with weight decay; Adam is the default."""
+    if value not in ("AdamW", "th.optim.AdamW"):
+        raise PydanticCustomError("kind", "th.optim.AdamW")
+    return "AdamW"
+
+
+# Ranges are written by hand, since the signatures of stable-baselines3 have types without ranges.
+# pydantic's PositiveInt is not used: integers above MOST overflow the arrays of the models.
+_READ = BeforeValidator(as_number)
+Count = Annotated[int, Field(ge=1, le=MOST), _READ]
+CountOrZero = Annotated[int, Field(ge=0, le=MOST), _READ]
+CountOrAll = Annotated[int, Field(ge=-1, le=MOST), _READ]
+Number = Annotated[float, _READ]
+Weight = Annotated[NonNegativeFloat, _READ]
+Positive = Annotated[PositiveFloat, _READ]
+Fraction = Annotated[float, Field(ge=0, le=1), _READ]
+Part = Annotated[float, Field(gt=0, le=1), _READ]
+# Values of these two types may be texts such as lin_0.003: a number that falls to zero in training.
+Rate = Annotated[Fraction, WrapValidator(_falling)]
+Clip = Annotated[Positive, WrapValidator(_falling)]
+
+
+class Network(BaseModel):
+    """The entries of ``policy_kwargs``; None stands for the default of the algorithm."""
+
+    model_config = STRICT
+
+    net_arch: list[Count] | dict[Literal["pi", "vf"], list[Count]] | None = None
+    """Widths of the hidden layers: one list, or one for the policy (pi) and one for values (vf)."""
+    activation_fn: Annotated[str, BeforeValidator(_activation)] | None = None
+    """Activation between the layers, a class of torch.nn."""
+    ortho_init: bool | None = None
+    """Whether weights start orthogonal (ppo, a2c, trpo)."""
+    n_quantiles: Count | None = None
+    """Number of quantiles of each action's value (qrdqn)."""
+    optimizer_class: Annotated[str, BeforeValidator(_optimizer)] | None = None
+    """Optimizer, a class of torch.optim: AdamW (Adam with weight decay), or by default Adam."""
+    optimizer_kwargs: dict[Literal["weight_decay"], Annotated[NonNegativeFloat, _READ]] | None = (
+        None
+    )
+    """Weight decay of AdamW: a step of learning rate r takes the part r * weight_decay of each
+    weight away (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019)."""
+
+
+def read_network(value: Any) -> dict[str, Any]:
+    """Read a mapping, or a text such as "dict(activation_fn=nn.ReLU, net_arch=[64])".
+
+    rl_zoo3 runs such texts as code; here they are parsed as literals and names of classes.
+
+    Returns:
+        The entries that are given, by the names of ``Network``.
+
+    Raises:
+        ValueError: if the value is neither, or an entry is unknown or out of range.
+    """
+    entries = {} if value is None else read_call(value) if isinstance(value, str) else value
+    if not isinstance(entries, dict):
+        raise InputError(
+            'policy_kwargs must be a mapping or such as "dict(activation_fn=nn.ReLU, '
+            f'net_arch=[64])", got {shown(value)}'
+        )
+    network = read(Network, entries, "policy_kwargs", "policy_kwargs ")
+    if network.optimizer_kwargs and network.optimizer_class is None:
+        raise InputError(  # Adam would add the decay to the gradient, which is something else
+            "policy_kwargs optimizer_kwargs needs optimizer_class=th.optim.AdamW, got "
+            f"{shown(network.optimizer_kwargs)} alone"
+        )
+    return {name: entry for name, entry in vars(network).items() if entry is not None}
+
+
+def _network(value: Any) -> Any:
+    """Check the description of a network, and return it unchanged, as rl_zoo3 reads it."""
+    read_network(value)
+    return value
+
+
+#: Hyperparameters that are not arguments of a model.
+OURS = {"n_envs", "n_timesteps", "env_kwargs", "policy", "callback"}
+
+
+class Hyperparameters(SimpleNamespace):
+    """The checked hyperparameters of a run: those of these attributes that its algorithm has.
+
+    n_envs and n_timesteps must be given; the others have defaults.
+    """
+
+    n_envs: Count
+    """Games played at once."""
+    n_timesteps: Count
+    """Agent moves to train for."""
+    env_kwargs: dict[str, Any]
+    """Keyword arguments of the environment."""
+    policy: Literal["MlpPolicy"]
+    """The kind of network, which rl_zoo3 requires."""
+    callback: Any
+    """One callback by name, or a list of them (algorithms with an ent_coef)."""
+    policy_kwargs: Annotated[Any, BeforeValidator(_network)]
+    """The network: a mapping, or such as "dict(activation_fn=nn.ReLU, net_arch=[64])"."""
+    stats_window_size: Count
+    """Games over which the statistics of training are means."""
+    tensorboard_log: str
+    """Folder for TensorBoard."""
+    learning_rate: Rate
+    """Step size of the optimizer."""
+    gamma: Fraction
+    """Discount factor of later rewards."""
+    n_steps: Count
+    """Moves of each game between two updates. dqn and qrdqn: moves whose rewards are added up in a
+    target, before the value of the state reached. qlearning: moves of each game between two calls
+    of the callbacks."""
+    batch_size: Count
+    """Number of moves over which a gradient is the mean (trpo: a gradient of the values)."""
+    max_grad_norm: Positive
+    """Norm to which gradients are clipped; None for no clipping, where that is the default."""
+    gae_lambda: Fraction
+    """Weight of the rewards of played games against the value network: 1 is the rewards alone."""
+    normalize_advantage: bool
+    """Whether advantages are normalised to mean 0 and standard deviation 1 in each batch."""
+    ent_coef: Number
+    """Weight of the entropy bonus."""
+    vf_coef: Weight
+    """Weight of the loss of values."""
+    n_epochs: Count
+    """Number of passes that an update makes over its moves."""
+    clip_range: Clip
+    """Largest relative change of a move's probability in an update."""
+    clip_range_vf: Clip
+    """Largest change of a value in an update; None for no limit."""
+    target_kl: Positive
+    """KL divergence from the previous policy at which an update ends; None for no limit."""
+    rms_prop_eps: Positive
+    """Constant that RMSprop adds to its divisors."""
+    use_rms_prop: bool
+    """Whether the optimizer is RMSprop; if not, it is Adam."""
+    cg_max_steps: Count
+    """Largest number of steps of the conjugate gradient method."""
+    cg_damping: Weight
+    """Constant added to the diagonal of the Fisher matrix before it is inverted."""
+    line_search_shrinking_factor: Part
+    """Factor by which the line search shortens a step that goes too far."""
+    line_search_max_iter: Count
+    """Largest number of times that the line search shortens a step."""
+    n_critic_updates: Count
+    """Number of passes that an update of the values makes over its moves."""
+    sub_sampling_factor: Count
+    """A step is computed from every n-th move, where n is this number."""
+    buffer_size: Count
+    """Moves that the replay buffer holds."""
+    learning_starts: CountOrZero
+    """Number of random moves before the first update."""
+    tau: Fraction
+    """Weight of the network in an update of the target network; 1 copies it."""
+    train_freq: Count
+    """Moves of each game between two updates."""
+    gradient_steps: CountOrAll
+    """Gradient steps of an update; -1 for one for each move since the last update."""
+    target_update_interval: Count
+    """Moves between two updates of the target network."""
+    exploration_fraction: Part
+    """Part of training in which the rate of random actions falls."""
+    exploration_initial_eps: Fraction
+    """Rate of random actions at the start."""
+    exploration_final_eps: Fraction
+    """Rate of random actions at the end."""
+    omega: Fraction
+    """Exponent of the learning rate of the table, 1 / visits ** omega."""
+    initial_value: Number
+    """Value of every action before its first visit."""
+
+    @property
+    def rollout(self) -> int:
+        """Moves of all games together between two points at which training can stop."""
+        each: int = self.train_freq if hasattr(self, "train_freq") else self.n_steps
+        return self.n_envs * each
+
+
+def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperparameters:
+    """Check the hyperparameters of a run, and fill in the defaults.
+
+    Raises:
+        ValueError: naming a hyperparameter that is unknown or out of range.
+    """
+    try:
+        fields = fields_of(algorithm)
+    except ModuleNotFoundError:  # runs that are read without these libraries were checked before
+        return Hyperparameters(**values)
+    found = Hyperparameters(**vars(read(fields, values, f"hyperparameters of {algorithm}")))
+    _check_together(found)
+    return found
+
+
+@cache
+def fields_of(algorithm: str) -> type[BaseModel]:
+    """Make the pydantic model of an algorithm's hyperparameters from its model's signature."""
+    signature = inspect.signature(ALGORITHMS[algorithm].load()).parameters
+    types = get_type_hints(Hyperparameters, include_extras=True)
+    defaults: dict[str, Any] = {"n_envs": ..., "n_timesteps": ..., "env_kwargs": {}}
+    if "policy_kwargs" in signature:
+        defaults["policy"] = "MlpPolicy"
+    if "ent_coef" in signature:  # the only callback lowers it
+        defaults["callback"] = None
+    defaults |= {
+        name: parameter.default
+        for name, parameter in signature.items()
+        if name in types and name not in OURS
+    }
+    fields: dict[str, Any] = {
+        name: (types[name] | None if default is None else types[name], default)
+        for name, default in defaults.items()
+    }
+    return create_model(algorithm, __config__=STRICT, **fields)
+
+
+def _check_together(options: Hyperparameters) -> None:
+    """Check hyperparameters whose ranges depend on each other."""
+    given = vars(options)
+    if given.get("normalize_advantage") and "batch_size" in given:
+        moves = options.n_envs * options.n_steps
+        last = moves % options.batch_size if "n_epochs" in given else 0  # trpo normalises no batch
+        if 1 in (options.batch_size, last):
+            raise InputError(
+                "batch_size must leave no batch of a single move, whose advantage cannot be "
+                f"normalised, got {options.batch_size} for {moves} moves (n_envs times n_steps)"
+            )
+    if "buffer_size" in given and options.n_steps > options.buffer_size:
+        raise InputError(
+            f"n_steps must be at most buffer_size {options.buffer_size}, got {options.n_steps}"
+        )
 
 
 def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:
@@ -120,37 +405,3 @@ def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
         raise InputError(f"env_kwargs must be a mapping from names, got {shown(given)}")
     return given
-
-
-def once(name: str, places: dict[str, Any]) -> Any:
-    """Return the value of an option from the places that may give it; None if no place does.
-
-    Raises:
-        ValueError: if two places give different values, naming both.
-    """
-    given = {place: value for place, value in places.items() if value is not None}
-    (first, value), *others = given.items() or [("", None)]
-    for place, other in others:
-        if other != value:
-            raise InputError(
-                f"{name} must be given once, got {shown(value)} by {first} and {shown(other)} "
-                f"by {place}"
-            )
-    return value
-
-
-def shown(value: Any) -> str:
-    """Write a user's value for a message: in one line, and shortened where it is long or deep."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = 80
-    return short.repr(value)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of a library's error, or the name of its class if it has no text."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def one_line(error: Exception) -> str:
-    """Return all lines of a library's error as one line, or the name of its class."""
-    return " ".join(str(error).split()) or type(error).__name__

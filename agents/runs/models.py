@@ -13,12 +13,12 @@ from stable_baselines3.common.utils import LinearSchedule
 from ...baselines.task import first_law
 from ...core import FLOATS, InputError
 from ...core.sizes import check_array, check_memory
+from ...core.words import first_line, one_line, shown
 from ..algorithms import ALGORITHMS, Algorithm
 from ..learners.vec_env import GameVecEnv
-from .arguments import OURS, Hyperparameters
-from .config import TrainConfig, task_from_options
-from .hyperparameters import first_line, one_line, shown
-from .reading import read_network
+from .config import TrainConfig
+from .hyperparameters import OURS, Hyperparameters, read_network
+from .options import task_from_options
 
 
 def check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEnv) -> None:

@@ -19,9 +19,9 @@ import torch as th
 
 from ...baselines import Reading
 from ...core import GAMES, Game, InputError
+from ...core.words import first_line
 from ..learners.adapter import ModelPolicy
 from .folders import load_model
-from .hyperparameters import first_line
 
 #: Containers, and the functions and classes that pickled spaces and games consist of.
 PLAIN = {

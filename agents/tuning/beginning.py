@@ -17,9 +17,7 @@ from optuna.distributions import (
 from optuna.study import Study
 
 from ...core import InputError
-from ..runs.arguments import read_hyperparameters
-from ..runs.hyperparameters import read_file
-from ..runs.reading import read_network
+from ..runs.hyperparameters import read_file, read_hyperparameters, read_network
 from ..spaces import Powers, Space
 from .config import TuneConfig
 from .study import distributions, space_of

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import tyro
+from typing import Any, Literal
 
 from ...core import InputError, at_least, one_of
 from ...envs import find_game
 from ..algorithms import ALGORITHMS
-from ..runs.options import ALGORITHMS_IN_WORDS, AlgorithmName, GameName, TrackName
+from ..runs.options import GameName, OneAlgorithm, TrackName
 from ..tracks import TRACKS, Track
 
 
@@ -24,9 +22,7 @@ class TuneConfig:
     track: TrackName = "exactdice-100k"
     """Track of the benchmark, which gives the moves and the games."""
 
-    algorithm: Annotated[
-        AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {ALGORITHMS_IN_WORDS}.")
-    ] = "ppo"
+    algorithm: OneAlgorithm = "ppo"
     """Learning algorithm, a name in ``ALGORITHMS``."""
 
     trials: int = 50

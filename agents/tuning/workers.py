@@ -14,10 +14,10 @@ from typing import Any
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, JournalFileOpenLock
 
 from ...core import InputError, append
+from ...core.words import first_line
 from ..board.pool import Pool
 from ..board.processors import processors
 from ..runs.config import RunError
-from ..runs.hyperparameters import first_line
 from .config import TuneConfig
 from .work import INTERVAL, alive, new_owner, work
 

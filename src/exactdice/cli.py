@@ -19,11 +19,9 @@ from .exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED
 
 #: The extra of the package that installs a library.
 EXTRAS = {
-    "docstring_parser": "cli",
     "flask": "web",
-    "rich": "cli",
-    "tyro": "cli",
-    **dict.fromkeys(("matplotlib", "plotly", "pydantic", "yaml"), "look"),
+    **dict.fromkeys(("docstring_parser", "pydantic", "rich", "tyro"), "cli"),
+    **dict.fromkeys(("matplotlib", "plotly", "yaml"), "look"),
     **dict.fromkeys(
         ("filelock", "optuna", "sb3_contrib", "scipy", "stable_baselines3", "torch"), "agents"
     ),

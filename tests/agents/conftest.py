@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.runs.arguments import fields_of
 from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.hyperparameters import fields_of
 from exactdice.agents.runs.train import train
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.runs.arguments import read_hyperparameters
+from exactdice.agents.runs.hyperparameters import read_hyperparameters
 from exactdice.agents.spaces import Choice, Powers, Span, hyperparameters_of
 from exactdice.agents.tracks import TRACKS
 

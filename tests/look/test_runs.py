@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exactdice.agents.runs.agent import AgentOptions
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
-from exactdice.agents.runs.options import PolicyOptions
 from exactdice.agents.runs.report import report
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
@@ -192,7 +192,7 @@ def test_the_command_of_a_report_names_no_folder_of_this_machine(
 ):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / folder)
-    agent = PolicyOptions(str(tmp_path / "runs" / "mine.json"))
+    agent = AgentOptions(str(tmp_path / "runs" / "mine.json"))
     assert _command(agent) == f"exactdice report {named}"
     assert str(tmp_path) not in _command(replace(agent, game=f"{tmp_path}/mine.py:Mine"))
 
@@ -258,16 +258,14 @@ def test_a_page_fits_a_phone(run, browser):
 def test_who_waits_for_a_page_is_told_how_far_it_is(tmp_path):
     told = []
     with watched(lambda done, total, name: told.append((done, total, name))):
-        write_report(PolicyOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
+        write_report(AgentOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
     steps = [name for _, _, name in told]
     assert [steps.index(name) for name in ("the score", "mistakes", "rolls", "greed-value")]
     assert all(0 <= done < total for done, total, _ in told)
 
 
 def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_path):
-    scored = write_report(
-        PolicyOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html"
-    )
+    scored = write_report(AgentOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
     console = Console(file=io.StringIO(), width=100)
     report(scored, console)
     words, html = console.file.getvalue(), (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import tyro
 
-from ..agents.runs.config import GameName, Keywords
-from ..agents.runs.options import environment_from_options
+from ..agents.runs.options import GameName, Keywords, environment_from_options
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
 from .waiting import shown_progress

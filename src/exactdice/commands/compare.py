@@ -7,13 +7,8 @@ from typing import Annotated
 
 import tyro
 
-from ..agents.runs.options import (
-    GameWord,
-    Keywords,
-    PolicyOptions,
-    policy_from_word,
-    task_of_agents,
-)
+from ..agents.runs.agent import AgentOptions, policy_from_word, task_of_agents
+from ..agents.runs.options import GameWord, Keywords
 from ..baselines import Comparison, Score, compare
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import lost, quoted, result
@@ -68,12 +63,12 @@ def run(options: CompareConfig) -> int:
 def _compare(options: CompareConfig) -> Comparison:
     words = options.first, options.second
     runs = {
-        word: PolicyOptions(word, stochastic=options.stochastic).score(Path(word).name)
+        word: AgentOptions(word, stochastic=options.stochastic).score(Path(word).name)
         for word in words
         if Path(word).is_dir()
     }
     if runs:
-        PolicyOptions.refuse("a comparison without runs", game=options.game, env=options.env)
+        AgentOptions.refuse("a comparison without runs", game=options.game, env=options.env)
     task = next((run.task for run in runs.values()), None)
     task = task or task_of_agents(words, options.game, options.env)
     first, second = (runs.get(word) or policy_from_word(word, task) for word in words)

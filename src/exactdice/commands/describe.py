@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import tyro
 
 from ..agents.board.ladders import LadderWords, find_ladder
-from ..agents.runs.config import GameName, Keywords, task_from_options
+from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import describe
 from ..baselines.scoring.description import PROPERTIES
 from ..core import InputError, Table

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from ..agents.runs.config import Keywords
+from ..agents.runs.options import Keywords
 from ..core import InputError
 from ..core.words import plural
 from .waiting import shown_progress

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from .agent_options import AgentOptions
+from ..agents.runs.agent import AgentOptions
 from .waiting import shown_progress
 
 
@@ -20,7 +20,7 @@ def run(options: ReportConfig) -> int:
     from ..look.report import write_report
 
     with shown_progress():
-        score = write_report(options.agent, options.page)
+        score = write_report(options, options.page)
     print(
         f"{score.policy}: normalised score {score.normalized:.6f}, regret {score.regret:.6f}\n"
         f"written in {options.page}; open it in a browser"

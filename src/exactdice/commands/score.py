@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from .agent_options import AgentOptions
+from ..agents.runs.agent import AgentOptions
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,10 @@ def run(options: ScoreConfig) -> int:
     from ..agents.runs.report import compute, report
     from .waiting import shown_progress
 
-    agent = options.agent
-    if not agent.is_run:
-        agent.refuse("a run folder", ceiling=options.ceiling)
+    if not options.is_run:
+        options.refuse("a run folder", ceiling=options.ceiling)
     with shown_progress():
-        score = agent.score()
+        score = options.score()
         compute(score)
     report(score, Console())
     if options.ceiling:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import tyro
 
-from ..agents.runs.config import GameName, Keywords, task_from_options
+from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import solve
 from ..baselines.task import first_law
 from ..core import FLOATS

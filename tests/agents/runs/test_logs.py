@@ -104,8 +104,8 @@ def test_a_log_needs_its_library(small, tmp_path, monkeypatch, options, missing,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tensorboard": "yes"}, "tensorboard must be of type bool, got 'yes'"),
-        ({"wandb": ""}, "wandb must be the name of a project, got ''"),
+        ({"tensorboard": "yes"}, "tensorboard must be true or false, got 'yes'"),
+        ({"wandb": ""}, "wandb must be a text that is not empty, got ''"),
     ],
 )
 def test_wrong_logs_are_named(small, options, message):

@@ -3,7 +3,7 @@
 import optuna
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.runs.arguments import read_hyperparameters
+from exactdice.agents.runs.hyperparameters import read_hyperparameters
 from exactdice.agents.spaces import hyperparameters_of
 from exactdice.agents.tuning import study
 from exactdice.agents.tuning.beginning import choices_of, within

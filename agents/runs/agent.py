@@ -1,0 +1,115 @@
+"""The agent that words of the command line name: a run, a certificate, a model, a named policy."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from ...baselines import Score, Task, is_policy_name, policy_names, score
+from ...baselines.policies.door import is_path
+from ...baselines.scoring.certificate import task_of
+from ...core import InputError
+from ...core.words import meant
+from ...envs import find_game
+from ...games import DEFAULT_GAME
+from .folders import load_model
+from .options import GameWord, Keywords, task_from_options
+
+
+def task_of_agents(words: Iterable[str], game: str | None, env: Mapping[str, Any]) -> Task:
+    """Build the task of agents by their words: that of a certificate, changed by the options.
+
+    Raises:
+        InputError: as for ``task_from_options``, or if a certificate is damaged.
+    """
+    name = None if game is None else find_game(game).name  # which registers it
+    files = [Path(word) for word in words if Path(word).suffix == ".npz" and Path(word).is_file()]
+    for own in map(task_of, files[:1]):
+        if name in (None, own.game.name):
+            known = {**own.game.keywords, "seat": own.seat, **own.opponent_keywords}
+            name, env = own.game.name, {**known, **env}
+    return task_from_options(name or DEFAULT_GAME, env)
+
+
+def policy_from_word(word: str, task: Task) -> str | Path:
+    """Give the policy of a word of the command line that is no run folder: a name or a file.
+
+    Raises:
+        InputError: if it is neither.
+    """
+    if is_policy_name(task.game, word):
+        return word
+    if is_path(word, task.game):
+        return Path(word)
+    known = policy_names(task.game)
+    raise InputError(
+        f"policy must be a run folder, a certificate, a saved model or one of {', '.join(known)}, "
+        f"got {word!r}{meant(word, known)}"
+    )
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """The options by which a command names an agent."""
+
+    policy: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="POLICY")]
+    """Run folder, certificate, model saved by stable-baselines3, or name of a policy such as
+    random."""
+
+    game: GameWord = None
+    """Game of a policy that is not a run, in upper or lower case. Default: that of a certificate,
+    else Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment for a policy that is not a run: --env max_score 50."""
+
+    model: Literal["final", "best"] | None = None
+    """Which model of a run. Default: final."""
+
+    stochastic: bool = False
+    """Score a model as it draws actions at random from its law, not with its likeliest action."""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the policy is a run folder."""
+        return Path(self.policy).is_dir()
+
+    def score(self, name: str | None = None) -> Score:
+        """Score the policy exactly.
+
+        Args:
+            name: name of the policy in the score; by default its own name.
+
+        Raises:
+            InputError: if there is no such policy, or an option has no effect on it.
+        """
+        return self._score_run(name) if self.is_run else self._score_policy(name)
+
+    def _score_run(self, name: str | None) -> Score:
+        self.refuse("a policy by name", game=self.game, env=self.env)
+        import torch
+
+        torch.set_num_threads(1)  # more threads slow small networks down
+        model, env = load_model(Path(self.policy), self.model or "final")
+        return score(model, env, deterministic=not self.stochastic, name=name)
+
+    def _score_policy(self, name: str | None) -> Score:
+        task = task_of_agents([self.policy], self.game, self.env)
+        policy = policy_from_word(self.policy, task)
+        self.refuse("a run folder", model=self.model)
+        if isinstance(policy, str):
+            self.refuse("a model", stochastic=self.stochastic)
+        return score(policy, task, deterministic=not self.stochastic, name=name)
+
+    @staticmethod
+    def refuse(what: str, **options: Any) -> None:
+        """Refuse options that were given although they are for ``what`` only.
+
+        Raises:
+            InputError: naming the option.
+        """
+        for option, given in options.items():
+            if given:
+                raise InputError(f"{option} must be left out: only {what} has it")
