@@ -26,8 +26,9 @@ def _value(value: Any) -> Any:
     """Return the value of a keyword; a typed whole number as an int, as on the command line."""
     if not isinstance(value, int | str | None):
         raise PydanticCustomError("kind", "a number, a word, true, false or null")
-    typed = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value)
-    return int(value) if typed else value
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value):
+        return int(value)
+    return value
 
 
 #: Keyword arguments of a game in a request.
