@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
+#: What the extra "cli" brings.
+LIGHT = ("docstring-parser", "pydantic", "rich", "tyro")
 RUNS = ROOT / "benchmarks/exactdice-10k"
 FOLDERS = ("agents", "baselines", "core", "diagnose", "envs", "games", "look", "play", "sources")
 
@@ -178,15 +180,15 @@ def test_networks_of_torch_need_no_stable_baselines3(without_extras):
     [
         ("solve", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
         ("", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
-        ("train", ("rich", "tyro"), "train needs more libraries: pip install 'exactdice[agents]'"),
+        ("train", LIGHT, "train needs more libraries: pip install 'exactdice[agents]'"),
         (
             "board .",
-            ("rich", "tyro"),
+            LIGHT,
             "board needs more libraries: pip install 'exactdice[entries]'",
         ),
         (
             f"plot track {RUNS}",
-            ("rich", "tyro"),
+            LIGHT,
             "plot needs more libraries: pip install 'exactdice[look]'",
         ),
     ],
@@ -206,7 +208,7 @@ def test_the_light_extra_is_enough_to_solve_and_to_score(without_extras):
         "    try: main([*words.split(), '--env', 'max_score', '10', 'sides', '3'])\n"
         "    except SystemExit as end: assert end.code == 0"
     )
-    done = without_extras(code, "rich", "tyro")
+    done = without_extras(code, *LIGHT)
     assert done.stderr == ""
     assert "0.5001285115" in done.stdout
     assert "costliest decisions" in done.stdout
@@ -231,7 +233,7 @@ def test_the_extra_look_draws_tracks_and_verifies_entries(
     )
     libraries = re.findall(r'"([a-z]+)>=', needed)
     assert {"matplotlib", "plotly"} <= set(libraries)
-    done = without_extras(code, "rich", "tyro", "docstring-parser", *libraries)
+    done = without_extras(code, *LIGHT, *libraries)
     assert done.stderr == ""
     assert said in done.stdout
 
@@ -255,7 +257,7 @@ def test_the_light_extra_brings_what_the_command_line_needs(installed):
     (metadata,) = installed.glob("exactdice-*.dist-info/METADATA")
     needs = [line for line in metadata.read_text().splitlines() if line.startswith("Requires-Dist")]
     light = {line.split()[1].split(">")[0] for line in needs if 'extra == "cli"' in line}
-    assert light == {"docstring-parser", "rich", "tyro"}
+    assert light == set(LIGHT)
     assert any("exactdice[cli" in line and 'extra == "agents"' in line for line in needs)
 
 
