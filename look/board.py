@@ -39,7 +39,7 @@ def _of_runs(board: Board) -> str:
         page.sortable(*board.results, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
-        _figures(drawn),
+        page.figures(_panels(drawn)),
         page.heading("References"),
         page.paragraph(board.references.words),
         page.table(*board.references.table, texts=2),
@@ -55,7 +55,7 @@ def _of_track(board: Standings | SelfPlayBoard) -> str:
         page.sortable(*board.scores, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
-        _figures(drawn),
+        page.figures(_panels(drawn)),
         page.heading("Games"),
         page.sortable(*board.games, swatches),
     ]
@@ -79,7 +79,6 @@ def _colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
-def _figures(plot: Plot) -> str:
-    """Draw each panel as a figure of its own: side by side, or one by one on a narrow screen."""
-    drawn = [f"<figure>{to_svg(Plot.of(panel, plot.caption))}</figure>" for panel in plot.panels]
-    return f'<div class="panels two">{"".join(drawn)}</div>'
+def _panels(plot: Plot) -> list[str]:
+    """Draw each panel as a picture of its own."""
+    return [to_svg(Plot.of(panel, plot.caption)) for panel in plot.panels]

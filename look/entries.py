@@ -67,7 +67,7 @@ def _page(board: EntryBoard, colours: dict[str, int]) -> str:
         page.sortable(*board.totals, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
-        f"<figure>{to_svg(drawn)}</figure>",
+        page.figures([to_svg(drawn)]),
         page.heading("Games"),
         page.sortable(*board.games, swatches),
         page.heading("Where the entries come from"),

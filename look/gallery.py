@@ -7,7 +7,7 @@ from ..agents.runs.folders import read_config
 from ..core import InputError, make_folder, one_of, write_file
 from ..games import DEFAULT_GAME
 from .drawing import draw
-from .names import EXAMPLES, GAME_CHARTS, picture
+from .plotting import EXAMPLES, GAME_CHARTS, picture
 from .registry import AGENT_CHARTS
 
 #: Agents of a benchmark; their learning curves on the default game share one picture.

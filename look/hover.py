@@ -10,21 +10,14 @@ from plotly.colors import diverging, sequential
 
 from ..core import BoolArray, FloatArray
 from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Points, named
-from .packing import plot
 
 FADED = f"rgba(184, 184, 184, {VEIL})"  # grey
 SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
-HEIGHT = 450  # of plots that say no other, in pixels
 TOLD = 12_000  # up to this number of cells, each has its own text
 
 
-def to_hover_over(panel: Panel, name: str) -> str:
-    """Write a panel as HTML, without its title.
-
-    Args:
-        panel: what to draw.
-        name: unique on the page.
-    """
+def to_hover_over(panel: Panel) -> Any:
+    """Return a panel, without its title, as a ``plotly.graph_objects.Figure``."""
     layout: dict[str, Any] = {
         "template": "plotly_white",
         "margin": {"l": 60, "r": 20, "t": 20, "b": 60 if isinstance(panel, Map) else 80},
@@ -40,8 +33,7 @@ def to_hover_over(panel: Panel, name: str) -> str:
         figure = _bars(panel)
     else:
         figure = _points(panel)
-    figure.update_layout(layout)
-    return plot(name, figure.to_json(), figure.layout.height or HEIGHT)
+    return figure.update_layout(layout)
 
 
 def _map(chart: Map) -> Any:

@@ -1,178 +1,144 @@
-"""A self-contained web page of texts, tables and interactive plots."""
+"""A self-contained web page of texts, tables and interactive plots.
 
-import html
+A page is a list of parts, which a template of jinja2 (``look/templates``) turns into HTML. The
+script of plotly takes 4.8 MB and the numbers of large maps as much again; compressed both take a
+quarter. Every browser since 2023 can unpack them (``DecompressionStream``).
+"""
+
+import base64
+import gzip
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
 
 from ..core import Table
 from .charts import Bars, Map, Panel, Plot
 from .hover import to_hover_over
-from .packing import pack
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1b1f24; background: #fff }
-.scroll { overflow-x: auto }
-.panels { display: grid; gap: 1rem }
-.panels > div { min-width: 0 }
-.two { grid-template-columns: 1fr 1fr }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
-th, td { padding: .25rem min(.75rem, 1.4vw); border-bottom: 1px solid #d0d7de; text-align: left }
-.number { text-align: right; white-space: nowrap }
-table.sortable { position: relative }
-table.sortable :is(th, td):first-child { position: sticky; left: 0; background: #fff }
-table.sortable tr > th { white-space: normal; vertical-align: bottom }
-table.sortable td { white-space: nowrap }
-th button { all: unset; cursor: pointer }
-th button:focus-visible { outline: 2px solid #0072b2 }
-th[aria-sort=ascending] button::after { content: " \\25b2" }
-th[aria-sort=descending] button::after { content: " \\25bc" }
-.swatch { display: inline-block; width: .7em; height: .7em; margin-right: .4em }
-figure { margin: 1rem 0 }
-figure svg { max-width: 100%; height: auto }
-@media (max-width: 50rem) {
-  body { margin: 1rem auto }
-  .two { grid-template-columns: 1fr }
-  table { font-size: .85rem }
-  td:first-child { min-width: 8rem }
-  th, td { padding: .25rem .75rem .25rem 0 }
-}
-h1, h2, p { overflow-wrap: anywhere }
-nav ul { columns: 18rem; padding-left: 1.2rem }
-code { background: #f0f2f4; padding: .1rem .3rem }
-"""
-#: Sorts a table by a column: numbers by size, and rows without a number last.
-SORTING = """
-for (const button of document.querySelectorAll("table.sortable th button")) {
-  button.addEventListener("click", () => {
-    const head = button.parentNode, body = head.closest("table").tBodies[0];
-    const column = head.cellIndex, falls = head.getAttribute("aria-sort") !== "descending";
-    const number = (row) => parseFloat(row.cells[column].textContent.replaceAll(",", ""));
-    const rows = [...body.rows], sign = falls ? -1 : 1;
-    const numeric = rows.some((row) => !Number.isNaN(number(row)));
-    rows.sort((one, other) => {
-      if (!numeric) {
-        return -sign * one.cells[column].textContent.localeCompare(other.cells[column].textContent);
-      }
-      const [a, b] = [number(one), number(other)];
-      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
-      return sign * (a - b);
-    });
-    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", falls === numeric ? "descending" : "ascending");
-    body.append(...rows);
-  });
-}
-"""
+HEIGHT = 450  # of plots that say no other, in pixels
 
 
-def to_html(title: str, parts: Sequence[str]) -> str:
-    """Write a page of parts, which loads nothing from other servers.
+class Part(NamedTuple):
+    """A part of a page: its kind, by which the template chooses the form, and its content."""
+
+    kind: str
+    content: Any
+    sortable: bool = False
+
+
+class _Place(NamedTuple):
+    """The place of a panel on a page, whose figure of plotly a script draws into it."""
+
+    name: str
+    title: str
+    width: int
+    height: int
+    figure: str
+
+
+#: Links to the headings of a page.
+CONTENTS = Part("contents", None)
+
+
+def to_html(title: str, parts: Sequence[Part]) -> str:
+    """Write a page, which loads nothing from other servers.
 
     Args:
         title: its title.
-        parts: its paragraphs, tables and plots, as HTML.
+        parts: its paragraphs, tables and plots.
     """
-    body = pack(parts)
-    if '<table class="sortable">' in body:
-        body += f"\n<script>{SORTING}</script>"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<link rel="icon" href="data:,">
-<title>{html.escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{html.escape(title)}</h1>
-{body}
-</body>
-</html>
-"""
+    places = [place for part in parts if part.kind == "plots" for place in part.content]
+    packed = {}
+    if places:
+        plots = json.dumps(
+            {place.name: json.loads(place.figure) for place in places}, separators=(",", ":")
+        )
+        packed = {"plotly": _compressed(get_plotlyjs()), "plots": _compressed(plots)}
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+    )
+    templates.filters["anchor"] = _anchor
+    return templates.get_template("page.html").render(title=title, parts=parts, packed=packed)
 
 
-def paragraph(text: str) -> str:
-    """Write a paragraph."""
-    return f"<p>{html.escape(text)}</p>"
+def _anchor(heading: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
-def heading(text: str) -> str:
-    """Write a heading, to which ``contents`` can lead."""
-    place = re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
-    return f'<h2 id="{place}">{html.escape(text)}</h2>'
+def _compressed(text: str) -> str:
+    """Compress a text; the same text gives the same letters, as no time stands in them."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def contents(parts: Sequence[str]) -> str:
-    """Write links to the headings in parts of a page."""
-    found = re.findall('<h2 id="(.*?)">(.*?)</h2>', "\n".join(parts))
-    lines = "".join(f'<li><a href="#{place}">{text}</a></li>' for place, text in found)
-    return f'<nav aria-label="Contents"><ul>{lines}</ul></nav>'
+def paragraph(text: str) -> Part:
+    """Return a paragraph."""
+    return Part("paragraph", text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> str:
-    """Write a table of which the first ``texts`` columns hold words; None: all do."""
-    return _scrolled(Table(header, rows, texts=len(header) if texts is None else texts).html())
+def heading(text: str) -> Part:
+    """Return a heading, to which ``CONTENTS`` leads."""
+    return Part("heading", text)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> Part:
+    """Return a table of which the first ``texts`` columns hold words; None: all do."""
+    shown = Table(header, rows, texts=len(header) if texts is None else texts)
+    return Part("table", Markup(shown.html()))  # noqa: S704  every cell is escaped
 
 
 def sortable(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
     swatches: Mapping[str, str] | None = None,
-) -> str:
-    """Write a table of two columns of words and others of numbers, which sorts itself.
+) -> Part:
+    """Return a table of two columns of words and others of numbers, which sorts itself.
 
     Args:
         header: names of the columns; a click on one sorts the rows by it.
         rows: texts of the cells.
         swatches: colours by the texts that get a swatch, as a legend has.
     """
-    return _scrolled(Table(header, rows, texts=2).html(swatches, sortable=True))
+    shown = Table(header, rows, texts=2).html(swatches, sortable=True)
+    return Part("table", Markup(shown), sortable=True)  # noqa: S704  every cell is escaped
 
 
-def _scrolled(table: str) -> str:
-    return f'<div class="scroll">{table}</div>'
+def links(addresses: Mapping[str, str]) -> Part:
+    """Return a list of links to other pages, by their texts."""
+    return Part("links", addresses)
 
 
-def links(addresses: Mapping[str, str]) -> str:
-    """Write a list of links to other pages, by their texts."""
-    lines = "".join(
-        f'<li><a href="{html.escape(address)}" rel="nofollow noopener">{html.escape(text)}</a></li>'
-        for text, address in addresses.items()
-    )
-    return f"<ul>{lines}</ul>"
+def figures(drawn: Sequence[str]) -> Part:
+    """Return pictures, as SVG, side by side, or one by one on a narrow screen."""
+    return Part("figures", [Markup(each) for each in drawn])  # noqa: S704  matplotlib's own
 
 
-def section(plot: Plot, name: str) -> str:
-    """Write a plot with its title and caption; ``name`` is unique on the page."""
+def section(plot: Plot, name: str) -> Iterator[Part]:
+    """Yield a plot with its title and caption; ``name`` is unique on the page."""
+    yield heading(plot.title)
+    yield paragraph(plot.caption)
     several = len(plot.panels) > 1
-    panels = "\n".join(
-        f"<div>{_title(panel, several)}"
-        f'<div class="scroll"><div style="min-width: {_width(panel)}px">'
-        f"{to_hover_over(panel, f'{name}-{number}')}</div></div></div>"
-        for number, panel in enumerate(plot.panels)
-    )
-    beside = "panels two" if several else "panels"
-    keys = dict.fromkeys(key for panel in plot.panels for key in _keys(panel))
-    parts = [
-        heading(plot.title),
-        paragraph(plot.caption),
-        f'<div class="{beside}">{panels}</div>',
-    ]
-    if keys:
+    yield Part("plots", [_place(*each, name, several) for each in enumerate(plot.panels)])
+    if keys := list(dict.fromkeys(key for panel in plot.panels for key in _keys(panel))):
         of = "Cells" if any(isinstance(panel, Map) for panel in plot.panels) else "Bars"
-        parts.append(paragraph(f"{of}: {'; '.join(keys)}."))
-    return "\n".join(parts)
+        yield paragraph(f"{of}: {'; '.join(keys)}.")
 
 
-def _title(panel: Panel, titled: bool) -> str:
-    """Write what stands above a panel: its title if ``titled``, and what a map's colours are."""
-    words = [panel.title] if titled and panel.title else []
+def _place(number: int, panel: Panel, name: str, several: bool) -> _Place:
+    """Draw a panel: above it stand its title, if it is one of several, and a map's quantity."""
+    words = [panel.title] if several and panel.title else []
     words += [panel.value_label] if isinstance(panel, Map) else []
-    return f"<p><b>{html.escape(': '.join(words))}</b></p>" if words else ""
+    figure = to_hover_over(panel)
+    height = figure.layout.height or HEIGHT
+    return _Place(f"{name}-{number}", ": ".join(words), _width(panel), height, figure.to_json())
 
 
 def _width(panel: Panel) -> int:

@@ -19,7 +19,7 @@ from ..core.progress import tell
 from ..core.words import typed
 from . import agents, page
 from .charts import Plot
-from .names import GAME_CHARTS
+from .plotting import GAME_CHARTS
 from .registry import AGENT_CHARTS
 
 BLUNDERS = 20
@@ -42,11 +42,11 @@ def write_report(agent: AgentOptions, path: Path) -> Score:
     score = agent.score(label(Path(agent.policy)))
     title = f"{present(score.task.game).title}: {quoted(score.policy)}"
     steps = list(_steps(agent, score))
-    parts: list[str] = []
+    parts: list[page.Part] = []
     for number, (name, make) in enumerate(steps):
         tell(number, len(steps), name)
         parts += make()
-    lead = [page.paragraph(_what_it_is(score)), page.contents(parts)]
+    lead = [page.paragraph(_what_it_is(score)), page.CONTENTS]
     write_file(path, page.to_html(title, [*lead, *parts]).encode())
     return score
 
@@ -57,7 +57,9 @@ def _what_it_is(score: Score) -> str:
     return " ".join([what, *summary(score)])
 
 
-def _steps(agent: AgentOptions, score: Score) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
+def _steps(
+    agent: AgentOptions, score: Score
+) -> Iterator[tuple[str, Callable[[], Iterable[page.Part]]]]:
     """List what computes the parts of the page, by names for whoever waits."""
     game = score.task.game
     yield "the score", partial(_numbers, score)
@@ -74,7 +76,7 @@ def _steps(agent: AgentOptions, score: Score) -> Iterator[tuple[str, Callable[[]
     yield "the page", partial(_origin, agent)
 
 
-def _origin(agent: AgentOptions) -> Iterator[str]:
+def _origin(agent: AgentOptions) -> Iterator[page.Part]:
     yield page.heading("How this page was made")
     yield page.paragraph(
         "Everything here is computed over every state of the game; nothing is an estimate from "
@@ -101,20 +103,20 @@ def _without_folders(place: str) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
 
 
-def _numbers(score: Score) -> Iterator[str]:
+def _numbers(score: Score) -> Iterator[page.Part]:
     """Write the figures of the score, the results of games, and the score in parts."""
     yield page.heading("Score")
     shown = [figure for figure in FIGURES if figure.label and figure.text(score)]
     rows = [[figure.label, figure.text(score), figure.meaning] for figure in shown]
     yield page.table(["", "exact", "what it is"], rows)
     if score.outcomes is not None:
-        yield page.section(agents.outcomes(score), "outcomes")
+        yield from page.section(agents.outcomes(score), "outcomes")
     for each in tables(score):
         yield page.heading(each.title)
         yield page.table(each.header, each.rows, each.texts)
 
 
-def _mistakes(score: Score) -> Iterator[str]:
+def _mistakes(score: Score) -> Iterator[page.Part]:
     """Write the table of the costliest decisions, and their map."""
     try:
         costly = costliest(score, BLUNDERS)
@@ -128,10 +130,10 @@ def _mistakes(score: Score) -> Iterator[str]:
         return
     yield page.table(costly.header, costly.rows, costly.texts)
     if has_few_states(score.task.game):
-        yield page.section(agents.mistakes(score), "mistakes")
+        yield from page.section(agents.mistakes(score), "mistakes")
 
 
-def _best_response(score: Score) -> Iterator[str]:
+def _best_response(score: Score) -> Iterator[page.Part]:
     """Describe what a best response to the agent earns, and where it departs from equilibrium."""
     if score.exploitability_in_seat is None:
         return
@@ -171,11 +173,11 @@ def _improved(game: Game, blunder: Blunder) -> str:
     )
 
 
-def _of_run(agent: AgentOptions) -> Iterator[str]:
+def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
     from . import diagnosis, runs
 
     folder = Path(agent.policy)
-    yield page.section(runs.learning([folder]), "learning")
+    yield from page.section(runs.learning([folder]), "learning")
     yield from _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
     if (folder / "diagnosis.npz").is_file():
         yield from _drawn("diagnosis", partial(diagnosis.diagnosis, folder))
@@ -183,7 +185,7 @@ def _of_run(agent: AgentOptions) -> Iterator[str]:
         yield from _findings(folder)
 
 
-def _findings(folder: Path) -> Iterator[str]:
+def _findings(folder: Path) -> Iterator[page.Part]:
     """Tell what the audits of training have found."""
     from ..diagnose.training.diary import Diary  # needs the libraries of training
 
@@ -195,9 +197,9 @@ def _findings(folder: Path) -> Iterator[str]:
     yield page.table(["check", "mistake", "in words"], rows)
 
 
-def _drawn(name: str, draw: Callable[[], Plot]) -> Iterator[str]:
+def _drawn(name: str, draw: Callable[[], Plot]) -> Iterator[page.Part]:
     """Write a plot, or a paragraph that explains why there is none."""
     try:
-        yield page.section(draw(), name)
+        yield from page.section(draw(), name)
     except InputError as error:
         yield page.paragraph(f"No picture {name}: {error}")

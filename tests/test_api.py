@@ -171,10 +171,10 @@ def test_any_chart_is_a_figure():
     ("what", "env", "message"),
     [
         (["greed-polcy"], None, "chart must be one of .*; did you mean greed-policy\\?"),
-        (["greed-policy", "random"], None, "greed-policy must stand alone, got 1 more"),
+        (["greed-policy", "random"], None, "greed-policy must stand alone, got random"),
         (["greed-policy"], exactdice.Task(FourTwoOne()), "env must be of Greed for greed-policy"),
-        (["mistakes-421"], SMALL, "env must be left out, as mistakes-421 has its own game"),
-        (["mistakes-421", "x"], None, "mistakes-421 must stand alone, got 1 more"),
+        (["mistakes-421"], SMALL, "env must be of FourTwoOne for mistakes-421, got one of Greed"),
+        (["mistakes-421", "x"], None, "mistakes-421 must stand alone, got x"),
         (["mistakes"], SMALL, "mistakes must be followed by a score or one policy, got 0"),
         (["mistakes", "random"], None, "env must be given for mistakes of a policy, got None"),
         (["mistakes", exactdice.score("random", SMALL)], SMALL, "env must be left out, as a score"),
@@ -188,7 +188,7 @@ def test_a_chart_that_cannot_be_drawn_is_refused(what, env, message):
 
 
 def test_a_chart_without_matplotlib_says_what_to_install(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("exactdice.look.figure")]:
+    for name in [name for name in sys.modules if name.startswith("exactdice.look.drawing")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="plot needs more libraries .matplotlib.figure.: pip"):

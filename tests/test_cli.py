@@ -27,7 +27,7 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Comparison, Task, certificate
 from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.games import FourTwoOne, Greed
-from exactdice.look.names import NAMES
+from exactdice.look.plotting import NAMES
 from stable_baselines3 import PPO
 
 import exactdice

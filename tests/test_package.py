@@ -231,7 +231,7 @@ def test_the_extra_look_draws_tracks_and_verifies_entries(
     (needed,) = (
         line for line in (ROOT / "pyproject.toml").read_text().splitlines() if line[:7] == "look = "
     )
-    libraries = re.findall(r'"([a-z]+)>=', needed)
+    libraries = re.findall(r'"([a-z0-9]+)>=', needed)
     assert {"matplotlib", "plotly"} <= set(libraries)
     done = without_extras(code, *LIGHT, *libraries)
     assert done.stderr == ""

@@ -82,12 +82,13 @@ def plot(chart: str, *what: Any, env: Any = None) -> Any:
             missing.
     """
     try:
-        from .look.figure import plot as draw
+        from .look.drawing import to_figure
+        from .look.plotting import make_plot
     except ModuleNotFoundError as error:
         raise InputError(
             f"plot needs more libraries ({error.name}): pip install 'exactdice[look]'"
         ) from None
-    return draw(chart, *what, env=env)
+    return to_figure(make_plot(chart, *what, env=env))
 
 
 __all__ = [

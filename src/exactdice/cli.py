@@ -21,7 +21,7 @@ from .exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED
 EXTRAS = {
     "flask": "web",
     **dict.fromkeys(("docstring_parser", "pydantic", "rich", "tyro"), "cli"),
-    **dict.fromkeys(("matplotlib", "plotly", "yaml"), "look"),
+    **dict.fromkeys(("jinja2", "matplotlib", "plotly", "yaml"), "look"),
     **dict.fromkeys(
         ("filelock", "optuna", "sb3_contrib", "scipy", "stable_baselines3", "torch"), "agents"
     ),

@@ -24,7 +24,7 @@ from exactdice.diagnose.training.columns import COLUMNS
 from exactdice.diagnose.training.diary import Diary
 from exactdice.diagnose.training.models import FILE, diagnose_models
 from exactdice.envs import sparse_law
-from exactdice.look.names import picture
+from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
 from small_games import Owed

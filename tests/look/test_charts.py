@@ -14,7 +14,8 @@ from exactdice.look import agents, page
 from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.games import four_two_one, greed
-from exactdice.look.names import AGENT_CHARTS, GAME_CHARTS, picture
+from exactdice.look.hover import to_hover_over
+from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
 from small_games import Walk
 
 import exactdice
@@ -342,13 +343,13 @@ def test_outcomes_stand_beside_those_of_optimal_play():
 @pytest.mark.parametrize(
     ("words", "options", "message"),
     [
-        (["greed-policy", "x"], {}, "greed-policy must stand alone, got 'x'"),
+        (["greed-policy", "x"], {}, "greed-policy must stand alone, got x"),
         (["lowest-score-keep"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
         (["lowest-score-first"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
         (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
         (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
         (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
-        (["rolls", "random", "ShutTheBox"], {}, "rolls must be followed by an agent of Gr"),
+        (["rolls", "random", "ShutTheBox"], {}, "rolls must be of an agent of Greed, got one of"),
         (["421-laws"], {"env": {"faces": 10, "utility": "sum"}}, "faces must be at most 9"),
         (["421-laws"], {"env": {"dice": 5, "utility": "sum"}}, "results at most 130 here"),
         (["mistakes"], {}, "mistakes must be followed by a run folder or a policy, got nothing"),
@@ -369,7 +370,7 @@ def test_a_picture_of_the_gallery_is_drawn_by_its_name():
     assert picture(["outcomes-lowest-score"], env=SMALL["LowestScore"]).caption == (
         picture(["outcomes", "only3s", "LowestScore"], SMALL["LowestScore"]).caption
     )
-    with pytest.raises(InputError, match="outcomes-lowest-score must stand alone, got 'Greed'"):
+    with pytest.raises(InputError, match="outcomes-lowest-score must stand alone, got Greed"):
         picture(["outcomes-lowest-score", "Greed"])
 
 
@@ -385,9 +386,10 @@ def test_a_marked_bar_is_hatched_and_the_legend_says_why(others, tmp_path):
         hatched_label="not optimal",
     )
     shown = Plot.of(panel, "Two bars.")
-    html = page.section(shown, "two").replace("\\u002f", "/")
-    assert "<p>Bars: hatched, not optimal.</p>" in html
-    assert '"shape":["","/"]' in html
+    *_, key = page.section(shown, "two")
+    assert key.content == "Bars: hatched, not optimal."
+    (bars, *_) = to_hover_over(panel).data
+    assert bars.marker.pattern.shape == ("", "/")
     draw(shown, tmp_path / "two.svg")
     text = (tmp_path / "two.svg").read_text()
     assert "not optimal" in text
@@ -422,7 +424,7 @@ def test_the_chart_of_beginnings_keeps_every_rule():
 
 
 def test_every_chart_of_one_game_refuses_agents_of_another():
-    with pytest.raises(InputError, match="rolls must be followed by an agent of Greed, got one of"):
+    with pytest.raises(InputError, match="rolls must be of an agent of Greed, got one of"):
         picture(["rolls", "random", "FourTwoOne"], env=SMALL["FourTwoOne"])
 
 

@@ -17,7 +17,7 @@ from exactdice.baselines import describe, make_task
 from exactdice.baselines.scoring.description import PROPERTIES
 from exactdice.envs import find_game
 from exactdice.look.ladders import highest, ladder, read_ladder
-from exactdice.look.names import picture
+from exactdice.look.plotting import picture
 
 ROOT = Path(__file__).parents[2]
 #: Ladders that were run, whose figures docs/ladders.md has.

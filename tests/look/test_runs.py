@@ -18,10 +18,11 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
 from exactdice.baselines.scoring.figure import FIGURES
 from exactdice.core.progress import watched
-from exactdice.look import gallery, page
+from exactdice.look import gallery
 from exactdice.look import runs as charts
 from exactdice.look.games import greed
-from exactdice.look.names import GAME_CHARTS
+from exactdice.look.hover import to_hover_over
+from exactdice.look.plotting import GAME_CHARTS
 from exactdice.look.report import _command, write_report
 from rich.console import Console
 
@@ -303,10 +304,8 @@ def test_the_page_says_why_a_map_is_missing(run):
 
 def test_of_too_many_cells_each_says_its_number():
     shown = greed.value(make_task("Greed", max_score=20, sides=6))
-    assert (
-        "own score %{x}, other's score %{y}<br>win probability %{customdata:.4f}"
-        in page.section(shown, "value").replace("\\u003c", "<").replace("\\u003e", ">")
-    )
+    said = [trace.hovertemplate for trace in to_hover_over(shown.panels[0]).data]
+    assert any("<br>win probability %{customdata:.4f}" in each for each in said if each)
 
 
 def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):

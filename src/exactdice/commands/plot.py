@@ -65,7 +65,7 @@ def run(options: PlotConfig) -> int:
     if options.is_gallery:
         return _gallery(options.folder or Path("gallery"), options.what[1:], options.only)
     from ..look.charts import format_of
-    from ..look.names import NAMES, list_charts, picture
+    from ..look.plotting import NAMES, list_charts, picture
 
     if not options.what:
         print(list_charts())

@@ -1,0 +1,192 @@
+"""Plots by the names of charts, for Python and for the words of the command line."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from ..agents.runs.agent import AgentOptions
+from ..agents.runs.config import RunError
+from ..agents.runs.options import task_from_options
+from ..baselines import Score, as_task, score
+from ..baselines.policies.door import label
+from ..core import GAMES, InputError, one_of
+from ..core.words import meant
+from . import agents, games, registry  # noqa: F401  the first two register their charts
+from .charts import Plot
+from .registry import AGENT_CHARTS, Example, GameChart
+
+_Chart = TypeVar("_Chart", GameChart, Example)
+
+
+class RunChart(NamedTuple):
+    """A chart of run folders.
+
+    Attributes:
+        after: what follows its name.
+        shows: what it shows.
+        place: its module and function: some modules need the libraries of training.
+    """
+
+    after: str
+    shows: str
+    place: str
+
+
+def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
+    """Sort charts by game; the charts of one game keep the order in which they were registered."""
+    return dict(sorted(charts.items(), key=lambda entry: list(GAMES).index(entry[1].game)))
+
+
+GAME_CHARTS = _in_order(registry.GAME_CHARTS)
+EXAMPLES = _in_order(registry.EXAMPLES)
+RUN_CHARTS = {
+    "learning": RunChart(
+        "RUN ...", "the exact gap to the optimum of runs over their steps", "runs:learning"
+    ),
+    "critic": RunChart(
+        "RUN", "the critic's estimates of state values, against the exact values", "runs:critic"
+    ),
+    "diagnosis": RunChart(
+        "RUN",
+        "exact figures of the critic, advantages and exploration over the steps",
+        "diagnosis:diagnosis",
+    ),
+    "gae": RunChart(
+        "RUN",
+        "the exact bias and noise of advantage estimates against lambda",
+        "diagnosis:gae_by_lambda",
+    ),
+    "leaderboard": RunChart(
+        "FOLDER", "the mean score of every agent in every game", "runs:leaderboard"
+    ),
+    "track": RunChart("FOLDER", "the curves of all runs on a track", "tracks:track"),
+    "ladder": RunChart(
+        "FOLDER", "the gap to the optimum of every agent on the rungs of a ladder", "ladders:ladder"
+    ),
+}
+NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
+
+
+def list_charts() -> str:
+    """List the charts by kind, one on a line: name, what follows it, and what the chart shows."""
+    of_agents = {
+        name: ("AGENT" if chart.game is None else f"AGENT of {chart.game.name}", _shows(chart.draw))
+        for name, chart in AGENT_CHARTS.items()
+    }
+    kinds = {
+        "Charts of a game": {name: ("", _shows(chart.draw)) for name, chart in GAME_CHARTS.items()},
+        "Charts of an agent, which is a run folder or a policy": of_agents,
+        "Charts of runs and benchmarks": {name: each[:2] for name, each in RUN_CHARTS.items()},
+        "Pictures of the gallery": {name: ("", " ".join(each)) for name, each in EXAMPLES.items()},
+    }
+    lines = []
+    for kind, charts in kinds.items():
+        begins = [f"  {name} {after}".rstrip() for name, (after, _) in charts.items()]
+        width = max(map(len, begins))
+        shown = (what for _, what in charts.values())
+        told = (f"{begin:<{width}}  {what}" for begin, what in zip(begins, shown, strict=True))
+        lines += ["", f"{kind}:", *told]
+    return "\n".join(lines[1:])
+
+
+def _shows(draw: Callable[..., Plot]) -> str:
+    """Say what a chart shows: the first line of its docstring, without the verb and the dot."""
+    said = (draw.__doc__ or "").strip().partition("\n")[0]
+    return said.partition(" ")[2].rstrip(".")
+
+
+def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
+    """Make a plot.
+
+    Args:
+        chart: name of the chart.
+        what: what the chart is of, as ``exactdice.plot`` has it.
+        env: an environment of this project, its id, or a ``Task``.
+
+    Raises:
+        InputError: if there is no such chart, or the other arguments do not suit it.
+    """
+    one_of("chart", chart, NAMES)
+    if chart in RUN_CHARTS:
+        return _of_runs(chart, what, env)
+    if chart in AGENT_CHARTS:
+        return _of_agent(chart, what, env)
+    if what:
+        raise InputError(f"{chart} must stand alone, got {label(what[0])}")
+    own = GAME_CHARTS.get(chart) or EXAMPLES[chart]
+    task = task_from_options(own.game, {}) if env is None else as_task(env)
+    if task.game.name != own.game:
+        raise InputError(f"env must be of {own.game} for {chart}, got one of {task.game.name}")
+    if isinstance(own, Example):
+        return _of_agent(own.chart, (own.policy,), task)
+    return own.draw(task)
+
+
+def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
+    if len(what) != 1:
+        raise InputError(f"{name} must be followed by a score or one policy, got {len(what)}")
+    (agent,) = what
+    if isinstance(agent, Score):
+        if env is not None:
+            raise InputError("env must be left out, as a score has its own")
+        scored = agent
+    elif env is None:
+        raise InputError(f"env must be given for {name} of a policy, got None")
+    else:
+        scored = score(agent, env)
+    chart = AGENT_CHARTS[name]
+    if not chart.suits(scored.task.game):
+        assert chart.game is not None
+        raise InputError(
+            f"{name} must be of an agent of {chart.game.name}, got one of {scored.task.game.name}"
+        )
+    return chart.draw(scored)
+
+
+def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
+    if env is not None:
+        raise InputError(f"env must be left out, as {name} has its own game")
+    chart, folders = RUN_CHARTS[name], [Path(folder) for folder in what]
+    several = chart.after.endswith("...")
+    if not folders or (len(folders) > 1 and not several):
+        wanted = "run folders" if several else "a folder"
+        got = " ".join(map(str, folders)) or "none"
+        raise InputError(f"{name} must be followed by {wanted}, got {got}")
+    for folder in folders:
+        if not folder.is_dir():
+            raise RunError(f"{name} must be followed by a folder, got {folder}")
+    module, _, function = chart.place.partition(":")
+    draw: Callable[[Any], Plot] = getattr(import_module(f".{module}", __package__), function)
+    return draw(folders if several else folders[0])
+
+
+def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) -> Plot:
+    """Make the plot that the words of a command name.
+
+    Args:
+        words: the name of a chart and its agent with its game, its runs or its folder; the name of
+            a picture of the gallery; or run folders, for their learning curves.
+        env: keywords of the game.
+
+    Raises:
+        InputError: if there is no such chart, or the other words do not suit it.
+    """
+    name, *others = words
+    if own := GAME_CHARTS.get(name) or EXAMPLES.get(name):
+        return make_plot(name, *others, env=task_from_options(own.game, dict(env or {})))
+    if name in AGENT_CHARTS:
+        if not 1 <= len(others) <= 2:
+            got = " ".join(others) or "nothing"
+            raise InputError(f"{name} must be followed by a run folder or a policy, got {got}")
+        agent = AgentOptions(others[0], others[1] if others[1:] else None, dict(env or {}))
+        return make_plot(name, agent.score(label(Path(agent.policy))))
+    unknown = [word for word in words if not Path(word).is_dir()]
+    if name not in RUN_CHARTS and unknown and not Path(name).is_dir():
+        known = ", ".join(NAMES)
+        raise InputError(
+            f"what must be run folders, gallery or one of {known}, got {unknown[0]!r}"
+            + meant(unknown[0], NAMES)
+        )
+    AgentOptions.refuse("a picture of runs", env=env or {})
+    return make_plot(*words) if name in RUN_CHARTS else make_plot("learning", *words)
