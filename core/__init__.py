@@ -1,4 +1,4 @@
-"""The contract of games, and the sweeps that compute with any game; it needs numpy only."""
+"""The contract of games, and the sweeps of any game, with numpy (and platformdirs) only."""
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
 from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens

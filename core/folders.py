@@ -4,7 +4,6 @@ import errno
 import io
 import os
 import platform
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,21 +11,12 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any, Literal
 
+from platformdirs import PlatformDirs
+
 from .errors import InputError, WriteError
 from .words import printable
 
 HOST = platform.node()
-
-#: What follows the home folder: on Windows, on macOS and elsewhere, with the variable that names
-#: another folder.
-PLACES = {
-    "cache": (("AppData/Local", "LOCALAPPDATA"), "Library/Caches", (".cache", "XDG_CACHE_HOME")),
-    "data": (
-        ("AppData/Local", "LOCALAPPDATA"),
-        "Library/Application Support",
-        (".local/share", "XDG_DATA_HOME"),
-    ),
-}
 
 
 def user_folder(kind: Literal["cache", "data"], variable: str) -> Path | None:
@@ -39,15 +29,10 @@ def user_folder(kind: Literal["cache", "data"], variable: str) -> Path | None:
     """
     if named := os.environ.get(variable, ""):
         return None if named == "none" else Path(named)
-    try:
-        home = Path.home()
-    except RuntimeError:  # no home is known
+    if os.path.expanduser("~") == "~":  # no home is known  # noqa: PTH111  Path would raise
         return None
-    windows, mac, other = PLACES[kind]
-    if sys.platform == "darwin":
-        return home / mac / "exactdice"
-    usual, moved = windows if sys.platform == "win32" else other
-    return Path(os.environ.get(moved) or home / usual, "exactdice")
+    places = PlatformDirs("exactdice", appauthor=False, opinion=False)
+    return places.user_cache_path if kind == "cache" else places.user_data_path
 
 
 def make_folder(folder: Path) -> None:

@@ -12,6 +12,7 @@ from exactdice.core.folders import user_folder
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import GAMES
 from exactdice.games.yahtzee.sweeps import YahtzeeSweeps
+from platformdirs import PlatformDirs
 
 GAME = GAMES["Yahtzee"](boxes="ones,full_house,yahtzee")
 
@@ -187,33 +188,16 @@ def test_scores_are_those_of_kept_values(folder, sweeps_made):
 
 
 @pytest.mark.parametrize(
-    ("platform", "variables", "place"),
-    [
-        ("linux", {}, "home/.cache/exactdice"),
-        ("linux", {"XDG_CACHE_HOME": "there"}, "there/exactdice"),
-        ("darwin", {"XDG_CACHE_HOME": "there"}, "home/Library/Caches/exactdice"),
-        ("win32", {"LOCALAPPDATA": "local"}, "local/exactdice"),
-        ("win32", {}, "home/AppData/Local/exactdice"),
-        ("linux", {kept.VARIABLE: "mine"}, "mine"),
-        ("linux", {kept.VARIABLE: ""}, "home/.cache/exactdice"),
-    ],
+    ("value", "place"), [("", "there/exactdice"), ("mine", "mine"), ("none", None)]
 )
-def test_the_folder_of_each_system(monkeypatch, platform, variables, place):
-    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", kept.VARIABLE):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(Path, "home", lambda: Path("home"))
-    monkeypatch.setattr(sys, "platform", platform)
-    assert user_folder("cache", kept.VARIABLE) == Path(place)
+def test_a_variable_names_another_folder(monkeypatch, tmp_path, value, place):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(PlatformDirs, "user_cache_path", Path("there/exactdice"))
+    monkeypatch.setenv(kept.VARIABLE, value)
+    assert user_folder("cache", kept.VARIABLE) == (place and Path(place))
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
-    def unknown():
-        raise RuntimeError("no home")
-
-    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
     monkeypatch.delenv(kept.VARIABLE)
-    assert user_folder("cache", kept.VARIABLE) is None
-    monkeypatch.setenv(kept.VARIABLE, "none")
     assert user_folder("cache", kept.VARIABLE) is None
