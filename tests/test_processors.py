@@ -62,7 +62,7 @@ LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 ESTIMATES = ROOT / "core" / "sizes.py"
 #: Its products and sums are integers that floats hold exactly, in any order.
 FIXED_POINT = ROOT / "baselines" / "policies" / "fixed_point.py"
-#: Its scores are in single precision; final figures are the core's.
+#: Networks compute there; their scores are the core's.
 JAX = ROOT / "envs" / "jax"
 EXACT = [
     path

@@ -1,8 +1,7 @@
-"""The environments in JAX: compiled programs step and score the same flat tables."""
+"""The environments in JAX: compiled programs step the same flat tables; the core scores."""
 
 from .environment import Environment, State, make
-from .law import ExactLaw
-from .scoring import ExactScore, exact_score
+from .scoring import ExactLaw, ExactScore, exact_score
 from .tables import Params, stack
 
 __all__ = [

@@ -23,7 +23,7 @@ from ..api.encoding import Encoding, EncodingName
 from ..api.registration import find_game
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
-from .law import ExactLaw, exact_law
+from .scoring import ExactLaw, exact_law
 from .tables import Params, encoded, params_of
 
 

@@ -1,40 +1,77 @@
-"""Exact scores of networks inside compiled programs, by sweeps over the law of a task.
+"""Exact scores of networks inside compiled programs, computed by the core on the host.
 
-A sweep gives better values: an error in the values before is multiplied by the chance that a game
-goes on for as long as the sweep looks ahead. The sweeps carry this chance along, as a second column
-of the values, and end once a game goes on with a chance below an eighth of the spacing of floats at
-1, which is 1.5e-8 in single precision. The error left by this is at most that chance times the
-range of payoffs, or twice that if moves pay before the end. A game of moves without cycles takes
-one sweep; a game of turns takes one for each turn.
+The program computes what the network prefers in every state of the agent, and hands it to the core
+by ``jax.pure_callback``. So a score is the core's own number, on any device and under ``jit``,
+``vmap`` and ``scan``. It has no derivative.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from .choice import Sweep, chooser
-from .law import ExactLaw
+from ...baselines import Task, score
+from ...baselines.policies.preferences import choose
+from ...core import FloatArray, InputError
+from ...core.positions import states_of
+from ..api.encoding import EncodingName
+from .tables import encoded, on_device, parts_of, tables_of
 
-#: A policy whose games may last for more sweeps gets no score.
-MOST_SWEEPS = 10_000
+#: Number of states whose logits a network gives at once.
+BATCH = 2**14
+#: Tasks by their numbers in laws: a compiled program can hand on numbers only.
+_TASKS: list[Task] = []
+
+
+class ExactLaw(NamedTuple):
+    """A task and its states as arrays, a pytree.
+
+    Attributes:
+        number: number of the task on the host, int32.
+        legal: whether an action is legal, shape (place, action).
+        parts, by_place, by_context: see ``Params``.
+        places: place of each state in which the agent may be to move, shape (state,).
+        contexts: context of each of these states, shape (state,).
+    """
+
+    number: jax.Array
+    legal: jax.Array
+    parts: jax.Array
+    by_place: jax.Array
+    by_context: jax.Array
+    places: jax.Array
+    contexts: jax.Array
 
 
 class ExactScore(NamedTuple):
-    """The score of a policy, exact up to the rounding of 32-bit floats.
+    """The core's score of a policy, in JAX's floats: rounded to 32 bits unless 64 are enabled.
 
     Attributes:
         value: expected payoff of the policy.
         regret: expected payoff that the policy loses against the optimum.
         normalized: (value - random) / (optimum - random); 1 if optimum and random agree.
-        sweeps: number of sweeps that the score took, int32.
     """
 
     value: jax.Array
     regret: jax.Array
     normalized: jax.Array
-    sweeps: jax.Array
+
+
+def exact_law(task: Task, encoding: EncodingName) -> ExactLaw:
+    """List the states of a task.
+
+    Raises:
+        InputError: if the game is too large for tables.
+    """
+    process = tables_of(task)
+    places, contexts = process.groups.locate(states_of(task.game, task.seat))
+    if task not in _TASKS:
+        _TASKS.append(task)
+    tables = *parts_of(task, encoding), places, contexts
+    return ExactLaw(*map(on_device, (_TASKS.index(task), process.legal > 0, *tables)))
 
 
 def exact_score(
@@ -50,32 +87,55 @@ def exact_score(
             draws from the softmax of its logits.
 
     Returns:
-        The score; NaN if a logit is NaN in a state that the policy's games may meet, as those of a
-        network whose training has diverged, or if these games may last for too many sweeps.
+        The score; NaN if the largest logit of a state is not finite, as those of a network whose
+        training has diverged.
 
     Raises:
         InputError: if the logits have another shape.
     """
-    choose = chooser(apply_fn, deterministic, law.guess.dtype)
-    value, sweeps = _value(law, law.sweep(choose))
-    span = law.scale.optimum - law.scale.random
-    share = (value - law.scale.random) / jnp.where(span > 0, span, 1)
-    normalized = jnp.where(span > 0, share, 1 + 0 * share)  # NaN stays NaN
-    return ExactScore(value, law.scale.optimum - value, normalized, sweeps)
+
+    def prefer(state: tuple[jax.Array, jax.Array]) -> jax.Array:
+        place, context = state
+        parts = jnp.concatenate([law.by_place[place], law.by_context[context]])
+        given = apply_fn(encoded(law.parts, parts)[None])
+        if given.shape != (1, law.legal.shape[1]):
+            wanted = "state", law.legal.shape[1]
+            raise InputError(f"apply_fn must give logits of shape {wanted}, got {given.shape[1:]}")
+        logits = jnp.where(law.legal[place], given[0], -jnp.inf)
+        known = jnp.isfinite(logits.max())
+        if deterministic:
+            return jnp.where(known, jnp.argmax(logits), -1)
+        return jnp.where(known, logits, jnp.nan)
+
+    preferred = jax.lax.map(prefer, (law.places, law.contexts), batch_size=BATCH)
+    figures = jax.ShapeDtypeStruct((3,), jnp.zeros(()).dtype)
+    host = partial(_figures, dtype=figures.dtype)
+    found = jax.pure_callback(host, figures, law.number, preferred, vmap_method="broadcast_all")
+    return ExactScore(*jnp.moveaxis(found, -1, 0))
 
 
-def _value(law: ExactLaw, sweep: Sweep) -> tuple[jax.Array, jax.Array]:
-    """Return the value of the start, and the number of sweeps that it took."""
-    little = jnp.finfo(law.guess.dtype).eps / 8
+def _figures(number: Any, preferred: Any, dtype: Any) -> FloatArray:
+    """Return value, regret and normalised score of each network of a batch, shape (..., 3).
 
-    def goes_on(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
-        number, values = carry
-        return (values[law.start, 1] > little) & (number < MOST_SWEEPS)
+    Args:
+        number: of the task, shape (...,).
+        preferred: actions, shape (..., state), or logits, shape (..., state, action).
+        dtype: of the result.
+    """
+    number, preferred = np.asarray(number), np.asarray(preferred)  # no other code may call JAX
+    figures = [_figures_of(_TASKS[number[at]], preferred[at]) for at in np.ndindex(number.shape)]
+    return np.array(figures, dtype=dtype).reshape(*number.shape, 3)
 
-    def once_more(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        number, values = carry
-        return number + 1, sweep(values)
 
-    sweeps, values = jax.lax.while_loop(goes_on, once_more, (jnp.zeros((), jnp.int32), law.guess))
-    value, left = values[law.start]
-    return jnp.where(left <= little, value, jnp.nan), sweeps
+def _figures_of(task: Task, preferred: Any) -> tuple[float, float, float]:
+    """Score one network; the rows after the agent's last state are padding (see ``stack``)."""
+    game, own = task.game, states_of(task.game, task.seat)
+    rows = preferred[: len(own)]
+    if np.isnan(rows).any() or (rows.ndim == 1 and (rows < 0).any()):
+        return np.nan, np.nan, np.nan
+    if rows.ndim == 2:
+        rows = choose(rows, game.observe(own, task.seat), game.mask(own), deterministic=False)
+    policy = np.zeros((game.num_states, *rows.shape[1:]), rows.dtype)
+    policy[own] = rows
+    found = score(policy, task)
+    return found.value, found.regret, found.normalized
