@@ -7,7 +7,8 @@ default, and nothing depends on it.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeAlias
+from threading import Timer
+from typing import Any, TypeAlias
 
 #: A function of what is done, of what there is to do, and of what it is called.
 Report: TypeAlias = Callable[[int, int, str], None]
@@ -35,3 +36,37 @@ def tell(done: int, total: int, name: str) -> None:
     report = _report.get()
     if report is not None:
         report(done, total, name)
+
+
+@contextmanager
+def shown_progress(patience: float = 0.0) -> Iterator[None]:
+    """Show the present computation on the error stream while the block runs, if it is a terminal.
+
+    Nothing may be printed inside the block.
+
+    Args:
+        patience: seconds until the line is shown.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    console = Console(stderr=True)
+    options: Any = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
+    progress = Progress(*columns, console=console, disable=not console.is_terminal, **options)
+    line = progress.add_task("computing", total=None)
+
+    def report(done: int, total: int, name: str) -> None:
+        rest = total + 1  # a full bar would stop the clock, and more computations may follow
+        progress.update(line, completed=done, total=rest, description=name)
+
+    timer = Timer(patience, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        with watched(report):
+            yield
+    finally:
+        timer.cancel()
+        timer.join()
+        progress.stop()

@@ -1,4 +1,4 @@
-"""The coach's words on the values of moves, and on the parts of a game's payoff.
+"""The coach's words: on the values of moves, on a whole game, and on the parts of its payoff.
 
 Numbers are rounded to a fixed number of digits before they are subtracted, so that printed numbers
 add up.
@@ -6,17 +6,18 @@ add up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 from ..core import Game
 from ..core.presentation import present
 from ..core.words import YOU, either, plural, sentence
-from .advice import Advice
-from .grades import BEST, GOOD, THRESHOLDS, TIE, grade, is_decision
+from .advice import BEST, GOOD, THRESHOLDS, TIE, Advice, is_decision, made_of
 from .session import Session
 
 EXACT = Decimal("0.0001")  # the digits of details
 SOME = 3  # moves in a hint, of which one is best
+MOST = 3  # costliest moves
+ACCURACY = "100 %: nothing given away; 0 %: as much as by random moves in the same positions."
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,12 @@ def verdict(advice: Sequence[Advice], action: int, unit: Unit) -> str:
     worth = unit.shown(unit.rounded(made.value))
     if not is_decision(advice):
         return f"All moves are worth the same: {worth}."
-    if grade(made) == BEST:
+    if made.grade == BEST:
         return f"Best: {worth}."
     best = min(advice, key=lambda one: one.cost)
     lost = unit.lost(given_away(advice, action, unit))
     better = f"{best.choice.words} ({unit.shown(unit.rounded(best.value))} instead of {worth})"
-    return f"{grade(made).capitalize()}: gives away {lost}. Best: {better}."
+    return f"{made.grade.capitalize()}: gives away {lost}. Best: {better}."
 
 
 def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
@@ -122,7 +123,7 @@ def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
     if not is_decision(advice):
         return [*filter(None, [look]), "All moves are worth the same."]
     sorted_moves = sorted(advice, key=lambda one: one.cost)
-    small = sum(grade(one) in (BEST, GOOD) for one in advice)
+    small = sum(one.grade in (BEST, GOOD) for one in advice)
     few = (
         f"{small} of {len(advice)} moves {plural(small, 'is', 'are')} good; the worst gives away "
         f"{unit.lost(given_away(advice, sorted_moves[-1].choice.action, unit))}."
@@ -132,13 +133,8 @@ def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
         some = [one.choice.words for one in advice if one in sorted_moves[:SOME]]
         steps.append(f"One of these is best: {either(some)}.")
     best = sorted_moves[0]
-    words = either(one.choice.words for one in advice if grade(one) == BEST)
+    words = either(one.choice.words for one in advice if one.grade == BEST)
     return [*steps, f"Best: {words} ({unit.shown(unit.rounded(best.value))})."]
-
-
-def made_of(advice: Sequence[Advice], action: int) -> Advice:
-    """Return the advice on a move."""
-    return next(one for one in advice if one.choice.action == action)
 
 
 def ranked(advice: Sequence[Advice], unit: Unit) -> list[tuple[Advice, str, str]]:
@@ -193,3 +189,79 @@ def result(session: Session, unit: Unit) -> str:
         return ""
     own = session.names[session.task.seat] == YOU
     return unit.ending(session.payoff) if own else sentence(session.ended)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move of the person, as it looks after the game.
+
+    Attributes:
+        number: how many moves were made before it.
+        seat: the person's.
+        words: the move in words.
+        verdict: the coach's verdict; empty for a forced move.
+        grade: its grade; empty if no move gave anything away.
+        cost: the value of the best move minus that of the move.
+        average: the mean of the cost over all legal moves.
+        lost: the loss as printed; empty if the move is best.
+    """
+
+    number: int
+    seat: int
+    words: str
+    verdict: str
+    grade: str
+    cost: float
+    average: float
+    lost: str
+
+
+def steps(session: Session) -> list[Step]:
+    """Describe each move of the persons so far."""
+    unit, made = unit_of(session.task.game), len(session.actions)
+    return [_step(session, number, unit, session.actions[number]) for number in range(made)]
+
+
+def _step(session: Session, number: int, unit: Unit, action: int) -> Step:
+    advice = session.advice(len(session.actions) - number)
+    made = made_of(advice, action)
+    return Step(
+        number,
+        session.moment(number).seat,
+        made.choice.words,
+        verdict(advice, action, unit),
+        made.grade if is_decision(advice) else "",
+        made.cost,
+        sum(one.cost for one in advice) / len(advice),
+        "" if made.cost < TIE else unit.lost(given_away(advice, action, unit)),
+    )
+
+
+def accuracy(made: list[Step]) -> Decimal | None:
+    """Return the share of what random moves lose that these moves kept, in whole percent.
+
+    With c_k the cost of move k and m_k the mean cost of the legal moves before it,
+
+        accuracy = 1 - (sum over k of c_k) / (sum over k of m_k),
+
+    at least 0. It is the normalised score of the moves at the decisions of this game. It is rounded
+    down, so that 100 % means that nothing was given away; None if there was no decision.
+    """
+    lost = sum(one.cost for one in made if one.cost >= TIE)
+    return in_percent(share_kept(lost, sum(one.average for one in made)))
+
+
+def share_kept(lost: float, average: float) -> float | None:
+    """Return the accuracy of moves that lost so much where random moves lose ``average``."""
+    return None if average < TIE else max(0.0, 1 - lost / average)
+
+
+def in_percent(share: float | None) -> Decimal | None:
+    """Write an accuracy in whole percent, rounded down."""
+    return None if share is None else Decimal(100 * share).quantize(Decimal(1), ROUND_FLOOR)
+
+
+def costliest(made: list[Step]) -> list[Step]:
+    """Return the moves that gave most away, the costliest first."""
+    lossy = [one for one in made if one.cost >= TIE]
+    return sorted(lossy, key=lambda one: one.cost, reverse=True)[:MOST]

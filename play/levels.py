@@ -1,4 +1,4 @@
-"""The players that a person can choose to play against, by names that people understand.
+"""The players that a person can play against or watch, by names that people understand.
 
 Levels are policies of graded strength (``baselines/policies/strength.py``): each wins a fixed share
 of what perfect play wins more than random play, so that the steps between them are equally large.
@@ -7,10 +7,14 @@ of what perfect play wins more than random play, so that the steps between them 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..baselines import Task, score
+import numpy as np
+
+from ..baselines import Policy, Task, score
+from ..baselines.policies.door import Reading, convert
 from ..baselines.policies.names import EQUILIBRIUM, registered_policies
-from ..core import Game
+from ..core import FloatArray, Game, InputError
 from .coach import unit_of
+from .session import Session
 
 
 @dataclass(frozen=True)
@@ -93,3 +97,47 @@ def strength(task: Task) -> str:
         f'Against perfect players "{title}"{where} {does} {value}; perfect play {does} {best}, '
         f'random play {random}. So "{title}" is {100 * result.normalized:.1f} % of the way.'
     )
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A policy that plays in the person's place.
+
+    Attributes:
+        name: the name of the policy, or its path.
+        title: its name for people.
+        policy: the policy that moves; a network takes its likeliest action, as in a score.
+        laws: the policy whose probabilities are shown; for a network, its law before the likeliest
+            action is taken.
+    """
+
+    name: str
+    title: str
+    policy: Policy
+    laws: Policy
+
+    def law(self, state: int) -> FloatArray:
+        """Return the probability of each action in a state, shape (action,)."""
+        law: FloatArray = self.laws.probabilities(np.array([state]))[0]
+        return law
+
+    def action(self, session: Session) -> int:
+        """Return the agent's move in a session; the same game gives the same move."""
+        rng = np.random.default_rng([session.seed, len(session.actions)])
+        return int(self.policy.sample(np.array([session.now.state]), rng)[0])
+
+
+def agent_of(word: str, task: Task) -> Agent:
+    """Return the agent of a name, a level, a run folder, a certificate or a saved model.
+
+    Raises:
+        ValueError: if there is no such policy, or it does not fit the game.
+    """
+    name, game, seat = policy_of(word), task.game, task.seat
+    policy = convert(name, game, seat)
+    try:
+        laws = convert(name, game, seat, reading=Reading(deterministic=False))
+    except InputError:  # a network of action values has no law
+        laws = policy
+    title = Path(name).name if Path(name).exists() else player(game, name).title
+    return Agent(name, title, policy, laws)

@@ -1,9 +1,13 @@
 """The games that are open in browsers, and requests for new games."""
 
 import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
@@ -11,15 +15,57 @@ from pydantic_core import PydanticCustomError
 from ..agents.runs.reading import STRICT, read
 from ..baselines import is_policy_name
 from ..core import GAMES, InputError
+from ..core.progress import watched
 from ..core.words import YOU, shown
 from ..envs import find_game
-from .levels import PERSON
-from .opened import Opened
+from .levels import PERSON, Agent, agent_of
 from .record import GameRecord, new_seed
 from .session import Session
 from .statistics import keep, kept_game, path_of_games
 from .views import JSON, against_of
-from .watching import Agent, agent_of
+
+KEPT = 50  # largest number of open things of a kind
+Thing = TypeVar("Thing")
+
+
+class NotKeptError(InputError):
+    """A request for something that the server does not keep."""
+
+
+class Opened(Generic[Thing]):
+    """Things by random name; if there are too many, the least recently used is closed.
+
+    Args:
+        kind: what a thing is, "game".
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind, self._lock = kind, Lock()
+        self._kept: OrderedDict[str, Thing] = OrderedDict()
+
+    def add(self, thing: Thing) -> str:
+        """Keep a thing, and return its name."""
+        name = secrets.token_urlsafe(16)
+        with self._lock:
+            self._kept[name] = thing
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return name
+
+    def find(self, name: str) -> Thing:
+        """Return the thing of a name.
+
+        Raises:
+            NotKeptError: if there is none, or it has been closed.
+        """
+        with self._lock:
+            if name not in self._kept:
+                raise NotKeptError(
+                    f"This {self._kind} is not kept here: only the last {KEPT} are. "
+                    "Begin a new one."
+                )
+            self._kept.move_to_end(name)
+            return self._kept[name]
 
 
 def _value(value: Any) -> Any:
@@ -84,18 +130,52 @@ class OpenGame:
             keep(kept_game(self.session, self.record), path_of_games())
 
 
+class Progress:
+    """How far the computation is that answers wait for.
+
+    Attributes:
+        percent: the part that is done; None while nothing long is computed.
+    """
+
+    def __init__(self) -> None:
+        self.percent: int | None = None
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Note how far long computations in the ``with`` block are."""
+
+        def report(done: int, total: int, *_: object) -> None:
+            self.percent = 100 * done // total
+
+        try:
+            with watched(report):
+                yield
+        finally:
+            self.percent = None
+
+
 class OpenGames:
     """The open games.
 
     Args:
         first: the game that the command line names.
         watch: the policy that the command line names to make the moves.
+
+    Attributes:
+        progress: how far the computations are that their answers wait for.
     """
 
     def __init__(self, first: GameRecord, watch: str | None = None) -> None:
         self._first, self._watch = first, watch
         self._opened: Opened[OpenGame] = Opened("game")
-        self.find = self._opened.find
+        self.progress = Progress()
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[OpenGame]:
+        """Find a game, let one request at a time into it, and watch its computations."""
+        game = self._opened.find(name)
+        with game.lock, self.progress.shown():
+            yield game
 
     def begin(self, wish: JSON) -> tuple[str, OpenGame]:
         """Start a game: with the given options, those of an open game, or the command line's.
@@ -155,7 +235,7 @@ class OpenGames:
         The same dice again, or another try from a position, do not count for the statistics.
         """
         given = read(Again, wish, "the options of a game")
-        game, made = self.find(given.again), given.made
+        game, made = self._opened.find(given.again), given.made
         with game.lock:
             like = game.record.after(game.session)
         seed = like.seed if given.seed is None else given.seed

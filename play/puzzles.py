@@ -20,9 +20,10 @@ from ..baselines import PolicyLike, Task, is_policy_name, score
 from ..baselines.policies.names import registered_policies
 from ..core import Game, InputError
 from ..core.presentation import present
-from .advice import Advice, advice_at
-from .coach import made_of, unit_of
-from .grades import THRESHOLDS, TIE, is_decision
+from ..core.words import YOU
+from ..envs.drawing.scene import Scene, names_of, scene_at
+from .advice import THRESHOLDS, TIE, Advice, advice_at, is_decision, made_of
+from .coach import unit_of
 from .levels import player, policy_of
 from .statistics import KeptGame, path_of_games, read_games
 
@@ -65,6 +66,12 @@ class Puzzle:
     state: int
     advice: list[Advice]
     words: str
+
+    @property
+    def scene(self) -> Scene:
+        """The table, whose players have names as in a game against policies."""
+        game, seat = self.task.game, self.task.seat
+        return scene_at(game, seat, self.state, names_of(self.task, YOU))
 
 
 def level_of(advice: Iterable[Advice]) -> str:

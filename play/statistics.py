@@ -14,12 +14,10 @@ from pathlib import Path
 from ..agents.runs.reading import checked
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
-from .advice import seen_at
-from .coach import unit_of
-from .grades import is_decision
+from .advice import is_decision, seen_at
+from .coach import costliest, share_kept, steps, unit_of
 from .levels import rivals
 from .record import GameRecord
-from .review import costliest, share_kept, steps
 from .session import Session
 
 VARIABLE = "EXACTDICE_DATA"

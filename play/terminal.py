@@ -1,25 +1,33 @@
 """A person's game in the terminal, or through a pipe."""
 
 import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from textwrap import wrap
 
+from rich.columns import Columns
 from rich.console import Console
+from rich.text import Text
 
-from ..baselines.scoring.certificate_file import printable
-from ..core import InputError, WriteError
+from ..core import InputError, Row, Table, WriteError
 from ..core.presentation import present
-from ..core.words import listed, typed
-from .advice import Advice
-from .asking import Ask, Voice, asking, patience
-from .coach import balance_in_words, result, unit_of, verdict
+from ..core.progress import shown_progress
+from ..core.words import listed, printable, typed
+from .advice import Advice, Choice
+from .coach import Unit, balance_in_words, result, unit_of, verdict
 from .levels import rivals
 from .record import SEEDS, GameRecord, free_path
 from .replies import possible, understand, written
-from .rules import rules
 from .session import Session
 from .statistics import keep, kept_game, path_of_games
-from .text import ASCII, UNICODE, board, listing, ranking, told
+from .text import ASCII, UNICODE, board, listing, ranking, rules, told
 
+#: Returns the reply to a question; raises EOFError at the end of the input.
+Ask = Callable[[str], str]
+
+PATIENCE = 1.0  # seconds until a long computation is shown
+MANY = 6  # a longer list of moves is laid out in columns
 COMMANDS = {
     word: name
     for name, words in {
@@ -30,6 +38,63 @@ COMMANDS = {
     }.items()
     for word in words
 }
+
+
+class Screen:
+    """Prints on the terminal, or into a pipe, and asks there.
+
+    Args:
+        ask: asks for a reply in place of the terminal.
+    """
+
+    def __init__(self, ask: Ask | None = None) -> None:
+        self._console = Console(highlight=False)
+        self._signs = ASCII if self._console.options.ascii_only else UNICODE
+        for stream in (sys.stdin, sys.stdout):
+            if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
+                stream.reconfigure(errors="backslashreplace")
+        self.ask: Ask = ask or (input if sys.stdin.isatty() else self._read)
+
+    def _read(self, prompt: str) -> str:
+        """Read a line from a pipe, and print it behind the question."""
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        self.draw(prompt + printable(line.strip()))
+        return line
+
+    def say(self, words: str, style: str | None = None) -> None:
+        """Print a sentence, wrapped with an indent."""
+        width = self._console.width
+        for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
+            self.draw(line, style)
+
+    def draw(self, line: str, style: str | None = None) -> None:
+        """Print a line without wrapping, such as a command to copy."""
+        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
+
+    def board(self, rows: Sequence[Row]) -> None:
+        """Draw a board."""
+        for line in board(rows, self._signs):
+            self.draw(line)
+
+    def moves(self, choices: Sequence[Choice], *, short: bool) -> None:
+        """List legal moves, in columns if there are many."""
+        lines = listing(choices, short=short)
+        if len(lines) > MANY:
+            self._console.print(Columns(map(Text, lines), padding=(0, 2), column_first=True))
+        else:
+            self.draw("\n".join(lines))
+
+    def ranking(self, advice: Sequence[Advice], unit: Unit, before: Iterable[str] = ()) -> None:
+        """List the best moves with their values, each behind a text if ``before`` has one."""
+        texts = list(before)
+        for number, line in enumerate(ranking(advice, unit)):
+            self.draw(f"{texts[number] if texts else ''}{line}")
+
+    def table(self, table: Table) -> None:
+        """Print a table."""
+        table.show(self._console)
 
 
 def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -> bool:
@@ -47,13 +112,12 @@ def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -
         ValueError: if an option is not one of the game's.
         WriteError: if the game cannot be saved.
     """
-    console = Console(highlight=False)
-    with patience(console):
+    with shown_progress(PATIENCE):
         session = record.session()
     is_new = path is not None and not os.path.lexists(path)
     if path is not None:  # nobody plays a game that cannot be saved
         record.write(path, advice="; name another by --save")
-    terminal = Terminal(console, ask or asking(console), record, session, path, is_new=is_new)
+    terminal = Terminal(Screen(ask), record, session, path, is_new=is_new)
     try:
         terminal.run()
     except EOFError:
@@ -69,8 +133,7 @@ class Terminal:
     """A person's game on a console.
 
     Args:
-        console: prints everything.
-        ask: asks for a move.
+        screen: prints everything, and asks for moves.
         record: the options of the game.
         session: the game, new or resumed.
         path: file to save in; None for a new file in the current folder.
@@ -80,21 +143,18 @@ class Terminal:
 
     def __init__(
         self,
-        console: Console,
-        ask: Ask,
+        screen: Screen,
         record: GameRecord,
         session: Session,
         path: Path | None,
         *,
         is_new: bool = False,
     ) -> None:
-        self._console, self._ask, self._is_new = console, ask, is_new
-        voice = Voice(console)
-        self._say, self._draw = voice.say, voice.draw
+        self._screen, self._is_new = screen, is_new
+        self._say, self._draw, self._ask = screen.say, screen.draw, screen.ask
         self._record, self._session, self._path = record, session, path
         self._coached = record.coach
         self._unit = unit_of(session.task.game)
-        self._signs = ASCII if console.options.ascii_only else UNICODE
         self._left, self._counts = False, not record.together
 
     # -------------------------------------------------------------- the game
@@ -246,15 +306,9 @@ class Terminal:
             return self._end()
         if scene.events:
             self._say("")
-        for line in board(scene.rows, self._signs):
-            self._draw(line)
-        self._list(short=True)
+        self._screen.board(scene.rows)
+        self._screen.moves(session.choices, short=True)
         return None
-
-    def _list(self, *, short: bool) -> None:
-        """List the legal moves."""
-        for line in listing(self._session.choices, short=short):
-            self._draw(line)
 
     def _end(self) -> None:
         """Print the result of the game and the coach's account of it, and keep the game once."""
@@ -267,14 +321,14 @@ class Terminal:
         if self._counts:
             self._counts = False
             try:
-                with patience(self._console):
+                with shown_progress(PATIENCE):
                     keep(kept_game(self._session, self._record), path_of_games())
             except WriteError as error:
                 self._say(str(error))
 
     def _advice(self, before: int = 0) -> list[Advice]:
-        """Return the values of moves, with a notice while the game is solved."""
-        with patience(self._console):
+        """Return the values of moves; the game may have to be solved."""
+        with shown_progress(PATIENCE):
             return self._session.advice(before)
 
     def _judge(self) -> None:
@@ -286,14 +340,13 @@ class Terminal:
         """Print the best moves and their values."""
         advice = self._advice()
         self._say(f"What moves are worth: {self._unit.meaning}")
-        for line in ranking(advice, self._unit):
-            self._draw(line)
+        self._screen.ranking(advice, self._unit)
 
     def _help(self) -> None:
         choices = self._session.choices
         self._say(rules(self._session.task.game))
         self._say("Your moves:")
-        self._list(short=False)
+        self._screen.moves(choices, short=False)
         self._say(f"To move, {possible(choices, written(self._session.scene.rows))}.")
         self._say("u takes the last move back: the same move again gets the same dice.")
         self._say("h shows the best moves and what each is worth.")

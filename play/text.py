@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core import Die, Gauge, Piece, Row, Tile, Tokens
+from ..core import Die, Game, Gauge, Piece, Row, Tile, Tokens
+from ..core.presentation import present
 from ..envs.drawing.scene import Event, Scene
 from .advice import Advice, Choice
 from .coach import Unit, ranked
@@ -40,6 +41,12 @@ class Signs:
 
 UNICODE = Signs("┌┐└┘─│", "╔╗╚╝═║", "█", "░", "●", "·")
 ASCII = Signs("++++-|", "####=#", "#", ".", "o", ".")
+
+
+def rules(game: Game) -> str:
+    """Write the rules of a game as one paragraph, for a person who is about to play."""
+    sentences = present(game).describe_rules()
+    return " ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences)
 
 
 def board(rows: Sequence[Row], signs: Signs = UNICODE) -> list[str]:
@@ -107,21 +114,7 @@ def listing(choices: Sequence[Choice], *, short: bool) -> list[str]:
     lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
     if short and len(lines) > LIST and not any(choice.parts for choice in choices):
         lines = [*lines[: LIST - 2], "  ...", lines[-1]]
-    return columns(lines) if len(lines) > LIST // 2 else lines
-
-
-def columns(lines: Sequence[str], gap: int = 2) -> list[str]:
-    """Lay lines out in as many columns as fit, each read from top to bottom."""
-    for height in range(1, len(lines) + 1):
-        each = [lines[start : start + height] for start in range(0, len(lines), height)]
-        widths = [max(map(len, column)) + gap for column in each]
-        if sum(widths) - gap <= WIDTH or height == len(lines):
-            break
-    padded = [
-        [f"{line:<{width}}" for line in [*column, *[""] * (height - len(column))]]
-        for column, width in zip(each, widths, strict=True)
-    ]
-    return ["".join(row).rstrip() for row in zip(*padded, strict=True)]
+    return lines
 
 
 def told(event: Event, scene: Scene, *, own: bool) -> str:

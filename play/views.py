@@ -17,18 +17,34 @@ from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .advice import Advice, Choice, spread_of
-from .coach import EXACT, Unit, balance, given_away, hints, made_of, result, unit_of, verdict
-from .grades import TIE, grade, is_decision
-from .levels import PERSON, players, policy_of, rivals
-from .puzzles import erring
+from .advice import TIE, Advice, Choice, is_decision, made_of, spread_of
+from .coach import (
+    ACCURACY,
+    EXACT,
+    POINTS,
+    WINS,
+    Step,
+    Unit,
+    accuracy,
+    balance,
+    costliest,
+    given_away,
+    hints,
+    in_percent,
+    result,
+    steps,
+    unit_of,
+    verdict,
+)
+from .levels import PERSON, Agent, players, policy_of, rivals
+from .puzzles import Practice, erring, level_of
 from .record import GameRecord
 from .replies import written
-from .review import ACCURACY, Step, accuracy, costliest, steps
-from .rules import rules
 from .session import Session
-from .watching import Agent
+from .statistics import KeptGame, Total, by_title, path_of_games, read_games
+from .text import rules
 
+RECENT = 10  # games of a recent total
 SWITCH = {True: "yes", False: "no"}
 JSON = dict[str, Any]
 
@@ -245,7 +261,7 @@ def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
         "value": unit.shown(unit.rounded(one.value)),
         "cost": "" if best else unit.lost(lost),
         "exact": [str(Decimal(number).quantize(EXACT) + 0) for number in (one.value, one.cost)],
-        "grade": grade(one),
+        "grade": one.grade,
         "best": best,
         "bar": 0.0 if best else min(1.0, sqrt(2 * one.share)),
     }
@@ -253,7 +269,7 @@ def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
 
 def _grade(advice: Sequence[Advice], action: int) -> str:
     """Return the grade of a move; empty if no move gives anything away."""
-    return grade(made_of(advice, action)) if is_decision(advice) else ""
+    return made_of(advice, action).grade if is_decision(advice) else ""
 
 
 def verdicts_view(session: Session) -> JSON:
@@ -299,3 +315,97 @@ def account_view(session: Session, seat: int) -> JSON:
         {"name": name, "number": str(number)} for name, number in balance(session, seat).items()
     ]
     return {"unit": unit.sign, "parts": parts}
+
+
+def practice_view(practice: Practice) -> JSON:
+    """Describe the puzzle and the score; the values of moves once it is answered."""
+    game, puzzle = practice.game, practice.puzzle
+    shown = {
+        "title": present(game).title,
+        "rules": rules(game),
+        "worth": present(game).worth_table(),
+        "score": practice.score,
+        "answered": practice.answered,
+        "actions": game.num_actions,
+    }
+    if puzzle is None:
+        return {**shown, "film": [], "choices": []}
+    scene = puzzle.scene
+    told = practice.tried is not None
+    return {
+        **shown,
+        "film": [drawing(scene)],
+        "position": scene.position,
+        "pieces": written(scene.rows),
+        "level": level_of(puzzle.advice),
+        "choices": [choice_view(one.choice) for one in puzzle.advice],
+        "advice": values_view(puzzle.advice, practice.tried, puzzle.task) if told else None,
+        "said": puzzle.words if told else "",
+    }
+
+
+def statistics_view() -> JSON:
+    """Return the statistics of all kept games."""
+    path = path_of_games()
+    games, damaged = read_games(path)
+    return {
+        "file": "" if path is None else str(path),
+        "damaged": damaged,
+        "games": [_title_view(title, total) for title, total in by_title(games).items()],
+    }
+
+
+def _title_view(title: str, total: Total) -> JSON:
+    unit, recent = unit_of_total(total), recent_of(total)
+    return {
+        "title": title,
+        "unit": unit.sign,
+        "all": total_view(total, unit),
+        "recent": recent and total_view(recent, unit),
+        "series": [_game_view(one, unit) for one in total.games],
+    }
+
+
+def unit_of_total(total: Total) -> Unit:
+    """Return the unit of the payoffs of games."""
+    return POINTS if total.games[0].points else WINS
+
+
+def recent_of(total: Total) -> Total | None:
+    """Return the last games; None if there are no others."""
+    return Total(total.games[-RECENT:]) if len(total.games) > RECENT else None
+
+
+def total_view(total: Total, unit: Unit) -> JSON:
+    """Return the figures of several games, as they are printed."""
+    return {
+        "games": len(total.games),
+        "decisions": total.decisions,
+        "lost": unit.shown(unit.rounded(total.lost)),
+        "accuracy": percent(total.accuracy),
+        "luck": signed(unit, total.luck),
+        "payoff": unit.shown(unit.rounded(total.payoff)),
+    }
+
+
+def _game_view(game: KeptGame, unit: Unit) -> JSON:
+    return {
+        "when": game.when,
+        "rivals": game.rivals,
+        "link": game.link,
+        "lost": game.lost / max(1, game.decisions),
+        "accuracy": game.accuracy,
+        "words": total_view(Total([game]), unit),
+    }
+
+
+def percent(share: float | None) -> str:
+    """Write an accuracy: "87 %", or nothing if there was no decision."""
+    whole = in_percent(share)
+    return "" if whole is None else f"{whole} %"
+
+
+def signed(unit: Unit, number: float) -> str:
+    """Write a gain with its sign: "+1.2 %"."""
+    printed: Decimal = unit.rounded(number)
+    return f"{'+' if printed > 0 else ''}{unit.shown(printed)}"

@@ -5,6 +5,8 @@ takes JSON only, which browsers do not send to other sites without permission; a
 random name that only its own page knows.
 """
 
+import logging
+import mimetypes
 import os
 import socket
 import sys
@@ -12,31 +14,29 @@ import webbrowser
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
-from flask import Blueprint, Flask, Response, abort, request
+from flask import Flask, Response, abort, request
 from pydantic import BaseModel
 from werkzeug.exceptions import HTTPException
-from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.serving import make_server
 
 from ..agents.runs.reading import STRICT, read
 from ..core import GAMES, Game, InputError, WriteError
 from ..envs import find_game
 from .levels import strength
-from .open_games import Env, OpenGame, OpenGames
-from .opened import NotKeptError, Opened
+from .open_games import Env, NotKeptError, Opened, OpenGame, OpenGames, Progress
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
-from .requests import Progress, body, refusal, whole
-from .training_views import practice_view, statistics_view
 from .views import (
     JSON,
     account_view,
     advice_view,
     past_view,
+    practice_view,
     review_view,
     session_view,
     setup_view,
+    statistics_view,
     verdicts_view,
 )
 
@@ -45,7 +45,6 @@ NAMES = (HOST, "localhost")
 LARGEST_BODY = 10_000  # bytes
 PAGE = Path(__file__).parent / "page"
 PAGES = {"/": "index.html", "/puzzles": "puzzles.html", "/statistics": "statistics.html"}
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
@@ -58,81 +57,102 @@ HEADERS = {
 _SCREENS = {"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"}
 
 
-def serve_games(app: Flask, games: OpenGames, progress: Progress, *, coach: bool) -> None:
+def body() -> JSON:
+    """Return the JSON object in a request."""
+    try:
+        content = request.get_json()
+    except RecursionError:  # nested too deeply
+        abort(400, "The request must be JSON that is less deep.")
+    if not isinstance(content, dict):
+        abort(400, "The request must be a JSON object.")
+    return content
+
+
+def whole(content: JSON, key: str) -> int:
+    """Return a whole number of a request.
+
+    Raises:
+        InputError: if it is missing, or something else.
+    """
+    value = content.get(key)
+    if type(value) is not int:
+        raise InputError(f"{key} must be a whole number, got {str(value)[:50]!r}")
+    return value
+
+
+def refusal(error: HTTPException) -> tuple[JSON, int]:
+    """Answer a request that is refused."""
+    return {"error": error.description or error.name}, error.code or 500
+
+
+def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
     """Serve the games.
 
     Args:
         app: the application.
         games: the open games.
-        progress: is told how far long computations are.
         coach: whether the coach comments on the first game.
     """
 
     @app.post("/api/games")
     def begin() -> JSON:
-        with progress.shown():
+        with games.progress.shown():
             name, game = games.begin(body())
             return {"id": name, "coach": coach, **_view(game)}
 
     @app.get("/api/games/<name>")
     def show(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock:
+        with games.opened(name) as game:
             return _view(game)
 
     @app.post("/api/games/<name>/moves")
     def move(name: str) -> JSON:
-        game, wish = games.find(name), body()
-        action, made = (whole(wish, key) for key in ("action", "made"))
-        with game.lock:
+        wish = body()
+        with games.opened(name) as game:
+            action, made = (whole(wish, key) for key in ("action", "made"))
             _check_made(game, made)
             game.session.move(action)
             return _view(game)
 
     @app.post("/api/games/<name>/step")
     def step(name: str) -> JSON:
-        game, wish = games.find(name), body()
-        made = whole(wish, "made")
-        with game.lock:
+        wish = body()
+        with games.opened(name) as game:
             if game.agent is None or game.session.now.over:
                 abort(404, "No agent is to move in this game.")
-            _check_made(game, made)
+            _check_made(game, whole(wish, "made"))
             game.session.move(game.agent.action(game.session))
             return _view(game)
 
     @app.post("/api/games/<name>/keep")
     def keep(name: str) -> JSON:
-        game = games.find(name)
         body()
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             game.keep()
         return {}
 
     @app.post("/api/games/<name>/undo")
     def undo(name: str) -> JSON:
-        game = games.find(name)
         body()
-        with game.lock:
+        with games.opened(name) as game:
             game.session.undo()
             return _view(game)
 
     @app.get("/api/games/<name>/file")
     def file(name: str) -> Response:
-        game = games.find(name)
-        with game.lock:
+        with games.opened(name) as game:
             record = game.record.after(game.session)
         kept = f'attachment; filename="exactdice-{find_game(record.game).name}.json"'
         headers = {"Content-Disposition": kept}
         return Response(record.text, mimetype="application/json", headers=headers)
 
-    _serve_coach(app, games, progress)
 
+def serve_coach(app: Flask, games: OpenGames) -> None:
+    """Serve what the coach says of the games."""
 
-def _serve_coach(app: Flask, games: OpenGames, progress: Progress) -> None:
     @app.get("/api/games/<name>/advice/<int:before>")
     def advice(name: str, before: int) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             session = game.session
             if before > len(session.actions) or (before == 0 and not session.choices):
                 abort(404, "There is no such choice in this game.")
@@ -140,32 +160,27 @@ def _serve_coach(app: Flask, games: OpenGames, progress: Progress) -> None:
 
     @app.get("/api/games/<name>/verdicts")
     def verdicts(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             return verdicts_view(game.session)
 
     @app.get("/api/games/<name>/account/<int:seat>")
     def account(name: str, seat: int) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             return account_view(game.session, _person(game, seat))
 
     @app.get("/api/games/<name>/review/<int:seat>")
     def review(name: str, seat: int) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             return review_view(game.session, _person(game, seat))
 
     @app.get("/api/games/<name>/strength")
     def how_strong(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             return {"words": strength(game.session.task)}
 
     @app.get("/api/games/<name>/past/<int:made>")
     def past(name: str, made: int) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
+        with games.opened(name) as game:
             if made > len(game.session.actions):
                 abort(404, "There is no such move in this game.")
             return past_view(game.record, game.session, made, game.agent)
@@ -208,11 +223,10 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
         progress: is told how far long computations are.
     """
     opened: Opened[Practice] = Opened("set of puzzles")
-    routes = Blueprint("puzzles", __name__)
     lock = Lock()  # puzzles are drawn one at a time
 
-    @routes.post("/api/puzzles")
-    def begin() -> JSON:
+    @app.post("/api/puzzles")
+    def begin_puzzles() -> JSON:
         wish = read(NewPuzzles, {"game": first.game} | body(), "the options of puzzles")
         game = _game_of(wish.game, wish.env, first)
         with lock, progress.shown():
@@ -220,18 +234,18 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
             practice = practice_of(game, wish.of, wish.level, seed)
         return {"id": opened.add(practice), **practice_view(practice)}
 
-    @routes.get("/api/puzzles/<name>")
-    def show(name: str) -> JSON:
+    @app.get("/api/puzzles/<name>")
+    def show_puzzle(name: str) -> JSON:
         return practice_view(opened.find(name))
 
-    @routes.post("/api/puzzles/<name>/answer")
+    @app.post("/api/puzzles/<name>/answer")
     def answer(name: str) -> JSON:
         practice, action = opened.find(name), whole(body(), "action")
         with lock:
             practice.answer(action)
             return practice_view(practice)
 
-    @routes.post("/api/puzzles/<name>/next")
+    @app.post("/api/puzzles/<name>/next")
     def go_on(name: str) -> JSON:
         practice, answered = opened.find(name), whole(body(), "answered")
         with lock, progress.shown():
@@ -239,11 +253,9 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
                 practice.go_on()
             return practice_view(practice)
 
-    @routes.get("/api/statistics")
+    @app.get("/api/statistics")
     def statistics() -> JSON:
         return statistics_view()
-
-    app.register_blueprint(routes)
 
 
 def _game_of(name: str, env: Env, first: GameRecord) -> Game:
@@ -263,9 +275,10 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
         first: the game that is selected at first.
         watch: the policy that makes the moves in it; None for a person.
     """
-    app = Flask("exactdice", static_folder=None)
+    app = Flask("exactdice", static_folder=PAGE, static_url_path="/page")
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
-    progress = Progress()
+    mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one
+    games = OpenGames(first, watch)
     offered = cache(partial(setup_view, first, watch))  # making every game takes a second
 
     @app.before_request
@@ -285,7 +298,8 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
     app.register_error_handler(WriteError, lambda error: ({"error": str(error)}, 507))
     app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 404))
-    _serve_page(app)
+    for address, file in PAGES.items():
+        app.add_url_rule(address, file, partial(app.send_static_file, file))
 
     @app.get("/api/setup")
     def setup() -> JSON:
@@ -293,32 +307,12 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
 
     @app.get("/api/progress")
     def how_far() -> JSON:
-        return {"percent": progress.percent}
+        return {"percent": games.progress.percent}
 
-    serve_games(app, OpenGames(first, watch), progress, coach=first.coach)
-    serve_puzzles(app, first, progress)
+    serve_games(app, games, coach=first.coach)
+    serve_coach(app, games)
+    serve_puzzles(app, first, games.progress)
     return app
-
-
-def _serve_page(app: Flask) -> None:
-    files = {file.name: file for file in PAGE.iterdir() if file.suffix in TYPES}
-
-    @app.get("/page/<name>")
-    def part(name: str) -> Response:
-        if name not in files:
-            abort(404)
-        return Response(files[name].read_bytes(), mimetype=TYPES[files[name].suffix])
-
-    for address, name in PAGES.items():
-        app.add_url_rule(address, name, partial(part, name))
-
-
-class _Silent(WSGIRequestHandler):
-    """Handles requests without printing a line for each."""
-
-    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
-        if type == "error":
-            super().log(type, message, *args)
 
 
 def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
@@ -335,14 +329,8 @@ def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = Non
     """
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:
-        server = make_server(
-            HOST,
-            port,
-            make_app(first, watch),
-            threaded=True,
-            request_handler=_Silent,
-            fd=door.fileno(),
-        )
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
+        server = make_server(HOST, port, make_app(first, watch), threaded=True, fd=door.fileno())
         address = f"http://{HOST}:{port}{page}"
         sys.stdout.write(f"Play at {address} (Ctrl-C ends it)\n")
         sys.stdout.flush()

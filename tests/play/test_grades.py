@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, occupancy, solve
+from exactdice.play.advice import THRESHOLDS, is_decision, spread_of
 from exactdice.play.coach import POINTS, SUCCEEDS, WINS, hints, unit_of, verdict
-from exactdice.play.grades import THRESHOLDS, grade, is_decision
 from exactdice.play.session import Advice, Choice, Session
 from small_games import SMALL
 
@@ -18,7 +18,7 @@ def advice(*losses, best=0.5):
 
 def test_a_grade_begins_at_its_threshold():
     moves = advice(0.0, 1e-10, 0.0099, 0.01, 0.0499, 0.05, 0.1499, 0.15, 0.5)
-    assert [grade(one) for one in moves] == [
+    assert [one.grade for one in moves] == [
         *["best"] * 2,
         "good",
         *["inaccuracy"] * 2,
@@ -62,7 +62,7 @@ def test_the_thresholds_are_said():
     assert WINS.thresholds(1.0) == (
         "By what a move gives away: inaccuracy from 1.0 %, mistake from 5.0 %, blunder from 15.0 %."
     )
-    assert POINTS.thresholds(Session(make_task("FourTwoOne", 0), 0).spread) == (
+    assert POINTS.thresholds(spread_of(make_task("FourTwoOne", 0))) == (
         "By what a move gives away: inaccuracy from 0.07 points, mistake from 0.34 points, "
         "blunder from 1.03 points."
     )
@@ -70,7 +70,7 @@ def test_the_thresholds_are_said():
 
 def shares(task):
     """Return how often each grade can be given for a move that is not best, under optimal play."""
-    solution, session = solve(task), Session(task, 0)
+    solution = solve(task)
     met = occupancy("optimal", task)
     states = np.flatnonzero(met > 0)
     mass = dict.fromkeys(("good", *THRESHOLDS), 0.0)
@@ -79,8 +79,8 @@ def shares(task):
         losses = values.max() - values[np.isfinite(values)]
         wrong = losses[losses > 1e-9]
         for lost in wrong:
-            one = Advice(Choice(0, "", ()), 0.0, lost, lost / session.spread)
-            mass[grade(one)] += weight / len(wrong)
+            one = Advice(Choice(0, "", ()), 0.0, lost, lost / spread_of(task))
+            mass[one.grade] += weight / len(wrong)
     return {name: part / sum(mass.values()) for name, part in mass.items()}
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from exactdice.games import GAMES, Greed, Presentation, presents
-from exactdice.play.rules import rules
+from exactdice.play.text import rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_games import SMALL, Walk

@@ -13,18 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
-from exactdice.core.progress import tell
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
-from exactdice.play.asking import patience
 from exactdice.play.coach import unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.replies import labels, understand, written
-from exactdice.play.rules import rules
 from exactdice.play.session import Choice, Session
 from exactdice.play.terminal import play
-from exactdice.play.text import ASCII, UNICODE, board, columns, told
-from rich.console import Console
+from exactdice.play.text import ASCII, UNICODE, board, rules, told
 from small_games import SMALL
 
 from exactdice.cli import main
@@ -608,17 +604,6 @@ def test_dice_that_never_lie_on_the_board_are_told_with_the_move():
     assert told(still, bare, own=False) == "opponent, 3 to 4: stops"
 
 
-def test_lines_side_by_side_are_all_there_and_fit():
-    for number in (1, 2, 7, 60, 500):
-        lines = [f"  {place}  rolls {place} dice" for place in range(number)]
-        shown = columns(lines)
-        assert max(map(len, shown)) <= 80
-        assert sorted(re.findall(r"\d+  rolls \d+ dice", "\n".join(shown))) == sorted(
-            line.strip() for line in lines
-        )
-    assert columns(["x" * 100] * 3) == ["x" * 100] * 3
-
-
 def test_the_session_of_the_page_is_what_its_command_prints(run):
     """In its numbers, so that words may change."""
     page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
@@ -630,25 +615,6 @@ def test_the_session_of_the_page_is_what_its_command_prints(run):
         assert begin == r"%s\n"
         said = run(lines_of(*replies), *shlex.split(line)[2:])[1]
         assert re.findall(r"[\d.]*\d", said) == re.findall(r"[\d.]*\d", printed)
-
-
-def test_slow_solving_is_announced(monkeypatch, capsys):
-    monkeypatch.setattr("exactdice.play.asking.PATIENCE", 0.0)
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert play(GameRecord("LowestScore", {"opponents": "optimal", "dice": 4}, seed=1))
-    assert "One moment, only once" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_shows_how_far_a_long_computation_is(monkeypatch, terminal):
-    monkeypatch.setattr("exactdice.play.asking.PATIENCE", 0.0)
-    seen = io.StringIO()
-    with patience(Console(file=seen, force_terminal=terminal)):
-        for done in (1, 2, 2, 4):
-            tell(done, 4, "turns")
-    lines = [line.strip() for line in seen.getvalue().split("\r") if "turns" in line]
-    shown = ["25 % of 4 turns", "50 % of 4 turns", "100 % of 4 turns"]
-    assert [line.splitlines()[-1].strip() for line in lines] == (shown if terminal else [])
 
 
 def test_puzzles_are_asked_judged_and_counted(run):
@@ -671,7 +637,7 @@ def test_the_statistics_are_printed(run, tmp_path, monkeypatch):
         assert code == 0
     said = run("", "--statistics")[1]
     assert said.startswith("Greed, max_score 6\n")
-    assert re.search(r"^  all games +[12] ", said, re.M)
+    assert re.search(r"^ all games +[12] ", said, re.M)
     assert str(tmp_path / "data" / "games.jsonl") in said.replace("\n    ", "")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from exactdice.baselines import make_task
 from exactdice.games import InputError
+from exactdice.play.levels import agent_of
 from exactdice.play.session import Session
-from exactdice.play.watching import agent_of
 
 TASK = make_task("Greed", max_score=20)
 

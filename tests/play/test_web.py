@@ -16,7 +16,7 @@ from exactdice.baselines import make_task
 from exactdice.core.progress import tell
 from exactdice.envs import find_game
 from exactdice.games import GAMES
-from exactdice.play import opened
+from exactdice.play import open_games
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.web import PAGE, make_app, serve
 from hypothesis import given, settings
@@ -187,7 +187,7 @@ def test_a_move_is_taken_back_and_made_again_with_the_same_dice():
 
 
 def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypatch):
-    monkeypatch.setattr(opened, "KEPT", 2)
+    monkeypatch.setattr(open_games, "KEPT", 2)
     web = client()
     one, two = begin(web, **small("Greed")), begin(web, **small("Greed"))
     assert one["id"] != two["id"]
@@ -345,16 +345,19 @@ def test_other_sites_cannot_come_in_by_a_name_of_theirs():
 
 def test_the_page_asks_for_nothing_from_elsewhere():
     web = client()
-    assert "<!doctype html>" in web.get("/").text
+    with web.get("/") as page:
+        assert "<!doctype html>" in page.text
     files = sorted(PAGE.iterdir())
     assert {file.suffix for file in files} == {".html", ".js", ".css"}
     for file in files:
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "//" not in re.sub(r"(^|\s)// .*", "", text, flags=re.MULTILINE), file.name
-        assert web.get(f"/page/{file.name}").text == file.read_text(encoding="utf-8")
+        with web.get(f"/page/{file.name}") as answer:
+            assert answer.text == file.read_text(encoding="utf-8")
     kinds = {"play.js": "text/javascript", "play.css": "text/css"}
     for name, kind in kinds.items():
-        assert web.get(f"/page/{name}").mimetype == kind
+        with web.get(f"/page/{name}") as answer:
+            assert answer.mimetype == kind
 
 
 def test_a_port_that_is_taken_is_named():

@@ -7,9 +7,9 @@ from pathlib import Path
 import tyro
 
 from ..agents.runs.options import GameName, Keywords, environment_from_options
+from ..core.progress import shown_progress
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
-from .waiting import shown_progress
 
 
 @dataclass(frozen=True)

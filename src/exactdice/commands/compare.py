@@ -13,8 +13,8 @@ from ..baselines import Comparison, Score, compare
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import lost, quoted, result
 from ..core import InputError, SizeError, Table
+from ..core.progress import shown_progress
 from ..core.words import to_you
-from .waiting import shown_progress
 
 SHOWN = 10  # differences in the table
 _Agent = tyro.conf.arg(metavar="AGENT")

@@ -9,9 +9,9 @@ from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import describe
 from ..baselines.scoring.description import PROPERTIES
 from ..core import InputError, Table
+from ..core.progress import shown_progress
 from ..core.words import listed
 from ..games import DEFAULT_GAME
-from .waiting import shown_progress
 
 
 @dataclass(frozen=True)

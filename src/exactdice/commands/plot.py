@@ -9,8 +9,8 @@ import tyro
 
 from ..agents.runs.options import Keywords
 from ..core import InputError
+from ..core.progress import shown_progress
 from ..core.words import plural
-from .waiting import shown_progress
 
 #: A chart and its agent, run folders, or the gallery.
 What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]

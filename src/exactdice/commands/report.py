@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agents.runs.agent import AgentOptions
-from .waiting import shown_progress
+from ..core.progress import shown_progress
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def run(options: ScoreConfig) -> int:
     from rich.console import Console
 
     from ..agents.runs.report import compute, report
-    from .waiting import shown_progress
+    from ..core.progress import shown_progress
 
     if not options.is_run:
         options.refuse("a run folder", ceiling=options.ceiling)

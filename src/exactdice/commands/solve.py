@@ -10,8 +10,8 @@ from ..baselines import solve
 from ..baselines.task import first_law
 from ..core import FLOATS
 from ..core.presentation import present
+from ..core.progress import shown_progress
 from ..games import DEFAULT_GAME
-from .waiting import shown_progress
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import tyro
 from ..baselines import CertificateError, verify
 from ..baselines.scoring.certificate_file import UnreadableError, printable
 from ..core import InputError
+from ..core.progress import shown_progress
 from ..envs import find_game
-from .waiting import shown_progress
 
 
 @dataclass(frozen=True)
