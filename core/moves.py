@@ -28,17 +28,23 @@ class Moves(NamedTuple):
             or the seat is never to move in the state.
         firsts: entry of outcome 0 of each move, shape (state, action): outcome k has the entry
             ``firsts + k``.
-        leads_to: seat * num_states + state of the next position, shape (entry,); meaningless where
-            the game is over.
-        over: whether the game is over for the player, shape (entry,).
-        payoffs: what the player is paid, shape (entry,).
+        leads_to: seat * num_states + state of the next position, shape (entry,); -1 if the game is
+            over for the player.
+        paying: the entries with which the player is paid or the game is over, shape (payment,).
+        payoffs: what the player is paid with these, shape (payment,).
     """
 
     laws: IntArray
     firsts: IntArray
     leads_to: IntArray
-    over: BoolArray
+    paying: IntArray
     payoffs: FloatArray
+
+    @property
+    def over(self) -> BoolArray:
+        """Whether the game is over with a payment, shape (payment,)."""
+        over: BoolArray = self.leads_to[self.paying] < 0
+        return over
 
 
 def flat_moves(game: Game, seat: int, player: int) -> Moves:
@@ -51,22 +57,29 @@ def flat_moves(game: Game, seat: int, player: int) -> Moves:
     """
     own = states_of(game, seat)
     sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
-    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
-    listed, count = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), np.zeros(0))], 0
+    laws, firsts = np.full((2, game.num_states, game.num_actions), -1, dtype=np.int32)
+    position = np.min_scalar_type(-game.num_players * game.num_states)
+    none = np.zeros(0, dtype=np.int32)
+    listed, count = [(none.astype(position), none, np.zeros(0))], 0
     for batch in batches(game, own):
         rows, actions, ways = list_moves(game, seat, own[batch], FLOATS)
         states = own[batch][rows]
-        begins = np.cumsum(sizes[ways.laws]) - sizes[ways.laws]
-        laws[states, actions], firsts[states, actions] = ways.laws, count + begins
+        begins = count + np.cumsum(sizes[ways.laws]) - sizes[ways.laws]
+        laws[states, actions], firsts[states, actions] = ways.laws, begins
         size = int(sizes[ways.laws].sum())
-        count += size
-        if count > MOST:
-            raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {count}")
-        leads_to, over, paid = np.zeros(size, dtype=np.int64), np.zeros(size, bool), np.zeros(size)
+        if count + size > MOST:
+            raise SizeError(
+                f"moves must have at most {MOST} outcomes to be listed, got {count + size}"
+            )
         entries, effect = begins[ways.moves] + ways.outcomes, ways.effect
-        leads_to[entries] = effect.seats * game.num_states + effect.states
-        over[entries], paid[entries] = effect.over[:, player], effect.payoffs[:, player]
-        listed.append((leads_to, over, paid))
-    if any(paid[~over].any() for _, over, paid in listed):
+        over, paid = effect.over[:, player], effect.payoffs[:, player]
+        leads_to = np.zeros(size, dtype=position)
+        after = effect.seats * game.num_states + effect.states
+        leads_to[entries - count] = np.where(over, -1, after)
+        pays = over | (paid != 0)
+        listed.append((leads_to, entries[pays].astype(np.int32), paid[pays].astype(np.float64)))
+        count += size
+    moves = Moves(laws, firsts, *(np.concatenate(column) for column in zip(*listed, strict=True)))
+    if not moves.over.all():
         require_totals(game, player, FLOATS)
-    return Moves(laws, firsts, *(np.concatenate(column) for column in zip(*listed, strict=True)))
+    return moves

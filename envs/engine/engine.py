@@ -5,6 +5,7 @@ the rewards; the environment decides when a lane is reset. The random numbers of
 one generator in a fixed order, so that all classes play the same games from a seed.
 """
 
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import gymnasium as gym
@@ -61,8 +62,8 @@ class Engine:
         policies: the other players' policies by seat.
 
     Raises:
-        ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the
-            agent never gets to move.
+        ValueError: if ``reward`` or ``encoding`` is unknown, or ``num_lanes`` is below 1; when the
+            first game begins, if the agent never gets to move.
     """
 
     def __init__(
@@ -81,12 +82,17 @@ class Engine:
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        self._lanes = _make_lanes(task, num_lanes, self.encoding, tables)
+        self._num_lanes, self._by_tables = num_lanes, tables
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = advantages(task)
         elif reward != "outcome":
             self._values = _values(task, reward, num_lanes)
+
+    @cached_property
+    def _lanes(self) -> Lanes:
+        """The games; the tables are made when the first game begins."""
+        return _make_lanes(self.task, self._num_lanes, self.encoding, self._by_tables)
 
     def _potential(self, states: IntArray) -> FloatArray:
         """Give the optimal value of some of the agent's states, shape (state,)."""

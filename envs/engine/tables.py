@@ -245,16 +245,17 @@ def process_of_moves(task: Task) -> Process:
     payoffs = np.unique(np.concatenate([every.payoffs[every.over] for every in moves.values()]))
     first_node = FIRST_PAYOFF + len(payoffs)
     paying = _Paying(list(moves.values()))
-    begins = np.zeros(game.num_players, dtype=np.int64)  # node of state 0 of each other player
+    begins = np.zeros(game.num_players, dtype=np.int32)  # node of state 0 of each other player
     begins[task.others] = len(paying.gains) + np.arange(len(task.others)) * size
     tabulated = {}
-    for (mover, every), number in zip(moves.items(), paying.numbers, strict=True):
-        movers, states = np.divmod(np.where(every.over, 0, every.leads_to), size)
-        paid = FIRST_PAYOFF + np.searchsorted(payoffs, every.payoffs)
-        events = np.where(every.over, paid, first_node + begins[movers] + states)
-        events = np.where(number < 0, events, first_node + number)
-        ours = ~every.over & (movers == seat) & (number < 0)
-        entries = tables.add_entries(np.where(ours, states, ends_in(events)))
+    for (mover, every), nodes in zip(moves.items(), paying.nodes, strict=True):
+        movers, states = np.divmod(every.leads_to, size)
+        leads_to = np.where(movers == seat, states, ends_in(first_node + begins[movers] + states))
+        over = every.over
+        paid = FIRST_PAYOFF + np.searchsorted(payoffs, every.payoffs[over])
+        leads_to[every.paying[over]] = ends_in(paid)
+        leads_to[every.paying[~over]] = ends_in(first_node + nodes)
+        entries = tables.add_entries(leads_to)
         legal = every.laws >= 0
         firsts = np.where(legal, entries + every.firsts, illegal)
         tabulated[mover] = np.where(legal, law + every.laws, SURE), firsts
@@ -283,21 +284,19 @@ class _Paying:
     Attributes:
         leads_to: position that follows each pair, seat * num_states + state, shape (pair,).
         gains: payment of each pair, shape (pair,).
-        numbers: for each player the pair of each entry of its moves, shape (entry,); -1 for none.
+        nodes: for each player the pair of each of these ways, in their order, shape (way,).
     """
 
     def __init__(self, moves: list[Moves]) -> None:
-        early = [~every.over & (every.payoffs != 0) for every in moves]
-        columns = [
-            np.stack([every.leads_to[pays].astype(np.float64), every.payoffs[pays]])
-            for every, pays in zip(moves, early, strict=True)
-        ]
+        columns = []
+        for every in moves:
+            early = ~every.over
+            after = every.leads_to[every.paying[early]].astype(np.float64)
+            columns.append(np.stack([after, every.payoffs[early]]))
         pairs, found = np.unique(np.concatenate(columns, axis=1), axis=1, return_inverse=True)
         self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]
-        self.numbers = [np.full(len(pays), -1) for pays in early]
-        each = np.split(found.ravel(), np.cumsum([pays.sum() for pays in early])[:-1])
-        for numbers, pays, own in zip(self.numbers, early, each, strict=True):
-            numbers[pays] = own
+        counts = [column.shape[1] for column in columns]
+        self.nodes = np.split(found.ravel(), np.cumsum(counts)[:-1])
 
     def at_nodes(self, count: int) -> FloatArray | None:
         """Give what the agent is paid at each node, shape (node,); None if none pays."""

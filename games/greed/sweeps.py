@@ -45,7 +45,9 @@ class GreedSweeps(Sweeps):
         firsts = np.repeat(rolls[:, None], game.num_actions, axis=1)
         firsts[last == 0, 0] = (later.size + other * len(scores) + own)[last == 0]
         laws = np.where(game.mask(np.arange(game.num_states)), np.arange(game.num_actions), -1)
-        return Moves(laws, firsts, leads_to, over, np.where(over, payoffs, 0))
+        return Moves(
+            laws, firsts, np.where(over, -1, leads_to), np.flatnonzero(over), payoffs[over]
+        )
 
     @override
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:

@@ -54,7 +54,7 @@ def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
 
     monkeypatch.setattr(Task, "initial", np.ones(4) / 4)  # as if its circle were met later on
     with pytest.raises(GameError, match="a move must lead to a later stage or end the game"):
-        Engine(circle(Endless()), 3)
+        Engine(circle(Endless()), 3).reset(np.arange(3), np.random.default_rng(0))
 
 
 def test_a_game_in_circles_has_no_transition_law():

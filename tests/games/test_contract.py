@@ -183,6 +183,12 @@ BROKEN = {
     "float observations": (given("observe", lambda seen: seen * 1.0), "observe must give integers"),
 }
 
+
+def begun(task):
+    """Begin a game in an environment, whose tables are made then."""
+    Engine(task, 1).reset_one(np.random.default_rng(0))
+
+
 #: Ways of asking; none may answer with a number.
 QUESTIONS = {
     "solve": lambda game: solve(Task(game)),
@@ -193,7 +199,7 @@ QUESTIONS = {
     "evaluate": lambda game: evaluate("random", Task(game, 0, "random"), exact=True),
     "occupancy": lambda game: occupancy("random", Task(game, 0, "random")),
     "outcomes": lambda game: outcome_distribution("random", Task(game, 0, "random")),
-    "environment": lambda game: Engine(Task(game, 0, "random"), 2),
+    "environment": lambda game: begun(Task(game, 0, "random")),
     "planning": lambda game: sparse_law(Task(game, 0, "random")),
 }
 

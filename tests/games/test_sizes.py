@@ -181,7 +181,9 @@ def test_so_many_lanes_are_refused_by_what_each_takes(name, encoding):
     others = {} if name == "FourTwoOne" else {GAMES[name].opponent_keyword: "random"}
     with pytest.raises(SizeError, match=r"^num_envs must be at most [\d,]+, got 1,000,000,000"):
         gym.make_vec(env_id, num_envs=10**9, encoding=encoding, **others)
-    gym.make_vec(env_id, num_envs=lanes, encoding=encoding, **others)  # all share the tables
+    gym.make_vec(
+        env_id, num_envs=lanes, encoding=encoding, **others
+    ).reset()  # all share the tables
     tracemalloc.start()
     env = gym.make_vec(env_id, num_envs=lanes, encoding=encoding, **others)
     before = tracemalloc.get_traced_memory()[0]
