@@ -6,7 +6,7 @@ add up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 
 from ..core import Game
 from ..core.presentation import present
@@ -237,28 +237,23 @@ def _step(session: Session, number: int, unit: Unit, action: int) -> Step:
     )
 
 
-def accuracy(made: list[Step]) -> Decimal | None:
-    """Return the share of what random moves lose that these moves kept, in whole percent.
+def accuracy(lost: float, average: float) -> float | None:
+    """Return the share of what random moves lose that a person's moves kept.
 
     With c_k the cost of move k and m_k the mean cost of the legal moves before it,
 
         accuracy = 1 - (sum over k of c_k) / (sum over k of m_k),
 
-    at least 0. It is the normalised score of the moves at the decisions of this game. It is rounded
-    down, so that 100 % means that nothing was given away; None if there was no decision.
+    at least 0: the normalised score of the moves at the decisions of the games.
+
+    Args:
+        lost: the first sum.
+        average: the second sum.
+
+    Returns:
+        The share; None if there was no decision.
     """
-    lost = sum(one.cost for one in made if one.cost >= TIE)
-    return in_percent(share_kept(lost, sum(one.average for one in made)))
-
-
-def share_kept(lost: float, average: float) -> float | None:
-    """Return the accuracy of moves that lost so much where random moves lose ``average``."""
     return None if average < TIE else max(0.0, 1 - lost / average)
-
-
-def in_percent(share: float | None) -> Decimal | None:
-    """Write an accuracy in whole percent, rounded down."""
-    return None if share is None else Decimal(100 * share).quantize(Decimal(1), ROUND_FLOOR)
 
 
 def costliest(made: list[Step]) -> list[Step]:

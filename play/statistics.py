@@ -15,7 +15,7 @@ from ..agents.runs.reading import checked
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
 from .advice import is_decision, seen_at
-from .coach import costliest, share_kept, steps, unit_of
+from .coach import accuracy, costliest, steps, unit_of
 from .levels import rivals
 from .record import GameRecord
 from .session import Session
@@ -59,8 +59,8 @@ class KeptGame:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of the loss of random moves that the person avoided (``review.share_kept``)."""
-        return share_kept(self.lost, self.average)
+        """Share of the loss of random moves that the person avoided (``coach.accuracy``)."""
+        return accuracy(self.lost, self.average)
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,7 @@ class Total:
     @property
     def accuracy(self) -> float | None:
         """Share of the loss of random moves that the person avoided, over all games."""
-        return share_kept(
-            sum(one.lost for one in self.games), sum(one.average for one in self.games)
-        )
+        return accuracy(sum(one.lost for one in self.games), sum(one.average for one in self.games))
 
     @property
     def luck(self) -> float:

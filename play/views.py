@@ -5,8 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from math import sqrt
+from math import floor, sqrt
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import docstring_parser
 
 from ..baselines import Task
 from ..baselines.scoring.certificate_file import printable
@@ -30,7 +32,6 @@ from .coach import (
     costliest,
     given_away,
     hints,
-    in_percent,
     result,
     steps,
     unit_of,
@@ -95,14 +96,10 @@ def _options(words: Mapping[Any, str], hint: Any, given: Any) -> list[tuple[Any,
 
 def _described(kind: type[Game]) -> dict[str, str]:
     """Read the first sentence on each argument in the docstring of a class."""
-    found = re.search(r"^Args:\n(.*?)(?:\n\n|\Z)", inspect.getdoc(kind) or "", re.S | re.M)
-    parts = re.findall(r"^ {4}(\w+): (.*?)(?=^ {4}\w|\Z)", found[1] if found else "", re.S | re.M)
-    return {name: _first_sentence(words) for name, words in parts}
-
-
-def _first_sentence(words: str) -> str:
-    plain = " ".join(words.replace("`", "").split())
-    return re.split(r"(?<=\.) ", plain)[0]
+    params = docstring_parser.parse(inspect.getdoc(kind) or "").params
+    found = [one for one in params if one.args[0] == "param"]  # the others are attributes
+    texts = {one.arg_name: (one.description or "").replace("`", "").split() for one in found}
+    return {name: re.split(r"(?<=\.) ", " ".join(text))[0] for name, text in texts.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -282,9 +279,9 @@ def review_view(session: Session, seat: int) -> JSON:
     unit, course = unit_of(session.task.game), session.course_of(seat)
     made = [one for one in steps(session) if one.seat == seat]
     low, high = (0.0, 1.0) if unit.ends else (min(course), max(course))
-    percent = accuracy(made)
+    lost = sum(one.cost for one in made if one.cost >= TIE)
     return {
-        "accuracy": "" if percent is None else f"{percent} %",
+        "accuracy": percent(accuracy(lost, sum(one.average for one in made))),
         "meaning": ACCURACY,
         "name": sentence(unit.meaning.partition(",")[0]).rstrip("."),
         "low": unit.shown(unit.rounded(low)),
@@ -400,9 +397,8 @@ def _game_view(game: KeptGame, unit: Unit) -> JSON:
 
 
 def percent(share: float | None) -> str:
-    """Write an accuracy: "87 %", or nothing if there was no decision."""
-    whole = in_percent(share)
-    return "" if whole is None else f"{whole} %"
+    """Write an accuracy, rounded down: 100 % if nothing was given away, "" without a decision."""
+    return "" if share is None else f"{floor(100 * share)} %"
 
 
 def signed(unit: Unit, number: float) -> str:
