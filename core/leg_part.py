@@ -1,7 +1,7 @@
 """A leg in some of its contexts, swept as columns side by side."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,6 +101,13 @@ class LegPart:
         """
         settled = self.leg.settled[:, self.columns, seat] & (ended != 0)
         return self.leg.paid(arithmetic)[:, self.columns, seat][settled], ended[settled]
+
+    def within(self, on: BoolArray) -> "LegPart":
+        """Give the leg in those of these contexts where ``on``, bool, of shape (context,)."""
+        if on.all():
+            return self
+        columns = np.arange(len(self.leg.contexts))[self.columns]
+        return replace(self, columns=columns[on], own=self.own[on])
 
     def nothing(self, arithmetic: Arithmetic) -> Array:
         """Give zeros, shape (state of the turn, context)."""

@@ -207,9 +207,15 @@ class TurnBlock(Block):
         seat = self._seat
         for part in self._parts:
             begun = part.nothing(self._arithmetic) if mass is None else mass.begun(part)
+            on = (entering[part.own] != 0) | (begun != 0).any(axis=0)
+            if not on.any():
+                continue
+            part, begun = part.within(on), begun[:, on]  # the turns that games enter
             met, ended = part.forward(decide, begun, entering[part.own], self._arithmetic)
             if totals is not None:
-                totals[part.leg.seat] += met.array.sum()
+                each = self._arithmetic.zeros(len(met.array), len(on))
+                each[:, on] = met.array  # a sum of another shape has other last bits
+                totals[part.leg.seat] += each.sum()
             if law is not None:
                 law.add(*part.settled(seat, ended, self._arithmetic))
             results, contexts, targets = part.leads_on(seat)

@@ -94,53 +94,6 @@ def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
     return law
 
 
-class Marks:
-    """A hash of the law in each state, for policies whose laws are not stored.
-
-    The mark of a law is its scalar product with fixed random numbers between 0 and 1: different
-    laws have equal marks by chance only, and rounding changes a mark by no more than the law.
-
-    Args:
-        player: the game, the seat and the name of the policy.
-
-    Attributes:
-        most_actions: largest number of actions with a positive probability in any law.
-    """
-
-    def __init__(self, player: tuple[Game, int, str]) -> None:
-        self._player, self.most_actions = player, 1
-        self._weights = np.random.default_rng(0).random(player[0].num_actions)
-        self._known = np.full(player[0].num_states, np.nan)
-
-    def note(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
-        """Store the marks of actions or laws."""
-        self._known[states] = self._of(answer)
-        if answer.ndim > 1:
-            several = int(np.count_nonzero(answer, axis=1).max(initial=1))
-            self.most_actions = max(self.most_actions, several)
-
-    def compare(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
-        """Compare the marks of actions or laws with the stored marks.
-
-        Raises:
-            ValueError: if a mark differs by more than rounding.
-        """
-        wrong = ~(np.abs(self._of(answer) - self._known[states]) <= ROUNDING)
-        if wrong.any():
-            game, seat, name = self._player
-            seen = game.observe(states[[np.argmax(wrong)]], seat)[0].tolist()
-            raise InputError(
-                f"policy must answer alike to an observation every time, and {name} says something "
-                f"else at {seen} in a batch of {len(states)} than when it was given: {_WHY}"
-            )
-
-    def _of(self, answer: npt.NDArray[Any]) -> FloatArray:
-        marks: FloatArray = (
-            self._weights[answer] if answer.ndim == 1 else (answer * self._weights).sum(axis=1)
-        )
-        return marks
-
-
 def _spread(count: int, wanted: int) -> IntArray:
     """Return ``wanted`` evenly spaced indices from 0 to ``count`` - 1, both included."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from ...core import BoolArray, Game, InputError, IntArray
 from ..solving.induction import equilibrium
 from ..solving.observations import Reader
+from .called import function_policy
 from .checks import PolicyCheck
-from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
 from .preferences import NetworkPolicy
@@ -59,7 +59,7 @@ class Reading:
         observations: changes a batch of observations before the network gets it: a function, or
             an object with a method ``normalize_obs``.
         worthless: says in which states every action has the worst payoff as its value.
-        lazy: whether a network may be called when it is needed (``LazyPolicy``); scores ask for it.
+        lazy: whether a function may be called later (``CalledPolicy``); scores ask for it.
     """
 
     deterministic: bool = True

@@ -43,7 +43,6 @@ class Policy(ABC):
         shape: number of states and of actions.
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
-        is_lazy: whether it is a network that is called when it is needed (``LazyPolicy``).
         fold: the function from the values of the legal actions to the value of the state, if it is
             the same in all states (see ``FoldedSweeps``); else None.
     """
@@ -51,7 +50,6 @@ class Policy(ABC):
     shape: tuple[int, int]
     is_table: ClassVar[bool] = False
     is_deterministic: bool = False
-    is_lazy: ClassVar[bool] = False
     fold: ClassVar[Fold | None] = None
 
     @property
@@ -97,7 +95,9 @@ class Policy(ABC):
         return Choices(places[rows], actions, law[rows, actions])
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an action in each state, shape (state,)."""
+        """Draw an action in each state, shape (state,); nothing is drawn if there is one alone."""
+        if self.is_deterministic:
+            return self.likeliest(states)
         return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
 
 
@@ -198,10 +198,6 @@ class DeterministicPolicy(TablePolicy):
     def likeliest(self, states: IntArray) -> IntArray:
         """Return the action in each state, shape (state,)."""
         return self._chosen(states).astype(np.int64)
-
-    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Return the action in each state; nothing is drawn."""
-        return self.likeliest(states)
 
     def _chosen(self, states: IntArray) -> IntArray:
         """Return the action in each state in the stored small integer type, shape (state,)."""

@@ -36,8 +36,8 @@ class NetworkPolicy(ABC):
         self._deterministic, self._masked = deterministic, masked
 
     @property
-    def is_lazy(self) -> bool:
-        """Whether it may be called in some states only: its action is always a legal one."""
+    def takes_best(self) -> bool:
+        """Whether it takes the legal action with the largest preference."""
         return self._deterministic and self._masked
 
     def kept(self) -> "NetworkPolicy":
@@ -81,7 +81,8 @@ class NetworkPolicy(ABC):
         """
         legal = masks if self._masked else np.ones_like(masks)
         chooses = legal.sum(axis=1) > 1
-        given: npt.NDArray[Any] = legal.argmax(axis=1)
+        certain = legal.argmax(axis=1)
+        given: npt.NDArray[Any] = certain if self._deterministic else legal.astype(np.float64)
         preferences = np.where(legal, 0.0, -np.inf)
         if chooses.any():
             seen, within = observations[chooses], legal[chooses]
@@ -90,7 +91,7 @@ class NetworkPolicy(ABC):
                 self.confirm(preferred, seen)
             chosen = self.follow(preferred, seen, within)
             preferences[chooses] = np.where(within, preferred, -np.inf)
-            given = given if chosen.ndim == 1 else legal.astype(np.float64)
+            given = certain if chosen.ndim == 1 else legal.astype(np.float64)
             given[chooses] = chosen
         return given, preferences
 

@@ -40,12 +40,10 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
         )
     if given.ndim == 2:
         check_array("a table of probabilities", game, *shape)
-    rows = TableBuilder(check, with_laws=True)
+    rows = TableBuilder(check)
     for batch in batches(own, game.num_actions):
         rows.add(batch, check(given[batch], batch))
-    policy = rows.policy(own)
-    assert policy is not None
-    return policy
+    return rows.policy(own)
 
 
 def mapping_policy(
@@ -72,7 +70,7 @@ def mapping_policy(
             "into their network, net.load_state_dict(policy), and net is the policy"
         )
     default = getattr(given, "default_factory", None) or (lambda: None)
-    rows, missing = TableBuilder(check, with_laws=True), np.zeros(game.num_states, dtype=bool)
+    rows, missing = TableBuilder(check), np.zeros(game.num_states, dtype=bool)
     for batch in batches(own, game.num_actions):
         shown = game.observe(batch, check.seat)
         shown = shown if show is None else show(shown)
@@ -89,7 +87,6 @@ def mapping_policy(
     lacking = np.flatnonzero(missing)
     rows.add(lacking, first_actions(game, lacking))
     policy = rows.policy(own)
-    assert policy is not None
     return IncompletePolicy(policy, missing, check) if len(lacking) else policy
 
 
@@ -97,16 +94,17 @@ class IncompletePolicy(Policy):
     """A table that lacks states: it is scored if its games meet none of them.
 
     Args:
-        filled: the table, with the first legal action in the missing states.
+        remembered: the table, with the first legal action in the missing states.
         missing: whether each state is missing, shape (state,).
         check: the check of the policy.
     """
 
-    is_lazy = True
+    remembers = True
 
-    def __init__(self, filled: Policy, missing: BoolArray, check: PolicyCheck) -> None:
-        self.shape, self.filled, self._missing, self._check = check.shape, filled, missing, check
-        self.is_deterministic = filled.is_deterministic
+    def __init__(self, remembered: Policy, missing: BoolArray, check: PolicyCheck) -> None:
+        self.shape, self.remembered = check.shape, remembered
+        self._missing, self._check = missing, check
+        self.is_deterministic = remembered.is_deterministic
 
     @property
     def name(self) -> str:
@@ -126,7 +124,7 @@ class IncompletePolicy(Policy):
                 f"(state {state}): keys are observations of env as tuples, or numbers of states; "
                 "a collections.defaultdict has an action for all others"
             )
-        return self.filled.probabilities(states)
+        return self.remembered.probabilities(states)
 
 
 class TableBuilder:
@@ -134,11 +132,10 @@ class TableBuilder:
 
     Args:
         check: the check of the policy, which has its game and its name.
-        with_laws: whether laws are stored; if not, only actions are.
     """
 
-    def __init__(self, check: PolicyCheck, with_laws: bool) -> None:
-        self._check, self._with_laws = check, with_laws
+    def __init__(self, check: PolicyCheck) -> None:
+        self._check = check
         self._actions = np.full(check.shape[0], -1)
         self._table: FloatArray | None = None
 
@@ -146,21 +143,19 @@ class TableBuilder:
         """Add the rows of some states: actions (state,), or laws (state, action)."""
         if rows.ndim == 1:
             self._actions[states] = rows
-        elif self._with_laws:
+        else:
             if self._table is None:
                 self._table = np.zeros(self._check.shape)
             self._table[states] = rows
 
-    def policy(self, states: IntArray) -> Policy | None:
-        """Return the policy of the seat's states; None if some have laws that are not stored."""
+    def policy(self, states: IntArray) -> Policy:
+        """Return the policy of the seat's states."""
         actions, table, num_actions = self._actions, self._table, self._check.shape[1]
         done = actions[states] >= 0
         others = np.flatnonzero(actions < 0)  # other players' states, or states with a law
-        if done.all():
+        if table is None:
             actions[others] = first_actions(self._check.game, others)
             return DeterministicPolicy(actions, num_actions, self._check.name)
-        if table is None:
-            return None
         table[states[done], actions[states[done]]] = 1.0
         table[np.setdiff1d(others, states), 0] = 1.0
         return StochasticPolicy(table, self._check.name)

@@ -5,8 +5,8 @@ from typing import Any
 from ...core import FLOATS
 from ..cache import cached
 from ..policies.door import label
-from ..solving.solver import evaluate, evaluate_where_met, solve
-from ..solving.touring import evaluate_by_tour, is_toured
+from ..solving.solver import evaluate, read_agent, solve
+from ..solving.touring import is_toured, value_of
 from ..task import Task, as_task
 from .figure import LOGGED
 from .score import Score
@@ -36,14 +36,9 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task, options = as_task(env), (deterministic, masked, observations)
-    kind: type[Score]
-    if is_toured(task):
-        kind, (agent, value, error_bound) = TouredScore, evaluate_by_tour(policy, env, *options)
-    else:
-        found = evaluate_where_met(policy, env, *options)
-        kind, agent, error_bound = Score, found.policy, found.error_bound
-        value = float(found.value)
+    agent, task = read_agent(policy, env, deterministic, masked, observations), as_task(env)
+    kind: type[Score] = TouredScore if is_toured(task) else Score
+    value, error_bound = value_of(agent, task)
     return kind(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,

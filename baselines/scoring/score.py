@@ -23,8 +23,7 @@ from ...core.positions import states_of
 from ...core.sweeps import pays_early
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.kinds import Policy
-from ..solving.occupancy import Outcomes, outcomes, play
-from ..solving.reach import where_met
+from ..solving.occupancy import Outcomes, outcomes, play, where_met
 from ..solving.solver import evaluate, solve
 from ..solving.variance import variance_of_law
 from ..task import Task
@@ -243,7 +242,7 @@ class Score(Shown):
         """
         return self._mistakes.costliest(solve(self.task), count)
 
-    @property
+    @cached_property
     def _played(self) -> Policy:
         """A policy that agrees with the agent in every state that the agent visits."""
         return where_met(self.agent, self.task)
@@ -258,7 +257,7 @@ class Score(Shown):
 
     @cached_property
     def _games(self) -> Outcomes:
-        return outcomes(self._played, self.task, FLOATS)
+        return outcomes(self.agent, self.task, FLOATS)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the blunders, in JSON's types."""

@@ -5,13 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import Arithmetic, Array, Decide, IntArray, Stage, Values
+from ...core import FLOATS, Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
 from ...core.contract import order_of
 from ...core.positions import legal_in, require_few_states
 from ...core.sizes import PIECE
 from ...core.sweeps import pays_early, sweeps_of
+from ..cache import cached
+from ..policies.called import CalledPolicy
 from ..policies.kinds import Policy
+from ..policies.tables import IncompletePolicy
 from ..task import Task, first_law, policies_against
 from .cycles import visits
 from .players import spread
@@ -82,20 +85,55 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
         policy: the agent's policy. An illegal action ends the game with the worst payoff.
         task: game, seat and opponents.
         arithmetic: arithmetic of the probabilities.
+
+    Raises:
+        ValueError: if a function gives no actions, or depends on more than the state; if an
+            ``IncompletePolicy`` lacks a state that the games visit.
     """
+    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, task, arithmetic)
+
+
+def _outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
     illegal: dict[int, IntArray] = {}
     ends = None if pays_early(task.game, task.seat) else PayoffLaw()
-    met = play(policy, task, arithmetic, law=ends, illegal=illegal)
+    played = policy.remembered if isinstance(policy, IncompletePolicy) else policy
+    met = play(played, task, arithmetic, law=ends, illegal=illegal)
+    if played is not policy:
+        policy.probabilities(np.flatnonzero(met.array[task.seat]))  # raises if a state is missing
     if ends is None:
         return Outcomes(met, None)
     worst = arithmetic.payoff_range(task.game)[0]
     for states in illegal.values():
-        weights = spread(policy, states, met.at(task.seat, states), arithmetic)
+        weights = spread(played, states, met.at(task.seat, states), arithmetic)
         beyond = weights[~task.game.mask(states)]
         ends.add(np.full(len(beyond), worst), beyond)
     number = arithmetic.number
     law = {number(paid): number(chance) for paid, chance in sorted(ends.chances.items()) if chance}
     return Outcomes(met, law)
+
+
+_outcomes_of_function = cached(_outcomes)
+
+
+def where_met(agent: Policy, task: Task) -> Policy:
+    """Return a policy that agrees with the agent in every state that the agent's games visit.
+
+    In this task, and only in this one, it has the same score as the agent. A table is returned as
+    it is. For a function that is called in a large game the games are played forward, the function
+    is called where they lead, and the policy is the table of its results, with the first legal
+    action in all other states.
+
+    Args:
+        agent: the agent's policy.
+        task: game, seat and opponents.
+
+    Raises:
+        ValueError: as ``outcomes`` does.
+    """
+    if isinstance(agent, CalledPolicy | IncompletePolicy) and agent.remembers:
+        outcomes(agent, task, FLOATS)
+        return agent.remembered
+    return agent
 
 
 def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:

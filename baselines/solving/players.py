@@ -18,8 +18,16 @@ def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmet
 
 
 def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
-    """Distribute the mass of each state over its actions: shape (state, action)."""
-    weights: Array = mass[:, None] * policy.probabilities_in(states, arithmetic)
+    """Distribute the mass of each state over its actions: shape (state, action).
+
+    A function is called in the states with mass alone.
+    """
+    if policy.is_table:
+        everywhere: Array = mass[:, None] * policy.probabilities_in(states, arithmetic)
+        return everywhere
+    met = np.flatnonzero(mass)
+    weights = arithmetic.zeros(len(states), policy.shape[1])
+    weights[met] = mass[met, None] * policy.probabilities_in(states[met], arithmetic)
     return weights
 
 

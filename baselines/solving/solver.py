@@ -15,17 +15,16 @@ import numpy.typing as npt
 from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
 from ...core.presentation import present
 from ..cache import cached
+from ..policies.called import require_arguments
 from ..policies.door import Reading, convert, label
-from ..policies.functions import require_arguments
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
 from ..task import LineUp, Task, by_seat, policies_against, task_and_sight
 from .evaluation import Evaluation, Solution
-from .induction import Sweep, arithmetic_of, equilibrium, sweep_back
-from .occupancy import outcomes, play
+from .induction import arithmetic_of, equilibrium, sweep_back
+from .occupancy import outcomes, play, where_met
 from .players import Players
-from .reach import where_met
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -80,35 +79,22 @@ def evaluate(
     arithmetic = arithmetic_of(task.game, exact)
     reading = Reading(deterministic, masked, sight, observations)
     agent = _agent(policy, task, arithmetic, reading)
-    swept = _swept(agent, task, arithmetic)
+    policies = {**policies_against(task, arithmetic), task.seat: agent}
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
     read = None if sight is None else sight.read
     return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
 
 
 def read_agent(
     policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
-) -> tuple[Policy, Task]:
-    """Read a policy for its score: a network is called in a large game when it is needed.
+) -> Policy:
+    """Read a policy for its score: in a large game a function is called where its games lead.
 
     All arguments are those of ``as_policy``.
     """
     task, sight = task_and_sight(env)
     reading = Reading(deterministic, masked, sight, observations, lazy=True)
-    return _agent(policy, task, FLOATS, reading), task
-
-
-def evaluate_where_met(
-    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
-) -> Evaluation:
-    """Compute the value of a policy in the positions that the agent can meet, and in no others."""
-    agent, task = read_agent(policy, env, deterministic, masked, observations)
-    swept = _swept(where_met(agent, task) if agent.is_lazy else agent, task, FLOATS)
-    return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)
-
-
-def _swept(agent: Policy, task: Task, arithmetic: Arithmetic) -> Sweep:
-    policies = {**policies_against(task, arithmetic), task.seat: agent}
-    return sweep_back(Players(task.game, task.seat, policies, arithmetic))
+    return _agent(policy, task, FLOATS, reading)
 
 
 def as_policy(

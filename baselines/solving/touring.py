@@ -1,16 +1,15 @@
 """Tours of policies: exact scores in games with too many states for arrays."""
 
-from typing import Any
-
 from ...core import InputError, SizeError
 from ...core.positions import has_few_states, require_few_states
 from ...core.sweeps import sweeps_of
 from ...core.tour import Tour
 from ..cache import cached
-from ..policies.kinds import Policy, PolicyLike
+from ..policies.kinds import Policy
 from ..task import Task
+from .occupancy import where_met
 from .rounding import values_error
-from .solver import evaluate, read_agent, solve
+from .solver import evaluate, solve
 
 #: Largest difference of mean and regret from the optimum, as a share of the largest payoff.
 _CLOSE = 1e-9
@@ -21,22 +20,13 @@ def is_toured(task: Task) -> bool:
     return task.game.num_players == 1 and not has_few_states(task.game)
 
 
-def evaluate_by_tour(
-    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
-) -> tuple[Policy, float, float]:
-    """Convert a policy and compute its value, by a tour unless the policy has a sweep of its own.
-
-    The arguments are those of ``as_policy``.
-
-    Returns:
-        The policy, its expected payoff, and a bound of the rounding error of that payoff.
-    """
-    agent, task = read_agent(policy, env, deterministic, masked, observations)
-    if agent.fold is not None:
-        found = evaluate(agent, task)
-        return agent, float(found.value), found.error_bound
-    tour = tour_of(agent, task)
-    return agent, tour.mean, values_error(tour.roundings, tour.mean)  # all terms are positive
+def value_of(agent: Policy, task: Task) -> tuple[float, float]:
+    """Compute the expected payoff of an agent, and a bound of the rounding error of that payoff."""
+    if is_toured(task) and agent.fold is None:
+        tour = tour_of(agent, task)
+        return tour.mean, values_error(tour.roundings, tour.mean)  # all terms are positive
+    found = evaluate(where_met(agent, task), task)
+    return float(found.value), found.error_bound
 
 
 @cached

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.baselines import Policy, Task
-from exactdice.baselines.policies import consistency, functions
+from exactdice.baselines.policies import called, consistency
 from exactdice.core.positions import states_of
 from exactdice.games import Greed, InputError, ShutTheBox
 
@@ -155,7 +155,7 @@ def test_noise_of_preferences_is_refused_however_small_they_are():
 
 def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):
     """Its laws are not kept, but a number for each, so that every state is compared."""
-    monkeypatch.setattr(functions, "LAWS", 0)
+    monkeypatch.setattr(called, "LAWS", 0)
 
     class Later:
         changed = False
@@ -168,7 +168,7 @@ def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):
 
     later = Later()
     policy = exactdice.as_policy(later, TASK)
-    assert exactdice.score(policy, TASK).regret > 0
+    assert exactdice.evaluate(policy, TASK).value < exactdice.solve(TASK).value
     opponent = Task(GAME, 1, policy)
     later.changed = True
     for ask in (
@@ -176,7 +176,7 @@ def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):
         lambda: exactdice.occupancy(policy, TASK),
         lambda: exactdice.solve(opponent),
     ):
-        with pytest.raises(InputError, match=r"a? ?Later says something else at \[3, 4, 0\]"):
+        with pytest.raises(InputError, match=r"Later (gives another law|says .*) at \[3, 4, 0\]"):
             ask()
 
 

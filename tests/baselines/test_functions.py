@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.baselines.policies import consistency, functions, tables
+from exactdice.baselines.policies import called, consistency, tables
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
@@ -48,26 +48,28 @@ def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, mon
     remembered = everything(asked, task)
     whole = asked.sizes.count(len(states_of(task.game, task.seat)))
     assert whole == 2 * (1 + consistency.WHOLE)  # by ``score`` and ``evaluate``, and to compare
-    monkeypatch.setattr(functions, "LAWS", 0)
+    monkeypatch.setattr(called, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
     assert everything(softened, task)[1:] == remembered[1:]
     found = everything(softened, task)[0]
-    assert {**found, "policy": ""} == {**remembered[0], "policy": ""}
-    assert isinstance(exactdice.as_policy(softened, task), functions.FunctionPolicy)
+    wider = {"policy": "", "error_bound": found["error_bound"]}  # it counts all actions
+    assert {**found, **wider} == {**remembered[0], **wider}
+    assert remembered[0]["error_bound"] <= found["error_bound"]
+    assert isinstance(exactdice.as_policy(softened, task), called.CalledPolicy)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_an_opponent_that_is_asked_again_plays_as_one_that_is_remembered(task, monkeypatch):
     others = dict.fromkeys(task.others, softened)
     before = exactdice.solve(Task(task.game, task.seat, others)).value
-    monkeypatch.setattr(functions, "LAWS", 0)
+    monkeypatch.setattr(called, "LAWS", 0)
     asked = Task(task.game, task.seat, others)
     assert exactdice.solve(asked).value == before
     assert asked != Task(task.game, task.seat, others)  # nobody knows what functions have in common
 
 
 def test_actions_are_remembered_in_games_of_any_size(monkeypatch):
-    monkeypatch.setattr(functions, "LAWS", 0)
+    monkeypatch.setattr(called, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 100)
     task, asked = TASKS[0], []
 
@@ -102,9 +104,7 @@ def test_a_function_may_give_laws_here_and_actions_there():
     assert found == exactdice.score(laws, task).value
 
 
-@pytest.mark.parametrize("kept", [0, functions.LAWS])
-def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(kept, monkeypatch):
-    monkeypatch.setattr(functions, "LAWS", kept)
+def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
     game = Greed(100)
 
     def wrong(observations, masks):
@@ -117,12 +117,16 @@ def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(kept, monkeypat
             ask(wrong, Task(game))
     with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
         gym.make("exactdice/Greed-v0", opponent=wrong)
+    monkeypatch.setattr(called, "LAWS", 0)  # laws are not kept: it is found where it is needed
+    for ask in (exactdice.score, exactdice.evaluate, exactdice.occupancy):
+        with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
+            ask(wrong, Task(game))
 
 
 def test_a_large_game_is_scored_without_its_table(monkeypatch):
     """Of Shut the Box with twelve tiles it would take 2 GB; here the budget is as much smaller."""
-    monkeypatch.setattr(functions, "LAWS", 2**16)
-    monkeypatch.setattr(tables, "BATCH", 2**12)
+    monkeypatch.setattr(called, "LAWS", 2**16)
+    monkeypatch.setattr(tables, "BATCH", 2**14)
     task = Task(ShutTheBox(6, 2, 4), 1, "random")
     asked = Asked()
     score = exactdice.score(asked, task)

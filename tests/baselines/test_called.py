@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch as th
 from exactdice.baselines import Task, make_task
-from exactdice.baselines.policies import functions
-from exactdice.baselines.solving.reach import where_met
+from exactdice.baselines.policies import called
+from exactdice.baselines.policies.called import CalledPolicy
+from exactdice.baselines.solving.occupancy import where_met
 from small_games import SMALL
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -35,8 +36,8 @@ class Network:
 
 @pytest.fixture
 def large(monkeypatch):
-    monkeypatch.setattr(functions, "LARGE", 0)
-    monkeypatch.setattr(functions, "SAMPLE", 1)
+    monkeypatch.setattr(called, "LARGE", 0)
+    monkeypatch.setattr(called, "SAMPLE", 1)  # states with which a function is called at first
 
 
 def small_tasks():
@@ -51,10 +52,10 @@ def test_scores_are_those_of_a_network_that_is_called_everywhere(name, keywords,
     task = Task(make_task(name, **keywords).game, seat, "random")
     network = exactdice.from_network(Network(task), task)
     whole = exactdice.score(network, task)
-    monkeypatch.setattr(functions, "LARGE", 0)
+    monkeypatch.setattr(called, "LARGE", 0)
     found = exactdice.score(network, task)
-    assert found.agent.is_lazy
-    assert not whole.agent.is_lazy
+    assert isinstance(found.agent, CalledPolicy)
+    assert not isinstance(whole.agent, CalledPolicy)
     assert found.as_dict() == whole.as_dict()
     assert found.error_bound == whole.error_bound
     assert found.blunders(None) == whole.blunders(None)
@@ -81,12 +82,20 @@ def test_the_network_is_called_where_the_agent_can_be_met_and_nowhere_else():
 
 
 @pytest.mark.usefixtures("large")
-def test_a_network_that_plays_by_chance_or_acts_illegally_is_called_everywhere():
+@pytest.mark.parametrize("laws", [0, called.LAWS])
+def test_a_network_that_plays_by_chance_or_acts_illegally_is_scored_alike(laws, monkeypatch):
+    monkeypatch.setattr(called, "LAWS", laws)
     task = make_task("ShutTheBox", tiles=3)
-    drawn = exactdice.from_network(Network(task), task, deterministic=False)
-    assert not exactdice.score(drawn, task).agent.is_lazy
-    unmasked = exactdice.from_network(Network(task), task, masked=False)
-    assert not exactdice.score(unmasked, task, masked=False).agent.is_lazy
+    for deterministic, masked in ((False, True), (True, False), (False, False)):
+        network = exactdice.from_network(Network(task), task, deterministic, masked)
+        found = exactdice.score(network, task, masked=masked)
+        assert isinstance(found.agent, CalledPolicy)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(called, "LARGE", 2**17)
+            patch.setattr(called, "LAWS", 2**27)
+            whole = exactdice.score(network, task, masked=masked)
+        assert {**found.as_dict(), "error_bound": 0} == {**whole.as_dict(), "error_bound": 0}
+        assert whole.error_bound <= found.error_bound < 2 * whole.error_bound
 
 
 @pytest.mark.usefixtures("large")
@@ -99,22 +108,26 @@ def test_a_network_that_is_no_function_is_refused():
 
 
 def test_a_network_that_was_trained_since_is_refused(monkeypatch):
-    monkeypatch.setattr(functions, "LARGE", 0)
+    monkeypatch.setattr(called, "LARGE", 0)
     task = make_task("ShutTheBox", tiles=4)
     function = Network(task)
     agent = exactdice.as_policy(exactdice.from_network(function, task), task)
     score = exactdice.score(exactdice.from_network(function, task), task)
-    assert score.agent.is_lazy
-    function.table = function.table + 0.1
+    assert isinstance(score.agent, CalledPolicy)
+    states = np.arange(task.game.num_states)
+    met = np.flatnonzero(score.occupancy)
+    before = score.agent.likeliest(met)
+    function.table = -function.table
+    assert np.array_equal(score.agent.likeliest(met), before)  # it is remembered
     with pytest.raises(ValueError, match="answer alike to an observation every time"):
-        score.agent.likeliest(np.arange(5))
+        score.agent.likeliest(states)
     assert exactdice.score(agent, task).value == score.value  # a table
 
 
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("kind", ["model", "policy", "normalised", "stochastic", "module"])
 def test_the_agent_of_a_score_keeps_the_network_that_was_scored(kind, monkeypatch):
-    monkeypatch.setattr(functions, "LAWS", 0)  # laws are not kept in a table
+    monkeypatch.setattr(called, "LAWS", 0)  # laws are not kept in a table
     env = gym.make("exactdice/ShutTheBox-v0", tiles=4, encoding="one_hot_float")
     vector = DummyVecEnv([lambda: env])
     if kind == "normalised":
@@ -162,9 +175,8 @@ def test_an_agent_of_a_score_plays_on_as_a_table():
     task = make_task("ShutTheBox", tiles=4)
     network = exactdice.from_network(Network(task), task)
     agent, table = exactdice.score(network, task).agent, exactdice.as_policy(network, task)
-    assert agent.is_lazy
-    assert not table.is_lazy
-    assert agent.is_table
+    assert isinstance(agent, CalledPolicy)
+    assert not isinstance(table, CalledPolicy)
     assert pickle.loads(pickle.dumps(agent)) == table
     rng = np.random.default_rng(0)
     states = np.arange(task.game.num_states)
