@@ -1,0 +1,138 @@
+"""Files in the command line: certificates, and what is none."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, certificate
+from exactdice.baselines.scoring.certificate_file import digest_of
+from exactdice.games import FourTwoOne, Greed
+
+import exactdice
+
+
+@pytest.fixture
+def certified(tmp_path, monkeypatch):
+    """Save two certificates of games that are no defaults, and give the score of one."""
+    monkeypatch.chdir(tmp_path)
+    exactdice.score("random", Task(FourTwoOne(3, 3, 2))).save("other.npz")
+    found = exactdice.score("if_else", Task(Greed(7, 3), 1, "random"), name="my own")
+    found.save("mine.npz")
+    return found
+
+
+def test_a_certificate_brings_its_game(run, certified, monkeypatch):
+    words, value = certified.task.words, f"{certified.value:.6f}"
+    for options in ([], ["greed", "--env", "seat", 1, "max_score", 7]):
+        code, said, complaint = run("score", "mine.npz", *options)
+        assert (code, complaint) == (0, "")
+        assert words in said
+        assert value in said
+    assert run("score", "mine.npz", "--env", "opponent", "if_else")[0] == 0
+    for agents in (("mine.npz", "if_else"), ("optimal", "mine.npz")):
+        code, said, complaint = run("compare", *agents)
+        assert (code, complaint) == (0, "")
+        assert said.startswith(f"{words}\n")
+        assert value in said
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert run("play", "--watch", "mine.npz", "--env", "seat", 1)[0] == 0
+
+
+@pytest.mark.usefixtures("certified")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("score mine.npz LowestScore", "mine.npz must be of LowestScore, got one of Greed, max_sc"),
+        ("score mine.npz --env max_score 8", "mine.npz must be of Greed, max_score 8, sides 3, go"),
+        ("compare mine.npz other.npz", "other.npz must be of Greed, max_score 7, sides 3, got one"),
+        ("compare mine.npz none.npz", "or a folder that exists, got none.npz: it is missing"),
+        ("score runs/none", "policy must be a file or a folder that exists, got runs/none: it is"),
+        ("play --against model.zip", "or a folder that exists, got model.zip: it is missing"),
+    ],
+)
+def test_a_file_that_is_missing_or_of_another_game_is_named(run, words, message):
+    code, said, complaint = run(*words.split())
+    assert (code, said) == (2, "")
+    assert message in complaint
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_certificate_is_verified_and_a_broken_one_named(run):
+    code, said, complaint = run("verify", "mine/certificate.npz")
+    assert (code, complaint) == (0, "")
+    value = json.loads(Path("mine/score.json").read_text())["value"]
+    assert ": MaskablePPO in Greed, max_score 10, sides 3, seat 0, against optimal\n" in said
+    assert f"mine/certificate.npz: holds, value {value:.9f}, " in said
+    Path("cut.npz").write_bytes(Path("mine/certificate.npz").read_bytes()[:-9])
+    code, said, complaint = run("verify", "cut.npz", "mine/certificate.npz")
+    assert code == 2
+    assert "error: cut.npz must be a whole policy certificate" in complaint
+    assert "mine/certificate.npz: holds" in said
+    code, again, complaint = run("verify", "none.npz", "cut.npz", "mine/certificate.npz")
+    assert code == 2
+    wanted = "none.npz must be a certificate that can be read: No such file or directory"
+    assert complaint.splitlines()[0] == f"error: {wanted}"
+    assert len(complaint.splitlines()) == 2
+    assert again == said
+    assert run("verify", "mine")[0] == 0
+    code, _, complaint = run("verify", "mine", "exactdice.games:ShutTheBox")
+    assert (code, complaint) == (1, "error: mine must be of ShutTheBox, got one of Greed\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["verify"], ["score"], ["compare", "if_else"], ["report"], ["audit"], ["diagnose"]),
+        *(["board"], ["plot"], ["plot", "mistakes"], ["train", "--conf"], ["train", "--resume"]),
+        *(["train", "--env", "opponent"], ["play", "--resume"], ["play", "--against"]),
+        *(["play", "--watch"], ["submit", "--title", "a", "--link", "https://a.b"]),
+    ],
+    ids=" ".join,
+)
+def test_a_file_of_the_wrong_kind_is_a_mistake_in_what_was_typed(run, foreign, words):
+    for name in foreign:
+        code, _, complaint = run(*words, name)
+        assert code == 2
+        assert complaint.startswith("error: ")
+        assert len(complaint.splitlines()) == 1
+
+
+def test_a_claim_or_a_hash_that_does_not_hold_is_a_finding(run):
+    content = certificate(exactdice.score("random", Task(Greed(5, 3))))
+    with np.load(io.BytesIO(content)) as file:
+        parts = {name: file[name] for name in file.files}
+    claims = str(parts["claims"]).replace('"value": 0.', '"value": 0.9')
+    np.savez("hash.npz", **{**parts, "claims": claims})
+    np.savez(
+        "claim.npz", **parts | {"claims": claims, "sha256": digest_of(parts["policy"], claims)}
+    )
+    for name, words in (("hash.npz", "must have the hash"), ("claim.npz", "claims value = 0.9")):
+        code, _, complaint = run("verify", name)
+        assert code == 1
+        assert words in complaint
+
+
+def test_no_name_in_a_certificate_forges_a_line(run):
+    name = "x\x1b[1A\nhonest.npz: holds, value 1"
+    content = certificate(exactdice.score("random", Task(Greed(5, 3)), name=name))
+    paths = ["a.npz", "b\nb.npz: holds.\x1b[2K\r", "c\udcff.npz"]
+    for path in paths:
+        Path(path).write_bytes(content)
+    code, shown, complaint = run("verify", *paths)
+    assert (code, complaint) == (0, "")
+    Path("d\x1b[2K\nd.npz").write_bytes(content)
+    sizes = ["--env", "max_score", "5", "sides", "3"]
+    for words in (["score", "d\x1b[2K\nd.npz"], ["compare", "random", "d\x1b[2K\nd.npz"]):
+        code, said, complaint = run(*words, *sizes)
+        assert (code, complaint) == (0, "")
+        assert all(line.isprintable() for line in said.splitlines())
+        assert "\nd.npz" not in said
+    for path in paths:
+        Path(path).write_bytes(content[:-9])
+    code, _, refused = run("verify", *paths)
+    assert code == 2
+    for lines in (shown.splitlines(), refused.splitlines()):
+        assert len(lines) == len(paths)
+        assert all(line.isprintable() for line in lines)

@@ -1,0 +1,125 @@
+"""Commands where libraries of an extra are missing."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from typed_words import SMALL
+
+WITHOUT = """
+import contextlib, io, json, sys
+
+class Refusing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[1].split(","):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Refusing())
+from exactdice.cli import main
+
+ends = []
+for words in json.loads(sys.argv[2]):
+    said, complaint = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
+        try:
+            main(words)
+        except SystemExit as end:
+            ends.append([end.code, said.getvalue(), complaint.getvalue()])
+print(json.dumps(ends))
+"""
+
+
+HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,yaml,scipy,pandas,ray,optuna"
+
+
+def run_without(libraries, commands, cwd):
+    """Run commands in a process in which some libraries cannot be imported."""
+    command = [sys.executable, "-c", WITHOUT, libraries, json.dumps(commands)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.usefixtures("mine")
+def test_commands_without_training_need_the_light_extra_alone(tmp_path):
+    works = [
+        (["solve", *SMALL], "optimal value 0.5001"),
+        (["score", "if_else", *SMALL], "if_else (deterministic, masked) in Greed, max_score 10"),
+        (["compare", "if_else", "random", "Greed", *SMALL], '"if_else" is better: "random" loses '),
+        (["verify", "mine/certificate.npz"], "mine/certificate.npz: holds"),
+        (["--help"], "Train an agent and score it exactly"),
+        (["train", "--help"], "--eval-interval"),
+        (["benchmark", "--help"], "--backend"),
+        (["tune", "--help"], "--trials"),
+        (["play", "--coach", "--against", "if_else", *SMALL], "The same game again"),
+    ]
+    fails = [
+        ["train"],
+        ["train", "--resume", "mine"],
+        ["score", "mine"],
+        ["plot", "mine"],
+        ["benchmark"],
+        ["tune"],
+        ["play", "--against", "mine"],
+        ["audit", "mine/certificate.npz"],
+    ]
+    commands = [*(words for words, _ in works), *fails]
+    ends = run_without(HEAVY, commands, tmp_path)
+    for (code, said, complaint), (_, words) in zip(ends, works, strict=False):
+        assert (code, complaint) == (0, "")
+        assert words in said
+    for (code, said, complaint), (command, *_) in zip(ends[len(works) :], fails, strict=True):
+        extra = "look" if command == "plot" else "agents"
+        need = f"error: {command} needs more libraries: pip install 'exactdice[{extra}]'\n"
+        assert (code, said, complaint) == (2, "", need)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_charts_of_games_need_the_extra_of_pictures_alone(tmp_path):
+    commands = [["plot", "greed-policy", *SMALL], ["report", "random", *SMALL]]
+    training = HEAVY.replace("matplotlib,", "")
+    for command, (code, said, complaint) in zip(
+        commands, run_without(training, commands, tmp_path), strict=True
+    ):
+        assert (code, complaint) == (0, ""), command
+        assert said
+    ends = run_without(f"{HEAVY},plotly", commands, tmp_path)
+    for (command, *_), (code, said, complaint) in zip(commands, ends, strict=True):
+        need = f"error: {command} needs more libraries: pip install 'exactdice[look]'\n"
+        assert (code, said, complaint) == (2, "", need)
+
+
+def test_the_board_of_entries_needs_no_training_libraries(tmp_path):
+    (tmp_path / "entries" / "empty").mkdir(parents=True)
+    training = "torch,stable_baselines3,sb3_contrib,scipy,pandas,ray,filelock"
+    (end,) = run_without(training, [["board", "entries", "--summary", "found.md"]], tmp_path)
+    code, said, complaint = end
+    assert (code, complaint) == (1, "")
+    assert said.startswith("refused: empty: must have a card.json, got none\n")
+    assert (tmp_path / "found.md").read_text().startswith("## Entries: 0 hold, 1 refused\n")
+
+
+def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
+    """When it is run; importing it is no error."""
+    ends = run_without(f"{HEAVY},tyro,rich", [[], ["train"], ["solve"]], tmp_path)
+    need = "error: the command line needs more libraries: pip install 'exactdice[cli]'\n"
+    assert ends == [[2, "", need]] * 3
+
+
+BUILDS_NO_GAME = """
+import sys, exactdice.cli, exactdice.commands, exactdice.agents.runs.config
+import exactdice.sources.four_two_one.match_policies, exactdice.sources.lowest_score.policies
+import exactdice.look.gallery, exactdice.play.web, exactdice.play.terminal, exactdice.pettingzoo
+exactdice.cli.main(sys.argv[1:])
+"""
+
+
+def test_no_game_is_built_for_imports_and_help():
+    """A limit at which nobody can build a game stops neither."""
+    command = [sys.executable, "-c", BUILDS_NO_GAME, "solve", "--help"]
+    environment = {**os.environ, "EXACTDICE_LIMIT": "lots"}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Solve a game exactly" in result.stdout

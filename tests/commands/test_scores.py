@@ -1,0 +1,236 @@
+"""``exactdice score``, ``solve``, ``compare`` and ``describe``: figures, in tables that fit."""
+
+import json
+import re
+from collections import Counter
+
+import gymnasium as gym
+import pytest
+from exactdice.agents.learners import ceiling
+from exactdice.baselines import Comparison
+from stable_baselines3 import PPO
+from typed_words import ROOT, SMALL
+
+
+def test_certificates_and_saved_models_are_scored(run, mine):
+    value = json.loads((mine / "score.json").read_text())["value"]
+    PPO("MlpPolicy", gym.make("exactdice/Greed-v0", max_score=10, sides=3)).save("foreign.zip")
+    for path in ("mine/certificate.npz", "mine/final_model.zip"):
+        code, said, complaint = run("score", path, *SMALL)
+        assert (code, complaint) == (0, "")
+        assert f"{value:.6f}" in said
+    for options, kind in ([], "deterministic"), (["--stochastic"], "stochastic"):
+        assert f"foreign.zip ({kind}, masked)" in run("score", "foreign.zip", *SMALL, *options)[1]
+    code, _, complaint = run("score", "mine/certificate.npz", "--env", "max_score", "100")
+    assert code == 2
+    assert "must be of Greed, sides 3, got one of Greed, max_score 10, sides 3" in complaint
+    assert run("score", "random", "--stochastic")[0] == 2
+
+
+def test_describe_prints_a_table_or_lines(run):
+    code, said, _ = run("describe", "Greed", *SMALL)
+    assert code == 0
+    assert said.startswith("Greed: Greed, max_score 10")
+    assert "| optimum                    | 0.5001" in said
+    code, said, _ = run("describe", "Greed", *SMALL, "--csv")
+    header, row = said.splitlines()
+    assert code == 0
+    assert header.startswith("name,task,states,decisions")
+    assert row.startswith('Greed,"Greed, max_score 10')
+    code, said, _ = run("describe", "--ladder", "Greed", "max_score", "20", "10")
+    assert code == 0
+    assert said.startswith(
+        "max_score 10: Greed, max_score 10, seat 0, against optimal\n"
+        "max_score 20: Greed, max_score 20, seat 0, against optimal\n"
+    )
+
+
+def test_solve_prints_the_exact_fraction(run):
+    code, said, _ = run("solve", *SMALL, "--exact")
+    assert code == 0
+    assert "14352595/28697814" in said
+    assert "Greed, max_score 10, sides 3, seat 0, against optimal: optimal value 14352595/" in said
+    assert "likeliest first position: 0 points to 0; optimal play rolls 1 die\n" in said
+    assert run("solve", "--env", "max_score", "4", "sides", "2", "seat", "1")[0] == 0
+
+
+def test_score_prints_policies_by_name(run):
+    said = run("score", "if_else", *SMALL, "opponent", "random", "seat", "1")[1]
+    assert (
+        "if_else (deterministic, masked) in Greed, max_score 10, sides 3, seat 1, against random"
+        in said
+    )
+    assert "no decision costs anything" in run("score", "optimal", *SMALL)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["score", "notebook", "LowestScore"],
+            "(deterministic, masked) in LowestScore, seat 0, against notebook in seats 1, 2 and 3 ",
+        ),
+        (["score", "ratchet:421", "FourTwoOne"], "ratchet:421 (deterministic, masked)"),
+        (["solve", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
+        (
+            ["solve", "LowestScore", "--env", "opponents", "only3s,random,notebook"],
+            "seat 0, against only3s in seat 1, random in seat 2 and notebook in seat 3: optimal",
+        ),
+        (
+            ["solve", "FourTwoOne", "--env", "utility", "set", "seat", "1", "--exact"],
+            "116396797115/313456656384",
+        ),
+    ],
+)
+def test_every_game_has_its_policies_and_keywords(run, arguments, words):
+    code, said, complaint = run(*arguments)
+    assert (code, complaint) == (0, "")
+    assert words in " ".join(said.split())
+
+
+def test_a_game_follows_an_agent(run):
+    sizes = ["--env", "casts", "2"]
+    said = run("score", "random", "FourTwoOne", *sizes)
+    assert said[0] == 0
+    assert "random (stochastic, masked) in FourTwoOne, casts 2" in said[1]
+    assert run("score", "random", "fourtwoone", *sizes) == said
+    code, _, complaint = run("plot", "outcomes", "random", "fourtwoone", *sizes)
+    assert (code, complaint) == (0, "")
+
+
+def test_two_agents_are_compared(run):
+    code, said, complaint = run("compare", "if_else", "terminal", "greed")
+    assert (code, complaint) == (0, "")
+    assert said.startswith("Greed, seat 0, against optimal\n")
+    for words in (
+        "regret 0.086016 0.055362",
+        '"terminal" is better: "if_else" loses 31 wins in a thousand games more.',
+        'in 80.6 % of the decisions of "if_else" and in 73.9 % of the decisions of "terminal".',
+        "0 points to 0 roll 16 dice roll 26 dice roll 24 dice -0.018924",
+        'head to head: "if_else" against "terminal"',
+        '"if_else" in seat 0 50.60% 7.77% 41.63% 0.544855',
+    ):
+        assert words in " ".join(said.split())
+    tables = [line for line in said.splitlines() if line.startswith(" ")]
+    assert max(map(len, tables)) <= 80
+    assert "Both are equal." in run("compare", "random", "random", *SMALL)[1]
+    rules = ["--env", "players", "2", "dice", "2"]
+    tied = run("compare", "random", "only3s", "LowestScore", *rules)[1]  # both win if they tie
+    assert "0.00%" not in tied[tied.index("head to head") :]
+
+
+def test_files_of_one_name_are_named_by_their_folders(run):
+    runs = [ROOT / f"benchmarks/leaderboard/Greed-{name}-outcome-0" for name in ("ppo", "dqn")]
+    said = run("compare", *(str(folder / "certificate.npz") for folder in runs))[1]
+    assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.31 wins in a' in said
+    assert "certificate.npz" not in said
+
+
+def test_neither_of_two_agents_is_better_by_rounding(run, monkeypatch):
+    monkeypatch.setattr(Comparison, "gain", 1e-16)
+    said = run("compare", "random", "if_else", *SMALL)[1]
+    assert "Both are equal up to rounding." in said
+    assert "is better" not in said
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_run_is_compared_in_its_own_game(run):
+    code, said, complaint = run("compare", "mine", "if_else")
+    assert (code, complaint) == (0, "")
+    assert said.startswith("Greed, max_score 10, sides 3, seat 0, against optimal\n")
+    assert '"mine"' in said
+    assert "head to head" in said
+    assert run("compare", "if_else", "mine", "Greed")[2] == (
+        "error: game must be left out: only a comparison without runs has it\n"
+    )
+    assert "policy must be a run folder" in run("compare", "mine", "nobody")[2]
+
+
+def test_agents_of_a_game_for_one_are_compared_without_games(run, monkeypatch):
+    assert "head to head" not in run("compare", "random", "goal:1,1", "FourTwoOne")[1]
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    boxes = ["--env", "boxes", "ones,yahtzee"]
+    said = run("compare", "random", "optimal", "Yahtzee", *boxes)[1]
+    assert '"optimal" is better: "random" loses a payoff of 5.1 a game more.' in said
+    assert "No differences: " in said
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 132])
+def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = run("score", "if_else")[1]
+    table = said[said.index("costliest decisions") :]
+    assert all(len(line.rstrip()) <= width for line in table.splitlines())
+    words = " ".join(table.split())
+    if width > 60:
+        assert "cost a of position played best game games" in words
+        assert "0 points to 0 roll 16 dice roll 24 dice 0.015284 100.00%" in words
+    if width < 60:
+        assert "position: 0 points to 0 played: roll 16 dice best: roll 24 dice" in words
+        assert "cost a game: 0.015284 of games: 100.00%" in words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "if_else", *SMALL],
+        ["score", "random", "Yahtzee", "--env", "boxes", "ones,chance"],
+        ["compare", "if_else", "terminal", *SMALL],
+        ["diagnose", "mine"],
+        ["describe", "Greed", *SMALL],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.usefixtures("mine")
+def test_no_table_cuts_a_number(run, monkeypatch, words):
+    """Whatever the width of the terminal, the same numbers are printed."""
+
+    def numbers(width):
+        monkeypatch.setenv("COLUMNS", str(width))
+        code, said, complaint = run(*words)
+        assert (code, complaint) == (0, "")
+        return Counter(re.findall(r"[-+]?\d[\d,]*\.\d+%?", said))
+
+    wide = numbers(1000)
+    assert wide
+    for width in (80, 60, 40):
+        assert numbers(width) == wide
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_run_is_scored_in_depth(run, monkeypatch):
+    monkeypatch.setattr(ceiling, "UPDATES", 20)
+    code, said, complaint = run("score", "mine", "--ceiling")
+    assert (code, complaint) == (0, "")
+    for words in (
+        "% of the way from random play to the optimum: it loses ",
+        "results and their probabilities: win (",
+        "of its decisions are optimal; it plays",
+        "exploitability in this seat: ",
+        "costliest decisions",
+        "the ceiling, the same network fitted to the optimal policy: regret 0.",
+    ):
+        assert words in said
+    said = run("score", "mine", "--model", "best", "--stochastic")[1]
+    assert (
+        "MaskablePPO (stochastic, masked) in Greed, max_score 10, sides 3, seat 0, against optimal"
+        in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mine", "FourTwoOne"], "game must be left out: only a policy by name has it"),
+        (["mine", "Greed"], "game must be left out"),
+        (["mine", "--env", "max_score", "5"], "env must be left out"),
+        (["random", "--model", "best"], "model must be left out: only a run folder has it"),
+        (["random", "--stochastic"], "stochastic must be left out"),
+        (["random", "--ceiling"], "ceiling must be left out"),
+    ],
+)
+@pytest.mark.usefixtures("mine")
+def test_score_refuses_options_that_would_change_nothing(run, arguments, message):
+    code, said, complaint = run("score", *arguments)
+    assert (code, said) == (2, "")
+    assert complaint.startswith(f"error: {message}")

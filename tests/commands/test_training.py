@@ -1,0 +1,122 @@
+"""``exactdice train`` and ``plot`` of its runs, as a user meets them."""
+
+import json
+import signal
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from exactdice.agents.runs.config import TrainConfig
+from typed_words import JOB, QUICK, SMALL
+
+
+def test_help_documents_every_option_of_the_main_job():
+    result = subprocess.run([*JOB, "--help"], capture_output=True, text=True)
+    assert result.returncode == 0
+    text = " ".join(result.stdout.replace("│", " ").split())
+    for option in fields(TrainConfig)[1:]:  # the first is the game, a word
+        assert f"--{option.name.replace('_', '-')}" in text
+    assert "Train an agent and score it exactly against the optimum" in text
+
+
+def test_the_main_job_trains_scores_and_saves(run):
+    code, said, complaint = run("train", *QUICK, "--run-folder", "mine")
+    assert (code, complaint) == (0, "")
+    for word in ("optimum", "random", "regret", "normalised score", "costliest", "saved in mine"):
+        assert word in said
+    saved = json.loads(Path("mine/score.json").read_text())
+    assert f"{saved['value']:.6f}" in said
+    code, _, complaint = run("train", *QUICK, "--run-folder", "mine")
+    assert code == 2
+    assert "run_folder must not exist, got mine" in complaint
+
+
+@pytest.mark.posix
+def test_ctrl_c_saves_and_says_how_to_resume(run):
+    slow = [*SMALL, "--steps", "6000", "--num-envs", "64", "--eval-interval", "500"]
+    command = [*JOB, *slow, "--run-folder", "mine"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        while "steps: regret" not in running.stdout.readline():
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        said = running.communicate()[0]
+    assert running.returncode == 130
+    assert "python train.py --resume mine" in said
+    assert run("train", "--resume", "mine")[0] == 0
+    assert run("train", *slow, "--run-folder", "whole")[0] == 0
+    ends = [json.loads(Path(name, "score.json").read_text()) for name in ("mine", "whole")]
+    for end in ends:
+        del end["seconds"]
+    assert ends[0] == ends[1]
+
+
+def test_plot_draws_runs(run, mine):
+    code, _, complaint = run("plot", "mine", "--picture", "curves.svg")
+    assert (code, complaint) == (0, "")
+    assert "Greed: PPO" in Path("curves.svg").read_text()
+    for name in ("curves.PNG", "curves.pdf", "curves.jpg", "curves.webp"):
+        assert run("plot", "mine", "--picture", name)[0] == 0
+        assert Path(name).stat().st_size > 1000
+    code, _, complaint = run("plot", "mine", "--picture", "x.pgf")
+    assert (code, complaint) == (
+        2,
+        "error: picture must end in one of png, svg, pdf, jpg, webp, got x.pgf\n",
+    )
+    (mine / "evaluations.npz").unlink()
+    assert "must hold an evaluations.npz" in run("plot", "mine")[2]
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.9])
+def test_plot_refuses_scores_that_are_cut_short(run, mine, share):
+    path = mine / "evaluations.npz"
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    code, _, complaint = run("plot", "mine")
+    assert code == 2
+    assert complaint.startswith("error: mine/evaluations.npz must hold the scores of a run, got")
+    assert len(complaint.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"algorithm": "sarsa"},
+        {"game": ["Greed"]},
+        {"seed": None},
+        {"self_play": "no"},
+        {"colour": 1},
+    ],
+)
+def test_a_configuration_that_is_not_one_is_refused(run, mine, change):
+    path = mine / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    for arguments in (["score", "mine"], ["train", "--resume", "mine"], ["plot", "mine"]):
+        code, _, complaint = run(*arguments)
+        assert code == 2
+        assert complaint.startswith("error: mine/config.json must be the configuration of a run")
+        assert next(iter(change)) in complaint
+        assert len(complaint.splitlines()) == 1
+
+
+def test_a_configuration_of_brackets_is_refused(run, mine):
+    for name in ("config.json", "hyperparameters.yml"):
+        path = mine / name
+        whole = path.read_bytes()
+        path.write_text("[" * 20_000)
+        code, _, complaint = run("score", "mine")
+        assert code == 2
+        assert complaint.startswith("error: mine/config.json must be the configuration of a run")
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("value", ["[" * 20_000, "2001-99-99", "!!timestamp x", "{1: }}"])
+def test_texts_that_are_no_yaml_are_refused(run, tmp_path, value):
+    code, _, complaint = run("train", "--hyperparams", "n_steps", value)
+    assert code == 2
+    assert complaint.startswith("error: n_steps must be a value in YAML, got '")
+    assert len(complaint) < 600
+    Path("deep.yml").write_text(value)
+    code, _, complaint = run("train", "--conf", "deep.yml")
+    assert code == 2
+    assert complaint.startswith("error: conf must be a YAML file, got deep.yml: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["deep.yml"]

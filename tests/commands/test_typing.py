@@ -1,0 +1,261 @@
+"""What is typed and printed: words, help, mistakes in a line, streams and exit codes."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from exactdice.look.plotting import NAMES
+from typed_words import COMMAND, SMALL
+
+import exactdice
+from exactdice.cli import main
+from exactdice.commands import COMMANDS
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["GREED", *SMALL],
+        [*SMALL, "--", "greed"],
+    ],
+    ids=" ".join,
+)
+def test_a_game_is_a_word_in_any_case(run, words):
+    wanted = run("solve", *SMALL)
+    assert wanted[0] == 0
+    assert run("solve", *words) == wanted
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_says_no_none_and_keeps_sentences_whole(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "100")
+    code, said, complaint = run(command, "--help")
+    assert (code, complaint) == (0, "")
+    for word in ("None", "(default: False)", "(default: )"):
+        assert word not in said
+    if command == "train":
+        whole = "tuned for so many moves; no steps, eval-interval, stop-at or other reward may be "
+        assert whole in " ".join(said.replace("│", " ").split())
+        lines = [line.strip("│ ") for line in said.splitlines()]
+        assert not any(line.endswith(("agent is scored,", "other reward")) for line in lines)
+
+
+def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypatch):
+    for words in (
+        ["score", "random", "FourTwoOneMatch", "--env", "tokens", "3"],
+        ["solve", *SMALL],
+        ["describe", "Greed", *SMALL],
+    ):
+        plain = run(*words)
+        assert (plain[0], plain[2]) == (0, "")
+        with monkeypatch.context() as patch:
+            patch.setenv("FORCE_COLOR", "1")
+            patch.setenv("NO_COLOR", "1")
+            code, said, shown = run(*words)
+        assert code == 0
+        assert re.sub(r"\x1b\[[0-9;]*m", "", said) == plain[1]
+        assert re.search("computing|values|visits|decisions|exploitability", shown)
+
+
+def test_plot_without_words_lists_the_charts(run):
+    code, said, complaint = run("plot")
+    assert (code, complaint) == (0, "")
+    for name in NAMES:
+        assert f"\n  {name} " in said
+    assert "  greed-policy         the best number of dice in every state\n" in said
+
+
+@pytest.mark.posix
+def test_the_shell_completes_commands_options_and_values(tmp_path):
+    script = tmp_path / "exactdice"
+    with pytest.raises(SystemExit) as end:
+        main(["--tyro-write-completion", "bash", str(script)])
+    assert end.value.code == 0
+    asked = {
+        "exactdice so": "solve",
+        "exactdice score random --ceil": "--ceiling",
+        "exactdice train --reward reg": "regret",
+    }
+    lines = [f"source {shlex.quote(str(script))}"]
+    for words in asked:
+        lines += [
+            f"COMP_WORDS=({words})",
+            "COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))",
+            "_tyro_exactdice",
+            'echo "${COMPREPLY[*]}"',
+        ]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.split() == list(asked.values()), done.stderr
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", *SMALL],  # prints
+        ["score", "if_else", *SMALL],  # prints by rich
+        ["play", "--statistics"],  # by a console of its own
+        ["score", "--help"],  # ends in the parser
+        ["--version"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_who_stops_reading_is_no_error(words):
+    command = [*COMMAND, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 141
+
+
+@pytest.mark.parametrize(
+    ("game", "keyword", "value"),
+    [("Greed", "sides", "1" + "0" * 20), ("FourTwoOne", "casts", "1000000")],
+)
+def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
+    code, _, complaint = run("solve", game, "--env", keyword, value)
+    assert code == 2
+    assert complaint.startswith(f"error: {keyword} must be at most ")
+    assert complaint.endswith("(EXACTDICE_LIMIT=none lifts them)\n")
+    assert len(complaint.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--env", "max_score", "0"], "error: max_score must be at least 1, got 0"),
+        (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
+        (
+            ["train", "--env", "opponent", "bob"],
+            "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', 'if_",
+        ),
+        (["train", "--env", "seat", "5"], "error: seat must be from 0 to 1, got 5"),
+        (["train", "--env", "colour", "red"], "takes the keywords seat, opponent, max_score"),
+        (["train", "--steps", "0"], "steps must be at least 1, got 0"),
+        (["train", "--device", "abacus"], "device must be one that PyTorch can use, got 'abacus'"),
+        (["train", "--resume", "nowhere"], "error: run folder must hold a config.json, got nowh"),
+        (["train", "--resume", "x", "--seed", "1"], "resume must be the only option"),
+        (["train", "--steps", "many"], "invalid literal for int() with base 10: 'many'"),
+        (["train", "--steps", "9", "--steps", "8"], "error: --steps must be given once, got it 2"),
+        (["train", "--env", "max_score", "5", "max_score", "6"], "each name once, got max_score"),
+        (["train", "--hyperparams", "gamma", "1", "gamma", "0"], "hyperparams must give each name"),
+        (["train", "--algorithm", "qlearning", "--device", "cpu:0"], "device must be cpu for a ta"),
+        (["train", "--stop-at", "nan"], "error: stop_at must be a number, got nan"),
+        (["solve", "--env", "game", "Greed"], "error: Greed takes the keywords seat, opponent, m"),
+        (["train", "Chess"], "game must be one of Greed, Lowest"),
+        (["describe", "--ladder", "snake"], "error: ladder must be one of 'greed-score', 'gr"),
+        (["describe", "Greed", "--ladder", "greed-sides"], "error: games must be left out: a lad"),
+        (["describe", "Gredd"], "did you mean Greed?"),
+        (["describe", "Greed", "Greed"], "error: games must be given once each, got Greed again"),
+        (
+            ["score", "strength:2"],
+            "error: strength must be a number from 0 (random) to 1 (optimal)",
+        ),
+        (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
+        (
+            ["score", "nobody"],
+            "error: policy must be a run folder, a certificate, a saved model or o",
+        ),
+        (["score", "."], "error: run folder must hold a config.json, got ."),
+        (["solve", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),
+        (["plot", "--picture", "x.png"], "picture must be left out: the list of charts has no"),
+        (["plot", "greed-polcy"], "got 'greed-polcy'; did you mean greed-policy?"),
+        (["solve", "shutthebx"], "got 'shutthebx'; did you mean ShutTheBox?"),
+        (["solve", "--env", "max_scor", "5"], "'max_scor'; did you mean max_score?"),
+        (["score", "ifelse"], "got 'ifelse'; did you mean if_else?"),
+        (["slove"], "got 'slove'; did you mean solve?"),
+        (["solve", "--game", "Greed"], "Unrecognized options: --game"),
+        (["train", "--conf", "."], "conf must be a YAML file, got .: Is a directory"),
+        (["plot", "."], "error: run folder must hold a config.json, got ."),
+        (["verify"], "certificates must be one file at least, got none"),
+        (["score", "random", "--ceiling"], "ceiling must be left out"),
+        (["train", "--hyperparams", "momentum", "1"], "hyperparameters of ppo must be among"),
+        (["train", "--env", "encoding", "two_hot"], "encoding must be one of 'integer'"),
+        (["train", "--self-play", "LowestScore"], "self_play needs a zero-sum game"),
+        (["benchmark", "--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["tune", "--trials", "0"], "trials must be at least 1, got 0"),
+        (["tune", "--track", "exactdice-2k"], "track must be one of 'exactdice-10k'"),
+        (["benchmark", "--games", "Chess"], "game must be one of Greed"),
+    ],
+)
+def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, arguments, message):
+    code, said, complaint = run(*arguments)
+    assert code == 2
+    text = " ".join((said + complaint).replace("│", " ").split())
+    assert message in text
+    if "error:" in complaint:  # one of ours: the others are boxes of tyro
+        assert len(complaint.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        *((["solve"], limit) for limit in ("lots", "", "0", "nan")),
+        *(
+            (words.split(), "lots")
+            for words in (
+                *("train", "score random", "verify none", "audit none.npz", "benchmark"),
+                *("plot greed-policy", "report random", "play", "play --web"),
+            )
+        ),
+    ],
+)
+def test_every_command_names_a_limit_that_is_none(run, monkeypatch, words, limit):
+    monkeypatch.setenv("EXACTDICE_LIMIT", limit)
+    code, said, complaint = run(*words)
+    assert (code, said) == (2, "")
+    assert complaint == (
+        f"error: EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}\n"
+    )
+    assert not list(Path().iterdir())
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", [["solve", *SMALL], ["play", "Greed", *SMALL]], ids=" ".join)
+def test_a_process_without_standard_streams_ends_well(tmp_path, words, closed):
+    command = f"{shlex.join([*COMMAND, *words])} {closed}"
+    result = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plot", "gallery", "--folder", "."], "folder must have a name, .* got ."),
+        (["plot", "gallery", "--folder", ""], "folder must have a name, .* got ."),
+        (["plot", "gallery", "--folder", ".."], "folder must have a name, .* got .."),
+        (["play", ""], "game must be one of Greed, .*"),
+    ],
+)
+def test_places_and_games_without_a_name_are_refused(run, words, message):
+    code, said, complaint = run(*words)
+    assert (code, said) == (2, "")
+    assert re.fullmatch(f"error: {message}\n", complaint)
+    assert not list(Path().iterdir())
+
+
+def test_the_version_is_printed(run):
+    assert exactdice.__version__ == version("exactdice")
+    assert run("--version") == (0, f"exactdice {exactdice.__version__}\n", "")
+    module = [sys.executable, "-m", "exactdice", "--version"]
+    assert subprocess.check_output(module, text=True) == run("--version")[1]
+
+
+@pytest.mark.parametrize("error", [MemoryError("240 GiB"), TypeError("cost() got a keyword")])
+def test_an_error_of_the_program_is_no_finding(run, monkeypatch, error):
+    monkeypatch.setattr("exactdice.commands.audit.audit_file", Mock(side_effect=error))
+    code, said, complaint = run("audit", "mine.npz", "Greed")
+    assert (code, said) == (70, "")
+    assert complaint.startswith("Traceback")
+    assert complaint.endswith(f"{type(error).__name__}: {error}\n")

@@ -1,0 +1,10 @@
+"""Words that the tests of the command line type."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
+JOB = [sys.executable, str(ROOT / "train.py")]
+SMALL = ["--env", "max_score", "10", "sides", "3"]
+QUICK = [*SMALL, "--steps", "2000", "--num-envs", "256", "--eval-interval", "1000"]
