@@ -1,12 +1,11 @@
 """The contract of games, and the sweeps of any game, with numpy (and platformdirs) only."""
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
-from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
+from .board import Die, Gauge, Layout, Note, Piece, Row, Tile, Tokens
 from .checks import at_least, is_bool, one_of
 from .errors import GameError, InputError, KeywordError, SizeError, WriteError
 from .folders import append, make_folder, user_folder, write_file
 from .game import GAMES, Game
-from .layout import Layout
 from .leg import Leg
 from .moves import Moves
 from .presentation import Presentation, present, presents

@@ -16,6 +16,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from typing_extensions import override
+
+from .arithmetic import Arithmetic
 from .types import Array, Decide, IntArray
 
 
@@ -143,7 +147,7 @@ class Block(ABC):
         """Bound the roundings between a position and where the block is left, on average.
 
         Those of one more move, listed outcome by outcome, are included: its expected value is
-        computed from the values that a pass leaves (``expected.expected_values``).
+        computed from the values that a pass leaves (``sweeps.expected_values``).
 
         Args:
             decision: roundings of a decision, which turns the values of actions into that of a
@@ -193,3 +197,47 @@ class Blocks:
     def __reversed__(self) -> Iterator[Block]:
         """Make one after the other, last to first."""
         return map(self._make, reversed(range(self._count)))
+
+
+class WholeGame(Block):
+    """A game without cycles that has sweeps of its own; a subclass writes them.
+
+    Args:
+        arithmetic: of values and mass.
+    """
+
+    is_swept_whole = True
+    successors = ()
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self._arithmetic = arithmetic
+        self.groups = self.places = np.zeros(0, dtype=np.int64)
+
+    @property
+    @override
+    def positions(self) -> Sequence[tuple[int, IntArray]]:
+        return ()
+
+    @override
+    def gains(self, values: Any) -> None:
+        return None
+
+    @override
+    def deviations(self, values: Any, spreads: Any) -> Any:
+        raise NotImplementedError("a game that pays at its end has a law of payoffs instead")
+
+    @override
+    def at_cut(self, values: Any) -> Array:
+        return self._arithmetic.zeros(0)
+
+    @override
+    def returns(self, decide: Decide) -> Array:
+        return self._arithmetic.zeros(0, 0, 0)
+
+    @override
+    def arrive(self, decide: Decide, mass: Any) -> Array:
+        return self._arithmetic.zeros(0)
+
+    @override
+    def describe_cut(self, point: int) -> str:
+        raise IndexError(f"a game without cycles has no cut, got point {point}")

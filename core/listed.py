@@ -1,12 +1,14 @@
 """The sweeps of any game, whose moves are listed one by one.
 
 A block keeps its moves as flat arrays, in the order in which a pass forward meets them, so that
-each step of a pass works on slices of them.
+each step of a pass works on slices of them (see ``flat_moves``). The blocks of the games asked for
+last are kept.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from typing_extensions import override
@@ -14,73 +16,64 @@ from typing_extensions import override
 from .arithmetic import Arithmetic
 from .blocks import Block, PayoffLaw
 from .contract import order_of
-from .flat_moves import FlatMoves, small, sums
+from .flat_moves import FlatMoves, Step, divided_by_level, joined, list_flat, small
 from .game import Game
-from .graphs import connected
-from .listing import (
+from .moves import (
     batches,
     law_roundings,
     list_moves,
     move_roundings,
     possible_outcomes,
+    require_totals,
     worth_of,
 )
-from .sizes import PIECE
+from .sizes import PIECE, check_memory
 from .types import Array, Decide, IntArray, Stage
 from .values import Values
 
 
-class Step(NamedTuple):
-    """Positions that are swept at once, their moves, and the ways of these.
-
-    Attributes:
-        stages: of each player who moves in some of the positions.
-        positions: their numbers in the block.
-        moves: those of their moves.
-        ways: those of the ways.
-        cells: place of each move in a table of the step's positions and all actions, (move,).
-        begins: first way of each move, among those of the step, (move,).
-        entries: first way of each position, among those of the step, (position,).
-        targets: where the ways lead, (way,).
-    """
-
-    stages: list[tuple[slice, Stage]]
-    positions: slice
-    moves: slice
-    ways: slice
-    cells: IntArray
-    begins: IntArray
-    entries: IntArray
-    targets: IntArray
-
-
-def divided_by_level(
-    moves: FlatMoves,
-    levels: IntArray,
-    stages_in: Callable[[slice], list[tuple[slice, Stage]]],
-) -> list[Step]:
-    """Divide the positions of a block into steps, one for each level.
+def levels_of(count: int, moves: Iterable[int]) -> IntArray:
+    """Give each of many stages the largest number of moves that lead to it from others.
 
     Args:
-        moves: of the positions.
-        levels: of each position, growing, shape (position,).
-        stages_in: gives the stages of some positions in a row (see ``Step.stages``).
+        count: number of stages.
+        moves: source * count + target of each move, which leads to a later stage.
     """
-    begins = np.append(np.flatnonzero(np.diff(levels, prepend=-1)), len(levels))
-    of_positions, of_moves = sums(moves.mask.sum(axis=1)), sums(moves.counts)
-    in_moves = of_positions[begins]
-    in_ways = of_moves[in_moves]
-    lengths, numbers = np.diff(begins), np.diff(in_moves)
-    cells = np.flatnonzero(moves.mask)
-    cells = small(cells - np.repeat(begins[:-1] * moves.mask.shape[1], numbers))
-    first_ways = small(of_moves[:-1] - np.repeat(in_ways[:-1], numbers))
-    entries = small(of_moves[of_positions[:-1]] - np.repeat(in_ways[:-1], lengths))
-    steps = []
-    for first, last in pairwise(np.stack([begins, in_moves, in_ways], axis=1).tolist()):
-        own, of_own, ways = map(slice, first, last)
-        arrays = cells[of_own], first_ways[of_own], entries[own], moves.targets[ways]
-        steps.append(Step(stages_in(own), own, of_own, ways, *arrays))
-    return steps
+    levels = [0] * count
+    for move in sorted(moves):  # in the order of the sources
+        source, target = divmod(move, count)
+        levels[target] = max(levels[target], levels[source] + 1)
+    return np.array(levels)
+
+
+def connected(
+    sources: IntArray, targets: IntArray, cut: IntArray, count: int
+) -> tuple[IntArray, IntArray]:
+    """Find the connected components of the positions of a cut.
+
+    Args:
+        sources: position from which each move leads, shape (move,).
+        targets: position to which it leads, shape (move,).
+        cut: positions of the cut.
+        count: number of positions.
+
+    Returns:
+        The component of each position of the cut, and its index within the component.
+    """
+    labels = np.arange(count)  # of each position, the smallest that it is known to meet
+    while len(sources) and len(cut):
+        roots = np.arange(count)
+        np.minimum.at(roots, np.maximum(sources, targets), np.minimum(sources, targets))
+        while not np.array_equal(roots, roots[roots]):
+            roots = roots[roots]
+        labels, sources, targets = roots[labels], roots[sources], roots[targets]
+        apart = sources != targets
+        sources, targets = sources[apart], targets[apart]
+    _, groups = np.unique(labels[cut], return_inverse=True)
+    in_order = np.argsort(groups, kind="stable")
+    places = np.empty_like(groups)
+    places[in_order] = np.arange(len(groups)) - np.searchsorted(groups[in_order], groups[in_order])
+    return groups, places
 
 
 #: Divides the mass of the positions of a step among their moves.
@@ -351,3 +344,128 @@ class ListedBlock(Block):
         """Name the position."""
         mover, state = (column[self._cut[point]] for column in self._positions)
         return f"state {state} of player {mover}"
+
+
+#: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
+WAY = 50
+#: Positions, and their moves.
+_Part: TypeAlias = tuple[IntArray, FlatMoves]
+
+
+class ListedBlocks:
+    """Makes the blocks of a game whose moves are listed, and keeps them.
+
+    Blocks of the game from which the longest way to a last block is as long do not lead to one
+    another: together they are one block, as few long steps are swept faster than many short ones.
+
+    Args:
+        game: the rules.
+        seats: for whom values are computed.
+        arithmetic: of chances and payoffs.
+
+    Attributes:
+        count: number of blocks; one if the game has no cycles.
+
+    Raises:
+        GameError: if a move breaks a rule, naming it, or if payoffs add up to a total outside
+            ``payoff_range``.
+        SizeError: if there are too many moves.
+    """
+
+    def __init__(self, game: Game, seats: tuple[int, ...], arithmetic: Arithmetic) -> None:
+        self._game, self._seats, self._arithmetic = game, seats, arithmetic
+        self._order, self._ways = order_of(game), 0  # ways that are listed so far
+        self._places: Any = np.full(self._order.stages.size, -1, dtype=np.int32)
+        self._made: dict[int, ListedBlock] = {}
+        listed = [(positions, self._list(positions)) for positions in self._positions()]
+        if any(moves.pays_early for _, moves in listed):
+            for seat in seats:
+                require_totals(game, seat, arithmetic)
+        depths = self._depths(listed)
+        self._levels = self._levels_in(listed)
+        self.count = int(depths.max()) + 1
+        self._numbers = self.count - 1 - depths  # of each of the game's blocks, among those made
+        self._parts: Any = [[] for _ in range(self.count)]
+        for number, part in zip(self._numbers.tolist(), listed, strict=True):
+            self._parts[number].append(part)
+
+    def _positions(self) -> list[IntArray]:
+        """List the positions of each of the game's blocks, by player and stage."""
+        stages, blocks, _ = (table.ravel() for table in self._order)
+        known = np.flatnonzero(stages >= 0)
+        movers = known // self._game.num_states
+        keys = (blocks[known] * self._game.num_players + movers) * (stages.max() + 1)
+        in_order = np.argsort(keys + stages[known], kind="stable")
+        bounds = np.cumsum(np.bincount(blocks[known]))[:-1]
+        return np.split(known[in_order], bounds)
+
+    def _list(self, positions: IntArray) -> FlatMoves:
+        """List the moves of some positions.
+
+        Raises:
+            SizeError: if there are too many, with those listed before.
+        """
+        listed = []
+        for moves in list_flat(self._game, self._seats, self._arithmetic, positions):
+            self._ways += len(moves.targets)
+            check_memory("listed outcomes of moves", self._ways, WAY)
+            listed.append(moves)
+        return joined(listed)
+
+    def _depths(self, listed: list[_Part]) -> IntArray:
+        """Give the most moves to other blocks that lead on from each of the game's blocks."""
+        blocks, depths = self._order.blocks.ravel(), np.full(len(listed), -1)
+        for number in reversed(range(len(listed))):
+            _, moves = listed[number]
+            reached = blocks.take(moves.targets[moves.numbers.any(axis=0)])
+            others = np.flatnonzero(np.bincount(reached))
+            depths[number] = 1 + depths[others].max(initial=-1)
+        return depths
+
+    def _levels_in(self, listed: list[_Part]) -> IntArray:
+        """Give the level of each stage, at which its positions are swept: without cycles, its own.
+
+        Moves inside a block lead to later levels, or to the cut.
+        """
+        stages, blocks, cut = (table.ravel() for table in self._order)
+        count, pairs = int(stages.max()) + 1, set[int]()
+        if not self._game.has_cycles:
+            return np.arange(count)
+        for number, (positions, moves) in enumerate(listed):
+            on = moves.numbers.any(axis=0) & (blocks.take(moves.targets) == number)
+            inside = np.flatnonzero(on & ~cut.take(moves.targets))
+            sources = stages.take(positions[moves.sources()[inside]])
+            targets = stages.take(moves.targets[inside])
+            pairs.update(np.unique(sources * np.int64(count) + targets).tolist())
+        return levels_of(count, pairs)
+
+    def make(self, number: int) -> ListedBlock:
+        """Give a block."""
+        if number not in self._made:
+            parts, self._parts[number] = self._parts[number], None
+            self._made[number] = self._joined(number, *zip(*parts, strict=True))
+        return self._made[number]
+
+    def _joined(
+        self, number: int, positions: Sequence[IntArray], moves: Sequence[FlatMoves]
+    ) -> ListedBlock:
+        """Make one block of some of the game's blocks."""
+        together = np.concatenate(positions)
+        levels = self._levels[self._order.stages.ravel()[together]]
+        in_order = np.lexsort((together // self._game.num_states, levels))
+        block = ListedBlock(
+            self._game,
+            self._seats,
+            self._arithmetic,
+            together[in_order],
+            levels[in_order],
+            joined(moves).in_order(in_order),
+            self._places,
+        )
+        reached = self._numbers[self._order.blocks.ravel().take(block.onward.targets)]
+        block.successors = np.flatnonzero(np.bincount(reached)).tolist()
+        return block
+
+
+#: Blocks of the games asked for last.
+listed_blocks = lru_cache(maxsize=2)(ListedBlocks)

@@ -1,20 +1,193 @@
-"""All moves of a game as flat tables, from which environments play many games at once.
+"""The moves of any game as flat arrays, from which sweeps, tables and planners are made.
 
+A *move* is a state and a legal action, a *way* a possible outcome of a move. The ways of a batch of
+moves form one array, sorted by move. The results of the rules are checked as moves are listed (see
+``contract``).
+
+``Moves`` holds all moves of a player as tables, from which environments play many games at once.
 Games of turns have the tables of their legs instead (see ``leg``): the moves of a turn do not
 depend on the context, so that one table of the turn serves all contexts.
+
+``require_totals`` checks payoffs that add up. A game that pays once cannot leave ``payoff_range``
+without a payoff outside it. Where payoffs add up, a pass over all moves tells: with r what a way
+pays and s the position that follows,
+
+    low(position) = min over all actions and ways of r + low(s)        high(position) = max of ...
+
+In a block with a cut moves pay nothing unless they leave it, so that passes end once they agree.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arithmetic import FLOATS
-from .errors import SizeError
+from .arithmetic import FLOATS, Arithmetic
+from .checks import range_of, roundings_between
+from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
+from .errors import GameError, SizeError
 from .game import Game
-from .listing import batches, list_moves
-from .positions import states_of
-from .totals import require_totals
-from .types import BoolArray, FloatArray, IntArray
+from .identity import once_a_game
+from .positions import legal_moves, states_of
+from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
+from .values import Values
+
+#: Number of ways that are listed at once, about 25 MB.
+BATCH = 2**17
+
+
+class Outcomes(NamedTuple):
+    """The possible outcomes of all laws of a game as one array, sorted by law (CSR).
+
+    Attributes:
+        firsts: first entry of each law and, last, the number of entries, shape (law + 1,).
+        outcomes: the outcome of each entry, shape (entry,).
+        chances: the probability of that outcome, shape (entry,).
+    """
+
+    firsts: IntArray
+    outcomes: IntArray
+    chances: Array
+
+
+class Ways(NamedTuple):
+    """The ways of a batch of moves.
+
+    Attributes:
+        laws: row of ``Game.laws`` of each move, shape (move,).
+        moves: the move of each way, in growing order, shape (way,).
+        entries: the entry of each way in the game's ``Outcomes``, shape (way,).
+        outcomes: the outcome of each way, shape (way,).
+        chances: the probability of that outcome, shape (way,).
+        effect: the next position and the payoffs of each way.
+    """
+
+    laws: IntArray
+    moves: IntArray
+    entries: IntArray
+    outcomes: IntArray
+    chances: Array
+    effect: Move
+
+
+@once_a_game
+def possible_outcomes(game: Game, arithmetic: Arithmetic) -> Outcomes:
+    """List the possible outcomes of all laws."""
+    laws = arithmetic.laws(game)
+    rows, outcomes = np.nonzero(laws > 0)
+    firsts = np.searchsorted(rows, np.arange(len(laws) + 1))
+    return Outcomes(*map(frozen, (firsts, outcomes, laws[rows, outcomes])))
+
+
+def list_ways(
+    game: Game,
+    seat: int,
+    states: IntArray,
+    actions: IntArray,
+    arithmetic: Arithmetic,
+    checked: bool = True,
+) -> Ways:
+    """List the ways of some legal moves of one player.
+
+    Args:
+        game: the rules.
+        seat: the player to move.
+        states: the state of each move, shape (move,).
+        actions: the action of each move, shape (move,).
+        arithmetic: of chances and payoffs.
+        checked: whether to check the moves, which needs the order of all positions.
+
+    Raises:
+        GameError: naming the first move that breaks the contract.
+    """
+    laws = game.law(states, actions)
+    require_rows(game, seat, states, actions, laws)
+    possible = possible_outcomes(game, arithmetic)
+    counts = np.diff(possible.firsts)[laws]
+    moves = np.repeat(np.arange(len(states)), counts)
+    entries = np.arange(len(moves)) - np.repeat(np.cumsum(counts) - counts, counts)
+    entries += possible.firsts[laws[moves]]
+    outcomes = possible.outcomes[entries]
+    seats, before, chosen = np.full(len(moves), seat), states[moves], actions[moves]
+    effect = arithmetic.rules(game)(seats, before, chosen, outcomes)
+    if checked:
+        require_moves(game, seats, before, chosen, effect)
+    return Ways(laws, moves, entries, outcomes, possible.chances[entries], effect)
+
+
+def list_moves(
+    game: Game, seat: int, states: IntArray, arithmetic: Arithmetic
+) -> tuple[IntArray, IntArray, Ways]:
+    """List all legal moves from some states: index into ``states``, action, and ways of the moves.
+
+    Raises:
+        GameError: as ``list_ways`` does, or if the mask has another shape or dtype.
+    """
+    _ = order_of(game)  # checks the game before its other methods are called
+    rows, actions = legal_moves(game, states)
+    return rows, actions, list_ways(game, seat, states[rows], actions, arithmetic)
+
+
+def batches(game: Game, states: IntArray) -> Iterator[slice]:
+    """Divide states into batches of about ``BATCH`` ways at most."""
+    most = game.num_actions * int(np.count_nonzero(game.laws, axis=1).max())
+    step = max(1, BATCH // most)
+    for first in range(0, len(states), step):
+        yield slice(first, first + step)
+
+
+def transitions(game: Game, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
+    """Return probability and effect of each possible outcome of one move, without checks."""
+    ways = list_ways(game, seat, np.array([state]), np.array([action]), FLOATS, checked=False)
+    return ways.chances, ways.effect
+
+
+@once_a_game
+def law_roundings(game: Game) -> int:
+    """Return the largest error of a probability in ``laws``, in roundings, rounded up."""
+    return roundings_between(game.laws, exact_laws_of(game))
+
+
+def worth_of(ways: Ways, seat: int, values: Values) -> Array:
+    """Give what ways pay a player and lead to: shape (way,).
+
+    Args:
+        ways: the ways.
+        seat: the player.
+        values: of later positions to it.
+    """
+    goes_on = ~ways.effect.over[:, seat]
+    worth: Array = ways.effect.payoffs[:, seat].astype(ways.chances.dtype)  # they may be integers
+    worth[goes_on] += values.at(ways.effect.seats[goes_on], ways.effect.states[goes_on])
+    return worth
+
+
+def expected_worth(
+    ways: Ways, count: int, seat: int, values: Values, arithmetic: Arithmetic
+) -> Array:
+    """Give the mean worth of the ways of each move, shape (move,).
+
+    Args:
+        ways: the ways of some moves.
+        count: number of the moves.
+        seat: the player.
+        values: of later positions to it.
+        arithmetic: of the values.
+    """
+    expected = arithmetic.zeros(count)
+    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
+    return expected
+
+
+def move_roundings(game: Game, pays_early: bool) -> int:
+    """Bound the number of roundings in the expected value of an action.
+
+    A payoff, its probability, their product and each addition are rounded. If moves pay while the
+    game goes on, payoffs and what follows are added up one by one.
+    """
+    most = int(np.count_nonzero(game.laws, axis=1).max())
+    return 1 + law_roundings(game) + most * (2 if pays_early else 1)
+
 
 #: Largest number of outcomes of moves that are listed one by one: 570 MB.
 MOST = 2**25
@@ -57,6 +230,8 @@ def flat_moves(game: Game, seat: int, player: int) -> Moves:
     """
     own = states_of(game, seat)
     sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
+    laws: Any
+    firsts: Any
     laws, firsts = np.full((2, game.num_states, game.num_actions), -1, dtype=np.int32)
     position = np.min_scalar_type(-game.num_players * game.num_states)
     none = np.zeros(0, dtype=np.int32)
@@ -83,3 +258,88 @@ def flat_moves(game: Game, seat: int, player: int) -> Moves:
     if not moves.over.all():
         require_totals(game, player, FLOATS)
     return moves
+
+
+@once_a_game
+def require_totals(game: Game, seat: int, arithmetic: Arithmetic) -> None:
+    """Check that payoffs to a player add up to a total in ``payoff_range``, from any position on.
+
+    Raises:
+        GameError: naming a position from which they do not.
+    """
+    low, high = extremes(game, seat, arithmetic)
+    ends: Any = range_of(game) if arithmetic.rounds else game.exact_range
+    close = CLOSE * max(map(abs, ends)) if arithmetic.rounds else 0
+    for mover, states in game.stages():
+        at = mover, states
+        wrong = (low[at] < ends[0] - close) | (high[at] > ends[1] + close)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            least, most = low[mover, states[place]], high[mover, states[place]]
+            raise GameError(
+                "payoff_range must hold the payoffs from any position on, "
+                f"{float(ends[0])} to {float(ends[1])}, got {float(least)} to {float(most)} for "
+                f"player {seat} from state {states[place]} of player {mover} on"
+            )
+
+
+def extremes(game: Game, seat: int, arithmetic: Arithmetic) -> tuple[Array, Array]:
+    """Give the smallest and the largest payoff to a player, each of shape (player, state).
+
+    Raises:
+        GameError: if a move breaks a rule, naming it.
+    """
+    low, high = (arithmetic.zeros(game.num_players, game.num_states) for _ in range(2))
+    known = np.zeros(
+        low.shape, dtype=bool
+    )  # in cycles some positions are met before they are known
+    stages = list(game.stages())
+    changed = True
+    while changed:
+        changed = False
+        for mover, states in reversed(stages):
+            for batch in batches(game, states):
+                rows, _, ways = list_moves(game, mover, states[batch], arithmetic)
+                paths = rows[ways.moves]
+                changed |= _extend(low, high, known, mover, states[batch], paths, ways, seat)
+        changed &= game.has_cycles
+    return low, high
+
+
+def _extend(
+    low: Array,
+    high: Array,
+    known: Array,
+    mover: int,
+    states: IntArray,
+    rows: IntArray,
+    ways: Ways,
+    seat: int,
+) -> bool:
+    """Renew the extremes of some states from those of the positions that follow.
+
+    Args:
+        low: the smallest payoffs, changed in place.
+        high: the largest payoffs, changed in place.
+        known: whether there are extremes, changed in place, shape (player, state).
+        mover: player to move in the states.
+        states: shape (state,).
+        rows: place of the state of each way, growing, shape (way,).
+        ways: of all moves from the states.
+        seat: the player who is paid.
+
+    Returns:
+        Whether an extreme has changed.
+    """
+    over = ways.effect.over[:, seat]
+    after = np.where(over, 0, ways.effect.seats), np.where(over, 0, ways.effect.states)
+    some = over | known[after]
+    rows, paid = rows[some], ways.effect.payoffs[some, seat]
+    firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+    found = mover, states[rows[firsts]]
+    before = low[found].copy(), high[found].copy(), known[found].all()
+    for table, best in ((low, np.minimum), (high, np.maximum)):
+        ahead = np.where(over, 0, table[after])[some]
+        table[found] = best.reduceat(paid + ahead, firsts) if len(firsts) else table[found]
+    known[found] = True
+    return not (before[2] and (low[found] == before[0]).all() and (high[found] == before[1]).all())

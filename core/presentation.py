@@ -12,10 +12,9 @@ from functools import singledispatch
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
-from .board import Die, Note, Row
+from .board import Die, Layout, Note, Row
 from .errors import GameError
 from .game import Game
-from .layout import Layout
 from .types import IntArray
 
 GameT = TypeVar("GameT", bound=Game)

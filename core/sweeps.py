@@ -18,6 +18,7 @@ which fractions are taken. Mass is always in fractions then.
 faster and equal to it, which is registered for the class of its rules.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -25,15 +26,15 @@ import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic
 from .blocks import Block, Blocks
+from .contract import require_moves
 from .game import Game
 from .identity import once_a_game
-from .listed_blocks import listed_blocks
-from .listing import expected_worth, list_ways
-from .moves import Moves, flat_moves
+from .listed import listed_blocks
+from .moves import Moves, expected_worth, flat_moves, list_ways
 from .positions import legal_moves, states_of
 from .tour import Choose, Tour
 from .turn_game import TurnGame
-from .types import Array, BoolArray, Decide, IntArray, Start
+from .types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Move, Start
 from .values import Values
 
 
@@ -265,3 +266,98 @@ def sweeps_of(game: Game) -> Sweeps:
 def pays_early(game: Game, seat: int) -> bool:
     """Say whether a move may pay a player for whom the game goes on (see ``Sweeps``)."""
     return sweeps_of(game).pays_early(seat)
+
+
+class FoldedSweeps(Sweeps):
+    """Sweeps of a one-player game that can also sweep by a fold, without a call per decision."""
+
+    @abstractmethod
+    def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Compute the values of a player that decides by the same fold in all states.
+
+        The sweep stores neither action values (``expected`` computes them) nor choices.
+
+        Args:
+            fold: the function of the values of the legal actions.
+            arithmetic: arithmetic of the values.
+
+        Returns:
+            The values, as from ``backward``; None if a sweep by the fold would be no faster.
+        """
+
+    @abstractmethod
+    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
+        """Compute the mean squared deviations from ``values`` (see ``Block.deviations``).
+
+        Args:
+            fold: the fold that ``folded`` was called with.
+            values: the values that ``folded`` returned.
+
+        Returns:
+            The mean squared deviations of all positions; None if the game has no such sweep.
+        """
+
+    @abstractmethod
+    def refolded(
+        self, fold: Fold, numbers: FloatArray, centres: Values | None = None
+    ) -> Values | None:
+        """Restore values from stored numbers, after computing a part of them again as a check.
+
+        Args:
+            fold: the fold of the sweep that computed the numbers.
+            numbers: the stored ``numbers`` of the values that ``folded`` or ``folded_squares``
+                returned, float64.
+            centres: the argument ``values`` of ``folded_squares``, if that function computed the
+                numbers; None if ``folded`` did.
+
+        Returns:
+            The values; None if the part computed again differs from the stored numbers.
+        """
+
+
+def expected_values(
+    game: Game,
+    seat: int,
+    states: IntArray,
+    actions: IntArray,
+    values: Values,
+    arithmetic: Arithmetic = FLOATS,
+) -> Array:
+    """Compute the expected value of some legal moves to the player who makes them.
+
+    Args:
+        game: the rules.
+        seat: who moves.
+        states: where, shape (move,).
+        actions: how, shape (move,).
+        values: of later positions to ``seat``.
+        arithmetic: of the values.
+
+    Returns:
+        Expected values, shape (move,).
+    """
+    if (known := values.of_moves(states, actions)) is not None:
+        return known
+    checked = sweeps_of(game).is_listed
+    ways = list_ways(game, seat, states, actions, arithmetic, checked)
+    return expected_worth(ways, len(states), seat, values, arithmetic)
+
+
+def checked_advance(
+    game: Game,
+    seats: IntArray,
+    states: IntArray,
+    actions: IntArray,
+    outcomes: IntArray,
+) -> Move:
+    """Apply ``Game.advance``, and check the moves of a game whose moves would be listed.
+
+    Games that list their moves themselves were checked when they were made.
+
+    Raises:
+        GameError: naming the first move that breaks a rule.
+    """
+    move = game.advance(seats, states, actions, outcomes)
+    if sweeps_of(game).is_listed:
+        require_moves(game, seats, states, actions, move)
+    return move

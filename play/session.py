@@ -25,9 +25,9 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..core import FloatArray, Game, InputError, IntArray, InverseLaws, at_least
-from ..core.advance import checked_advance
 from ..core.sampling import draw
 from ..core.sizes import show
+from ..core.sweeps import checked_advance
 from ..core.words import YOU, listed
 from ..envs.api.encoding import Encoding
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of

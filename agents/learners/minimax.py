@@ -19,8 +19,8 @@ import numpy as np
 import torch as th
 
 from ...core import FloatArray, IntArray, InverseLaws
-from ...core.advance import checked_advance
 from ...core.sampling import draw
+from ...core.sweeps import checked_advance
 from .q_learning import QLearning
 from .self_play import check_two_players
 from .vec_env import GameVecEnv

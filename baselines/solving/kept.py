@@ -25,8 +25,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from ...core import FLOATS, Arithmetic, FloatArray, Game, Values, user_folder, write_file
-from ...core.folded_sweeps import FoldedSweeps
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import FoldedSweeps, sweeps_of
 from ...core.types import Fold
 
 VARIABLE = "EXACTDICE_CACHE"

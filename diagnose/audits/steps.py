@@ -9,8 +9,8 @@ import numpy as np
 
 from ...baselines import Task, solve
 from ...core import BoolArray, FloatArray, InputError, IntArray
-from ...core.expected import expected_values
 from ...core.positions import are_legal
+from ...core.sweeps import expected_values
 from ...envs import RewardMode
 from ..arrays import flags, leading_shape, numbers, whole
 from ..law import MoveLaw

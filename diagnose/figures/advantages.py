@@ -24,8 +24,8 @@ import numpy as np
 
 from ...baselines import as_policy, occupancy, solve
 from ...core import FloatArray
-from ...core.expected import expected_values
 from ...core.positions import legal_moves
+from ...core.sweeps import expected_values
 from ..arrays import factor
 from ..law import MoveLaw
 from ..view import AgentView

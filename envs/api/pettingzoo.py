@@ -24,9 +24,9 @@ except ModuleNotFoundError as error:
 from ...baselines import Sight, Task, make_game, register_environment
 from ...baselines.solving.observations import InDictionary
 from ...core import GAMES, BoolArray, FloatArray, InputError, InverseLaws
-from ...core.advance import checked_advance
 from ...core.presentation import present
 from ...core.sampling import draw
+from ...core.sweeps import checked_advance
 from ..drawing.rendering import FRAMES, MODES, Renderer
 from ..engine.lanes import Played
 from .encoding import Encoding, EncodingName, Features

@@ -17,9 +17,9 @@ from ...baselines.cache import cached
 from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
-from ...core.expected import expected_values
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
+from ...core.sweeps import expected_values
 from ..api.encoding import Encoding, EncodingName, Features
 from .lanes import Lanes, Played
 from .rule_lanes import RuleLanes

@@ -8,9 +8,9 @@ import numpy as np
 from ...baselines import Task
 from ...baselines.task import first_law
 from ...core import FLOATS, BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
-from ...core.advance import checked_advance
 from ...core.sampling import draw
 from ...core.sizes import check_memory
+from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes, Played
 

@@ -12,7 +12,7 @@ draws the context in which the agent begins. The last nodes are those that pay: 
 contexts again, with what a result pays that leads there.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -245,7 +245,7 @@ def process_of_moves(task: Task) -> Process:
     payoffs = np.unique(np.concatenate([every.payoffs[every.over] for every in moves.values()]))
     first_node = FIRST_PAYOFF + len(payoffs)
     paying = _Paying(list(moves.values()))
-    begins = np.zeros(game.num_players, dtype=np.int32)  # node of state 0 of each other player
+    begins: Any = np.zeros(game.num_players, dtype=np.int32)  # node of state 0 of other players
     begins[task.others] = len(paying.gains) + np.arange(len(task.others)) * size
     tabulated = {}
     for (mover, every), nodes in zip(moves.items(), paying.nodes, strict=True):

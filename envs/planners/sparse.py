@@ -26,7 +26,7 @@ from ...baselines.solving.induction import sweep_back, visit_action_values
 from ...baselines.solving.players import Players, with_illegal
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
 from ...core.contract import order_of
-from ...core.listing import batches, list_ways
+from ...core.moves import batches, list_ways
 from ...core.positions import states_of
 from ...core.sizes import check_memory
 from ...core.types import Order

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...core import FLOATS, GameError, InputError, IntArray
-from ...core.listing import batches, list_moves
+from ...core.moves import batches, list_moves
 from ...core.positions import states_of
 from ..engine.engine import Engine
 

@@ -8,12 +8,11 @@ import numpy as np
 from typing_extensions import override
 
 from ...core.arithmetic import FLOATS, Arithmetic
-from ...core.blocks import Blocks, PayoffLaw
+from ...core.blocks import Blocks, PayoffLaw, WholeGame
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
 from ...core.values import Values
-from ...core.whole_game import WholeGame
 from .game import Greed
 from .recursion import backward, forward
 

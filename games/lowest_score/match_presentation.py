@@ -5,8 +5,7 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
-from ...core.board import Note, Row, Tokens
-from ...core.layout import Layout
+from ...core.board import Layout, Note, Row, Tokens
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, said_of, sentence, spelled, whose

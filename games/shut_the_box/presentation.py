@@ -6,9 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.board import Note, Row, Tile
+from ...core.board import Layout, Note, Row, Tile
 from ...core.dice import dice_with_sum
-from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, said_of, sentence

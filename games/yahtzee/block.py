@@ -12,10 +12,9 @@ import numpy as np
 from typing_extensions import override
 
 from ...core.arithmetic import FLOATS, Arithmetic
-from ...core.blocks import PayoffLaw
+from ...core.blocks import PayoffLaw, WholeGame
 from ...core.progress import tell
 from ...core.types import Array, Decide, Fold, IntArray
-from ...core.whole_game import WholeGame
 from .dice import DICE, FACES, ROLLS
 from .game import MORE, Yahtzee
 from .passes import swept_back, swept_forward

@@ -8,9 +8,8 @@ from typing_extensions import override
 from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.blocks import Blocks
 from ...core.errors import SizeError
-from ...core.folded_sweeps import FoldedSweeps
 from ...core.moves import Moves
-from ...core.sweeps import sweeps_for
+from ...core.sweeps import FoldedSweeps, sweeps_for
 from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
 from ...core.values import Values

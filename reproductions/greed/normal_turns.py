@@ -13,7 +13,7 @@ from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.solver import occupancy, solve
 from exactdice.baselines.task import Task
 from exactdice.core import IntArray, Move
-from exactdice.core.listing import transitions
+from exactdice.core.moves import transitions
 from exactdice.games import Greed
 
 from ..claim import At, Claim

@@ -22,8 +22,8 @@ from exactdice.baselines import (
 from exactdice.baselines import payoff_matrix as matrix_of
 from exactdice.baselines.solving.variance import variance_of_sum
 from exactdice.baselines.task import first_law
+from exactdice.core.moves import extremes
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.core.totals import extremes
 from exactdice.games import (
     EXACT,
     FLOATS,

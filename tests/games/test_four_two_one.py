@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.core.listing import transitions
+from exactdice.core.moves import transitions
 from exactdice.games import FourTwoOne, present
 from exactdice.games.four_two_one.ranking import hierarchy, tokens
 from hypothesis import given

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.core.listing import transitions
+from exactdice.core.moves import transitions
 from exactdice.games import LowestScore, present
 from hypothesis import given
 from hypothesis import strategies as st

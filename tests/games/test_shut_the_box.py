@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exactdice.core.listing import transitions
+from exactdice.core.moves import transitions
 from exactdice.games import ShutTheBox, present
 from hypothesis import given
 from hypothesis import strategies as st

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exactdice.core.listing import transitions
+from exactdice.core.moves import transitions
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, LowestScore, ShutTheBox

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import Game, GameError, IntArray, Move
 from ..core.checks import require_shapes
-from ..core.effects import require_moves, require_rows
+from ..core.contract import require_moves, require_rows
 from ..core.presentation import present
 from .equations import Equation, Position, solved
 from .rules import CLOSE, largest_payoff, require_words, words_of

@@ -7,7 +7,7 @@ import pytest
 from exactdice.agents.learners.minimax import MinimaxQLearning
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, score_self_play
-from exactdice.core.listing import transitions
+from exactdice.core.moves import transitions
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, ShutTheBox
 from small_games import Rounds
