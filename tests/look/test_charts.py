@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from exactdice.baselines.solving.touring import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
 from exactdice.look import agents, page
-from exactdice.look.charts import FORMATS, Bars, Map, Plot
+from exactdice.look.charts import Bars, Map, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.games import four_two_one, greed
 from exactdice.look.hover import to_hover_over
@@ -53,13 +52,6 @@ def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_pa
         draw(shown, path)
         assert path.stat().st_size > 3000
     assert shown.caption in path.read_text().replace("&gt;", ">")
-
-
-@pytest.mark.parametrize("ending", FORMATS)
-def test_every_format_is_written(ending, tmp_path):
-    path = tmp_path / "folder" / f"picture.{ending.upper()}"
-    draw(small("greed-policy"), path)
-    assert path.stat().st_size > 1000
 
 
 def test_the_same_picture_is_the_same_file(tmp_path):
@@ -229,14 +221,6 @@ def test_maps_of_mistakes_hold_the_whole_regret(name, seat):
     assert "best" in shown.panels[0].words(int(row), int(column))
 
 
-def test_costs_by_state_are_those_of_the_blunders():
-    scored = score("if_else", make_task("Greed", **SMALL["Greed"]))
-    expected = np.zeros(scored.task.game.num_states)
-    for blunder in scored.blunders(None):
-        expected[scored.task.game.encode(np.array(blunder.observation))] += blunder.cost
-    np.testing.assert_allclose(scored.costs, expected, atol=1e-15)
-
-
 def test_of_what_an_agent_draws_the_words_name_what_costs_most():
     scored = score("random", make_task("Greed", **SMALL["Greed"]))
     words = agents.decision(scored, 0)
@@ -244,16 +228,6 @@ def test_of_what_an_agent_draws_the_words_name_what_costs_most():
     costliest = present(scored.task.game).describe_action(max(start, key=lambda b: b.cost).action)
     assert f": {costliest} with probability " in words
     assert words.endswith("best rolls 1 die")
-
-
-def test_a_game_of_ones_own_gets_bars(own_games, tmp_path):
-    root = Path(__file__).parent.parent.parent
-    own_games(f"{root / 'examples' / 'pig.py'}:Pig")
-    scored = score("hold:4", make_task("Pig", target=10, sides=4))
-    shown = agents.mistakes(scored)
-    assert len(shown.panels[0].labels) > 1
-    assert np.all(np.diff(shown.panels[0].values) <= 0)
-    draw(shown, tmp_path / "pig.png")
 
 
 def map_of(values, **options):
@@ -421,11 +395,6 @@ def test_the_chart_of_beginnings_keeps_every_rule():
     for line, sides in zip(panel.series, (2, 3, 6, 12, 20), strict=True):
         exact = exactdice.solve(make_task("Greed", max_score=6, sides=sides, max_dice=1)).value
         assert line.y[-1] == pytest.approx(exact, abs=1e-12)
-
-
-def test_every_chart_of_one_game_refuses_agents_of_another():
-    with pytest.raises(InputError, match="rolls must be of an agent of Greed, got one of"):
-        picture(["rolls", "random", "FourTwoOne"], env=SMALL["FourTwoOne"])
 
 
 def test_the_last_open_box_is_worth_its_points_in_the_last_round():

@@ -209,16 +209,6 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
 
 
-def test_a_game_ends_with_its_last_board_and_a_sentence(tabs):
-    page = tabs()
-    begin(page, "Greed", sizes={"max_score": 12})
-    while not page.locator("#end").is_visible():
-        page.locator("#choices button").last.click()
-        idle(page)
-    points = re.search(r"(\d+) (is above|beats|equals)", page.inner_text("#reason"))[1]
-    assert f"{points} of 12" in page.inner_html("#board")
-
-
 def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     one, two = tabs(), tabs()
     begin(one, "ShutTheBox", seed=4)
@@ -392,21 +382,6 @@ def drawn(page):
     return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))
 
 
-def test_a_move_is_taken_back_and_made_again(tabs):
-    page = tabs()
-    begin(page, "FourTwoOne")
-    start = drawn(page)
-    assert page.locator("#undo").is_disabled()
-    step(page, 1)
-    after = drawn(page)
-    page.click("#undo")
-    idle(page)
-    assert drawn(page) == start
-    assert page.inner_text("#log") == ""
-    step(page, 1)
-    assert drawn(page) == after
-
-
 def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
     page = tabs()
     begin(page, "Greed", sizes={"max_score": 30})
@@ -513,20 +488,6 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     assert "add up to at most 4" in page.inner_text("#rules")
     page.select_option("[name=game]", "Yahtzee")
     assert page.inner_text("#about") == ""
-
-
-def test_moves_of_the_others_are_shown_one_by_one_and_a_click_goes_on(tabs):
-    page = tabs(motion="no-preference")
-    page.select_option("[name=game]", "LowestScore")
-    page.select_option("[name=seat]", "2")
-    page.click("#setup button.main")
-    page.locator("#log li").first.wait_for()
-    seen = set()
-    while page.locator(IDLE).count() == 0:
-        seen.add(page.locator("#log li").count())
-        page.click("#board")
-    assert len(seen) > 1
-    assert page.locator("#log li").count() >= max(seen)
 
 
 def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs):

@@ -281,17 +281,6 @@ def test_the_account_of_each_of_several_persons_adds_up(name, sizes):
     assert [again.scene.words, again.story, again.actions] == words
 
 
-def test_a_move_of_several_persons_taken_back_and_made_again_has_the_same_dice():
-    session = play_together(make_task("Greed", max_score=12), 3)
-    whole = [session.scene.words, list(session.actions)]
-    for _ in whole[1]:
-        session.undo()
-    assert session.seat == 0
-    for action in whole[1]:
-        session.move(action)
-    assert [session.scene.words, session.actions] == whole
-
-
 def test_the_result_of_several_persons_names_who_wins():
     said = {play_together(make_task("Greed", max_score=6), seed).ended for seed in range(40)}
     assert said == {"player 1 wins", "player 2 wins", "player 1 and player 2 share the win"}
