@@ -5,12 +5,12 @@ from typing import Any
 from ...core import FLOATS
 from ..cache import cached
 from ..policies.door import label
-from ..solving.solver import evaluate, read_agent, solve
-from ..solving.touring import is_toured, value_of
+from ..solving.rounding import values_error
+from ..solving.solver import evaluate, evaluate_where_met, read_agent, solve
+from ..solving.touring import is_toured, tour_of
 from ..task import Task, as_task
 from .figure import LOGGED
 from .score import Score
-from .toured import TouredScore
 
 
 def score(
@@ -36,10 +36,14 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    agent, task = read_agent(policy, env, deterministic, masked, observations), as_task(env)
-    kind: type[Score] = TouredScore if is_toured(task) else Score
-    value, error_bound = value_of(agent, task)
-    return kind(
+    task, options = as_task(env), (deterministic, masked, observations)
+    if is_toured(task) and (agent := read_agent(policy, env, *options)).fold is None:
+        tour = tour_of(agent, task)
+        value, error_bound = tour.mean, values_error(tour.roundings, tour.mean)  # no term below 0
+    else:
+        found = evaluate_where_met(policy, env, *options)
+        agent, value, error_bound = found.policy, float(found.value), found.error_bound
+    return Score(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
         masked=masked,

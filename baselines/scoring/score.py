@@ -18,13 +18,25 @@ from typing import Any
 
 import numpy as np
 
-from ...core import FLOATS, FloatArray, InputError, IntArray, Stage, Table, frozen, write_file
-from ...core.positions import states_of
+from ...core import (
+    FLOATS,
+    FloatArray,
+    InputError,
+    IntArray,
+    Stage,
+    Table,
+    at_least,
+    frozen,
+    write_file,
+)
+from ...core.positions import require_few_states, states_of
 from ...core.sweeps import pays_early
+from ...core.tour import KEPT, Tour
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.kinds import Policy
 from ..solving.occupancy import Outcomes, outcomes, play, where_met
 from ..solving.solver import evaluate, solve
+from ..solving.touring import is_toured, tour_of
 from ..solving.variance import variance_of_law
 from ..task import Task
 from .blunders import Blunders, Mistakes, mistakes
@@ -156,6 +168,8 @@ class Score(Shown):
         """Standard deviation of the payoff of a game."""
         if (law := self._law) is not None:
             return sqrt(variance_of_law(law, FLOATS))
+        if self.agent.fold is None and (tour := self._tour) is not None:
+            return sqrt(tour.variance)
         return sqrt(evaluate(self._played, self.task, masked=self.masked).variance)
 
     @cached_property
@@ -167,6 +181,7 @@ class Score(Shown):
     @cached_property
     def costs(self) -> FloatArray:
         """Expected payoff given away in each state, shape (state,); the costs sum to the regret."""
+        require_few_states(self.task.game)
         wrong = self._mistakes
         costs = np.zeros(self.task.game.num_states)
         np.add.at(costs, wrong.states, wrong.costs)
@@ -175,6 +190,7 @@ class Score(Shown):
     @cached_property
     def costliest_actions(self) -> IntArray:
         """The agent's costliest action in each state, shape (state,); -1 if no action costs."""
+        require_few_states(self.task.game)
         wrong = self._mistakes
         order = np.argsort(wrong.costs, kind="stable")  # the costliest of a state is written last
         actions = np.full(self.task.game.num_states, -1)
@@ -184,16 +200,21 @@ class Score(Shown):
     @cached_property
     def moves(self) -> float:
         """Expected number of the agent's moves in a game."""
-        return float(self._games.visits.total(self.task.seat))
+        tour = self._tour
+        return float(self._games.visits.total(self.task.seat)) if tour is None else tour.moves
 
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, weighted by occupancy."""
-        return max(0.0, 1 - float(self._mistakes.occupancy.sum()) / self.moves)
+        tour = self._tour
+        wrong = float(self._mistakes.occupancy.sum()) if tour is None else tour.mistakes
+        return max(0.0, 1 - wrong / self.moves)
 
     @cached_property
     def flawless(self) -> float:
         """Probability that the agent plays a whole game without a mistake."""
+        if self._tour is not None:
+            return self._tour.flawless
         wrong = self._mistakes
 
         def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
@@ -226,12 +247,18 @@ class Score(Shown):
         The parts of each division, such as ``regrets["turn"]``, sum to the regret. The mapping is
         empty for games that define no parts.
         """
-        return {}
+        return {} if self._tour is None else self._tour.regrets
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, tuple[float, float]]]:
         """Expected numbers of the agent and of optimal play, by quantity and then by part."""
-        return {}
+        if self._tour is None:
+            return {}
+        best = tour_of(solve(self.task).policy, self.task).counts
+        return {
+            what: {name: (count, best[what][name]) for name, count in parts.items()}
+            for what, parts in self._tour.counts.items()
+        }
 
     def blunders(self, count: int | None = 10) -> Blunders:
         """List the costliest decisions, costliest first.
@@ -239,7 +266,12 @@ class Score(Shown):
         Args:
             count: largest number of decisions; None lists every suboptimal decision, and their
                 costs sum to the regret.
+
+        Raises:
+            InputError: if the game has too many states for arrays, and the count is above ``KEPT``.
         """
+        if self._tour is not None and (count is None or at_least("count", count, 0) > KEPT):
+            raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
         return self._mistakes.costliest(solve(self.task), count)
 
     @cached_property
@@ -249,11 +281,18 @@ class Score(Shown):
 
     @cached_property
     def _mistakes(self) -> Mistakes:
+        if self._tour is not None:
+            return Mistakes(*self._tour.costliest)
         return mistakes(self._played, solve(self.task), self._games.visits)
 
     @property
     def _law(self) -> dict[Any, Any] | None:
         return None if pays_early(self.task.game, self.task.seat) else self._games.law
+
+    @property
+    def _tour(self) -> Tour | None:
+        """The figures of the agent's games if the game has too many states for arrays."""
+        return tour_of(self.agent, self.task) if is_toured(self.task) else None
 
     @cached_property
     def _games(self) -> Outcomes:

@@ -20,9 +20,9 @@ from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
-from ..task import LineUp, Task, by_seat, policies_against, task_and_sight
+from ..task import LineUp, Task, as_task, by_seat, policies_against, task_and_sight
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium, sweep_back
+from .induction import Sweep, arithmetic_of, equilibrium, sweep_back
 from .occupancy import outcomes, play, where_met
 from .players import Players
 
@@ -79,10 +79,14 @@ def evaluate(
     arithmetic = arithmetic_of(task.game, exact)
     reading = Reading(deterministic, masked, sight, observations)
     agent = _agent(policy, task, arithmetic, reading)
-    policies = {**policies_against(task, arithmetic), task.seat: agent}
-    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
+    swept = _swept(agent, task, arithmetic)
     read = None if sight is None else sight.read
     return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
+
+
+def _swept(agent: Policy, task: Task, arithmetic: Arithmetic) -> Sweep:
+    policies = {**policies_against(task, arithmetic), task.seat: agent}
+    return sweep_back(Players(task.game, task.seat, policies, arithmetic))
 
 
 def read_agent(
@@ -95,6 +99,15 @@ def read_agent(
     task, sight = task_and_sight(env)
     reading = Reading(deterministic, masked, sight, observations, lazy=True)
     return _agent(policy, task, FLOATS, reading)
+
+
+def evaluate_where_met(
+    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
+) -> Evaluation:
+    """Compute the value of a policy in the positions that its games visit (see ``where_met``)."""
+    agent, task = read_agent(policy, env, deterministic, masked, observations), as_task(env)
+    swept = _swept(agent if agent.is_table else where_met(agent, task), task, FLOATS)
+    return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)
 
 
 def as_policy(

@@ -7,9 +7,7 @@ from ...core.tour import Tour
 from ..cache import cached
 from ..policies.kinds import Policy
 from ..task import Task
-from .occupancy import where_met
-from .rounding import values_error
-from .solver import evaluate, solve
+from .solver import solve
 
 #: Largest difference of mean and regret from the optimum, as a share of the largest payoff.
 _CLOSE = 1e-9
@@ -18,15 +16,6 @@ _CLOSE = 1e-9
 def is_toured(task: Task) -> bool:
     """Return whether a tour scores policies in this task: its states are too many for arrays."""
     return task.game.num_players == 1 and not has_few_states(task.game)
-
-
-def value_of(agent: Policy, task: Task) -> tuple[float, float]:
-    """Compute the expected payoff of an agent, and a bound of the rounding error of that payoff."""
-    if is_toured(task) and agent.fold is None:
-        tour = tour_of(agent, task)
-        return tour.mean, values_error(tour.roundings, tour.mean)  # all terms are positive
-    found = evaluate(where_met(agent, task), task)
-    return float(found.value), found.error_bound
 
 
 @cached
