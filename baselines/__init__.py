@@ -12,8 +12,8 @@ from .policies.names import (
 )
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
-from .scoring.certificate import certificate, in_fixed_point, verify
-from .scoring.certificate_file import CertificateError
+from .scoring.certificate import in_fixed_point, verify
+from .scoring.certificate_file import CertificateError, certificate
 from .scoring.comparison import Comparison, compare
 from .scoring.description import Description, describe
 from .scoring.exact import exact_evaluation, random_value, score

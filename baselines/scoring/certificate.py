@@ -9,8 +9,6 @@ the same on every machine.
 """
 
 import inspect
-import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,70 +18,18 @@ import numpy.typing as npt
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
 from ...core.positions import states_of
 from ...core.presentation import present
-from ..policies.called import CalledPolicy
 from ..policies.door import Reading, fixed_point
 from ..policies.fixed_point import FixedPointNetwork
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..policies.preferences import NetworkPolicy
 from ..task import Task, task_and_sight
-from .certificate_file import CLAIMS, FORMAT, CertificateError, check_size, digest_of, naming, read
+from .certificate_file import CLAIMS, CertificateError, naming, read
 from .exact import score
 from .score import Score
 
 #: Share of the largest payoff by which claims may be off: normalising again changes last digits.
 TOLERANCE = 1e-9
-
-
-def certificate(result: Score) -> bytes:
-    """Write the certificate of a score.
-
-    Args:
-        result: score of a policy held to the legal actions, against opponents known by name.
-
-    Raises:
-        ValueError: if the policy or an opponent is another one, or the policy too large to verify.
-    """
-    task, game = result.task, result.task.game
-    if not result.masked:
-        raise InputError("a certificate must be of a policy held to the legal actions")
-    policy, layers = _numbers(result)
-    claims = {
-        "format": FORMAT,
-        "game": game.name,
-        "keywords": {**game.keywords, "seat": task.seat, **task.opponent_keywords},
-        "policy": result.policy,
-        **layers,
-        **{name: getattr(result, name) for name in CLAIMS},
-    }
-    text = json.dumps(claims, indent=1)
-    file = io.BytesIO()
-    arrays: dict[str, Any] = {
-        "policy": policy,
-        "claims": np.array(text),
-        "sha256": np.array(digest_of(policy, text)),
-    }
-    np.savez_compressed(file, **arrays)
-    return file.getvalue()
-
-
-def _numbers(result: Score) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-    """Give the numbers of a policy, and the layers that claims name of a network."""
-    agent, game = result.agent, result.task.game
-    if isinstance(agent, CalledPolicy):
-        network = agent.function
-        if not isinstance(network, FixedPointNetwork):
-            raise InputError(
-                f"a certificate in {game!r} must be of a network in fixed point, got "
-                f"{result.policy}: score exactdice.in_fixed_point(model, env)"
-            )
-        layers = {"units": list(network.units), "activation": network.activation}
-        return network.numbers.astype(np.int32), {"network": layers}
-    states = states_of(game, result.task.seat)
-    if agent.is_deterministic:
-        return agent.likeliest(states).astype(np.min_scalar_type(game.num_actions)), {}
-    check_size((len(states), game.num_actions))
-    return agent.probabilities(states), {}
 
 
 def in_fixed_point(model: Any, env: Any) -> NetworkPolicy:

@@ -1,4 +1,4 @@
-"""Certificate files: their contents, and the safe reading of a file of unknown origin.
+"""Certificate files: their contents, their writing, and the safe reading of one of unknown origin.
 
 A file is a compressed NumPy file (.npz) without pickled objects that holds
 
@@ -26,8 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, InputError
+from ...core.positions import states_of
 from ...core.words import printable as printable  # for the callers of this module, too
+from ..policies.called import CalledPolicy
 from ..policies.checks import SUM_TOLERANCE
+from ..policies.fixed_point import FixedPointNetwork
 
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")
@@ -196,3 +199,54 @@ def digest_of(policy: npt.NDArray[Any], claims: str) -> str:
     """Return the SHA-256 hash of a policy and the text of its claims."""
     shape = f"{policy.dtype.str} {policy.shape}\n"
     return hashlib.sha256(shape.encode() + policy.tobytes() + claims.encode()).hexdigest()
+
+
+def certificate(result: Any) -> bytes:
+    """Write the certificate of a score.
+
+    Args:
+        result: ``Score`` of a policy held to the legal actions, against opponents known by name.
+
+    Raises:
+        ValueError: if the policy or an opponent is another one, or the policy too large to verify.
+    """
+    task, game = result.task, result.task.game
+    if not result.masked:
+        raise InputError("a certificate must be of a policy held to the legal actions")
+    policy, layers = _numbers(result)
+    claims = {
+        "format": FORMAT,
+        "game": game.name,
+        "keywords": {**game.keywords, "seat": task.seat, **task.opponent_keywords},
+        "policy": result.policy,
+        **layers,
+        **{name: getattr(result, name) for name in CLAIMS},
+    }
+    text = json.dumps(claims, indent=1)
+    file = io.BytesIO()
+    arrays: dict[str, Any] = {
+        "policy": policy,
+        "claims": np.array(text),
+        "sha256": np.array(digest_of(policy, text)),
+    }
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def _numbers(result: Any) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    """Give the numbers of a policy, and the layers that claims name of a network."""
+    agent, game = result.agent, result.task.game
+    if isinstance(agent, CalledPolicy):
+        network = agent.function
+        if not isinstance(network, FixedPointNetwork):
+            raise InputError(
+                f"a certificate in {game!r} must be of a network in fixed point, got "
+                f"{result.policy}: score exactdice.in_fixed_point(model, env)"
+            )
+        layers = {"units": list(network.units), "activation": network.activation}
+        return network.numbers.astype(np.int32), {"network": layers}
+    states = states_of(game, result.task.seat)
+    if agent.is_deterministic:
+        return agent.likeliest(states).astype(np.min_scalar_type(game.num_actions)), {}
+    check_size((len(states), game.num_actions))
+    return agent.probabilities(states), {}

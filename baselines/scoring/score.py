@@ -40,56 +40,8 @@ from ..solving.touring import is_toured, tour_of
 from ..solving.variance import variance_of_law
 from ..task import Task
 from .blunders import Blunders, Mistakes, mistakes
+from .certificate_file import certificate
 from .figure import FIGURES, nines
-
-
-class Shown:
-    """The texts and the file of a ``Score``, which has the attributes below."""
-
-    policy: str
-    deterministic: bool
-    masked: bool
-    task: Task
-
-    @property
-    def title(self) -> str:
-        """The policy and its task in words."""
-        kind = "deterministic" if self.deterministic else "stochastic"
-        held = "masked" if self.masked else "not masked"
-        return f"{self.policy} ({kind}, {held}) in {self.task.words}"
-
-    def __str__(self) -> str:
-        figures = ", ".join(f"{name} {text}" for name, text in self._row().items())
-        return f"{self.title}: {figures}"
-
-    def _repr_html_(self) -> str:
-        """Write the title and a table of the figures, for notebooks."""
-        row = self._row()
-        return Table(list(row), [list(row.values())], self.title, len(row)).html()
-
-    def _row(self) -> dict[str, str]:
-        """Give the figures that take no sentence, as texts by name."""
-        shown = (figure for figure in FIGURES if figure.label and not figure.sentence)
-        return {figure.label: figure.text(self) for figure in shown}
-
-    def save(self, path: Path | str) -> None:
-        """Write the certificate of the score, a file that ``exactdice.verify`` checks.
-
-        Args:
-            path: the file, which ends in .npz; it may be given as a policy, too.
-
-        Raises:
-            WriteError: if there is no room or no permission; a file that is there is whole.
-            InputError: if the name has another ending; if the policy is not held to the legal
-                actions or is too large to verify, or an opponent is not known by name.
-        """
-        from .certificate import certificate  # which needs Score
-
-        result: Any = self
-        file = Path(path)
-        if file.suffix != ".npz":
-            raise InputError(f"path must end in .npz, got {file}")
-        write_file(file, certificate(result))
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -97,7 +49,7 @@ class ImpossibleScoreError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Score(Shown):
+class Score:
     """Exact value, regret and decisions of a policy.
 
     Attributes:
@@ -297,6 +249,43 @@ class Score(Shown):
     @cached_property
     def _games(self) -> Outcomes:
         return outcomes(self.agent, self.task, FLOATS)
+
+    @property
+    def title(self) -> str:
+        """The policy and its task in words."""
+        kind = "deterministic" if self.deterministic else "stochastic"
+        held = "masked" if self.masked else "not masked"
+        return f"{self.policy} ({kind}, {held}) in {self.task.words}"
+
+    def __str__(self) -> str:
+        figures = ", ".join(f"{name} {text}" for name, text in self._row().items())
+        return f"{self.title}: {figures}"
+
+    def _repr_html_(self) -> str:
+        """Write the title and a table of the figures, for notebooks."""
+        row = self._row()
+        return Table(list(row), [list(row.values())], self.title, len(row)).html()
+
+    def _row(self) -> dict[str, str]:
+        """Give the figures that take no sentence, as texts by name."""
+        shown = (figure for figure in FIGURES if figure.label and not figure.sentence)
+        return {figure.label: figure.text(self) for figure in shown}
+
+    def save(self, path: Path | str) -> None:
+        """Write the certificate of the score, a file that ``exactdice.verify`` checks.
+
+        Args:
+            path: the file, which ends in .npz; it may be given as a policy, too.
+
+        Raises:
+            WriteError: if there is no room or no permission; a file that is there is whole.
+            InputError: if the name has another ending; if the policy is not held to the legal
+                actions or is too large to verify, or an opponent is not known by name.
+        """
+        file = Path(path)
+        if file.suffix != ".npz":
+            raise InputError(f"path must end in .npz, got {file}")
+        write_file(file, certificate(self))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the blunders, in JSON's types."""
