@@ -8,11 +8,14 @@ one folder: each cell has one owner, and the other benchmarks run other cells.
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pebble import ProcessExpired
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -24,12 +27,13 @@ from rich.progress import (
 )
 
 from ...core import InputError, make_folder
+from ...core.words import first_line
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from . import boards
-from .cell import folder_of, is_finished, is_owned
+from .cell import folder_of, is_finished, is_owned, run_cell
 from .config import BenchmarkConfig
-from .workers import Workers, make_workers
+from .pool import Workers, workers
 
 #: Seconds between two checks of cells that other processes own.
 INTERVAL = 1.0
@@ -64,7 +68,7 @@ def benchmark(
     waiting = [cell for cell in cells if not is_finished(cell)]
     text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.place}"
     console.print(text, highlight=False, soft_wrap=True)
-    failures = _run(waiting, make_workers(config.backend, config.jobs), console) if waiting else []
+    failures = _run(waiting, config, console) if waiting else []
     for cell in cells:
         _check_options(cell)  # another benchmark may have started in the folder meanwhile
     try:
@@ -81,37 +85,52 @@ def benchmark(
     return failures
 
 
-def _run(cells: list[TrainConfig], workers: Workers, console: Console) -> list[str]:
+def _run(cells: list[TrainConfig], config: BenchmarkConfig, console: Console) -> list[str]:
     """Run cells, or wait for the processes that run them; return the error messages."""
-    try:
-        with _progress(cells, console):
-            return list(_failures(cells, workers, console))
-    except KeyboardInterrupt:
-        console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
-        raise
-    finally:
-        workers.close()
+    with workers(run_cell, config.backend, config.jobs, len(cells)) as pool:
+        try:
+            with _progress(cells, console):
+                return list(_failures(cells, pool, console))
+        except KeyboardInterrupt:
+            console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
+            raise
 
 
-def _failures(cells: list[TrainConfig], workers: Workers, console: Console) -> Iterator[str]:
+def _failures(cells: list[TrainConfig], pool: Workers, console: Console) -> Iterator[str]:
     """Run cells, and yield the error messages of those that fail."""
     waiting, told = list(cells), False
-    while waiting or workers.running():
+    running: dict[Future[str | None], TrainConfig] = {}
+    while waiting or running:
         waiting = [cell for cell in waiting if not is_finished(cell)]
         for cell in tuple(waiting):
-            if workers.free() < 1:
+            if len(running) == pool.number:
                 break
             if not is_owned(cell):
                 waiting.remove(cell)
-                workers.start(cell)
-        if waiting and not workers.running() and not told:
-            console.print(f"waiting for {len(waiting)} cells that another process runs")
+                running[pool.start(cell)] = cell
+        if waiting and not running:
+            if not told:
+                console.print(f"waiting for {len(waiting)} cells that another process runs")
             told = True
-        for cell, failure in workers.wait(INTERVAL):
+            time.sleep(INTERVAL)
+        for future in wait(running, INTERVAL, FIRST_COMPLETED).done:
+            cell = running.pop(future)
+            failure = _failure(cell, future)
             if failure is not None:
                 yield failure
             elif not is_finished(cell):  # another process has become its owner
                 waiting.append(cell)
+
+
+def _failure(cell: TrainConfig, future: "Future[str | None]") -> str | None:
+    """Return the error message of a cell that has ended; None if there is none."""
+    try:
+        return future.result()
+    except ProcessExpired as error:
+        reason = f"its process ended with exit code {error.exitcode}"
+    except Exception as error:  # of Ray, as that a node was lost too often
+        reason = first_line(error)
+    return f"{folder_of(cell).name}: {reason}"
 
 
 def _check_track(config: BenchmarkConfig) -> None:

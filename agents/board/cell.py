@@ -6,24 +6,20 @@ after a kill. The file is removed when the cell is finished. The owner also hold
 run folder whenever it trains there or removes it (``folders.alone``), since ``train.py`` may train
 there, too.
 
-A finished cell has a score.json; a cell that can be resumed has a checkpoint.pt. These two files
-are the *signs* of a folder. A run writes them after the files that they depend on; therefore a copy
-of a running cell reads the signs first and writes them last.
+A finished cell has a score.json; a cell that can be resumed has a checkpoint.pt. A run writes these
+two files after the files that they depend on.
 """
 
 import io
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from rich.console import Console
 
-from ...core import write_file
+from ...core.folders import HOST
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from ..runs.models import forget_models
@@ -32,8 +28,6 @@ from ..runs.train import train
 SIGNS = ("score.json", "checkpoint.pt")
 #: The files that a run writes before its first checkpoint.
 BEGINNING = {"config.json", "hyperparameters.yml"}
-#: Seconds between two checks of a run folder for files to send.
-INTERVAL = 1.0
 
 
 def folder_of(cell: TrainConfig) -> Path:
@@ -82,6 +76,11 @@ def run_cell(cell: TrainConfig) -> str | None:
         KeyboardInterrupt: if Ctrl-C stopped the run, which is saved.
     """
     try:
+        if not folder_of(cell).parent.is_dir():  # on a node of a cluster
+            raise RunError(
+                f"folder must be on a disk that all machines share, got {folder_of(cell).parent}, "
+                f"which is not there on {HOST}"
+            )
         with owned(cell) as mine:
             if mine and not is_finished(cell):
                 _train(cell)
@@ -130,76 +129,3 @@ def make_way(cell: TrainConfig) -> None:
 
 def _is_saved(folder: Path) -> bool:
     return any((folder / sign).exists() for sign in SIGNS)
-
-
-def run_elsewhere(
-    cell: TrainConfig, files: dict[str, bytes]
-) -> Iterator[tuple[dict[str, bytes], bool, str | None]]:
-    """Run a cell in a temporary folder of this machine, and send its files as they are written.
-
-    Args:
-        cell: the cell.
-        files: contents of the files of the run folder so far, by name; empty for a new run.
-
-    Yields:
-        Contents of the files that are new or changed, by name; whether the run has ended; and its
-        error message, None if there is none.
-    """
-    with tempfile.TemporaryDirectory(prefix="exactdice-") as place, ThreadPoolExecutor(1) as thread:
-        folder = Path(place, folder_of(cell).name)
-        seen: dict[str, int] = {}
-        if files:
-            receive(folder, files)
-            changed_files(folder, seen)
-        running = thread.submit(run_cell, replace(cell, run_folder=folder))
-        done = False
-        while not done:
-            done = bool(wait([running], INTERVAL).done)  # the check after the end is the last
-            changed = changed_files(folder, seen)
-            if changed or done:
-                yield changed, done, running.result() if done else None
-
-
-def changed_files(folder: Path, seen: dict[str, int]) -> dict[str, bytes]:
-    """Read the files of a run folder that are new or have changed.
-
-    The signs are read first, so that the files that they depend on are as new as they are, or
-    newer. Before the first checkpoint no file is read, as there is no run to resume.
-
-    Args:
-        folder: the run folder.
-        seen: time of the last change of each file that was read, by name; it is updated.
-
-    Returns:
-        The contents of the files, by name.
-    """
-    found: dict[str, bytes] = {}
-    _read_new(folder, SIGNS, seen, found)
-    if "checkpoint.pt" in seen:
-        names = (path.name for path in folder.iterdir() if not path.name.startswith("."))
-        _read_new(folder, [name for name in names if name not in SIGNS], seen, found)
-    return found
-
-
-def _read_new(
-    folder: Path, names: Iterable[str], seen: dict[str, int], found: dict[str, bytes]
-) -> None:
-    for name in names:
-        with suppress(FileNotFoundError):
-            written = (folder / name).stat().st_mtime_ns
-            if seen.get(name) != written:
-                found[name] = (folder / name).read_bytes()
-                seen[name] = written
-
-
-def receive(folder: Path, files: dict[str, bytes]) -> None:
-    """Write files that were sent; after a kill the folder is as before, or it can be resumed."""
-    place = folder
-    if not folder.exists():
-        place = folder.with_name(f".{folder.name}.new")
-        place.mkdir(parents=True, exist_ok=True)
-    signs = [name for name in reversed(SIGNS) if name in files]
-    for name in [*(files.keys() - SIGNS), *signs]:
-        write_file(place / name, files[name])
-    if place != folder:
-        place.replace(folder)

@@ -65,7 +65,8 @@ class BenchmarkConfig:
     """Number of cells that run at the same time; -1 for the number of processors."""
 
     backend: Literal["local", "ray"] = "local"
-    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
+    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one; its
+    machines must share the folder."""
 
     def __post_init__(self) -> None:
         """Check what can be checked at once, and find the defaults that depend on other options."""
@@ -91,6 +92,8 @@ class BenchmarkConfig:
             else self.seeds,
             "folder": Path("runs", name) if self.folder is None else Path(self.folder),
         }
+        if self.backend == "ray":  # machines have working folders of their own
+            found["folder"] = found["folder"].absolute()
         at_least("seeds", found["seeds"], 1)
         for option, value in found.items():
             object.__setattr__(self, option, value)

@@ -1,113 +1,179 @@
-"""Processes that do one job after the other, and end when this process does.
+"""Jobs that run at the same time: in processes of this machine, or on a Ray cluster.
 
-A process needs seconds to import PyTorch and to solve a game. It keeps both for its next job; a
-process that was lost is replaced when there is another job.
+A process needs seconds to import PyTorch and to solve a game; it keeps both for its next job. The
+processes are pebble's: a process that is lost fails its own job alone, and is replaced. Here they
+also end when the process that started them ends, and save what they do when they are stopped.
 """
 
 import gc
+import math
 import multiprocessing
 import os
 import signal
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-#: Seconds that a process has to save its job after Ctrl-C.
+from ...core import InputError
+from ...core.words import first_line
+
+CGROUPS = Path("/sys/fs/cgroup")
+#: Seconds that processes have to save their jobs after Ctrl-C.
 GRACE = 20.0
+#: Number of times that Ray begins a job again whose node was lost.
+RETRIES = 3
 
 
-class Ended(NamedTuple):
-    """A job that has ended.
+def processors(cgroups: Path = CGROUPS) -> int:
+    """Count the processors that this process may use, containers and affinity considered.
 
-    Attributes:
-        job: the job.
-        result: the result; None if the process was lost.
-        exit_code: exit code of a process that was lost before the job was done, else None.
+    Args:
+        cgroups: folder in which Linux says what share of the processors a container may use.
+    """
+    count = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        count = len(os.sched_getaffinity(0))
+    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        with suppress(OSError, ValueError):  # no such file, or no number: "max"
+            texts = " ".join((cgroups / name).read_text(encoding="utf-8") for name in names)
+            quota, period = map(int, texts.split())
+            if quota > 0 and period > 0:  # -1 is for no quota
+                return max(1, min(count, math.ceil(quota / period)))
+    return count
+
+
+class Workers(ABC):
+    """Does jobs: calls of one function, which has a place in a module.
+
+    Args:
+        work: the function.
+        number: number of jobs at the same time.
     """
 
-    job: Any
-    result: Any
-    exit_code: int | None
+    def __init__(self, work: Callable[..., Any], number: int) -> None:
+        self._work, self.number = work, number
+
+    @abstractmethod
+    def start(self, *given: Any) -> "Future[Any]":
+        """Call the function with arguments; its result or its error comes later.
+
+        The error is pebble's ``ProcessExpired`` if the process was lost.
+        """
 
 
-class Pool:
-    """Processes that call a function with one job after the other.
+@contextmanager
+def workers(
+    work: Callable[..., Any], backend: str, jobs: int = -1, most: int = 2**31
+) -> Iterator[Workers]:
+    """Open workers; at the end of the block, jobs that still run are stopped, and save themselves.
 
-    Attributes:
-        busy: the running jobs, by the connection to their process.
+    Args:
+        work: what they do.
+        backend: "local" for processes of this machine, or "ray".
+        jobs: number of jobs at the same time; -1 for the number of processors.
+        most: number of jobs that there will be.
+
+    Raises:
+        InputError: if the backend ``ray`` is not installed, or its cluster cannot be reached.
     """
+    if backend == "ray":
+        with _connected() as ray:
+            cpus = int(ray.cluster_resources().get("CPU", 1))
+            number = max(1, cpus) if jobs == -1 else jobs
+            yield _OnRay(ray.remote(work).options(max_retries=RETRIES), number)
+        return
+    number = min(processors() if jobs == -1 else jobs, most)
+    if number == 1:
+        yield _Here(work, 1)
+    else:
+        with processes(work, number) as pool:
+            yield pool
 
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self._work = work
-        self._context = multiprocessing.get_context("spawn")
-        self._processes: dict[Any, BaseProcess] = {}
-        self.busy: dict[Any, Any] = {}
 
-    def start(self, job: Any) -> None:
-        """Give a job to an idle process, or to a new one if there is none."""
-        free = self._processes.keys() - self.busy.keys()
-        alive = [connection for connection in free if self._processes[connection].is_alive()]
-        connection = alive[0] if alive else self._new_process()
-        self.busy[connection] = job
-        with suppress(OSError):  # the process was killed just now, as ``wait`` will find
-            connection.send(job)
+class _Here(Workers):
+    """Does a job at once, in this process."""
 
-    def wait(self, seconds: float) -> list[Ended]:
-        """Return the jobs that have ended; wait at most ``seconds`` for the first."""
-        return [self._take(connection) for connection in wait(list(self.busy), seconds)]
+    def start(self, *given: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        try:
+            future.set_result(self._work(*given))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
-    def close(self) -> None:
-        """Have every process save its job and end; kill those that need more than ``GRACE``."""
-        processes = list(self._processes.values())
-        for process in processes:
-            _interrupt(process)
+
+class _OnRay(Workers):
+    """Does jobs on a Ray cluster, and again elsewhere if their node is lost."""
+
+    def start(self, *given: Any) -> "Future[Any]":
+        remote: Any = self._work
+        future: Future[Any] = remote.remote(*given).future()
+        return future
+
+
+class _Processes(Workers):
+    """Does jobs in processes."""
+
+    def __init__(
+        self, work: Callable[..., Any], number: int, pool: Any, seconds: float | None
+    ) -> None:
+        super().__init__(work, number)
+        self._pool, self._seconds = pool, seconds
+
+    def start(self, *given: Any) -> "Future[Any]":
+        future: Future[Any] = self._pool.schedule(_do, (self._work, *given), timeout=self._seconds)
+        return future
+
+
+@contextmanager
+def processes(
+    work: Callable[..., Any], number: int, *, jobs_each: int = 0, seconds: float | None = None
+) -> Iterator[Workers]:
+    """Start processes; at the end of the block they save what they do, and end.
+
+    Args:
+        work: what they do.
+        number: number of processes.
+        jobs_each: number of jobs after which a process is replaced; 0 for any number.
+        seconds: time after which a job fails with ``TimeoutError``, its process killed.
+    """
+    from pebble import ProcessPool  # of the extras "agents" and "entries"
+
+    context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
+    # A process gets the function at its beginning, as pebble lets one process at a time read a job,
+    # and reading a function imports its module.
+    pool: Any = ProcessPool(number, jobs_each, _begin, (work,), context)
+    with _interrupts_held():  # new processes inherit this, until they can handle interrupts
+        _ = pool.active  # starts them
+    try:
+        yield _Processes(work, number, pool, seconds)
+    finally:
+        pool.stop()
+        mine = set(multiprocessing.active_children()) - before
+        for process in mine:
+            process.terminate()
         last = time.monotonic() + GRACE
         try:
-            for process in processes:
+            for process in mine:
                 process.join(max(0.0, last - time.monotonic()))
         finally:  # after ``GRACE``, or after a second Ctrl-C
-            for process in processes:
+            for process in mine:
                 process.kill()
-
-    def _new_process(self) -> Any:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(self._work, theirs), daemon=True)
-        with _interrupts_held():  # the new process inherits this, until it can handle them
-            process.start()
-            self._processes[ours] = process
-        theirs.close()
-        return ours
-
-    def _take(self, connection: Any) -> Ended:
-        """Receive a result, or find that the process was lost."""
-        result, code = None, None
-        try:
-            result = connection.recv()
-        except (EOFError, OSError):
-            process = self._processes.pop(connection)
-            process.join()
-            code = process.exitcode
-            connection.close()
-        return Ended(self.busy.pop(connection), result, code)
+            pool.join()
 
 
-def _serve(work: Callable[[Any], Any], connection: Connection) -> None:
-    """Do the jobs that the parent sends; the main function of a process."""
+def _begin(_work: Callable[..., Any]) -> None:
+    """Prepare a new process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        if hasattr(os, "setpgrp"):
-            os.setpgrp()  # so that the Ctrl-C of a terminal reaches the parent only
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        while True:
-            result = work(connection.recv())
-            gc.collect()  # a model is a cycle of references, and its arrays are large
-            connection.send(result)
-    except (KeyboardInterrupt, EOFError):
-        pass  # the parent has sent Ctrl-C, or has closed the connection
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # so that the Ctrl-C of a terminal reaches the parent only
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _end_with_parent() -> None:
@@ -116,6 +182,19 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
+
+
+def _do(work: Callable[..., Any], *given: Any) -> Any:
+    """Do a job, which a request to end the process interrupts as Ctrl-C does."""
+    idle = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return work(*given)
+    except KeyboardInterrupt:
+        os._exit(1)  # pebble would take it for the result of the job, and go on
+    finally:
+        signal.signal(signal.SIGTERM, idle)
+        gc.collect()  # a model is a cycle of references, and its arrays are large
 
 
 @contextmanager
@@ -131,9 +210,22 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _interrupt(process: BaseProcess) -> None:
-    """Send Ctrl-C to a process, on systems that can; end it on others."""
-    if not hasattr(os, "setpgrp"):
-        process.terminate()
-    elif process.pid is not None and process.is_alive():
-        os.kill(process.pid, signal.SIGINT)
+@contextmanager
+def _connected() -> Iterator[Any]:
+    """Connect to the Ray cluster at RAY_ADDRESS, or start one here; disconnect after the block."""
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise InputError("backend ray needs more libraries: pip install 'exactdice[ray]'") from None
+    mine = not ray.is_initialized()
+    if mine:
+        try:
+            ray.init(logging_level="ERROR", log_to_driver=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            reason = first_line(error)
+            raise InputError(f"backend ray must reach a cluster, got: {reason}") from None
+    try:
+        yield ray
+    finally:
+        if mine:
+            ray.shutdown()

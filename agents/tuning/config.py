@@ -1,22 +1,25 @@
 """The options of ``exactdice tune``."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from ...core import InputError, at_least, one_of
+from pydantic import Field
+
+from ...core import InputError, one_of
 from ...envs import find_game
 from ..algorithms import ALGORITHMS
+from ..runs.config import Place, Positive
 from ..runs.options import GameName, OneAlgorithm, TrackName
+from ..runs.reading import checked
 from ..tracks import TRACKS, Track
 
 
-@dataclass(frozen=True)
+@checked
 class TuneConfig:
     """Search for hyperparameters of an algorithm on a track: one set for all its games.
 
     Call it again to continue a search that was stopped or killed; call it several times at once,
-    also on machines that share the folder, to search faster.
+    on other machines with --storage, to search faster.
     """
 
     track: TrackName = "exactdice-100k"
@@ -25,30 +28,35 @@ class TuneConfig:
     algorithm: OneAlgorithm = "ppo"
     """Learning algorithm, a name in ``ALGORITHMS``."""
 
-    trials: int = 50
+    trials: Positive = 50
     """Number of sets of hyperparameters to try in all, those of earlier calls included."""
 
     games: tuple[GameName, ...] | None = None
     """Games that the hyperparameters are for. Default: all games of the track together."""
 
-    begin_with: Path | None = None
+    begin_with: Place | None = None
     """File of hyperparameters that are the first trial, such as those set by hand, or found on a
     track of fewer moves. Values outside the ranges of this search are moved into them."""
 
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0)] = 0
     """Seed of the search. With one job, the same seed gives the same trials."""
 
-    folder: Path | None = None
+    folder: Place | None = None
     """Folder of the search and of what it finds. Default: runs/tune/<track>-<algorithm>."""
+
+    storage: str | None = None
+    """Address of a database that keeps the trials, such as postgresql://HOST/NAME, which machines
+    can share. Default: search.db in the folder."""
 
     jobs: int = -1
     """Number of trials that run at the same time; -1 for the number of processors."""
 
     backend: Literal["local", "ray"] = "local"
-    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
+    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one; its
+    machines must share the storage."""
 
     def __post_init__(self) -> None:
-        """Check what can be checked at once.
+        """Check the options that depend on each other, and find the default of the folder.
 
         Raises:
             ValueError: naming the option, the requirement and the value.
@@ -58,16 +66,14 @@ class TuneConfig:
         if self.rules.self_play and not ALGORITHMS[self.algorithm].plays_itself:
             able = tuple(name for name, known in ALGORITHMS.items() if known.plays_itself)
             one_of(f"algorithm on {self.track}", self.algorithm, able)
-        at_least("trials", self.trials, 1)
-        at_least("seed", self.seed, 0)
-        if self.jobs != -1:
-            at_least("jobs", self.jobs, 1)
+        if self.jobs == 0 or self.jobs < -1:
+            raise InputError(f"jobs must be at least 1, got {self.jobs}")
         if self.games is not None and not self.games:
             raise InputError("games must be one at least, got none")
         for game in self.games or ():
             one_of("games", find_game(game).name, self.rules.games)
         folder = self.folder or Path("runs", "tune", f"{self.track}-{self.algorithm}")
-        object.__setattr__(self, "folder", Path(folder))
+        object.__setattr__(self, "folder", folder.absolute())  # the same on every machine
 
     @property
     def rules(self) -> Track:

@@ -1,8 +1,6 @@
-"""The results of a search: lines while it runs, tables of its trials, and the YAML file."""
+"""The results of a search: tables of its trials, and the YAML file."""
 
-import csv
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -10,41 +8,31 @@ from typing import Any
 import yaml
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
-from rich.console import Console
 
-from ...core import write_file
+from ...core import Table, write_file
 from ..algorithms import ALGORITHMS
 from ..runs.config import RunError
 from .config import TuneConfig
-from .study import RUNGS, finalists, finals_of, hyperparameters, over
+from .study import FINAL_SEEDS, RUNGS, final, finalists, hyperparameters, over
 from .trial import bounded_nines
-from .work import FINAL_SEEDS
 
 
-class Teller:
-    """Prints a line for each finished trial, once."""
+def write(config: TuneConfig, study: Study) -> list[Path]:
+    """Write the tables, then the YAML file, and return their paths.
 
-    def __init__(self, config: TuneConfig, trials: Study, finals: Study, console: Console) -> None:
-        self._config, self._console = config, console
-        self._studies = {"trial": trials, "final": finals}
-        self._told = {name: {each.number for each in over(s)} for name, s in self._studies.items()}
-
-    def beginning(self) -> str:
-        """Say what will be done."""
-        config = self._config
-        done = len(self._told["trial"])
-        return (
-            f"{ALGORITHMS[config.algorithm].title} on {config.rules.title}: {config.trials} trials "
-            f"on {', '.join(config.chosen_games)}, {done} of them done, in {config.place}"
-        )
-
-    def tell(self) -> None:
-        """Print the lines of trials that have finished since the last call."""
-        for name, study in self._studies.items():
-            for trial in over(study):
-                if trial.number not in self._told[name]:
-                    self._told[name].add(trial.number)
-                    self._console.print(_line(name, trial), highlight=False, soft_wrap=True)
+    Raises:
+        WriteError: if the folder cannot be written to.
+        RunError: if no finalist has trained with all seeds.
+    """
+    found = table(config, study)
+    files: dict[str, Callable[[], str]] = {
+        "trials.csv": found.csv,
+        "trials.md": lambda: to_markdown(config, study, found),
+        f"{config.algorithm}.yml": lambda: to_yaml(config, study),
+    }
+    for name, content in files.items():
+        write_file(config.place / name, content().encode())
+    return [config.place / name for name in files]
 
 
 def last(trial: FrozenTrial) -> tuple[int, float]:
@@ -54,60 +42,22 @@ def last(trial: FrozenTrial) -> tuple[int, float]:
     return point, trial.intermediate_values[point]
 
 
-def _line(name: str, trial: FrozenTrial) -> str:
-    seconds = f"{trial.user_attrs.get('seconds', 0):.0f} s"
-    pair = trial.user_attrs.get("pair")
-    whose = f" (trial {pair[0]}, seed {pair[1]})" if pair else ""
-    if trial.state == TrialState.COMPLETE:
-        return f"{name} {trial.number}{whose}: {trial.value:.3f} nines, {seconds}"
-    if pair:
-        return f"{name} {trial.number}{whose}: its weights diverged, {seconds}"
-    point, value = last(trial)
-    return (
-        f"{name} {trial.number}: stopped at {point} % of a game with {value:.3f} nines, {seconds}"
-    )
-
-
-def write(config: TuneConfig, trials: Study, finals: Study) -> list[Path]:
-    """Write the tables, then the YAML file, and return their paths.
-
-    Raises:
-        WriteError: if the folder cannot be written to.
-        RunError: if no finalist has trained with all seeds.
-    """
-    header, rows = table(config, trials, finals)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    files: dict[str, Callable[[], str]] = {
-        "trials.csv": text.getvalue,
-        "trials.md": lambda: to_markdown(config, trials, finals),
-        f"{config.algorithm}.yml": lambda: to_yaml(config, trials, finals),
-    }
-    for name, content in files.items():
-        write_file(config.place / name, content().encode())
-    return [config.place / name for name in files]
-
-
-def table(config: TuneConfig, trials: Study, finals: Study) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the columns, and a row for each trial, best first, with all digits."""
-    ranked = sorted(over(trials), key=lambda trial: (trial.state, -last(trial)[0], -last(trial)[1]))
-    names = list(dict.fromkeys(name for trial in ranked for name in _chosen(config, trial)))
-    again = whole_finals(finals)
-    header = ["trial", "nines", "point", "final nines", *config.chosen_games, "seconds", *names]
+def table(config: TuneConfig, study: Study) -> Table:
+    """Return a row for each trial, best first, with all digits."""
+    ranked = sorted(over(study), key=lambda trial: (trial.state, -last(trial)[0], -last(trial)[1]))
+    chosen = [hyperparameters(config, trial.params) for trial in ranked]
+    names = list(dict.fromkeys(name for each in chosen for name in each))
+    again, games = finals(study), config.chosen_games
     rows = []
-    for trial in ranked:
+    for trial, own in zip(ranked, chosen, strict=True):
         point, value = last(trial)
         scores = trial.user_attrs.get("normalized", {})
-        chosen = _chosen(config, trial)
-        final = _mean(again[trial.number]) if trial.number in again else ""
-        row = [trial.number, value, point, final, *(scores.get(g, "") for g in config.chosen_games)]
-        row += [trial.user_attrs.get("seconds", ""), *(chosen.get(name, "") for name in names)]
-        rows.append([str(entry) for entry in row])
-    return header, rows
-
-
-def _chosen(config: TuneConfig, trial: FrozenTrial) -> dict[str, Any]:
-    return hyperparameters(config, trial.params)
+        mean = _mean(again[trial.number]) if trial.number in again else ""
+        row = [trial.number, value, point, mean, *(scores.get(game, "") for game in games)]
+        row += [trial.user_attrs.get("seconds", ""), *(own.get(name, "") for name in names)]
+        rows.append(row)
+    header = ["trial", "nines", "point", "final nines", *games, "seconds", *names]
+    return Table(header, rows)
 
 
 def _mean(runs: Mapping[int, Mapping[str, float]]) -> float:
@@ -115,23 +65,29 @@ def _mean(runs: Mapping[int, Mapping[str, float]]) -> float:
     return fmean(bounded_nines(score) for run in runs.values() for score in run.values())
 
 
-def whole_finals(finals: Study) -> dict[int, dict[int, dict[str, float]]]:
-    """Return the scores of the candidates that have trained with all seeds of the finals.
+def finals(study: Study) -> dict[int, dict[int, dict[str, float]]]:
+    """Return the normalised scores of the finals, keyed by candidate, then seed, then game.
 
-    A candidate that diverged with one seed has no mean that compares with those of the others.
+    A candidate that diverged with one seed has no mean that compares with those of the others, and
+    is left out.
     """
-    found = finals_of(finals).items()
-    return {number: runs for number, runs in found if set(runs) == set(FINAL_SEEDS)}
+    found = {
+        trial.number: {
+            seed: study.user_attrs.get(final(trial.number, seed)) for seed in FINAL_SEEDS
+        }
+        for trial in over(study)
+    }
+    return {number: runs for number, runs in found.items() if all(runs.values())}  # type: ignore[misc]
 
 
-def winner(trials: Study, finals: Study) -> FrozenTrial:
+def winner(study: Study) -> FrozenTrial:
     """Return the finalist with the largest mean nines over the seeds of the finals.
 
     Raises:
         RunError: if every finalist diverged with one of the seeds.
     """
-    again = whole_finals(finals)
-    known = [trial for trial in finalists(trials) if trial.number in again]
+    again = finals(study)
+    known = [trial for trial in finalists(study) if trial.number in again]
     if not known:
         seeds = ", ".join(map(str, FINAL_SEEDS))
         raise RunError(
@@ -141,10 +97,10 @@ def winner(trials: Study, finals: Study) -> FrozenTrial:
     return max(known, key=lambda trial: (_mean(again[trial.number]), -trial.number))
 
 
-def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
+def to_yaml(config: TuneConfig, study: Study) -> str:
     """Return the best hyperparameters as YAML of rl_zoo3, with their scores as a comment."""
-    found = winner(trials, finals)
-    runs = whole_finals(finals)[found.number]
+    found = winner(study)
+    runs = finals(study)[found.number]
     scores = {game: fmean(run[game] for run in runs.values()) for game in config.chosen_games}
     entry = hyperparameters(config, found.params)
     everything = set(config.chosen_games) == set(config.rules.games)
@@ -158,31 +114,24 @@ def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
         "# The figure to cite is the board's, of other seeds. Mean normalised scores of these:",
         *(f"#   {game} {score:.4f}" for game, score in scores.items()),
     ]
-    content = {"trials": len(over(trials)), **{name: dict(entry) for name in names}}
+    content = {"trials": len(over(study)), **{name: dict(entry) for name in names}}
     return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
 
 
-def to_markdown(config: TuneConfig, trials: Study, finals: Study) -> str:
+def to_markdown(config: TuneConfig, study: Study, found: Table) -> str:
     """Return the trials as a Markdown table, with the meaning of its columns."""
-    header, rows = table(config, trials, finals)
-    trained = len(trials.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
+    trained = len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
     text = (
-        f"{len(rows)} trials, {trained} of them on all games; the others diverged, or were stopped "
-        f"in the worse half at one of the points {', '.join(map(str, RUNGS))}. A point is the "
-        "number of moves so far, in per cent of the moves of one game, where the games are played "
-        "from the smallest to the largest. Nines are means of -log10(1 - normalised score) "
+        f"{len(found.rows)} trials, {trained} of them on all games; the others diverged, or were "
+        f"stopped in the worse half at one of the points {', '.join(map(str, RUNGS))}. A point is "
+        "the number of moves so far, in per cent of the moves of one game, where the games are "
+        "played from the smallest to the largest. Nines are means of -log10(1 - normalised score) "
         f"over the games so far; final nines those of {len(FINAL_SEEDS)} other seeds."
     )
     title = f"# {ALGORITHMS[config.algorithm].title} on {config.rules.title}"
-    shown: Sequence[Sequence[str]] = [header, ["---"] * len(header), *map(_rounded, rows)]
-    return "\n\n".join([title, text, "\n".join(f"| {' | '.join(row)} |" for row in shown)]) + "\n"
+    rows = [[_rounded(cell) for cell in row] for row in found.rows]
+    return "\n\n".join([title, text, Table(found.header, rows).markdown()]) + "\n"
 
 
-def _rounded(row: Sequence[str]) -> list[str]:
-    def short(text: str) -> str:
-        try:
-            return f"{float(text):.4g}" if "." in text else text
-        except ValueError:
-            return text
-
-    return [short(text) for text in row]
+def _rounded(cell: Any) -> Any:
+    return f"{cell:.4g}" if isinstance(cell, float) else cell

@@ -20,7 +20,6 @@ from typing import Any
 
 import optuna
 import yaml
-from exactdice.agents.tuning.study import Halving
 from exactdice.agents.tuning.trial import bounded_nines, by_size
 
 
@@ -73,7 +72,7 @@ def main() -> None:
         storage=optuna.storages.JournalStorage(backend),
         study_name="trials",
         sampler=optuna.samplers.TPESampler(multivariate=True, constant_liar=True),
-        pruner=Halving(),
+        pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=100, reduction_factor=2),
         direction="maximize",
         load_if_exists=True,
     )

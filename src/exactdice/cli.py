@@ -23,7 +23,8 @@ EXTRAS = {
     **dict.fromkeys(("docstring_parser", "pydantic", "rich", "tyro"), "cli"),
     **dict.fromkeys(("jinja2", "matplotlib", "plotly", "yaml"), "look"),
     **dict.fromkeys(
-        ("filelock", "optuna", "sb3_contrib", "scipy", "stable_baselines3", "torch"), "agents"
+        ("filelock", "optuna", "pebble", "sb3_contrib", "scipy", "stable_baselines3", "torch"),
+        "agents",
     ),
 }
 #: The extra of the commands that need it whatever they are asked; it has all of the extra look.

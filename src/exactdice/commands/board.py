@@ -40,7 +40,7 @@ class BoardConfig:
 
 def run(options: BoardConfig) -> int:
     """Verify the entries; print what holds and what does not, and where the boards are."""
-    from ..agents.board.processors import processors
+    from ..agents.board.pool import processors
     from ..agents.entries.admission import admit
     from ..agents.entries.tables import CLAIMS, boards_of, summary
     from ..core import make_folder, write_file

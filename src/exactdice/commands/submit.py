@@ -53,7 +53,7 @@ class SubmitConfig:
 
 def run(options: SubmitConfig) -> int:
     """Make the entry, and print its score."""
-    from ..agents.board.processors import processors
+    from ..agents.board.pool import processors
     from ..agents.entries.submission import Claims, submit
     from ..agents.entries.tables import CLAIMS
 

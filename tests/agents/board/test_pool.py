@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 from exactdice.agents.board.cell import run_cell
-from exactdice.agents.board.pool import Pool
+from exactdice.agents.board.pool import processes, processors
 from exactdice.agents.runs.config import TrainConfig
+from pebble import ProcessExpired
 
 #: Jobs of a pool that evaluates expressions.
 PID = "__import__('os').getpid()"
@@ -26,50 +27,57 @@ SMALL = {"max_score": 5}
 
 @pytest.fixture
 def pool():
-    pool = Pool(eval)
-    yield pool
-    pool.close()
+    with processes(eval, 1) as pool:
+        yield pool
     assert not multiprocessing.active_children()
-
-
-def result(pool, job):
-    """Do a job, the only one."""
-    pool.start(job)
-    ended = []
-    while not ended:
-        ended = pool.wait(10)
-    (only,) = ended
-    assert only.job == job
-    return only.result, only.exit_code
 
 
 @pytest.mark.posix
 def test_a_process_does_one_job_after_the_other_until_it_is_lost(pool):
-    first, code = result(pool, PID)
-    assert (result(pool, PID), code) == ((first, None), None)
-    assert result(pool, DIE) == (None, -signal.SIGABRT)
-    assert result(pool, PID)[0] != first
+    first, second = (pool.start(PID).result() for _ in range(2))
+    assert first == second
+    with pytest.raises(ProcessExpired) as lost:
+        pool.start(DIE).result()
+    assert lost.value.exitcode == -signal.SIGABRT
+    assert pool.start(PID).result() != first
 
 
-@pytest.mark.posix
-def test_an_idle_process_that_was_killed_is_replaced(pool):
-    first, _ = result(pool, PID)
-    os.kill(first, signal.SIGTERM)
-    while multiprocessing.active_children():
-        time.sleep(0.01)
-    second, code = result(pool, PID)
-    assert code is None
-    assert second != first
+def test_a_job_that_takes_too_long_ends_with_its_process():
+    with processes(eval, 1, jobs_each=1, seconds=0.5) as pool:
+        first = pool.start(PID).result()
+        with pytest.raises(TimeoutError):
+            pool.start(SLEEP).result()
+        assert pool.start(PID).result() != first
 
 
-def test_close_ends_busy_and_idle_processes(pool):
-    pool.start(SLEEP)
-    result(pool, PID)
-    assert len(multiprocessing.active_children()) == 2
-    started = time.monotonic()
-    pool.close()
+def test_the_end_of_the_block_ends_busy_and_idle_processes():
+    with processes(eval, 2) as pool:
+        sleeping = pool.start(SLEEP)
+        pool.start(PID).result()
+        while not sleeping.running():
+            time.sleep(0.01)
+        started = time.monotonic()
     assert not multiprocessing.active_children()
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, 8),
+        ({"cpu.max": "max 100000\n"}, 8),
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "1600000 100000\n"}, 8),
+        ({"cpu.max": "nonsense\n"}, 8),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
+    ],
+)
+def test_the_limits_of_containers_are_known(tmp_path, monkeypatch, files, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(8)), raising=False)
+    (tmp_path / "cpu").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert processors(tmp_path) == expected
 
 
 def cell(place, algorithm, seed=0):
@@ -81,6 +89,12 @@ def cell(place, algorithm, seed=0):
         seed=seed,
         run_folder=place / f"{algorithm}-{seed}",
     )
+
+
+@pytest.fixture(autouse=True)
+def _folders(tmp_path):
+    for name in ("before", "after", "fresh", "second"):
+        (tmp_path / name).mkdir()
 
 
 def saved(config):
@@ -139,9 +153,8 @@ def test_the_second_cell_of_a_process_is_that_of_a_new_process(tmp_path, algorit
     fresh, second = (cell(tmp_path / name, algorithm) for name in ("fresh", "second"))
     other = cell(tmp_path, algorithm, 1)
     for cells in ([fresh], [other, second]):
-        pool = Pool(run_cell)
-        assert [result(pool, each) for each in cells] == [(None, None)] * len(cells)
-        pool.close()
+        with processes(run_cell, 1) as pool:
+            assert [pool.start(each).result() for each in cells] == [None] * len(cells)
     assert_equal(saved(fresh), saved(second))
     with pytest.raises(AssertionError):
         assert_equal(saved(other), saved(second))

@@ -4,25 +4,24 @@ import optuna
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.hyperparameters import read_hyperparameters
-from exactdice.agents.spaces import hyperparameters_of
 from exactdice.agents.tuning import study
-from exactdice.agents.tuning.beginning import choices_of, within
+from exactdice.agents.tuning.config import TuneConfig
+from exactdice.agents.tuning.study import choices_of, within
 from optuna.samplers import RandomSampler
 
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_choices_are_found_again_in_their_hyperparameters(algorithm):
-    moves = 100_000
-    space = ALGORITHMS[algorithm].space(moves)
-    ranges = study.distributions(space)
+    config = TuneConfig(track="exactdice-100k", algorithm=algorithm)
     trials = optuna.create_study(sampler=RandomSampler(seed=3))
     for _ in range(20):
-        params = trials.ask(ranges).params
-        chosen = hyperparameters_of(study.values_of(space, params), moves)
+        drawn = trials.ask()
+        study.choose(drawn, study.space_of(config))
+        chosen = study.hyperparameters(config, drawn.params)
         known = vars(read_hyperparameters(algorithm, chosen))
-        again = within(space, choices_of(known))
-        assert set(again) == set(params)
-        found = hyperparameters_of(study.values_of(space, again), moves)
+        again = within(study.space_of(config), choices_of(known))
+        assert set(again) == set(drawn.params)
+        found = study.hyperparameters(config, again)
         for name, value in chosen.items():
             near = isinstance(value, int | float)  # lengths of intervals are whole numbers
             assert found[name] == (pytest.approx(value, rel=0.01) if near else value), name
