@@ -21,7 +21,7 @@ may have a class of sweeps of its own (``sweeps_for``).
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -31,7 +31,6 @@ import numpy as np
 from .checks import range_of, require_numbers
 from .errors import GameError
 from .identity import Identity, Sealed, require_unchanged
-from .sizes import Cost
 from .types import Array, BoolArray, FloatArray, IntArray, Move
 
 
@@ -57,7 +56,6 @@ class Game(metaclass=Sealed):
             what one wins the other loses: to that total at the end, to 0 in any move before.
         has_cycles: whether moves may lead back; if so, the game has the method ``block``.
         laws: probabilities of outcomes, shape (law, outcome); ``law`` gives the row of a move.
-        cost: estimates memory and time from the arguments (see ``sizes``); None for no estimate.
     """
 
     name: ClassVar[str]
@@ -73,7 +71,6 @@ class Game(metaclass=Sealed):
     zero_sum: bool
     laws: FloatArray
     _identity: Identity
-    cost: ClassVar[Callable[..., Cost] | None] = None
 
     # ------------------------------------------------------------------ rules
 

@@ -1,97 +1,80 @@
-"""Limits to memory and time, which are estimated from a game's sizes before anything is built.
+"""The limit to memory: sizes that would take more are refused before anything is built.
 
-The method ``cost`` of a game estimates, from its sizes, the number of states, and the memory and
-time of building the game and solving it once, on one core, against its default opponents. The
-memory is right within a factor of three (a test measures it), the time is less precise: the
-estimates tell minutes from years.
+A game counts its states and the entries of its tables from its arguments, before it builds them
+(``check_states``); listed moves are counted as they are listed (``check_memory``). The counts need
+not be exact: the limit stops mistakes, and tells minutes from years.
 
-The limits stop mistakes. The environment variable ``EXACTDICE_LIMIT`` changes them: 4 makes them
-four times as high, none lifts them. It holds for every game that is made, also in worker
-processes, and games that are equal without it are equal with it.
+The environment variable ``EXACTDICE_LIMIT`` changes the limit: 4 makes it four times as high, none
+lifts it. It holds for every game that is made, also in worker processes, and games that are equal
+without it are equal with it.
 """
 
 import inspect
 import os
-from collections.abc import Callable
 from math import exp, inf, lgamma, log, log10, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import SizeError
 
 MEMORY = 8e9  # bytes
-SECONDS = 3600.0
 VARIABLE = "EXACTDICE_LIMIT"
 PIECE = 2**17  # size of the arrays (state, action, context) by which a turn is swept
 HELD = 2**20  # size of the arrays (state, context) that are held for a leg
 LARGEST = 10**30  # larger sizes are replaced by this one, as floats hold it and no limit allows it
+#: Bytes of a state while a game is solved, of the same without rounding, and of an entry of a table
+#: while the table is made of lists.
+STATE, EXACT_STATE, ENTRY = 64, 500, 50
 
 
-class Cost(NamedTuple):
-    """The estimated cost of a game, as floats, since the states of absurd sizes overflow."""
+def check_states(game: Any, states: float, entries: float = 0) -> None:
+    """Refuse a game that would take more memory than the limit.
 
-    states: float
-    memory: float  # bytes
-    seconds: float
-
-
-def check_sizes(game: Any, exact: bool = False) -> None:
-    """Refuse a game whose estimated cost is above the limits.
-
-    The message names the size whose default would lower the cost most, and the largest value of
-    this size within the limits if the other sizes stay; if no size is a number, the first.
+    The message names the argument that is the largest multiple of its default.
 
     Args:
-        game: the game; its attributes have the names of the arguments of ``cost``. A game whose
-            ``cost`` is None is not refused.
-        exact: whether the game is to be solved without rounding.
+        game: the game, of which the attributes with the names of arguments are set; of an argument
+            that is no number there need be no attribute.
+        states: number of its states.
+        entries: number of entries of its largest tables.
 
     Raises:
-        SizeError: if the memory or the time is above its limit.
+        SizeError: if it would take more.
     """
-    if game.cost is None:
+    states, entries = bounded(states, entries)
+    taken = STATE * states + ENTRY * entries
+    if taken <= MEMORY * limit_factor():
         return
-    sizes = _sizes(game)
-
-    def excess(**changed: Any) -> float:
-        return _excess(cost_of(game, exact, **changed))
-
-    if excess() <= 1:
-        return
-    defaults = {
-        name: argument.default
-        for name, argument in inspect.signature(type(game)).parameters.items()
-        if name in sizes and _is_size(sizes[name])
+    known = inspect.signature(type(game)).parameters
+    sizes: dict[str, Any] = {name: getattr(game, name, None) for name in known}
+    above = {
+        name: bounded(size)[0] / max(known[name].default or 0, 1)
+        for name, size in sizes.items()
+        if isinstance(size, int) and not isinstance(size, bool)
     }
-    if defaults:
-        raised = [name for name, usual in defaults.items() if usual is None or sizes[name] > usual]
-        name = min(raised or defaults, key=lambda name: excess(**{name: defaults[name]}))
-        wanted, got = "lower, and others too", show(sizes[name])
-        if excess(**{name: defaults[name]}) <= 1:
-            usual = defaults[name] or 0
-            most = _largest(lambda size: excess(**{name: size}) <= 1, usual, sizes[name])
-            wanted = f"at most {show(most)}"
-    else:  # a text, such as a list of names
-        name, value = next(iter(sizes.items()))
-        wanted, got = "fewer", repr(value)
-    takes = cost_of(game, exact)
+    name = max(above, key=lambda name: above[name])
     raise SizeError(
-        f"{name} must be {wanted}, got {got}: {_rough(takes.states)} states "
-        f"would take about {_memory(takes.memory)} and {_time(takes.seconds)} to solve"
-        f"{' exactly' if exact else ''}; {_limits()}"
+        f"{name} must be lower, got {show(sizes[name])}: {_rough(states)} states would take about "
+        f"{_memory(taken)}; {_limit()}"
     )
 
 
-def cost_of(game: Any, exact: bool = False, **changed: Any) -> Cost:
-    """Estimate the cost of a game, with its own sizes or with some of them changed."""
-    sizes = {**_sizes(game), **changed}
-    cost: Cost = game.cost(
-        exact=exact,
-        **{
-            name: float(min(value, LARGEST)) if _is_size(value) else value
-            for name, value in sizes.items()
-        },
-    )
-    return cost
+def bounded(*sizes: float) -> tuple[float, ...]:
+    """Return sizes as floats for estimates, at most ``LARGEST`` each."""
+    return tuple(float(min(size, LARGEST)) for size in sizes)
+
+
+def check_exact(game: Any) -> None:
+    """Refuse to solve a game without rounding that would take more memory than the limit.
+
+    Raises:
+        SizeError: if it would take more.
+    """
+    taken = float(EXACT_STATE * game.num_states)
+    if taken > MEMORY * limit_factor():
+        raise SizeError(
+            f"game must be smaller to be solved exactly, got {game!r}: {game.num_states:,} states "
+            f"would take about {_memory(taken)}; {_limit()}"
+        )
 
 
 def check_memory(name: str, count: int, each: float) -> None:
@@ -110,28 +93,8 @@ def check_memory(name: str, count: int, each: float) -> None:
     most = int(MEMORY * limit_factor() / each)
     raise SizeError(
         f"{name} must be at most {show(most)}, got {show(count)}: that would take about "
-        f"{_memory(min(count, LARGEST) * each)}; {_limits()}"
+        f"{_memory(min(count, LARGEST) * each)}; {_limit()}"
     )
-
-
-def check_sweeps(name: str, count: int, game: Any, sweeps: int) -> None:
-    """Refuse a number of things for which a game would be swept longer than the limit.
-
-    Args:
-        name: the argument that gives the number.
-        count: the number.
-        game: the game; one whose ``cost`` is None is not refused.
-        sweeps: how often the game is swept for this number.
-
-    Raises:
-        SizeError: if the estimated time is above the limit.
-    """
-    seconds = 0.0 if game.cost is None else sweeps * cost_of(game).seconds
-    if seconds > SECONDS * limit_factor():
-        raise SizeError(
-            f"{name} must be fewer, got {show(count)} in {game!r}: {show(sweeps)} sweeps would "
-            f"take about {_time(seconds)}; {_limits()}"
-        )
 
 
 def check_array(what: str, game: Any, *shape: int) -> None:
@@ -149,7 +112,7 @@ def check_array(what: str, game: Any, *shape: int) -> None:
     if size > MEMORY * limit_factor():
         raise SizeError(
             f"{what} must be of a smaller game, got {game!r}: numbers of shape {shape} would take "
-            f"about {_memory(size)}; {_limits()}"
+            f"about {_memory(size)}; {_limit()}"
         )
 
 
@@ -162,53 +125,6 @@ def choose(total: float, chosen: float) -> float:
     return exp(min(ordered - lgamma(chosen + 1), 100.0))
 
 
-def turn_cost(
-    *,
-    exact: bool,
-    players: float,
-    states: float,
-    actions: float,
-    seen: float,
-    turn_states: float,
-    layer: tuple[float, float],
-    afterstates: float,
-    rolls: float,
-    contexts: tuple[float, float],
-    results: float,
-    bits: float,
-) -> Cost:
-    """Estimate the cost of a game of turns (see ``TurnGame``) from the sizes of its tables.
-
-    Args:
-        exact: whether the game is solved without rounding.
-        players: number of players.
-        states: number of states.
-        actions: number of actions.
-        seen: number of components of an observation.
-        turn_states: number of states of all turns.
-        layer: numbers of afterstates and of states in the largest layer.
-        afterstates: number of afterstates of all turns.
-        rolls: number of outcomes of a roll.
-        contexts: numbers of contexts of the largest leg, and of all legs.
-        results: number of results of a turn.
-        bits: length of the denominator of all exact values, in bits.
-    """
-    largest, every = contexts
-    number = 28 + bits / 15 if exact else 0.0  # mean bytes of a Python integer in the sweep
-    tables = turn_states * (16 * (actions + seen) + 180) + afterstates * rolls * 8
-    payoffs = results * every * (26 * players + 40)
-    together = players if players > 2 and not exact else 1.0  # swept side by side
-    held = together * min(states, HELD) * (16 + number / 2)  # values of a part of a leg
-    values = held + 2 * states * players  # and actions
-    in_hand = max(min(largest * layer[1] * actions, PIECE), largest * actions)
-    acting, rolling = in_hand * (36 + 0.6 * number), largest * layer[0] * rolls * (24 + number)
-    sweep = together * max(acting, rolling)
-    building = turn_states * (5e-6 + 5e-7 * actions) + results * every * (1e-6 + 3e-7 * players)
-    solving = 8e-9 * states * (actions + 15) + 3e-8 * afterstates * rolls * every
-    slower = 3 + bits / 100 if exact else 1.0
-    return Cost(states, tables + payoffs + values + sweep, building + solving * slower)
-
-
 def show(number: int) -> str:
     """Write an integer; if it has more than 15 digits, as a power of ten."""
     if abs(number) < 10**15:
@@ -216,33 +132,8 @@ def show(number: int) -> str:
     return f"{'-' * (number < 0)}10^{log10(abs(number)):.0f}"
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _sizes(game: Any) -> dict[str, Any]:
-    """Return the arguments of a game's ``cost``, which are attributes of the game."""
-    names = inspect.signature(game.cost).parameters
-    return {name: getattr(game, name) for name in names if name != "exact"}
-
-
-def _excess(cost: Cost) -> float:
-    """Return the ratio of a cost to its limit, the larger one of memory and time."""
-    factor = limit_factor()
-    return max(cost.memory / MEMORY, cost.seconds / SECONDS) / factor
-
-
-def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
-    """Find the largest number that fits, where ``low`` fits and ``high`` does not."""
-    high = min(high, LARGEST)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 def limit_factor() -> float:
-    """Read the factor of the limits from ``EXACTDICE_LIMIT``; infinity stands for no limits.
+    """Read the factor of the limit from ``EXACTDICE_LIMIT``; infinity stands for no limit.
 
     Raises:
         SizeError: if the variable is neither a number above 0 nor "none".
@@ -257,24 +148,12 @@ def limit_factor() -> float:
     return factor
 
 
-def _limits() -> str:
-    factor = limit_factor()
-    return (
-        f"the limits are {_memory(MEMORY * factor)} and {_time(SECONDS * factor)} "
-        f"({VARIABLE}=none lifts them)"
-    )
+def _limit() -> str:
+    return f"the limit is {_memory(MEMORY * limit_factor())} ({VARIABLE}=none lifts it)"
 
 
 def _memory(number: float) -> str:
-    return _in_units(number, [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")])
-
-
-def _time(seconds: float) -> str:
-    units = [(31_557_600.0, "years"), (86_400.0, "days"), (60.0, "minutes"), (1.0, "seconds")]
-    return _in_units(seconds, units)
-
-
-def _in_units(number: float, units: list[tuple[float, str]]) -> str:
+    units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")]
     size, name = next((unit for unit in units if number >= unit[0]), units[-1])
     return f"{_rough(number / size)} {name}"
 

@@ -58,7 +58,7 @@ LIBRARY = {
     *("sin", "cos", "tan", "tanh", "sinh", "cosh", "arctan", "arctan2", "arcsin", "arccos"),
 }
 LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
-#: What sizes would take is estimated there, and in functions called ``cost``.
+#: What sizes would take is estimated there, and in functions called ``_check_states``.
 ESTIMATES = ROOT / "core" / "sizes.py"
 #: Its products and sums are integers that floats hold exactly, in any order.
 FIXED_POINT = ROOT / "baselines" / "policies" / "fixed_point.py"
@@ -71,7 +71,7 @@ EXACT = [
     if path not in (ESTIMATES, FIXED_POINT) and path.parent != JAX
 ]
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks.
-OTHERS = {"cost", "cost_of_turns", "choose"}
+OTHERS = {"_check_states", "choose"}
 
 
 def library_arithmetic(code, powers=False):

@@ -23,7 +23,7 @@ from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values
 from ...core.contract import require_attributes
 from ...core.positions import first_actions, legal_in
 from ...core.progress import tell
-from ...core.sizes import check_array, check_sizes
+from ...core.sizes import check_array, check_exact
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
 from ..cache import cached
@@ -42,7 +42,7 @@ def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
         SizeError: if the game is too large for this arithmetic.
     """
     if exact:
-        check_sizes(game, exact=True)
+        check_exact(game)
     return arithmetic(exact)
 
 

@@ -14,19 +14,16 @@ by a utility, and a set of two players.
 """
 
 from collections.abc import Iterator
-from math import log2
 from typing import ClassVar, get_args
 
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
-from ...core.sizes import Cost, check_sizes, choose, turn_cost
+from ...core.sizes import check_states
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
 from .ranking import Combination
 from .rounds import Tie, Utility, digest, is_set, round_of
 from .turn import Casting
-
-MANY = 100  # dice; every limit on sizes is lower
 
 
 class FourTwoOne(TurnGame):
@@ -78,8 +75,8 @@ class FourTwoOne(TurnGame):
             raise InputError(f"duration must be at most casts = {casts}, got {duration}")
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
         self.num_players = 2 if is_set(utility) else 1
-        check_sizes(self)
         self._casting = Casting(self.dice, self.faces, self.casts)
+        check_states(self, *self._casting.count(self.num_players == 2, self.duration))
         self.subsets = self._casting.subsets
         self.combinations = self._casting.combinations
         self.ranks = self._casting.ranks
@@ -95,45 +92,6 @@ class FourTwoOne(TurnGame):
             *played.known,
         ]
         super().__init__(played.legs(), self.num_players, observed)
-
-    @staticmethod
-    def cost(
-        exact: bool,
-        dice: float,
-        faces: float,
-        casts: float,
-        duration: float | None,
-        num_players: float,
-    ) -> Cost:
-        """Estimate states, memory and time (see ``sizes``)."""
-        dice, rounds = min(dice, MANY), casts if duration is None else duration
-        held = range(int(dice))  # dice accumulated before a cast
-        parts = [choose(size + faces - 1, size) for size in held]
-        cast = [choose(dice - size + faces - 1, dice - size) for size in held]
-        layer = sum(part * shown for part, shown in zip(parts, cast, strict=True))
-        first, results = layer * (rounds - 1) + cast[0], cast[0]  # states, combinations
-        following = layer * casts * (casts - 1) / 2 + casts * results if num_players > 1 else 0.0
-        contexts = results * casts if num_players > 1 else 0.0  # of the second player
-        game = turn_cost(
-            exact=exact,
-            players=num_players,
-            states=first + following * results,
-            actions=2**dice,
-            seen=2 * dice + 2 * num_players,
-            turn_states=first + following,
-            layer=(sum(parts), layer),
-            afterstates=sum(parts) * (first + following) / layer,
-            rolls=results,
-            contexts=(results if contexts else 1.0, 1 + contexts),
-            results=results,
-            bits=num_players * rounds * dice * log2(faces),
-        )
-        utilities = 0.0 if contexts else results * casts
-        return Cost(
-            game.states,
-            game.memory + 400 * results + 150 * utilities,
-            game.seconds + 1.5e-6 * (results + utilities),
-        )
 
     @property
     def utility(self) -> str | tuple[tuple[str, ...], ...]:

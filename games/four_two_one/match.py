@@ -24,13 +24,14 @@ import numpy as np
 
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations
-from ...core.sizes import Cost, check_sizes
+from ...core.sizes import bounded, check_states
 from ...core.turn_game import TurnGame
 from ...core.types import BoolArray, FloatArray, IntArray, frozen
 from ...core.values import Values
 from .game import FourTwoOne
 from .phases import Phase, Settlement, legs_of
 from .ranking import tokens as worth_of
+from .turn import Casting
 
 Starter = Literal["loser", "winner", "alternate", "same"]
 MatchTie = Literal["last", "replay"]
@@ -88,7 +89,12 @@ class FourTwoOneMatch(TurnGame):
         self.short_pot: ShortPot = one_of("short_pot", short_pot, get_args(ShortPot))
         self.four_two_one = at_least("four_two_one", four_two_one, 1)
         self.faces = at_least("faces", faces, 2)
-        check_sizes(self)
+        charge, discharge = (
+            Casting(3, self.faces, casts).count(in_set=True)[0]
+            for casts in (self.charge_casts, self.discharge_casts)
+        )
+        (most,) = bounded(self.tokens)
+        check_states(self, most * (most + 1) / 2 * charge + most * discharge)
         self.worths = frozen(
             np.array(
                 [four_two_one if c == (1, 2, 4) else worth_of(c) for c in combinations(3, faces)]
@@ -202,18 +208,3 @@ class FourTwoOneMatch(TurnGame):
             met = values.at(beginner, states.ravel()).reshape(states.shape)
             means.append((met * law).sum(axis=1))
         return np.concatenate(means)
-
-    @staticmethod
-    def cost(
-        exact: bool, tokens: float, charge_casts: float, discharge_casts: float, faces: float
-    ) -> Cost:
-        """Estimate states, memory and time (see ``sizes``) from a set in each token state."""
-        charge, discharge = (
-            FourTwoOne.cost(exact, 3, faces, casts, None, 2)
-            for casts in (charge_casts, discharge_casts)
-        )
-        pots = tokens * (tokens + 1) / 2
-        states = pots * charge.states + tokens * discharge.states
-        number = 250.0 if exact else 0.0
-        seconds = 2 * (pots * charge.seconds + 20 * tokens * discharge.seconds)
-        return Cost(states, states * (100 + number) + charge.memory + discharge.memory, seconds)

@@ -10,9 +10,12 @@ import numpy as np
 
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
+from ...core.sizes import bounded, choose
 from ...core.turn import Turn
 from ...core.types import IntArray
 from .ranking import Combination, hierarchy
+
+MANY = 100  # dice; every limit on sizes is lower
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,24 @@ class Casting:
     dice: int
     faces: int
     casts: int
+
+    def count(self, in_set: bool, duration: int | None = None) -> tuple[float, float]:
+        """Count the states of a round and the entries of its tables before they are made.
+
+        Args:
+            in_set: whether two players play, as in a set.
+            duration: the number of casts that the only player must make; None for up to ``casts``.
+        """
+        faces, casts, rounds = bounded(self.faces, self.casts, duration or self.casts)
+        dice = min(self.dice, MANY)
+        parts = [choose(size + faces - 1, size) for size in range(dice + 1)]
+        results = parts[-1]
+        layer = sum(parts[size] * parts[dice - size] for size in range(dice))  # after a cast
+        states = layer * (rounds - 1) + results
+        following = layer * casts * (casts - 1) / 2 + casts * results
+        turns, contexts = states + following * in_set, results if in_set else 1
+        tables = turns * 2**dice + results * casts * contexts
+        return states + following * results * in_set, tables
 
     @cached_property
     def subsets(self) -> list[tuple[int, ...]]:

@@ -14,7 +14,6 @@ The expected values of all actions take O(M^3) together, a die at a time (``recu
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import log2
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from ...core.checks import at_least, one_of
 from ...core.dice import sum_counts, sum_laws
 from ...core.game import Game
-from ...core.sizes import Cost, check_sizes
+from ...core.sizes import check_states
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .endings import BUST, HIGHER, LOWER, TIES, Endings, Tie
 
@@ -72,9 +71,10 @@ class Greed(Game):
         self.zero_sum = all(end.mover + end.other == 2 for end in self.endings)
         halves = [(end.mover, end.other) for end in self.endings]
         self._halves = frozen(np.array(halves).T)  # (mover or other, ending)
-        check_sizes(self)
         self.num_scores = self.max_score + 1
         self.num_states = 2 * self.num_scores**2
+        most = 2 * self.max_score // (self.sides + 1) + 1 if max_dice is None else max_dice
+        check_states(self, self.num_states, most * most * self.sides)  # the laws of the sums
         self.observation_sizes = (self.num_scores, self.num_scores, 2)
         own = np.arange(self.num_scores)
         if self.max_dice is None:
@@ -87,19 +87,6 @@ class Greed(Game):
         self._actions = np.arange(self.num_actions, dtype=small)
         self._allowed = self.dice_allowed.astype(small)
         self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
-
-    @staticmethod
-    def cost(exact: bool, max_score: float, sides: float, max_dice: float | None) -> Cost:
-        """Estimate states, memory and time (see ``sizes``)."""
-        scores, bits = max_score + 1, max_score * log2(sides)
-        actions = 2 + (2 * max_score // (sides + 1) if max_dice is None else max_dice - 1)
-        number = 28 + bits / 7.5 if exact else 0.0  # bytes of an integer in the middle of the game
-        air = actions * scores * (sides + 8)
-        laws = actions**2 * sides
-        memory = 2 * scores**2 * (64 + 3 * number) + air * (8 + 0.4 * number) + 16 * laws
-        step = 2e-7 + 2e-10 * bits if exact else 8e-10 * (sides + 2)
-        seconds = step * scores**2 * actions + 6e-6 * scores * sides
-        return Cost(2 * scores**2, memory, seconds + 1e-9 * laws * sides)
 
     # ------------------------------------------------------------------ rules
 

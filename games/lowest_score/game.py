@@ -22,11 +22,11 @@ import numpy as np
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
 from ...core.leg import Leg
-from ...core.sizes import Cost, check_sizes
+from ...core.sizes import bounded, check_states
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
 from ...core.types import IntArray
-from .turn import by_worth, cost_of_turns, lay_out, list_afterstates, worths
+from .turn import by_worth, count_turn, lay_out, list_afterstates, worths
 
 Objective = Literal["win", "share", "score"]
 
@@ -73,7 +73,7 @@ class LowestScore(TurnGame):
             raise InputError(f"zero_face must be at most faces = {faces}, got {zero_face}")
         self.players = at_least("players", players, 1)
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
-        check_sizes(self)
+        self._check_states()
         self.worth = worths(self.faces, self.zero_face)
         self.max_score = self.dice * max(self.worth)
         self.afterstates = list_afterstates(self.dice, self.worth)
@@ -88,16 +88,16 @@ class LowestScore(TurnGame):
         ]
         super().__init__(list(self._legs(turn)), players, observed)
 
-    @staticmethod
-    def cost(
-        exact: bool, dice: float, faces: float, zero_face: float, players: float, objective: str
-    ) -> Cost:
-        """Estimate states, memory and time (see ``sizes``)."""
-        results = dice * (faces - (zero_face == faces)) + 1
-        tied = players - 1 if objective == "share" else 1.0
-        largest = results * tied if players > 1 else 1.0
-        every = 1 + (players - 1) * results * (1 + tied) / 2
-        return cost_of_turns(exact, dice, faces, zero_face, players, (largest, every))
+    def _check_states(self) -> None:
+        """Refuse too many states."""
+        dice, faces, zero_face, players = bounded(
+            self.dice, self.faces, self.zero_face, self.players
+        )
+        states, results = count_turn(dice, faces, zero_face)
+        tied = players if self.objective == "share" else 1
+        contexts = 1 + (players - 1) * results * (1 + tied) / 2
+        tables = states * 2 * dice + results * contexts * players
+        check_states(self, states * contexts, tables)
 
     def by_worth(self, roll: tuple[int, ...]) -> tuple[int, ...]:
         """Sort the faces of a roll by worth."""

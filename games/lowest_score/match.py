@@ -10,17 +10,17 @@ cycles. A context is a ``Standing``: the rounds won so far and the best total of
 
 from fractions import Fraction
 from itertools import groupby, islice
-from math import exp, log, sqrt
+from math import exp, log
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from ...core.checks import at_least, one_of
 from ...core.leg import Leg
-from ...core.sizes import Cost, check_sizes
+from ...core.sizes import bounded, check_states
 from ...core.turn_game import TurnGame
 from .game import LowestScore
-from .turn import cost_of_turns
+from .turn import count_turn
 
 Starter = Literal["winner", "next", "same"]
 Tie = Literal["first", "last"]
@@ -85,7 +85,7 @@ class LowestScoreMatch(TurnGame):
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
         self.dice, self.faces = at_least("dice", dice, 1), at_least("faces", faces, 2)
         self.zero_face = at_least("zero_face", zero_face, 1)
-        check_sizes(self)
+        self._check_states()
         self.round = LowestScore(dice, faces, zero_face, players=1)
         self.nothing = self.round.max_score + 1
         self.standings = self._list_standings()
@@ -103,34 +103,17 @@ class LowestScoreMatch(TurnGame):
         ]
         super().__init__(legs, players, observed)
 
-    @staticmethod
-    def cost(
-        exact: bool,
-        dice: float,
-        faces: float,
-        zero_face: float,
-        players: float,
-        wins: float,
-        starter: str,
-    ) -> Cost:
-        """Estimate states, memory and time (see ``sizes``)."""
-        tallies = exp(min(players * log(wins), MANY))
-        before_rounds = tallies  # number of pairs of a tally and a player who begins
-        if starter == "winner":
-            before_rounds = 1 + players * (wins - 1) * tallies / wins
-        results = dice * (faces - (zero_face == faces)) + 1
-        known = (
-            before_rounds * results
-        )  # standings before a later turn, for each holder of the best total
-        every = before_rounds + known * players * (players - 1) / 2
-        deviation = sqrt(players * (wins**2 - 1) / 12)  # standard deviation of the sum of a tally
-        legs = max(1, 2.5 * deviation) * (players if starter == "winner" else 1)
-        contexts = known * (players - 1) / legs, every
-        rounds = players * (wins - 1) + 1
-        turns = (exact, dice, faces, zero_face, players)
-        cost = cost_of_turns(*turns, contexts, players + 5, rounds)
-        others = players - 2 if exact else 0.0  # whose values are kept, 40 bytes each
-        return cost._replace(memory=cost.memory + 40 * others * cost.states)
+    def _check_states(self) -> None:
+        """Refuse too many states: standings are tallies, who begins, and the results so far."""
+        players, wins, *turn = bounded(
+            self.players, self.wins, self.dice, self.faces, self.zero_face
+        )
+        states, results = count_turn(*turn)
+        rounds = tallies = exp(min(players * log(wins), MANY))
+        if self.starter == "winner":
+            rounds = 1 + players * (wins - 1) * tallies / wins
+        standings = rounds * (1 + results * players * (players - 1) / 2)
+        check_states(self, states * standings, results * standings * players)
 
     # ------------------------------------------------------------------ the match
 

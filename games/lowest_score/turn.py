@@ -1,12 +1,11 @@
-"""The turn of the lowest-score game as tables, and an estimate of the cost of its games."""
+"""The turn of the lowest-score game as tables."""
 
 from collections.abc import Sequence
-from math import log2
 
 import numpy as np
 
 from ...core.dice import combinations, redundancy
-from ...core.sizes import Cost, choose, turn_cost
+from ...core.sizes import choose
 from ...core.turn import Turn
 
 MANY = 1000  # dice; every limit on sizes is lower
@@ -74,44 +73,15 @@ def lay_out(dice: int, worth: Sequence[int]) -> Turn:
     return Turn(rolls, law, law, legal, ends, np.array(leads_to), observations, max_score + 1)
 
 
-def cost_of_turns(
-    exact: bool,
-    dice: float,
-    faces: float,
-    zero_face: float,
-    players: float,
-    contexts: tuple[float, float],
-    seen: float = 4,
-    rounds: float = 1,
-) -> Cost:
-    """Estimate states, memory and time of a game of these turns (see ``sizes``).
+def count_turn(dice: float, faces: float, zero_face: float) -> tuple[float, float]:
+    """Count the states and the results of a turn before it is made.
 
     Args:
-        exact: whether the game is solved without rounding.
         dice: dice of each player.
         faces: faces of each die.
         zero_face: the face worth zero.
-        players: number of players.
-        contexts: number of contexts of the largest leg, and of all legs.
-        seen: number of components of an observation, those of the dice aside.
-        rounds: the largest number of rounds in a game.
     """
     most = faces - (zero_face == faces)
-    rolled = range(int(min(dice, MANY)), 0, -1)
-    afterstates = [(dice - left) * most + 1 for left in rolled]  # of each layer
-    casts = [choose(left + faces - 1, left) for left in rolled]
-    turn_states = [number * shown for number, shown in zip(afterstates, casts, strict=True)]
-    return turn_cost(
-        exact=exact,
-        players=players,
-        states=sum(turn_states) * contexts[1],
-        actions=dice,
-        seen=dice + seen,
-        turn_states=sum(turn_states),
-        layer=(afterstates[-1], max(turn_states)),
-        afterstates=sum(afterstates),
-        rolls=casts[0],
-        contexts=contexts,
-        results=dice * most + 1,
-        bits=rounds * players * dice * (dice + 1) / 2 * log2(faces),
-    )
+    rolled = range(1, int(min(dice, MANY)) + 1)
+    states = sum(((dice - left) * most + 1) * choose(left + faces - 1, left) for left in rolled)
+    return states, dice * most + 1

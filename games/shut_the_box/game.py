@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from math import comb, log2
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -24,7 +23,7 @@ from ...core.checks import at_least, one_of
 from ...core.dice import sum_counts
 from ...core.errors import InputError
 from ...core.leg import Leg
-from ...core.sizes import Cost, check_sizes, turn_cost
+from ...core.sizes import check_states
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
 from ...core.types import IntArray
@@ -80,9 +79,11 @@ class ShutTheBox(TurnGame):
             raise InputError(f"shut_wins must be True or False, got {shut_wins!r}")
         self.shut_wins = shut_wins
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
-        check_sizes(self)
         self.max_score = self.tiles * (self.tiles + 1) // 2
-        self.sets = self._closable()
+        self.sets, sums = self._closable(), self.dice * self.sides
+        states = 2**self.tiles * (sums + 1)
+        contexts = 1 + (self.max_score + 1) * (self.objective == "win")
+        check_states(self, states * contexts, states * len(self.sets) + sums * sums)
         turn = self._turn()
         observed = [
             *[(f"tile {tile} open?", 2) for tile in range(1, self.tiles + 1)],
@@ -91,34 +92,6 @@ class ShutTheBox(TurnGame):
         ]
         legs = list(self._legs(turn))
         super().__init__(legs, len(legs), observed)
-
-    @staticmethod
-    def cost(
-        exact: bool, tiles: float, dice: float, sides: float, one_die: str, objective: str
-    ) -> Cost:
-        """Estimate states, memory and time (see ``sizes``)."""
-        sets = np.bincount(_open_sums(int(tiles)))  # by their sum
-        sums = np.arange(len(sets))
-        faces = dice * sides
-        rolls = np.where(sums <= _parse_one_die(one_die), sides, faces - dice + 1)
-        largest = comb(int(tiles), int(tiles) // 2)  # sets in a layer
-        contexts = float(len(sets)) if objective == "win" else 0.0  # of the second player
-        turn_states = float((sets * rolls).sum())
-        game = turn_cost(
-            exact=exact,
-            players=1 + bool(contexts),
-            states=turn_states * (1 + contexts),
-            actions=float(sets[sums <= faces].sum()),
-            seen=tiles + 2,
-            turn_states=turn_states,
-            layer=(largest, largest * float(rolls.max())),
-            afterstates=2**tiles,
-            rolls=faces + 1,
-            contexts=(max(1.0, contexts), 1 + contexts),
-            results=len(sets),
-            bits=2 * tiles * dice * log2(sides),
-        )
-        return game._replace(seconds=game.seconds + 6e-8 * faces**2)  # the law of the sum
 
     # ------------------------------------------------------------------ the turn
 

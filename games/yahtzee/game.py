@@ -31,13 +31,12 @@ from ...core.arithmetic import EXACT, FLOATS, Arithmetic
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
 from ...core.game import Game
-from ...core.sizes import Cost, check_sizes, show
+from ...core.sizes import show
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .card import (
     ALL,
     BOXES,
     ENOUGH,
-    YAHTZEE,
     Joker,
     Scoring,
     boxes_in,
@@ -94,7 +93,6 @@ class Yahtzee(Game):
             raise InputError(f"bonus must be at most {MOST_BONUS}, got {show(bonus)}")
         chosen = read_boxes(boxes)
         self.boxes = names_of(chosen)
-        check_sizes(self)
         self.chosen = tuple(boxes_in(chosen))
         self.payoff_range = (0.0, float(largest_total(chosen, self.bonus)))
         self.contexts = Contexts(chosen, Scoring(joker == "forced", self.bonus))
@@ -102,18 +100,6 @@ class Yahtzee(Game):
         self.laws = frozen(self._laws(FLOATS))
         self._seen = frozen(self._seen_in_context())
         self._numbers = frozen(_numbers())
-
-    @staticmethod
-    def cost(exact: bool, boxes: str) -> Cost:
-        """Estimate the number of states, the memory and the time of solving (see ``sizes``)."""
-        played = boxes_in(read_boxes(boxes))
-        above = sum(box < FACES for box in played)
-        sheets = 2.0 ** len(played) * (1.5 if YAHTZEE in played else 1)
-        contexts = sheets * min(1 + 2.5 * above**1.6, 44)
-        number = 28 + 5 * len(played) if exact else 0
-        states, once = contexts * IN_TURN, min(contexts, 256) * IN_TURN
-        memory = contexts * (80 + number) + once * (30 + 2 * number) * (30 if exact else 4)
-        return Cost(states, 2e7 + memory, 0.1 + states * (2e-4 if exact else 1e-7))
 
     # ------------------------------------------------------------------ states
 

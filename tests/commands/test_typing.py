@@ -124,8 +124,8 @@ def test_a_reader_who_stops_reading_is_no_error(words):
 def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
     code, _, complaint = run("solve", game, "--env", keyword, value)
     assert code == 2
-    assert complaint.startswith(f"error: {keyword} must be at most ")
-    assert complaint.endswith("(EXACTDICE_LIMIT=none lifts them)\n")
+    assert complaint.startswith(f"error: {keyword} must be lower, got ")
+    assert complaint.endswith("(EXACTDICE_LIMIT=none lifts it)\n")
     assert len(complaint.splitlines()) == 1
 
 

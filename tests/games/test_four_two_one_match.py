@@ -238,7 +238,7 @@ def test_there_are_76_token_states_of_61824_states_of_a_round():
         ("short_pot", "borrow", "short_pot must be one of 'truncate', 'spill', got 'borrow'"),
         ("four_two_one", 0, "four_two_one must be at least 1, got 0"),
         ("faces", 1, "faces must be at least 2, got 1"),
-        ("tokens", 10**9, "tokens must be at most"),
+        ("tokens", 10**9, "tokens must be lower"),
     ],
 )
 def test_bad_keywords_are_refused_by_name(keyword, value, message):
