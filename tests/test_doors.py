@@ -118,8 +118,6 @@ KINDS = {
     "from_network, softmax": lambda _: exactdice.from_network(numpy_network, make(), False),
     **{kind.__name__: lambda _, kind=kind: model(kind)
        for kind in (PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS)},
-    **{f"policy of {kind.__name__}": lambda _, kind=kind: model(kind).policy
-       for kind in (PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS)},
     "MaskedDQN": lambda _: MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(GAME), 2, encoding="one_hot_float"), seed=1),  # noqa: E501
     "Q-learning": lambda _: q_learned(),
     "unshared": lambda _: PPO("MlpPolicy", make(), seed=1, device="cpu", policy_kwargs={"share_features_extractor": False}),  # noqa: E501

@@ -1,15 +1,14 @@
 """The input of a model's network: the observation of a state, after wrappers and normalisation.
 
 The module reads wrappers and normalisation from the training environment that a model holds. A
-policy alone holds no environment, so the module searches the live objects for its model: a policy
-that was trained under wrappers or ``VecNormalize`` must not be scored without them.
+policy alone holds none, and looks the same with and without them, so that it is taken only with the
+argument ``observations``, which says what its network is given.
 """
 
-import gc
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import gymnasium as gym
+import numpy as np
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
@@ -30,8 +29,6 @@ from .vec_env import GameVecEnv
 
 #: Wrappers of vector environments that change neither observations nor actions.
 HARMLESS = {VecCheckNan, VecMonitor, VecVideoRecorder}
-#: "wrappers" or "VecNormalize" for policies whose models had them; kept when the models are gone.
-_NEEDS: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 def shown_to(
@@ -53,51 +50,26 @@ def shown_to(
     Raises:
         ValueError: if the spaces are not those of the game, or a step cannot be found.
     """
-    holder = model if isinstance(model, BaseAlgorithm) else _holder(model)
-    env = getattr(holder, "env", None)
-    told = sight is not None and sight.wrapped
-    if not told:
-        sight = _own_sight(env, model, game)
-    changes = normalisers(env)
-    if holder is not model:
-        found = {"VecNormalize"} if any(each.norm_obs for each in changes) else set()
-        found |= {"wrappers"} if sight is not None and not told else set()
-        _check_policy(model, found, {"VecNormalize": observations is not None, "wrappers": told})
-    change = change_of(env if observations is None and changes else observations)
-    return _fitting(model, game, sight), change
-
-
-def _check_policy(policy: Any, found: set[str], told: dict[str, bool]) -> None:
-    """Raise an error for a policy without its model if the user did not pass the model's wrappers.
-
-    Args:
-        policy: the policy of a model.
-        found: the names "wrappers" and "VecNormalize", if the model was trained under them.
-        told: for each of the two names, whether the user passed a replacement.
-
-    Raises:
-        InputError: if a name in ``found`` has no replacement.
-    """
-    needs = found | _NEEDS.get(policy, set())
-    if needs:
-        _NEEDS[policy] = needs
-    missing = sorted(need for need in needs if not told[need])
-    if missing:
+    if not isinstance(model, BaseAlgorithm) and observations is None:
         raise InputError(
-            f"model must be given whole, as it was trained under {' and '.join(missing)}, which "
-            "its policy alone does not hold: pass the model, or observations= and the environment "
-            "with its wrappers"
+            f"observations must be given for {type(model).__name__}, a policy without its model, "
+            "which does not say what its network is given: pass the model, or observations=, a "
+            "VecNormalize or a function, lambda seen: seen if it was trained without"
         )
+    env = getattr(model, "env", None)
+    own = sight if sight is not None and sight.wrapped else _own_sight(env, model, game)
+    change = change_of(env if observations is None and normalisers(env) else observations)
+    if sight is not None and _leads_to(model.observation_space, sight, game, observations):
+        own = Sight(model.observation_space, sight.show, wrapped=True)
+    return _fitting(model, game, own), change
 
 
-def _holder(policy: Any) -> BaseAlgorithm | None:
-    """Find the model that holds a policy; None if it no longer exists."""
-    for place in gc.get_referrers(policy):
-        owners = gc.get_referrers(place) if type(place) is dict else [place]
-        for owner in owners:
-            if issubclass(type(owner), BaseAlgorithm) and owner.policy is policy:
-                return owner  # type: ignore[no-any-return]
-    return None
+def _leads_to(space: gym.Space[Any], sight: Sight, game: Game, observations: Any) -> bool:
+    """Return whether a user's function leads from the space of an environment to another one."""
+    if sight.space == space or not callable(observations) or hasattr(observations, "normalize_obs"):
+        return False
+    shown = sight.show(np.zeros((1, len(game.observation_sizes)), dtype=np.int64))
+    return np.asarray(observations(shown)).shape[1:] == space.shape
 
 
 def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
@@ -114,7 +86,7 @@ def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
         got = " ".join(f"{seen} and {actions}".split())  # large boxes are shown in several lines
         raise InputError(
             f"model must be trained for observations {expected} and {game.num_actions} actions "
-            f"({game!r}), got one for {got}"
+            f"({game!r}), got one for {got}: pass observations=, a function to those of the model"
         )
     return sight
 

@@ -11,6 +11,7 @@ import io
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,13 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
             f"{path} must be given the statistics that it was trained with: pass observations="
             f"VecNormalize.load({str(path.parent / 'vecnormalize.pkl')!r}, venv)"
         )
-    return ModelPolicy(load_policy(path), game, reading)
+    given = _as_shown if reading.observations is None else reading.observations
+    return ModelPolicy(load_policy(path), game, replace(reading, observations=given))
+
+
+def _as_shown(observations: Any) -> Any:
+    """Return observations as they are: a file does not say that its model had others."""
+    return observations
 
 
 def load_policy(path: Path) -> Any:

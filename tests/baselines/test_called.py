@@ -139,7 +139,10 @@ def test_the_agent_of_a_score_keeps_the_network_that_was_scored(kind, monkeypatc
     sizes = env.observation_space.shape[0], env.action_space.n
     module = th.nn.Sequential(th.nn.Linear(sizes[0], 8), th.nn.Tanh(), th.nn.Linear(8, sizes[1]))
     given = {"policy": model.policy, "module": module}.get(kind, model)
-    before = exactdice.score(given, env, deterministic=kind != "stochastic")
+    options = {"deterministic": kind != "stochastic"}
+    if kind == "policy":
+        options["observations"] = np.asarray
+    before = exactdice.score(given, env, **options)
     with th.no_grad():
         for weights in [*model.policy.parameters(), *module.parameters()]:
             weights.mul_(-1)
@@ -148,7 +151,7 @@ def test_the_agent_of_a_score_keeps_the_network_that_was_scored(kind, monkeypatc
     states = np.arange(before.task.game.num_states)
     laws = before.agent.probabilities(states)
     assert exactdice.score(laws, env, deterministic=False).value == pytest.approx(before.value)
-    after = exactdice.score(given, env, deterministic=kind != "stochastic")
+    after = exactdice.score(given, env, **options)
     assert after.value != pytest.approx(before.value)
 
 

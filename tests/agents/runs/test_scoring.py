@@ -11,7 +11,6 @@ from exactdice.agents.learners.q_learning import QLearning, QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
-from exactdice.agents.runs.saved import load_policy
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Task, certificate
 from exactdice.core.positions import states_of
@@ -58,8 +57,10 @@ def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_p
     model.save(tmp_path / "model.zip")
     scores = [
         exactdice.score(given, env, masked=False).value
-        for given in (model, model.policy, tmp_path / "model.zip", str(tmp_path / "model.zip"))
+        for given in (model, tmp_path / "model.zip", str(tmp_path / "model.zip"))
     ]
+    as_shown = {"observations": lambda seen: seen}
+    scores.append(exactdice.score(model.policy, env, masked=False, **as_shown).value)
     assert scores == [pytest.approx(score_by_hand(model, env), abs=1e-12)] * 4
 
 
@@ -194,8 +195,9 @@ def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_
     assert right != pytest.approx(score_by_hand(model, env), abs=1e-6)
     for place in (env, mirrored(make())):
         assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
-    loaded = exactdice.score(model.policy, mirrored(make()), masked=False)
-    assert loaded.value == pytest.approx(right, abs=1e-12)
+    as_shown = {"observations": lambda seen: seen}
+    alone = exactdice.score(model.policy, mirrored(make()), masked=False, **as_shown)
+    assert alone.value == pytest.approx(right, abs=1e-12)
 
 
 def test_models_trained_under_what_cannot_be_followed_are_refused():
@@ -211,7 +213,8 @@ def test_models_trained_under_what_cannot_be_followed_are_refused():
         with pytest.raises(ValueError, match=f"trained under .*{name}"):
             exactdice.score(model(wrap), make())
     shaped = model(lambda env: TransformReward(env, lambda reward: 2 * reward))
-    assert exactdice.score(shaped, make()).value == exactdice.score(shaped.policy, make()).value
+    right = exactdice.score(shaped, make()).value
+    assert exactdice.score(shaped.policy, make(), observations=lambda seen: seen).value == right
 
 
 def test_wrappers_of_another_game_are_not_taken_for_those_of_this_one():
@@ -230,12 +233,27 @@ def test_a_flattened_environment_is_followed():
     model = PPO("MlpPolicy", env, seed=3, device="cpu")
     change = lambda seen: gym.spaces.flatten(make().observation_space, seen)  # noqa: E731
     right = score_by_hand(model, make(), change)
-    for given, place in ((model, env), (model, make()), (model.policy, env)):
-        assert exactdice.score(given, place, masked=False).value == pytest.approx(right, abs=1e-12)
+    for place in (env, make()):
+        assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
+    plain = PPO("MlpPolicy", make(), device="cpu").policy
     with pytest.raises(
-        ValueError, match=r"model must be trained for observations Box\(0, 1, \(24,"
+        exactdice.InputError, match=r"observations Box\(0, 1, \(24,.*pass observations=, a f"
     ):
-        exactdice.score(PPO("MlpPolicy", make(), device="cpu").policy, env)
+        exactdice.score(plain, env, observations=lambda seen: seen)
+
+
+def test_a_function_may_lead_from_the_observations_of_an_environment_to_others():
+    """Those of a model that was trained elsewhere: here two numbers instead of three."""
+    space = gym.spaces.Box(0, 10, (2,))
+    env = TransformObservation(make(), lambda seen: seen[..., :2].astype(np.float32), space)
+    model = PPO("MlpPolicy", env, seed=3, device="cpu")
+    right = exactdice.score(model, env).value
+    with pytest.raises(
+        exactdice.InputError, match="pass observations=, a function to those of the model"
+    ):
+        exactdice.score(model.policy, make(), observations=lambda seen: seen)
+    shown = {"observations": lambda seen: seen[:, :2].astype(np.float32)}
+    assert exactdice.score(model.policy, make(), **shown).value == right
 
 
 @pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
@@ -394,7 +412,7 @@ def test_models_of_this_project_are_loaded_with_and_without_an_environment(
     for loaded in (
         kind.load(tmp_path / "model.zip"),
         kind.load(tmp_path / "model.zip", env),
-        load_policy(tmp_path / "model.zip"),
+        tmp_path / "model.zip",
     ):
         assert exactdice.score(loaded, env).value == wanted
     again = kind.load(tmp_path / "model.zip", env).learn(400, reset_num_timesteps=False)
