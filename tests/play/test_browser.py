@@ -497,7 +497,7 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs):
         begin(page, "Greed", sizes={"max_score": 10**7})
     assert answer.value.status == 400
     assert "400" in tabs.said.pop()  # Chromium's own
-    assert page.inner_text("#message").startswith("max_score must be at most")
+    assert page.inner_text("#message").startswith("max_score must be lower")
     assert page.inner_html("#board") == board
     begin(page, "Greed", sizes={"max_score": 12})
     assert page.locator("#message").is_hidden()
