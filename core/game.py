@@ -80,7 +80,10 @@ class Game(metaclass=Sealed):
 
     @abstractmethod
     def encode(self, observations: IntArray) -> IntArray:
-        """Invert ``observe``: give the state of each observation, -1 if no state has it."""
+        """Invert ``observe``: give the state of each observation, -1 if no state has it.
+
+        Integers below ``num_states`` may stand for no state: then their observations give -1, too.
+        """
 
     @abstractmethod
     def mask(self, states: IntArray) -> BoolArray:

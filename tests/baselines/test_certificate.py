@@ -163,7 +163,7 @@ CHANGES = {
     ),
     "million": (
         with_keyword(max_score=10**6),
-        "must name a game.*max_score must be lower, got .*take about .* PB",
+        "must name a game.*max_score must be lower, got .*take about .* TB",
     ),
     "long number": (with_size("1" * 5000), "whole policy certificate: Exceeds the limit"),
     "large number": (

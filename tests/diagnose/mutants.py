@@ -42,6 +42,7 @@ class Mutant(NamedTuple):
         name: that the audit gives; None if it finds the mistake and does not know it.
         game: keywords of the environment.
         also: other names that it may give, of consequences of the mistake.
+        settings: options of the learner, such as gamma.
     """
 
     learner: str
@@ -52,6 +53,7 @@ class Mutant(NamedTuple):
     name: str | None
     game: dict = GREED
     also: tuple = ()
+    settings: dict = {}  # noqa: RUF012  never changed
 
 
 def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
@@ -89,14 +91,8 @@ SURROGATE = "-torch.min(ratio * advantages, clipped * advantages).mean()"
 LOSS = "actor + args.vf_coef * critic - ent_coef * entropy"
 
 
-def ppo(planted, right, wrong, check, name, game=GREED, also=()):
-    """A mistake in examples/ppo.py."""
-    return Mutant("ppo", planted, right, wrong, check, name, game, also)
-
-
-def dqn(planted, right, wrong, check, name, game=GREED, also=()):
-    """A mistake in examples/dqn.py."""
-    return Mutant("dqn", planted, right, wrong, check, name, game, also)
+#: Makes a mistake in examples/ppo.py, or in examples/dqn.py.
+ppo, dqn = functools.partial(Mutant, "ppo"), functools.partial(Mutant, "dqn")
 
 
 AFTER = 'move |= {"next_observations": games.observations, "next_masks": games.masks}'
@@ -277,6 +273,14 @@ MUTANTS = [
         "lambda-wrong",
     ),
     ppo("another gamma", "goes_on = args.gamma *", "goes_on = 0.99 *", "advantages", "gamma-wrong"),
+    ppo(
+        "gamma left out",
+        "goes_on = args.gamma *",
+        "goes_on = 1.0 *",
+        "advantages",
+        "gamma-wrong",
+        settings={"gamma": 0.9},
+    ),
     ppo(
         "returns of normalised advantages",
         "    return advantages\n",

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: f"{each.learner}: {each.planted}")
 def test_a_planted_mistake_is_named(mutant):
-    reports = run(mutant.learner, mutant.right, mutant.wrong, mutant.game)
+    reports = run(mutant.learner, mutant.right, mutant.wrong, mutant.game, **mutant.settings)
     found = {(finding.check, finding.mistake) for each in reports for finding in each.findings}
     assert (mutant.check, mutant.name) in found, "\n".join(map(str, reports))
     assert {mistake for _, mistake in found} <= {None, mutant.name, *mutant.also}

@@ -93,11 +93,13 @@ def test_a_game_obeys_all_rules(name, size):
 
 @pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
 def test_every_number_of_a_state_has_an_observation_in_the_space(name, size, seat):
-    """Those too that stand for no state of this player."""
+    """Those too that stand for no state of this player; of a number that nobody sees it is -1."""
     env = make(name, **size, seat=seat).unwrapped
-    states = np.arange(env.task.game.num_states)
-    observations = env.task.game.observe(states, seat)
-    assert (env.task.game.encode(observations) == states).all()
+    game = env.task.game
+    states = np.arange(game.num_states)
+    seen = np.concatenate([states_of(game, player) for player in range(game.num_players)])
+    observations = game.observe(states, seat)
+    assert (game.encode(observations) == np.where(np.isin(states, seen), states, -1)).all()
     assert all(observation in env.observation_space for observation in observations)
 
 
