@@ -24,6 +24,7 @@ class Algorithm:
         learns_from: "rollouts" of the current policy, a "replay" buffer, or each move at once,
             into "tables". With the latter two it learns action values.
         masked: whether it is held to the legal actions during training.
+        colour: its colour in charts and tables, a number of ``COLOURS`` (look/charts.py).
         benchmarked: whether ``exactdice benchmark`` runs it by default.
         space: what ``exactdice tune`` may choose, as a function of the moves (see ``spaces``).
         policy: name of the policy, one of the ``policy_aliases`` of the model's class.
@@ -35,6 +36,7 @@ class Algorithm:
     learns_from: Literal["rollouts", "replay", "tables"]
     _: KW_ONLY
     masked: bool
+    colour: int
     space: Callable[[int], spaces.Space]
     benchmarked: bool = False
     policy: str = "MlpPolicy"
@@ -70,6 +72,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
             "sb3_contrib:MaskablePPO",
             "rollouts",
             masked=True,
+            colour=0,
             space=spaces.ppo,
             benchmarked=True,
         ),
@@ -78,6 +81,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
             ".learners.dqn:MaskedDQN",
             "replay",
             masked=True,
+            colour=1,
             space=spaces.dqn,
             benchmarked=True,
         ),
@@ -86,23 +90,32 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
             ".learners.q_learning:QLearning",
             "tables",
             masked=True,
+            colour=2,
             space=spaces.q_learning,
             benchmarked=True,
             policy="QTable",
             by_self_play=".learners.minimax:MinimaxQLearning",
         ),
         "a2c": Algorithm(
-            "A2C", "stable_baselines3:A2C", "rollouts", masked=False, space=spaces.a2c
+            "A2C", "stable_baselines3:A2C", "rollouts", masked=False, colour=3, space=spaces.a2c
         ),
-        "trpo": Algorithm("TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, space=spaces.trpo),
+        "trpo": Algorithm(
+            "TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, colour=4, space=spaces.trpo
+        ),
         "qrdqn": Algorithm(
-            "QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", masked=True, space=spaces.qrdqn
+            "QR-DQN",
+            ".learners.dqn:MaskedQRDQN",
+            "replay",
+            masked=True,
+            colour=5,
+            space=spaces.qrdqn,
         ),
         "ndqn": Algorithm(
             "n-step DQN",
             ".learners.dqn:MaskedDQN",
             "replay",
             masked=True,
+            colour=6,
             space=spaces.n_step_dqn,
         ),
     }

@@ -72,7 +72,7 @@ def _of_track(board: Standings | SelfPlayBoard) -> str:
 
 def _swatches() -> dict[str, str]:
     """Return the colour of each algorithm, by its title."""
-    return {known.title: _colour(place) for place, known in enumerate(ALGORITHMS.values())}
+    return {known.title: _colour(known.colour) for known in ALGORITHMS.values()}
 
 
 def _colour(index: int) -> str:

@@ -63,8 +63,8 @@ class Entry:
 
     @property
     def colour(self) -> int:
-        """Place of the algorithm among all."""
-        return [algorithm.title for algorithm in ALGORITHMS.values()].index(self.agent)
+        """Colour of the algorithm in all charts."""
+        return next(known.colour for known in ALGORITHMS.values() if known.title == self.agent)
 
 
 @dataclass(frozen=True)

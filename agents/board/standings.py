@@ -74,8 +74,8 @@ class Entry:
 
     @property
     def colour(self) -> int:
-        """Place of the algorithm among all."""
-        return list(ALGORITHMS).index(self.algorithm)
+        """Colour of the algorithm in all charts."""
+        return ALGORITHMS[self.algorithm].colour
 
 
 @dataclass(frozen=True)

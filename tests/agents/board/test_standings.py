@@ -183,7 +183,7 @@ def test_a_run_of_self_play_is_on_no_board_of_scores():
         ({}, 40),
         ({"num_envs": 2}, None),
         ({"env": {"encoding": "onehot"}}, None),
-        ({"hyperparams": {"n_envs": "2"}}, None),
+        ({"hyperparams": {"batch_size": "17"}}, None),
     ],
 )
 def test_changed_hyperparameters_are_of_no_search(changes, trials):

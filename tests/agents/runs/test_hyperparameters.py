@@ -16,6 +16,7 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.hyperparameters import OURS, Hyperparameters, fields_of
 from exactdice.agents.runs.models import make_callbacks, make_env, make_model
 from exactdice.games import GAMES, InputError
+from exactdice.look.charts import COLOURS
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
@@ -78,6 +79,12 @@ def test_a_record_says_how_its_model_learns(algorithm):
     assert record.masked == issubclass(model, (MaskablePPO, KeepsToLegal, QLearning))
     assert record.unit_payoffs == issubclass(model, OffPolicyAlgorithm)  # whose losses need it
     assert f"{algorithm}.yml" in FILES
+
+
+def test_every_algorithm_has_a_colour_of_its_own():
+    colours = {known.colour for known in ALGORITHMS.values()}
+    assert colours <= set(range(len(COLOURS)))
+    assert len(colours) == len(ALGORITHMS)
 
 
 def test_what_of_a_record_would_be_missed_in_silence_has_no_default():
