@@ -55,7 +55,7 @@ def test_generic_code_names_no_particular_game(path):
 
 def test_the_charts_of_games_are_found_and_the_others_are_generic():
     found = {path.stem for path in files("look")}
-    assert {"charts", "names", "registry", "report", "gallery"} <= found
+    assert {"charts", "plotting", "registry", "report", "gallery"} <= found
     assert not found & {path.stem for path in (ROOT / "look/games").glob("[a-z]*.py")}
 
 
