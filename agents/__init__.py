@@ -12,6 +12,7 @@ from typing import Any
 
 from ..baselines import PolicyLike, Reading, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
+from ..baselines.scoring.certificate_file import is_certificate
 from ..core import Game, InputError
 
 #: The classes that users import from ``exactdice.agents``, and the modules that define them.
@@ -52,7 +53,7 @@ def _from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
 
 
 def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
-    if not path.exists():
+    if not path.exists() and not is_certificate(path):
         raise InputError(
             f"policy must be a file or a folder that exists, got {path}: it is missing"
         )

@@ -222,7 +222,7 @@ def overestimated() -> None:
     """Say what DQN overestimates, and from which decisions its regret comes."""
     env = gym.make("exactdice/Greed-v0")
     for seed in range(5):
-        file = ROOT / "benchmarks" / "leaderboard" / f"Greed-dqn-outcome-{seed}" / "certificate.npz"
+        file = ROOT / f"benchmarks/leaderboard/certificates.zip/Greed-dqn-outcome-{seed}.npz"
         score = exactdice.score(file, env)
         print(f"leaderboard, seed {seed}: {score.normalized:.4f}, regret {score.regret:.5f}")
         print_mistakes(score.blunders(None), lambda each: each.occupancy)

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 from exactdice.agents.board.ladders import Ladder
-from exactdice.agents.board.tables import Table, markdown
 from exactdice.baselines.scoring.description import PROPERTIES
 from exactdice.baselines.scoring.figure import nines
+from exactdice.core import Table
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
 from exactdice.look.ladders import highest, read_ladder
@@ -79,7 +79,7 @@ def results(climbs: Sequence[Climb]) -> Table:
         means = [f"{np.mean(own):.4f} ({ladder.rungs[rung].label})" for rung, own in scores.items()]
         top = "none" if learned is None else ladder.rungs[learned].label
         rows.append([ladder.name, ", ".join(means), top])
-    return ["ladder", "mean score (rung)", "highest rung at 0.99"], rows
+    return Table(["ladder", "mean score (rung)", "highest rung at 0.99"], rows)
 
 
 def correlation(properties: Sequence[float], learned: Sequence[float]) -> float:
@@ -100,7 +100,7 @@ def correlations(climbs: Sequence[Climb]) -> Table:
         every = correlation([*chain(*values)], [*chain(*learned)])
         texts = ["-" if np.isnan(each) else f"{each:+.2f}" for each in (*each, mean, every)]
         rows.append([figure.label, *texts])
-    return ["property", *(climb.ladder.name for climb in climbs), "mean", "all rungs"], rows
+    return Table(["property", *(climb.ladder.name for climb in climbs), "mean", "all rungs"], rows)
 
 
 def picture(agent: str, climbs: Sequence[Climb]) -> Plot:
@@ -142,7 +142,7 @@ def main() -> None:
         for agent, climb in read(folder).items():
             agents.setdefault(agent, []).append(climb)
     for agent, climbs in agents.items():
-        print(f"\n{agent}\n\n{markdown(results(climbs))}\n\n{markdown(correlations(climbs))}")
+        print(f"\n{agent}\n\n{results(climbs).markdown()}\n\n{correlations(climbs).markdown()}")
         if options.picture is not None:
             draw(picture(agent, climbs), options.picture)
 

@@ -6,11 +6,11 @@ mean.
 """
 
 import argparse
-import json
 from math import sqrt
 from pathlib import Path
 
 import numpy as np
+from exactdice.agents.board.results import certificate_of, read_runs
 from exactdice.envs import Engine
 
 import exactdice
@@ -28,10 +28,10 @@ def main() -> None:
     task = exactdice.as_task("exactdice/Yahtzee-v0")
     best = exactdice.solve(task)
     agents: list[tuple[str, Policy, float]] = [("optimal play", best.policy, float(best.value))]
-    for folder in sorted(LEADERBOARD.glob("Yahtzee-*-0")):
-        policy = exactdice.as_policy(folder / "certificate.npz", task)
-        exact = json.loads((folder / "score.json").read_text(encoding="utf-8"))["value"]
-        agents.append((folder.name, policy, exact))
+    for run in read_runs(LEADERBOARD):
+        if run.game == "Yahtzee" and run.seed == 0:
+            policy = exactdice.as_policy(certificate_of(LEADERBOARD, run.name), task)
+            agents.append((run.name, policy, run.value))
     middle, aside = count / 2, WIDE * sqrt(count) / 2  # ranks of an interval of the median
     print(f"| agent | exact mean | mean of {count:,} games | median | its 95 % interval |")
     print("| --- | --- | --- | --- | --- |")

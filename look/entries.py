@@ -32,7 +32,7 @@ def write(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
 def colours_of(boards: Sequence[EntryBoard]) -> dict[str, int]:
     """Return the colour of each algorithm on all boards, as an index into ``COLOURS``."""
     known = [algorithm.title for algorithm in ALGORITHMS.values()]
-    named = {found.entry.card.algorithm for board in boards for found in board.entries}
+    named = {own[0][0].algorithm for board in boards for own in board.entries.values()}
     return {name: index for index, name in enumerate([*known, *sorted(named - set(known))])}
 
 
@@ -45,11 +45,11 @@ def chart(board: EntryBoard, colours: dict[str, int]) -> Plot:
     bars = Bars(
         title=f"Mean nines of {board.track.title}",
         x_label="mean nines",
-        labels=[found.entry.card.title for found in board.entries],
+        labels=list(board.entries),
         values=middle,
         low=np.where(np.isnan(low), middle, low),
         high=np.where(np.isnan(high), middle, high),
-        colours=[colours[found.entry.card.algorithm] for found in board.entries],
+        colours=[colours[own[0][0].algorithm] for own in board.entries.values()],
     )
     caption = (
         "Nines are -log10(1 - normalised score): 1 for a score of 0.9, 2 for 0.99. Points are "
@@ -64,14 +64,14 @@ def _page(board: EntryBoard, colours: dict[str, int]) -> str:
     drawn = chart(board, colours)
     parts = [
         page.paragraph(CLAIMS),
-        page.sortable(*board.totals, swatches),
+        page.sortable(board.totals, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
         page.figures([to_svg(drawn)]),
         page.heading("Games"),
-        page.sortable(*board.games, swatches),
+        page.sortable(board.games, swatches),
         page.heading("Where the entries come from"),
-        page.links({found.entry.card.title: found.entry.card.link for found in board.entries}),
+        page.links(board.links),
         page.heading("Rules"),
         page.paragraph(board.rules),
     ]

@@ -3,15 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..agents.board.results import RESULTS
 from ..agents.runs.folders import read_config
 from ..core import InputError, make_folder, one_of, write_file
-from ..games import DEFAULT_GAME
 from .drawing import draw
 from .plotting import EXAMPLES, GAME_CHARTS, picture
 from .registry import AGENT_CHARTS
-
-#: Agents of a benchmark; their learning curves on the default game share one picture.
-CURVES = ("ppo-outcome", "ppo-regret", "dqn-outcome", "qlearning-outcome")
 
 
 def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -> list[Path]:
@@ -72,9 +69,8 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
             own = [key for key, one in AGENT_CHARTS.items() if one.game and one.game.name == game]
             for chart in ("mistakes", *own, "critic"):
                 yield f"{chart}-{folder.name}", (chart, word)
-        elif any(folder.glob("*/score.json")):
+        elif (folder / RESULTS).is_file():
             yield "leaderboard", ("leaderboard", word)
-            curves = [folder / f"{DEFAULT_GAME}-{run}-0" for run in CURVES]
-            yield "learning", tuple(str(run) for run in curves if run.is_dir())
+            yield "learning", ("learning", word)
         else:
             raise InputError(f"gallery must be followed by folders of runs, got {word!r}")

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
 from ..agents.board.ladders import LADDERS, Ladder, find_ladder
-from ..agents.board.leaderboard import agent_name
-from ..agents.runs.config import RunError, TrainConfig
-from ..agents.runs.folders import read_config, read_score
+from ..agents.board.results import Run, read_runs
+from ..agents.runs.config import RunError
 from ..baselines import Description, describe, make_task
 from ..core import InputError
 from ..envs import find_game
@@ -27,37 +26,35 @@ def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
     """Read the finished runs of a ladder.
 
     Args:
-        folder: folder of a benchmark of a ladder, which has a run folder for each cell.
+        folder: folder of a benchmark of a ladder.
 
     Raises:
         RunError: if there is no finished run, a run is damaged, or the runs are not of one ladder.
     """
-    runs = [path.parent for path in sorted(folder.glob("*/score.json"))]
+    runs = read_runs(folder)
     if not runs:
         raise RunError(f"folder must hold finished runs, got {folder}")
-    configs = {run: read_config(run) for run in runs}
-    ladder = _ladder(list(configs.values()))
+    ladder = _ladder(runs)
     if ladder is None:
         raise RunError(f"folder must hold runs of one game that differ in a keyword, got {folder}")
     scores: dict[str, dict[int, list[float]]] = {}
-    for run, config in configs.items():
-        rung = [rung.keywords for rung in ladder.rungs].index(config.env)
-        own = scores.setdefault(agent_name(config), {}).setdefault(rung, [])
-        own.append(float(read_score(run)["normalized"]))
+    for run in runs:
+        rung = [rung.keywords for rung in ladder.rungs].index(run.env)
+        scores.setdefault(run.agent, {}).setdefault(rung, []).append(run.normalized)
     return ladder, scores
 
 
-def _ladder(configs: Sequence[TrainConfig]) -> Ladder | None:
+def _ladder(runs: Sequence[Run]) -> Ladder | None:
     """Find the ladder of runs, or make it from the keyword in which they differ; None if none."""
-    tasks = [(config.game_name, config.env) for config in configs]
+    tasks = [(find_game(run.place).name, run.env) for run in runs]
     for ladder in LADDERS.values():
         if all(task in [(rung.game, rung.keywords) for rung in ladder.rungs] for task in tasks):
             return ladder
-    places, knobs = {config.game for config in configs}, {tuple(config.env) for config in configs}
+    places, knobs = {run.place for run in runs}, {tuple(run.env) for run in runs}
     if len(places) > 1 or [len(knob) for knob in knobs] != [1]:
         return None
     (place,), ((knob,),) = places, knobs
-    values = dict.fromkeys(str(config.env[knob]) for config in configs)
+    values = dict.fromkeys(str(run.env[knob]) for run in runs)
     with suppress(InputError):  # one value, or values that differ by no number
         return find_ladder([place, knob, *values])
     return None

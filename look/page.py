@@ -95,19 +95,14 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int | Non
     return Part("table", Markup(shown.html()))  # noqa: S704  every cell is escaped
 
 
-def sortable(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    swatches: Mapping[str, str] | None = None,
-) -> Part:
-    """Return a table of two columns of words and others of numbers, which sorts itself.
+def sortable(table: Table, swatches: Mapping[str, str] | None = None) -> Part:
+    """Return a table that sorts itself: a click on the name of a column sorts the rows by it.
 
     Args:
-        header: names of the columns; a click on one sorts the rows by it.
-        rows: texts of the cells.
+        table: the table.
         swatches: colours by the texts that get a swatch, as a legend has.
     """
-    shown = Table(header, rows, texts=2).html(swatches, sortable=True)
+    shown = table.html(swatches, sortable=True)
     return Part("table", Markup(shown), sortable=True)  # noqa: S704  every cell is escaped
 
 

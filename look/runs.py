@@ -9,12 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board.leaderboard import Cell, Curve, Summary, agent_name, read_cells, summarise
+from ..agents.board.board import read_board
+from ..agents.board.results import RESULTS, Run, agent_name, read_runs
+from ..agents.board.statistics import Estimate, estimate, mean
+from ..agents.board.tables import by, numbers
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import MARGIN, load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
 from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, IntArray
+from ..games import DEFAULT_GAME
 from .agents import decision
 from .charts import Bars, Lines, Plot, Points, Series
 
@@ -25,24 +29,26 @@ POINTS = 4000  # largest number of states in a plot
 def learning(folders: Sequence[Path]) -> Plot:
     """Draw the gap to the optimum of runs over their moves; sample scores have a 95 % interval.
 
+    Args:
+        folders: run folders; of the folder of a benchmark, the first runs of the default game.
+
     Raises:
         RunError: if a folder has no scores.
     """
-    configs = [read_config(folder) for folder in folders]
-    agents = [agent_name(config) for config in configs]
+    runs = [run for folder in folders for run in _logs(folder)]
+    agents = [agent for _, agent, _ in runs]
     names = names_in_order(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
-    logs = [read_log(folder) for folder in folders]
     series = [
         Series(
-            colour=names.index(agents[place]) if alone else place,
-            name=f"{config.game_name}: {agents[place]}",
+            colour=names.index(agent) if alone else place,
+            name=f"{game}: {agent}",
             x=log["timesteps"] / 1e6,
             **_gaps(log),
         )
-        for place, (log, config) in enumerate(zip(logs, configs, strict=True))
+        for place, (game, agent, log) in enumerate(runs)
     ]
-    exact = not any(MARGIN in log for log in logs)
+    exact = not any(MARGIN in log for *_, log in runs)
     panel = Lines(
         title="Exact distance to the optimum" if exact else "Distance to the optimum",
         x_label="agent's moves, million",
@@ -57,6 +63,19 @@ def learning(folders: Sequence[Path]) -> Plot:
         f"the agent's moves; gaps below {FLOOR:g} are drawn at {FLOOR:g}."
         f"{'' if exact else sampled}",
     )
+
+
+def _logs(folder: Path) -> list[tuple[str, str, Mapping[str, FloatArray]]]:
+    """Read the game, the agent and the scores of a run, or of the first runs of a benchmark."""
+    if not (folder / RESULTS).is_file():
+        config = read_config(folder)
+        agent = agent_name(config.algorithm, str(config.reward))
+        return [(config.game_name, agent, read_log(folder))]
+    runs = [run for run in read_runs(folder) if run.game == DEFAULT_GAME]
+    return [
+        (run.game, name, {"timesteps": np.array(run.moves), "normalized": np.array(run.scores)})
+        for name, (run, *_) in by(runs, "agent").items()
+    ]
 
 
 def _ends(series: Sequence[Series]) -> str:
@@ -88,26 +107,30 @@ def leaderboard(folder: Path) -> Plot:
     Raises:
         RunError: if the folder has no finished runs.
     """
-    rows = summarise(list(read_cells(folder)))
-    if not rows:
+    groups = read_board(folder).groups
+    if not groups:
         raise RunError(f"folder must hold finished runs, got {folder}")
-    middle, high, low = np.maximum(1 - np.array([row.mean for row in rows]), FLOOR / 10).T
+    found = {key: estimate(numbers(own, "score"), mean) for key, own in groups.items()}
+    middle, high, low = np.maximum(1 - np.array(list(found.values())), FLOOR / 10).T
     known = not np.isnan(low).any()  # with two seeds or more
-    names = names_in_order({row.agent for row in rows})
+    names = names_in_order({agent for _, agent in groups})
     panel = Bars(
         title="Exact distance to the optimum, by game and agent",
         x_label="1 - normalised score",
-        labels=[f"{row.game}: {row.agent}" for row in rows],
+        labels=[f"{game}: {agent}" for game, agent in groups],
         values=middle,
         low=low if known else None,
         high=high if known else None,
         log=True,
-        colours=[names.index(row.agent) for row in rows],
-        words=[f"{row.seeds} seeds, mean normalised score {row.mean.middle:.6f}" for row in rows],
+        colours=[names.index(agent) for _, agent in groups],
+        words=[
+            f"{sum(map(len, own))} seeds, mean normalised score {found[key].middle:.6f}"
+            for key, own in groups.items()
+        ],
     )
     return Plot.of(
         panel,
-        f"{_nearest(rows)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
+        f"{_nearest(found)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
         "colour for each agent, with a 95 % bootstrap interval over the seeds. Further left is "
         "better, and random play is at 1; gaps below "
         f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
@@ -120,36 +143,35 @@ def names_in_order(agents: set[str]) -> list[str]:
     return titles + sorted(agents - set(titles))
 
 
-def _nearest(rows: Sequence[Summary]) -> str:
+def _nearest(found: Mapping[tuple[str, str], Estimate]) -> str:
     """Say which agent is nearest to the optimum in most games."""
-    games = dict.fromkeys(row.game for row in rows if row.game != "all")
-    best = [
-        max((row for row in rows if row.game == game), key=lambda row: row.mean.middle).agent
-        for game in games
-    ]
+    games: dict[str, dict[str, float]] = {}
+    for (game, agent), each in found.items():
+        games.setdefault(game, {})[agent] = float(each.middle)
+    best = [max(own, key=own.__getitem__) for game, own in games.items() if game != "all"]
     most = max(dict.fromkeys(best), key=best.count)
-    return f"{quoted(most)} is nearest to the optimum in {best.count(most)} of {len(games)} games. "
+    return f"{quoted(most)} is nearest to the optimum in {best.count(most)} of {len(best)} games. "
 
 
-def curves(cells: Mapping[Cell, Curve]) -> Plot:
+def curves(runs: Sequence[Run]) -> Plot:
     """Draw the learning curves of finished runs by game and agent: mean and range of the seeds.
 
     Runs with a single exact score, as in Yahtzee, have no curve.
     """
-    games: dict[str, dict[str, list[Curve]]] = {}
-    for cell, curve in cells.items():
-        if len(curve[0]) > 1:
-            games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
-    names = names_in_order({agent_name(cell) for cell in cells})
+    names = names_in_order({run.agent for run in runs})
+    drawn = by((run for run in runs if len(run.moves) > 1), "game")
     panels = [
         Lines(
             title=game,
             x_label="agent's moves, million",
             y_label="1 - normalised score",
-            series=[_over_seeds(agent, runs, names.index(agent)) for agent, runs in agents.items()],
+            series=[
+                _over_seeds(agent, own, names.index(agent))
+                for agent, own in by(group, "agent").items()
+            ],
             log_y=True,
         )
-        for game, agents in games.items()
+        for game, group in drawn.items()
     ]
     return Plot(
         title="Learning curves",
@@ -159,13 +181,12 @@ def curves(cells: Mapping[Cell, Curve]) -> Plot:
     )
 
 
-def _over_seeds(agent: str, runs: Sequence[Curve], colour: int) -> Series:
-    shortest = min(len(steps) for steps, _ in runs)
-    scores = np.array([scores[:shortest] for _, scores in runs])
-    missing = np.maximum(1 - scores, FLOOR / 10)
+def _over_seeds(agent: str, runs: Sequence[Run], colour: int) -> Series:
+    shortest = min(len(run.moves) for run in runs)
+    missing = np.maximum(1 - np.array([run.scores[:shortest] for run in runs]), FLOOR / 10)
     return Series(
         name=agent,
-        x=runs[0][0][:shortest] / 1e6,
+        x=np.array(runs[0].moves[:shortest]) / 1e6,
         y=missing.mean(axis=0),
         low=missing.min(axis=0),
         high=missing.max(axis=0),

@@ -1,16 +1,14 @@
 """The charts of a track: nines over moves, of all games together and of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..agents.board.boards import read
-from ..agents.board.ranking import Ranked, strata
-from ..agents.board.self_play import SelfPlayBoard
-from ..agents.board.standings import Standings
+from ..agents.board.board import Board, read_board
+from ..agents.board.results import Run
 from ..agents.board.statistics import PER_CENT, estimate, mean
+from ..agents.board.tables import by, strata
 from ..agents.runs.config import RunError
 from ..baselines.scoring.figure import nines
 from ..core import FloatArray
@@ -23,63 +21,48 @@ def track(folder: Path) -> Plot:
     Raises:
         RunError: if there are none.
     """
-    board = read(folder)
-    if not isinstance(board, Standings | SelfPlayBoard):
+    board = read_board(folder)
+    if board.track is None:
         raise RunError(f"folder must hold finished runs of a track, got {folder}")
     return curves(board)
 
 
-def curves(board: Standings | SelfPlayBoard) -> Plot:
+def curves(board: Board) -> Plot:
     """Draw the mean nines of each agent at the marks, with its bootstrap interval."""
-    games: list[list[Ranked]] = strata(list(board.curves))
-    panels = [_panel(group[0].game, [group], board) for group in games]
+    games, track = strata(board.runs), board.track
+    assert track is not None
+    moves = "moves of both seats" if track.self_play else "agent's moves"
+    panels = [_panel(group[0].game, [group], moves) for group in games]
     if len(games) > 1:
-        panels.insert(0, _panel("mean of all games", games, board))
+        panels.insert(0, _panel("mean of all games", games, moves))
     score = "the score is 1 - exploitability / that of uniformly random play; "
-    meaning = score if board.track.self_play else ""
+    meaning = score if track.self_play else ""
     return Plot(
-        title=f"Nines of {board.track.title}",
-        caption=f"Exact scores over the {_moves(board)}: {meaning}nines are -log10(1 - normalised "
+        title=f"Nines of {track.title}",
+        caption=f"Exact scores over the {moves}: {meaning}nines are -log10(1 - normalised "
         "score), 1 for a score of 0.9 and 2 for 0.99. Lines are means over seeds, bands "
         f"{PER_CENT} % bootstrap intervals that resample the seeds of each game apart.",
         panels=panels,
     )
 
 
-def _moves(board: Standings | SelfPlayBoard) -> str:
-    """Name the moves that a track counts."""
-    return "moves of both seats" if board.track.self_play else "agent's moves"
-
-
-def _panel(title: str, games: Sequence[list[Ranked]], board: Standings | SelfPlayBoard) -> Lines:
-    """Draw the agents that have run all of these games."""
-    series = []
-    for name in _agents(games):
-        own = [[entry for entry in group if entry.agent == name] for group in games]
-        if all(own):
-            series.append(_series(own, board))
+def _panel(title: str, games: Sequence[list[Run]], moves: str) -> Lines:
+    """Draw the agents that have run all of these games, by their colours."""
+    agents = by((run for group in games for run in group), "agent")
+    names = sorted(agents, key=lambda name: agents[name][0].colour)
+    series = [_series(own) for own in map(strata, map(agents.__getitem__, names))
+              if len(own) == len(games)]  # fmt: skip
     return Lines(
-        title=title,
-        x_label=_moves(board),
-        y_label="nines",
-        series=series,
-        log_x=True,
-        points=True,
+        title=title, x_label=moves, y_label="nines", series=series, log_x=True, points=True
     )
 
 
-def _agents(games: Sequence[list[Ranked]]) -> list[str]:
-    """List the agents of all games, by their colours."""
-    colours = {entry.agent: entry.colour for group in games for entry in group}
-    return sorted(colours, key=colours.__getitem__)
-
-
-def _series(games: Sequence[list[Ranked]], board: Standings | SelfPlayBoard) -> Series:
-    found = estimate([_nines(group, board) for group in games], mean)
+def _series(games: Sequence[list[Run]]) -> Series:
+    found = estimate([_nines(group) for group in games], mean)
     known = not np.isnan(found.low).any()
     return Series(
         name=games[0][0].agent,
-        x=np.array(board.track.marks, dtype=np.float64),
+        x=np.array(games[0][0].curve[0], dtype=np.float64),
         y=found.middle,
         low=found.low if known else None,
         high=found.high if known else None,
@@ -87,7 +70,6 @@ def _series(games: Sequence[list[Ranked]], board: Standings | SelfPlayBoard) -> 
     )
 
 
-def _nines(group: Sequence[Ranked], board: Standings | SelfPlayBoard) -> FloatArray:
+def _nines(group: Sequence[Run]) -> FloatArray:
     """Return the nines of runs at the marks, shape (seed, mark)."""
-    scores: Mapping[Any, FloatArray] = board.curves
-    return np.array([[nines(score) for score in scores[entry]] for entry in group])
+    return np.array([[nines(score) for score in run.curve[1]] for run in group])

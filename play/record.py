@@ -17,7 +17,7 @@ from ..agents.runs.options import task_from_options
 from ..agents.runs.reading import checked
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import task_of
-from ..baselines.scoring.certificate_file import printable
+from ..baselines.scoring.certificate_file import is_certificate, printable
 from ..core import InputError, WriteError, write_file
 from ..core.words import YOU, typed
 from ..envs import find_game, full_place
@@ -205,7 +205,7 @@ def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
     Raises:
         InputError: if the run or the certificate is damaged.
     """
-    if place.suffix == ".npz" and place.is_file():
+    if is_certificate(place):
         game = task_of(place).game
         return game.name, game.keywords
     if not (place / "config.json").is_file():

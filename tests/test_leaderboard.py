@@ -1,19 +1,18 @@
 """The leaderboard that is shown, and the runs behind it, as anybody can check them."""
 
-import csv
 import json
 import runpy
 import shutil
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
-import numpy as np
 import pytest
-from exactdice.agents.board import boards, leaderboard
+from exactdice.agents.board.board import write
 from exactdice.agents.board.config import BenchmarkConfig
+from exactdice.agents.board.results import certificate_of, facts, read_results, read_runs
 from exactdice.agents.runs.callback import ExactEvalCallback
-from exactdice.agents.runs.folders import read_config
+from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
 from exactdice.baselines import verify
 from exactdice.baselines.scoring import certificate_file
@@ -23,7 +22,11 @@ import exactdice
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "benchmarks" / "leaderboard"
 SMALL = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne")
-RUNS = sorted(path.parent for path in FOLDER.glob("*/config.json"))
+RUNS = {run.name: run for run in read_results(FOLDER)}
+
+
+def certificate(run, folder=FOLDER):
+    return certificate_of(folder, run.name)
 
 
 #: Algorithms and rewards of the agents in Yahtzee: three seeds each, as a run takes half an hour.
@@ -47,11 +50,12 @@ def test_every_cell_was_run_with_the_tuned_hyperparameters():
         three = {"algorithms": (algorithm,), "rewards": (reward,), "seeds": 3}
         cells += BenchmarkConfig(("Yahtzee",), folder=FOLDER, **three).cells()
     assert len(cells) == 4 * 20 + 15 + 3 * len(YAHTZEE)
-    assert sorted(cell.run_folder for cell in cells) == RUNS
+    assert {cell.run_folder.name for cell in cells} == RUNS.keys()
     for cell in cells:
-        saved = read_config(cell.run_folder)
-        assert saved.hyperparameters == cell.hyperparameters
-        assert saved.to_json() == cell.to_json()
+        wanted, saved = facts(cell), vars(RUNS[cell.run_folder.name])
+        for name in ("keywords", "hyperparameters"):
+            assert json.loads(saved[name]) == json.loads(wanted.pop(name))
+        assert {name: saved[name] for name in wanted} == wanted
 
 
 #: Cells whose certificates are verified, of which the first seeds of small games are fast.
@@ -64,53 +68,45 @@ CERTIFIED = [
 
 @pytest.mark.parametrize(("game", "seed"), CERTIFIED)
 def test_every_certificate_holds_and_is_of_its_run(game, seed):
-    folders = [path for path in RUNS if path.match(f"{game}-*-{seed}")]
-    assert len(folders) == (4 if game in SMALL else 3)
-    for folder in folders:
-        found = verify(folder / "certificate.npz")
-        saved = json.loads((folder / "score.json").read_text())
-        assert found.value == pytest.approx(saved["value"], abs=1e-9)
-        assert found.normalized == pytest.approx(saved["normalized"], abs=1e-9)
-        assert found.flawless == pytest.approx(saved["flawless"], abs=1e-9)
-        with np.load(folder / "evaluations.npz") as curve:
-            assert curve["normalized"][-1] == saved["normalized"]
-            assert curve["timesteps"][-1] == saved["steps"]
+    runs = [run for run in RUNS.values() if (run.game, run.seed) == (game, int(seed))]
+    assert len(runs) == (4 if game in SMALL else 3)
+    for run in runs:
+        found = verify(certificate(run))
+        assert found.value == pytest.approx(run.value, abs=1e-9)
+        assert found.normalized == pytest.approx(run.normalized, abs=1e-9)
+        assert found.flawless == pytest.approx(run.flawless, abs=1e-9)
+        assert (run.moves[-1], run.scores[-1]) == (run.steps, run.normalized)
 
 
 def test_every_certificate_of_yahtzee_claims_the_score_of_its_run():
-    folders = [path for path in RUNS if path.match("Yahtzee-*")]
-    assert len(folders) == 3 * len(YAHTZEE)
-    for folder in folders:
-        _, claims = certificate_file.read(folder / "certificate.npz")
-        saved = json.loads((folder / "score.json").read_text())
-        assert claims["value"] == saved["value"]
+    runs = [run for run in RUNS.values() if run.game == "Yahtzee"]
+    assert len(runs) == 3 * len(YAHTZEE)
+    for run in runs:
+        _, claims = certificate_file.read(certificate(run))
+        assert claims["value"] == run.value
 
 
 @pytest.mark.parametrize("agent", YAHTZEE)
 def test_the_page_of_yahtzee_shows_the_means_over_its_runs(agent):
-    files = sorted(FOLDER.glob(f"Yahtzee-{'-'.join(YAHTZEE[agent])}-*/score.json"))
-    runs = [json.loads(file.read_text()) for file in files]
-
-    def of(number):
-        return mean(number(run) for run in runs)
-
-    row = [agent, f"{runs[0]['steps']:,}", f"{of(lambda run: run['value']):.2f}"]
-    row += [", ".join(f"{run['value']:.2f}" for run in runs)]
-    row += [f"{of(lambda run: run['deviation']):.2f}"]
-    row += [f"{100 * of(lambda run: run['counts']['chance']['Upper bonus'][0]):.2f} %"]
-    row += [f"{100 * of(lambda run: run['optimal_share']):.2f} %"]
-    row += [f"{100 * of(lambda run: run['flawless']):.2f} %"]
-    assert f"| {' | '.join(row)} |" in (ROOT / "docs/yahtzee.md").read_text()
+    runs = [run for run in RUNS.values() if (run.game, run.agent) == ("Yahtzee", agent)]
+    values = [run.value for run in runs]
+    row = [agent, f"{runs[0].steps:,}", f"{mean(values):.2f}"]
+    row += [", ".join(f"{value:.2f}" for value in values)]
+    (line,) = (
+        line
+        for line in (ROOT / "docs/yahtzee.md").read_text().splitlines()
+        if line.startswith(f"| {' | '.join(row)} |")
+    )
+    assert line.endswith(f"| {100 * mean(run.flawless for run in runs):.2f} % |")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_certificate_of_yahtzee_holds():
-    folder = FOLDER / "Yahtzee-ppo-regret-0"
-    saved = json.loads((folder / "score.json").read_text())
-    found = verify(folder / "certificate.npz")
-    assert found.value == pytest.approx(saved["value"], abs=1e-9)
-    assert found.flawless == pytest.approx(saved["flawless"], abs=1e-9)
+    run = RUNS["Yahtzee-ppo-regret-0"]
+    found = verify(certificate(run))
+    assert found.value == pytest.approx(run.value, abs=1e-9)
+    assert found.flawless == pytest.approx(run.flawless, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -118,12 +114,11 @@ def test_a_certificate_of_yahtzee_holds():
 def test_sample_games_of_yahtzee_agree_with_the_exact_mean_and_deviation(agent):
     medians = runpy.run_path(str(ROOT / "benchmarks/medians.py"))
     task = exactdice.as_task("exactdice/Yahtzee-v0")
-    folder = FOLDER / f"Yahtzee-{'-'.join(YAHTZEE[agent])}-1"
-    saved = json.loads((folder / "score.json").read_text())
-    games = 4000
-    points = medians["play"](exactdice.as_policy(folder / "certificate.npz", task), task, games)
-    assert abs(points.mean() - saved["value"]) < 4 * saved["deviation"] / games**0.5
-    assert points.std() == pytest.approx(saved["deviation"], rel=0.06)
+    file = certificate(RUNS[f"Yahtzee-{'-'.join(YAHTZEE[agent])}-1"])
+    exact, games = exactdice.score(file, task), 4000
+    points = medians["play"](exactdice.as_policy(file, task), task, games)
+    assert abs(points.mean() - exact.value) < 4 * exact.deviation / games**0.5
+    assert points.std() == pytest.approx(exact.deviation, rel=0.06)
 
 
 #: Folders of runs whose tables a page shows.
@@ -138,11 +133,10 @@ BOARDS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_tables_are_those_of_the_runs(board, tmp_path):
-    models = shutil.ignore_patterns("*.zip", "*.pt")  # which are large, where there are any
-    shutil.copytree(FOLDER.with_name(board), tmp_path, dirs_exist_ok=True, ignore=models)
-    boards.write(tmp_path)
-    for name in ("results.csv", "leaderboard.md"):
-        assert (tmp_path / name).read_text() == (FOLDER.with_name(board) / name).read_text()
+    for path in FOLDER.with_name(board).glob("*.*"):
+        shutil.copy(path, tmp_path)
+    for path in write(tmp_path):
+        assert path.read_bytes() == (FOLDER.with_name(board) / path.name).read_bytes()
 
 
 def tables(board, heading):
@@ -179,21 +173,10 @@ def test_the_readme_shows_the_agents_of_a_track():
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("board", [name for name in BOARDS if name != "leaderboard"])
 def test_every_certificate_of_a_track_holds(board):
-    folders = sorted(path.parent for path in FOLDER.with_name(board).glob("*/config.json"))
-    rows = (FOLDER.with_name(board) / "results.csv").read_text().splitlines()
-    assert len(folders) == len(rows) - 1 >= 60
-    for folder in folders:
-        saved = json.loads((folder / "score.json").read_text())
-        assert verify(folder / "certificate.npz").value == pytest.approx(saved["value"], abs=1e-9)
-
-
-def same_entries(new, old, upto=None):
-    """Hold all but the seconds of two files of arrays equal, or their first entries."""
-    with np.load(new) as new, np.load(old) as old:
-        assert new.files == old.files
-        for entry in set(new.files) - {"seconds"}:
-            wanted = old[entry] if upto is None else old[entry][:upto]
-            np.testing.assert_array_equal(new[entry], wanted)
+    runs = read_results(place := FOLDER.with_name(board))
+    assert len(runs) >= 60
+    for run in runs:
+        assert verify(certificate(run, place)).value == pytest.approx(run.value, abs=1e-9)
 
 
 #: To the last bit, on every processor: a table, as networks repeat on one kind only.
@@ -209,23 +192,25 @@ def test_a_cell_begins_as_it_did(tmp_path, monkeypatch):
         return scores[-1]
 
     monkeypatch.setattr(ExactEvalCallback, "evaluate", stopping)
-    folder = tmp_path / REPEATED
-    assert train(replace(read_config(FOLDER / REPEATED), run_folder=folder)) is None
-    same_entries(folder / "evaluations.npz", FOLDER / REPEATED / "evaluations.npz", 5)
+    cell = repeated(tmp_path)
+    assert train(cell) is None
+    log, run = read_log(cell.run_folder), RUNS[REPEATED]
+    assert tuple(log["timesteps"]) == run.moves[:5]
+    assert tuple(log["normalized"]) == run.scores[:5]
+
+
+def repeated(folder):
+    """Make the cell of a run again."""
+    (cell,) = BenchmarkConfig(("FourTwoOne",), ("qlearning",), seeds=1, folder=folder).cells()
+    assert cell.run_folder.name == REPEATED
+    return cell
 
 
 @pytest.mark.slow
 def test_a_cell_repeats(tmp_path):
-    train(replace(read_config(FOLDER / REPEATED), run_folder=tmp_path / REPEATED))
-    (cell,) = leaderboard.read_cells(tmp_path)
-    with (FOLDER / "results.csv").open() as file:
-        rows = {
-            (row["game"], row["algorithm"], row["reward"], row["seed"]): row
-            for row in csv.DictReader(file)
-        }
-    row = rows[cell.game, cell.algorithm, cell.reward, str(cell.seed)]
-    for entry in fields(cell):
-        if entry.name != "seconds":
-            assert row[entry.name] == str(getattr(cell, entry.name))
-    for file in ("evaluations.npz", "certificate.npz"):
-        same_entries(tmp_path / REPEATED / file, FOLDER / REPEATED / file)
+    train(repeated(tmp_path))
+    (run,) = read_runs(tmp_path)
+    assert replace(run, seconds=RUNS[REPEATED].seconds) == RUNS[REPEATED]
+    new, old = (certificate_file.read(certificate(run, each)) for each in (tmp_path, FOLDER))
+    assert new[0].tolist() == old[0].tolist()
+    assert new[1] == old[1]

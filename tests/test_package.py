@@ -222,8 +222,9 @@ def test_the_light_extra_is_enough_to_solve_and_to_score(without_extras):
 def test_the_extra_look_draws_tracks_and_verifies_entries(
     without_extras, tmp_path, words, code, said
 ):
-    name = "FourTwoOne-qlearning-outcome-0"
-    shutil.copytree(RUNS / name, tmp_path / name)
+    for name in ("results.csv", "curves.csv"):
+        shutil.copy(RUNS / name, tmp_path)
+    (tmp_path / "FourTwoOne").mkdir()  # which is no entry
     code = (
         f"import os; os.chdir({str(tmp_path)!r}); from exactdice.cli import main\n"
         f"try: main({words.split()})\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.board.tables import write_files
+from exactdice.agents.board.results import write_runs
 from exactdice.agents.entries import submission
 from exactdice.agents.entries.card import make_card, write_card
 from exactdice.agents.runs.agent import AgentOptions
@@ -46,7 +46,7 @@ WRITERS = {
     "mine.md": lambda path: gallery.write_gallery(path.with_suffix(""), []),
     "mine.json": GameRecord("Greed", seed=1).write,
     "card.json": lambda path: write_card(path, CARD),
-    "results.csv": lambda path: write_files(path.parent, "a,b\n1,2,3", "Board", []),
+    "results.csv": lambda path: write_runs([], path.parent),
 }
 
 

@@ -9,7 +9,7 @@ one folder: each cell has one owner, and the other benchmarks run other cells.
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,10 +30,11 @@ from ...core import InputError, make_folder
 from ...core.words import first_line
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from . import boards
+from . import board
 from .cell import folder_of, is_finished, is_owned, run_cell
 from .config import BenchmarkConfig
 from .pool import Workers, workers
+from .results import Run, facts, read_results
 
 #: Seconds between two checks of cells that other processes own.
 INTERVAL = 1.0
@@ -42,7 +43,7 @@ INTERVAL = 1.0
 def benchmark(
     config: BenchmarkConfig,
     console: Console | None = None,
-    write: Callable[[Path], list[Path]] = boards.write,
+    write: Callable[[Path], list[Path]] = board.write,
 ) -> list[str]:
     """Run the cells that are not finished, and write the leaderboard.
 
@@ -62,17 +63,18 @@ def benchmark(
     console = console or Console()
     cells = config.cells()
     make_folder(config.place)
-    _check_track(config)
+    known = {run.name: run for run in read_results(config.place)}
+    _check_track(config, known)
     for cell in cells:
-        _check_options(cell)
-    waiting = [cell for cell in cells if not is_finished(cell)]
+        _check_options(cell, known)
+    waiting = [cell for cell in cells if not (is_finished(cell) or folder_of(cell).name in known)]
     text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.place}"
     console.print(text, highlight=False, soft_wrap=True)
     failures = _run(waiting, config, console) if waiting else []
     for cell in cells:
-        _check_options(cell)  # another benchmark may have started in the folder meanwhile
+        _check_options(cell, known)  # another benchmark may have started in the folder meanwhile
     try:
-        written = write(config.place) if any(config.place.glob("*/score.json")) else []
+        written = write(config.place) if known or any(map(is_finished, cells)) else []
     except InputError:
         raise
     except Exception as error:  # the runs are kept, and so are tables that stand already
@@ -133,29 +135,39 @@ def _failure(cell: TrainConfig, future: "Future[str | None]") -> str | None:
     return f"{folder_of(cell).name}: {reason}"
 
 
-def _check_track(config: BenchmarkConfig) -> None:
+def _check_track(config: BenchmarkConfig, known: Mapping[str, Run]) -> None:
     """Check that the runs in the folder are of the same track, or of none."""
+    tracks = {config.place / name: run.track for name, run in known.items()}
     for path in sorted(config.place.glob("*/config.json")):
-        found = config.track
         with suppress(ValueError, AttributeError):  # damaged files are found when runs are read
-            found = json.loads(path.read_text(encoding="utf-8")).get("track")
+            tracks[path.parent] = json.loads(path.read_text(encoding="utf-8")).get("track")
+    for folder, found in tracks.items():
         if found != config.track:
             raise RunError(
-                f"folder must be of one track, but {path.parent} is of {found or 'none'} instead "
+                f"folder must be of one track, but {folder} is of {found or 'none'} instead "
                 f"of {config.track or 'none'}: choose another --folder"
             )
 
 
-def _check_options(cell: TrainConfig) -> None:
-    """Check that the run in a cell's folder, if there is one, has the options of the cell."""
+def _check_options(cell: TrainConfig, known: Mapping[str, Run]) -> None:
+    """Check that the run of a cell, if there is one, has the options of the cell.
+
+    Args:
+        cell: the cell.
+        known: the runs of which only the results are left, by name.
+    """
     folder = folder_of(cell)
-    if not (folder / "checkpoint.pt").exists() and not is_finished(cell):
+    if (folder / "checkpoint.pt").exists() or is_finished(cell):
+        found = _options(facts(folders.read_config(folder)))
+    elif folder.name in known:
+        found = _options(vars(known[folder.name]))
+    else:
         return
-    found, wanted = _options(folders.read_config(folder)), _options(cell)
+    wanted = _options(facts(cell))
     others = [
-        f"{name} {found.get(name)} instead of {wanted.get(name)}"
-        for name in sorted(found.keys() | wanted.keys())
-        if found.get(name) != wanted.get(name)
+        f"{name} {found.get(name)} instead of {wanted[name]}"
+        for name in wanted
+        if found.get(name) != wanted[name]
     ]
     if others:
         raise RunError(
@@ -164,9 +176,10 @@ def _check_options(cell: TrainConfig) -> None:
         )
 
 
-def _options(config: TrainConfig) -> dict[str, Any]:
-    """Return the options and hyperparameters that determine the result of a run."""
-    return {**config.to_json(), **vars(config.hyperparameters), "steps": None, "num_envs": None}
+def _options(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a run that determine its result, and each hyperparameter."""
+    names = ("keywords", "algorithm", "reward", "track", "seed")
+    return {**{name: known[name] for name in names}, **json.loads(known["hyperparameters"])}
 
 
 @contextmanager

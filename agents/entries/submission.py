@@ -2,23 +2,21 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from ...baselines import make_task
+from ...baselines.scoring.certificate_file import content_of
 from ...core import InputError, make_folder, one_of, write_file
 from ..algorithms import ALGORITHMS
+from ..board.results import Run, certificate_of, read_runs
 from ..tracks import OPEN
 from .admission import Verified, verify_all
 from .card import NAME, Card, make_card, write_card
 from .layout import CERTIFICATE, EntryError, check_cells, read_entry
-
-if TYPE_CHECKING:
-    from ..runs.config import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,9 @@ def submit(place: Path, claims: Claims, folder: Path | None, processes: int) -> 
     if not place.is_dir():
         raise InputError(f"place must be a folder, got {place}")
     said = {name: value for name, value in vars(claims).items() if value is not None}
-    if any(place.glob("*/config.json")):
-        values, certificates = _from_runs(place, claims)
+    runs = read_runs(place)
+    if runs:
+        values, certificates = _from_runs(place, runs, claims)
     else:
         values, certificates = _from_certificates(place, claims)
     card = make_card({**said, **values})
@@ -76,7 +75,7 @@ def _make(
         made.mkdir()
         write_card(made / NAME, card)
         for (game, seed), path in certificates.items():
-            write_file(made / f"{game}-{seed}.npz", path.read_bytes())
+            write_file(made / f"{game}-{seed}.npz", content_of(path))
         try:
             entry = read_entry(made)
         except EntryError as error:
@@ -112,66 +111,52 @@ def _from_certificates(
     return {"version": OPEN[claims.track or ""].version}, cells
 
 
-def _from_runs(place: Path, claims: Claims) -> tuple[dict[str, Any], dict[tuple[str, int], Path]]:
-    """Return the card's values, read from a benchmark's runs, and the runs' certificates."""
-    from ..runs import folders  # needs stable-baselines3
-
+def _from_runs(
+    place: Path, runs: Sequence[Run], claims: Claims
+) -> tuple[dict[str, Any], dict[tuple[str, int], Path]]:
+    """Return the card's values, from a benchmark's runs, and their certificates."""
     for name in ("track", "moves", "seconds"):
         if getattr(claims, name) is not None:
             raise InputError(f"{name} must be left to the runs, got {getattr(claims, name)}")
-    paths = sorted(path.parent for path in place.glob("*/config.json"))
-    configs = {path: folders.read_config(path) for path in paths}
-    names = sorted({config.algorithm for config in configs.values()})
+    names = sorted({run.algorithm for run in runs})
     if claims.algorithm is None and len(names) > 1:
         raise InputError(f"algorithm must be one of {', '.join(names)}, got none")
-    algorithm = claims.algorithm or names[0]
-    if algorithm not in names:
-        raise InputError(f"algorithm must be one of {', '.join(names)}, got {algorithm}")
-    own = {path: config for path, config in configs.items() if config.algorithm == algorithm}
-    track = next((config.track for config in own.values() if config.track is not None), None)
-    for path, config in own.items():
-        _check_run(path, config, track)
-    scores = [folders.read_score(path) for path in own]
+    algorithm = one_of("algorithm", claims.algorithm or names[0], names)
+    own = [run for run in runs if run.algorithm == algorithm]
+    track = next((run.track for run in own if run.track is not None), None)
+    cells: dict[tuple[str, int], Path] = {}
+    for run in own:
+        _check_run(run, track)
+        if run.version != own[0].version:
+            raise InputError(f"runs must be of one version of {track}, got another in {run.name}")
+        known = cells.setdefault((run.game, run.seed), certificate_of(place, run.name))
+        if known != certificate_of(place, run.name):
+            raise InputError(f"runs must be of different seeds, got {known} and {run.name}")
     values = {
         "algorithm": ALGORITHMS[algorithm].title,
         "track": track,
-        "version": scores[0].get("track_version"),
-        "moves": max(score["steps"] for score in scores),
-        "seconds": float(np.mean([score["seconds"] for score in scores])),
+        "version": own[0].version,
+        "moves": max(run.steps for run in own),
+        "seconds": float(np.mean([run.seconds for run in own])),
     }
-    for path, score in zip(own, scores, strict=True):
-        if score.get("track_version") != values["version"]:
-            raise InputError(f"runs must be of one version of {track}, got another in {path}")
-    cells: dict[tuple[str, int], Path] = {}
-    for path, config in own.items():
-        cell = config.game_name, config.seed
-        if cell in cells:
-            raise InputError(
-                f"runs must be of different seeds, got {cells[cell].parent} and {path}"
-            )
-        cells[cell] = path / "certificate.npz"
     return values, cells
 
 
-def _check_run(path: Path, config: "TrainConfig", track: str | None) -> None:
-    """Raise an error unless a run is a finished run of a track.
+def _check_run(run: Run, track: str | None) -> None:
+    """Raise an error unless a run is one of a track.
 
     Raises:
         InputError: naming the run.
     """
-    from ..board.tables import task_of
-
-    def refuse(must: str, got: str) -> NoReturn:
-        raise InputError(f"runs must {must}, got {got} in {path}")
-
-    if config.reward != "outcome":
-        refuse("have the reward outcome", f"the reward {config.reward}")
-    if track is None or track not in OPEN or config.track != track:
-        refuse(f"be of one track ({', '.join(OPEN)})", f"{config.track or 'none'}")
-    games = OPEN[track].games
-    if config.game_name not in games:
-        refuse(f"be of the games {', '.join(games)}", config.game_name)
-    if task_of(config) != make_task(config.game_name):
-        refuse(f"be of {config.game_name} with its default keywords", "others")
-    if not all((path / name).is_file() for name in ("score.json", "certificate.npz")):
-        refuse("be finished (call exactdice benchmark again)", "no score")
+    games = OPEN[track].games if track is not None and track in OPEN else ()
+    wanted = {
+        "have the reward outcome": (run.reward == "outcome", f"the reward {run.reward}"),
+        f"be of one track ({', '.join(OPEN)})": (track in OPEN and run.track == track, run.track),
+        f"be of the games {', '.join(games)}, with their default keywords": (
+            run.game in games,
+            run.game,
+        ),
+    }
+    for must, (holds, got) in wanted.items():
+        if not holds:
+            raise InputError(f"runs must {must}, got {got or 'none'} in {run.name}")

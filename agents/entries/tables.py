@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from ...core import FloatArray, write_file
+from ...core import Table, write_file
 from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
-from ..board.tables import Table, interval_text, markdown, to_csv, unit_of
+from ..board.tables import (
+    NINES,
+    REGRET,
+    SCORE,
+    SEEDS,
+    by,
+    estimated,
+    numbers,
+    ranked,
+    single,
+    table,
+)
 from ..tracks import OPEN, Track
 from .admission import Admission, Verified
 from .checking import NUMBERS
@@ -45,6 +53,28 @@ class Row:
     link: str
     exactdice: str
 
+    @property
+    def agent(self) -> str:
+        """The title of the entry, by which the board names it."""
+        return self.title
+
+    @property
+    def score(self) -> float:
+        """The normalised score."""
+        return self.normalized
+
+
+def rows_of(found: Verified) -> list[Row]:
+    """Return the rows of an entry, one for each certificate."""
+    card = vars(found.entry.card)
+    said = {f"claimed_{name}": card[name] for name in ("moves", "seconds", "hardware")}
+    said |= {name: card[name] for name in ("track", "version", "title", "algorithm", "link")}
+    said |= {"entry": found.entry.name, "exactdice": card["exactdice"]}
+    return [
+        Row(game=game, seed=seed, **said, **{name: getattr(each, name) for name in NUMBERS})
+        for (game, seed), each in found.figures.items()
+    ]
+
 
 @dataclass(frozen=True)
 class EntryBoard:
@@ -52,17 +82,37 @@ class EntryBoard:
 
     Attributes:
         track: the track.
-        entries: its entries, best first.
-        headlines: the mean nines of each entry, with their interval.
-        totals: the table of the entries over all games.
-        games: the table of the entries in each game.
+        entries: the rows of its entries by game, best first, by title.
     """
 
     track: Track
-    entries: list[Verified]
-    headlines: list[Estimate]
-    totals: Table
-    games: Table
+    entries: dict[str, list[list[Row]]]
+
+    @property
+    def headlines(self) -> list[Estimate]:
+        """The mean nines of each entry, with their interval."""
+        return [estimate(numbers(own, "nines"), mean) for own in self.entries.values()]
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Where each entry comes from."""
+        return {title: own[0][0].link for title, own in self.entries.items()}
+
+    @property
+    def totals(self) -> Table:
+        """The table of the entries over all games."""
+        entries = {(title, own[0][0].algorithm): own for title, own in self.entries.items()}
+        return table(("entry", "algorithm"), entries.items(), TOTALS)
+
+    @property
+    def games(self) -> Table:
+        """The table of the entries in each game."""
+        entries = {
+            (game, title, own[0][0].algorithm): [group for group in own if group[0].game == game]
+            for game in self.track.games
+            for title, own in self.entries.items()
+        }
+        return table(("game", "entry", "algorithm"), entries.items(), [SEEDS, NINES, SCORE, REGRET])
 
     @property
     def rules(self) -> str:
@@ -79,110 +129,29 @@ class EntryBoard:
 
 
 TOTALS = [
-    "entry", "algorithm", "seeds", "mean nines", "95 % interval", "IQM", "95 % interval of the IQM",
-    "claimed moves", "claimed seconds", "claimed hardware",
-]  # fmt: skip
-GAMES = [
-    "game", "entry", "algorithm", "seeds", "nines", "95 % interval", "normalised score",
-    "regret per 1,000 games",
-]  # fmt: skip
+    single("seeds", lambda own: str(len(own[0]))),
+    estimated(("mean nines", "95 % interval"), "nines", mean, ".3f"),
+    estimated(("IQM", "95 % interval of the IQM"), "normalized", iqm, ".4f"),
+    single("claimed moves", lambda own: f"{own[0][0].claimed_moves:,}"),
+    single("claimed seconds", lambda own: f"{own[0][0].claimed_seconds:,.0f}"),
+    single("claimed hardware", lambda own: own[0][0].claimed_hardware),
+]
 
 
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
-    boards = []
-    for track in OPEN.values():
-        own = [found for found in admission.verified if found.entry.card.track == track.name]
-        if own:
-            boards.append(_board(track, own))
-    return boards
-
-
-def _board(track: Track, found: list[Verified]) -> EntryBoard:
-    headlines = {entry.entry.name: _estimate(entry, "nines") for entry in found}
-    found = sorted(found, key=lambda entry: -float(headlines[entry.entry.name].middle))
-    return EntryBoard(
-        track,
-        found,
-        [headlines[entry.entry.name] for entry in found],
-        (TOTALS, [_total(entry, headlines[entry.entry.name]) for entry in found]),
-        (GAMES, [_in_game(game, entry) for game in track.games for entry in found]),
-    )
-
-
-def _numbers(found: Verified, game: str, name: str) -> FloatArray:
-    return np.array([getattr(figures, name) for figures in found.of_game(game)], dtype=np.float64)
-
-
-def _estimate(found: Verified, name: str) -> Estimate:
-    statistic = mean if name == "nines" else iqm
-    return estimate([_numbers(found, game, name) for game in found.entry.track.games], statistic)
-
-
-def _total(found: Verified, headline: Estimate) -> list[str]:
-    card, middle = found.entry.card, _estimate(found, "normalized")
-    return [
-        card.title,
-        card.algorithm,
-        str(len(found.entry.seeds)),
-        f"{headline.middle:.3f}",
-        interval_text(headline, ".3f"),
-        f"{middle.middle:.4f}",
-        interval_text(middle, ".4f"),
-        f"{card.moves:,}",
-        f"{card.seconds:,.0f}",
-        card.hardware,
-    ]
-
-
-def _in_game(game: str, found: Verified) -> list[str]:
-    nines = estimate([_numbers(found, game, "nines")], mean)
-    return [
-        game,
-        found.entry.card.title,
-        found.entry.card.algorithm,
-        str(len(found.entry.seeds)),
-        f"{nines.middle:.3f}",
-        interval_text(nines, ".3f"),
-        f"{_numbers(found, game, 'normalized').mean():.4f}",
-        f"{1000 * _numbers(found, game, 'regret').mean():.1f} {unit_of(game)}",
-    ]
-
-
-def _rows(found: Verified) -> list[Row]:
-    card = found.entry.card
-    said: dict[str, Any] = {
-        "title": card.title,
-        "algorithm": card.algorithm,
-        "claimed_moves": card.moves,
-        "claimed_seconds": card.seconds,
-        "claimed_hardware": card.hardware,
-        "link": card.link,
-        "exactdice": card.exactdice,
-    }
-    rows = []
-    for (game, seed), figures in found.figures.items():
-        numbers = {name: getattr(figures, name) for name in NUMBERS}
-        known: dict[str, Any] = {
-            "track": card.track,
-            "version": card.version,
-            "entry": found.entry.name,
-        }
-        rows.append(Row(**known, **said, game=game, seed=seed, **numbers))
-    return rows
+    rows = by((row for found in admission.verified for row in rows_of(found)), "track")
+    return [EntryBoard(OPEN[name], ranked(rows[name])) for name in OPEN if name in rows]
 
 
 def write_tables(board: EntryBoard, folder: Path) -> list[Path]:
     """Write the Markdown and the CSV of a board into a folder."""
-    links = "\n".join(
-        f"- {found.entry.card.title}: <{found.entry.card.link}>" for found in board.entries
-    )
-    parts = [f"# {board.track.title}", board.rules, markdown(board.totals), links]
+    links = "\n".join(f"- {title}: <{link}>" for title, link in board.links.items())
+    parts = [f"# {board.track.title}", board.rules, board.totals.markdown(), links]
+    rows = [row for own in board.entries.values() for group in own for row in group]
     texts = {
-        f"{board.track.name}.md": "\n\n".join([*parts, markdown(board.games)]) + "\n",
-        f"{board.track.name}.csv": to_csv(
-            Row, [row for own in board.entries for row in _rows(own)]
-        ),
+        f"{board.track.name}.md": "\n\n".join([*parts, board.games.markdown()]) + "\n",
+        f"{board.track.name}.csv": Table.of(Row, rows).csv(),
     }
     for name, text in texts.items():
         write_file(folder / name, text.encode())
@@ -200,7 +169,7 @@ def summary(admission: Admission, boards: Sequence[EntryBoard]) -> str:
     if refused:
         lines = [f"refused: {name}: {reason}" for name, reason in refused.items()]
         parts.append("\n".join(["~~~text", *_shortened(lines), "~~~"]))
-    parts += [f"### {board.track.title}\n\n{markdown(board.totals)}" for board in boards]
+    parts += [f"### {board.track.title}\n\n{board.totals.markdown()}" for board in boards]
     parts.append(CLAIMS)
     text = "\n\n".join(parts) + "\n"
     if len(text) > LONGEST:

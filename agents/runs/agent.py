@@ -10,6 +10,7 @@ import tyro
 from ...baselines import Score, Task, is_policy_name, policy_names, score
 from ...baselines.policies.door import is_path
 from ...baselines.scoring.certificate import task_of
+from ...baselines.scoring.certificate_file import is_certificate
 from ...core import InputError
 from ...core.words import meant
 from ...envs import find_game
@@ -25,7 +26,7 @@ def task_of_agents(words: Iterable[str], game: str | None, env: Mapping[str, Any
         InputError: as for ``task_from_options``, or if a certificate is damaged.
     """
     name = None if game is None else find_game(game).name  # which registers it
-    files = [Path(word) for word in words if Path(word).suffix == ".npz" and Path(word).is_file()]
+    files = [Path(word) for word in words if is_certificate(Path(word))]
     for own in map(task_of, files[:1]):
         if name in (None, own.game.name):
             known = {**own.game.keywords, "seat": own.seat, **own.opponent_keywords}

@@ -11,6 +11,7 @@ A file is a compressed NumPy file (.npz) without pickled objects that holds
 Reading is safe: at most half a gigabyte is read, and nothing in the file is run.
 """
 
+import errno
 import hashlib
 import io
 import json
@@ -68,18 +69,53 @@ def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         CertificateError: if its hash is another one.
         OSError: if there is no such file or it cannot be read.
     """
-    with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
     with naming(path, UnreadableError):
-        try:
+        with _whole(OSError):
+            content = content_of(path)
+        with _whole():
             return _parse(content)
-        except InputError:
+
+
+@contextmanager
+def _whole(*passed: type[Exception]) -> Iterator[None]:
+    """Turn any error of the block, which reads a certificate, into an ``InputError``.
+
+    Of damaged bytes zipfile, zlib, numpy and json raise nearly anything, RuntimeError and
+    MemoryError included. Nothing but reading happens here, so it is the file's fault.
+
+    Args:
+        passed: classes of errors that pass as they are.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, (InputError, *passed)):
             raise
-        except Exception as error:
-            # Of damaged bytes zipfile, zlib, numpy and json raise nearly anything, RuntimeError
-            # and MemoryError included. Nothing but reading happens here, so it is the file's fault.
-            reason = str(error) or type(error).__name__
-            raise InputError(f"must be a whole policy certificate: {reason}") from None
+        reason = str(error) or type(error).__name__
+        raise InputError(f"must be a whole policy certificate: {reason}") from None
+
+
+def is_certificate(path: Path) -> bool:
+    """Return whether a path is of a certificate: a file, or a member of an archive."""
+    return path.suffix == ".npz" and (path.is_file() or path.parent.is_file())
+
+
+def content_of(path: Path) -> bytes:
+    """Read the bytes of a certificate: a file, or a member of a zip archive as if of a folder.
+
+    At most ``LARGEST`` + 1 bytes are read, however many an archive promises.
+
+    Raises:
+        OSError: if there is no such file or it cannot be read.
+    """
+    if not path.parent.is_file():
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    with zipfile.ZipFile(path.parent) as archive:
+        if path.name not in archive.namelist():
+            raise FileNotFoundError(errno.ENOENT, "there is no such member", str(path))
+        with archive.open(path.name) as member:
+            return member.read(LARGEST + 1)
 
 
 def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:

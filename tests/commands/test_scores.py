@@ -3,11 +3,13 @@
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import gymnasium as gym
 import pytest
 from exactdice.agents.learners import ceiling
 from exactdice.baselines import Comparison
+from exactdice.baselines.scoring.certificate_file import content_of
 from stable_baselines3 import PPO
 from typed_words import ROOT, SMALL
 
@@ -120,8 +122,12 @@ def test_two_agents_are_compared(run):
 
 
 def test_files_of_one_name_are_named_by_their_folders(run):
-    runs = [ROOT / f"benchmarks/leaderboard/Greed-{name}-outcome-0" for name in ("ppo", "dqn")]
-    said = run("compare", *(str(folder / "certificate.npz") for folder in runs))[1]
+    archive = ROOT / "benchmarks/leaderboard/certificates.zip"
+    files = [Path(f"Greed-{name}-outcome-0/certificate.npz") for name in ("ppo", "dqn")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_bytes(content_of(archive / f"{file.parent}.npz"))
+    said = run("compare", *map(str, files))[1]
     assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.31 wins in a' in said
     assert "certificate.npz" not in said
 

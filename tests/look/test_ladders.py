@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from exactdice.agents.board.ladders import LADDERS
-from exactdice.agents.board.tables import markdown
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import read_score
 from exactdice.agents.runs.train import train
@@ -133,8 +132,8 @@ def test_the_page_has_the_tables_of_all_ladders_with_two_runs_a_rung(monkeypatch
     folders = sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
     climbs = [program.read(folder)["PPO"] for folder in folders]
     page = (ROOT / "docs/ladders.md").read_text(encoding="utf-8")
-    assert markdown(program.results(climbs)) in page
-    assert markdown(program.correlations(climbs)) in page
+    assert program.results(climbs).markdown() in page
+    assert program.correlations(climbs).markdown() in page
     assert {climb.ladder.name for climb in climbs} == {*LADDERS, "pig-target"}
     for climb in climbs:
         assert f"(ladders/{climb.ladder.name}.png)" in page

@@ -1,6 +1,8 @@
 """``exactdice verify``: check policy certificates."""
 
 import sys
+import zipfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -25,8 +27,9 @@ class VerifyConfig:
     words: tyro.conf.Positional[
         Annotated[tuple[str, ...], tyro.conf.arg(metavar="CERTIFICATE ... [FILE.py:CLASS]")]
     ]
-    """Certificates, or run folders, each of which has one, certificate.npz. The place of a game of
-    your own follows them: a certificate holds only the name of its game."""
+    """Certificates; run folders, each of which has one; or folders of benchmarks and archives of
+    them, certificates.zip. The place of a game of your own follows: a certificate holds only the
+    name of its game."""
 
     def __post_init__(self) -> None:
         """Check that there is something to verify."""
@@ -42,16 +45,27 @@ class VerifyConfig:
 
     @property
     def certificates(self) -> list[Path]:
-        """The certificates and run folders."""
+        """The certificates, folders and archives."""
         return [Path(word) for word in self.words if word != self.game]
+
+
+def _files(places: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+    """List the certificates at some places, each with its name for people."""
+    for place in places:
+        folder = place.is_dir()
+        archive = place / "certificates.zip" if folder else place
+        if archive.suffix == ".zip" and zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as found:
+                yield from ((archive / name, archive / name) for name in found.namelist())
+        else:
+            yield place, place / "certificate.npz" if folder else place
 
 
 def run(options: VerifyConfig) -> int:
     """Check every certificate, even after one that does not hold or cannot be read."""
     code = 0
     rules = None if options.game is None else find_game(options.game)  # which registers it
-    for path in options.certificates:
-        file = path / "certificate.npz" if path.is_dir() else path
+    for path, file in _files(options.certificates):
         try:
             with shown_progress():
                 score = verify(file)

@@ -21,9 +21,10 @@ import torch
 from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
 from exactdice.agents.board import tables
+from exactdice.agents.board.board import Board
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.ladders import LADDERS
-from exactdice.agents.board.leaderboard import Cell, summarise
+from exactdice.agents.board.results import certificate_of, read_runs
 from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs import run
 from exactdice.agents.runs.config import RunError
@@ -32,6 +33,7 @@ from exactdice.baselines import NamedPolicy, make_task, register_policies, verif
 from exactdice.baselines.policies import names
 from exactdice.games import InputError
 from exactdice.look import board as page
+from finished_runs import run as finished_run
 
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
 TINY = BenchmarkConfig(
@@ -320,6 +322,7 @@ def test_a_folder_with_a_model_or_certificate_is_never_deleted(done, kept):
     for path in folder.iterdir():
         if path.name not in ("config.json", "hyperparameters.yml", kept):
             path.unlink()
+    (done.folder / "results.csv").unlink()
     before = {path: path.read_bytes() for path in folder.iterdir()}
     (failure,) = grid.benchmark(done)
     assert "must hold a score.json, or a checkpoint.pt to go on from, got only" in failure
@@ -502,31 +505,72 @@ def test_options_against_the_rules_of_a_track_are_named(options, message):
         config.cells()
 
 
-def cell(game, seed, normalized, to_99=None):
-    return Cell(
-        game, "ppo", "outcome", seed, 0.0, 1.0, 0.0, 1 - normalized, normalized, 10, 2.0, 1, to_99
-    )
+def test_a_run_of_which_only_the_results_are_left_is_finished(done, capsys):
+    """As in a folder whose models were removed; its row and its certificate stay as they are."""
+    names = ("results.csv", "curves.csv", "certificates.zip", "leaderboard.md")
+    before = {name: (done.folder / name).read_bytes() for name in names}
+    known = read_runs(done.folder)
+    for cell in done.cells():
+        shutil.rmtree(cell.run_folder)
+    assert read_runs(done.folder) == known
+    assert grid.benchmark(done) == []
+    assert "2 cells, 0 of them to do" in capsys.readouterr().out
+    assert {name: (done.folder / name).read_bytes() for name in names} == before
+    with pytest.raises(RunError, match="outcome-0 has n_timesteps 20000 instead of 30000: choose"):
+        grid.benchmark(replace(done, steps=30_000))
+    with pytest.raises(RunError, match="outcome-0 is of none instead of exactdice-10k: choose"):
+        grid.benchmark(replace(done, steps=None, games=("Greed",), track="exactdice-10k"))
+    assert grid.benchmark(replace(done, seeds=3)) == []
+    assert read_runs(done.folder)[:2] == known
+    found = [verify(certificate_of(done.folder, run.name)) for run in read_runs(done.folder)]
+    assert [each.value for each in found] == [run.value for run in read_runs(done.folder)]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("results.csv", lambda text: text.replace(b"qlearning,", b"qlearning,,")),
+        ("results.csv", lambda text: text.replace(b"name,", b"nam,")),
+        ("curves.csv", lambda text: text.replace(b"outcome-0", b"outcome-9")),
+        ("curves.csv", lambda text: text[:-3] + b"x\n"),
+        ("curves.csv", None),
+        ("certificates.zip", lambda text: text[:-9]),
+    ],
+)
+def test_a_damaged_file_of_results_is_named(done, name, change):
+    path = done.folder / name
+    content = path.read_bytes()
+    path.unlink() if change is None else path.write_bytes(change(content))
+    with pytest.raises(
+        RunError, match=r"(results.csv|curves.csv|certificates.zip) must (be|have) "
+    ):
+        grid.benchmark(done)
 
 
 def test_means_intervals_and_worst_seeds_by_hand():
     scores = [0.9, 0.8, 1.0, 0.7, 0.6]
-    (row,) = summarise([cell("Greed", seed, score) for seed, score in enumerate(scores)])
-    assert (row.seeds, row.worst) == (5, 0.6)
-    assert row.mean.middle == pytest.approx(0.8)
-    assert row.iqm == pytest.approx(0.8)  # of 0.7, 0.8 and 0.9
-    assert 0.6 < row.mean.low < 0.75 < 0.85 < row.mean.high < 1.0
-    assert row.steps_to_90 == 1
-    assert row.steps_to_99 is None
+    points = {"moves": (0, 1), "scores": (0.0, 0.9)}
+    board = Board(
+        Path(), None, [finished_run("Greed", n, x, **points) for n, x in enumerate(scores)]
+    )
+    (row,) = board.tables[0].rows
+    assert row[:6] == ["Greed", "PPO", "5", "0.8000", "0.8000", "0.6000"]  # IQM of 0.7, 0.8, 0.9
+    low, high = map(float, row[6].split(" to "))
+    assert 0.6 < low < 0.75 < 0.85 < high < 1.0
+    assert row[7:] == ["2", "1", "-"]
 
 
 def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     """Without noise inside the games there is none in their mean, however far they are apart."""
-    cells = [cell("Greed", seed, 0.5, 7) for seed in range(3)]
-    cells += [cell("FourTwoOne", seed, 0.9, 9) for seed in range(3)]
-    row = summarise(cells)[-1]
-    assert row.game == "all"
-    assert (row.mean.low, row.mean.high) == (pytest.approx(0.7), pytest.approx(0.7))
-    assert row.steps_to_99 == 8
+    runs = [
+        finished_run(game, seed, score, moves=(to_99,), scores=(0.99,))
+        for game, score, to_99 in (("Greed", 0.5, 7), ("FourTwoOne", 0.9, 9))
+        for seed in range(3)
+    ]
+    row = Board(Path(), None, runs).tables[0].rows[-1]
+    assert row[0] == "all"
+    assert row[6] == "0.7000 to 0.7000"
+    assert row[-1] == "8"
 
 
 def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch):
@@ -543,7 +587,7 @@ def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch
         "other:<d>": some,
     }
     register_policies("Greed", policies)
-    _, rows = tables.reference_table({"Greed": make_task("Greed")}).table
+    rows = tables.reference_table({"Greed": make_task("Greed")}).table.rows
     assert [row[:2] for row in rows] == [["Greed", name] for name in shown]
 
 
@@ -552,8 +596,8 @@ def test_references_that_a_game_does_not_have_are_left_out_and_named(monkeypatch
     registered = {game: dict(own) for game, own in names._REGISTERED.items()}
     monkeypatch.setattr(names, "_REGISTERED", registered)
     register_policies("FourTwoOne", {"mine": lambda _game: {}["no such key"]})
-    words, (_, rows) = tables.reference_table({"small": make_task("FourTwoOne", faces=3)})
-    assert [row[1] for row in rows] == [
+    _, words, table = tables.reference_table({"small": make_task("FourTwoOne", faces=3)})
+    assert [row[1] for row in table.rows] == [
         "optimal", "random", "goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1",
     ]  # fmt: skip
     for name in ("ratchet", "bernoulli"):
@@ -567,7 +611,7 @@ def test_a_page_that_cannot_be_drawn_leaves_the_runs_and_the_tables(done, monkey
         raise RuntimeError("no font")
 
     (done.folder / "leaderboard.md").unlink()
-    monkeypatch.setattr(page, "_of_runs", fail)
+    monkeypatch.setattr(page, "to_page", fail)
     (failure,) = grid.benchmark(done, write=page.write)
     assert failure == f"the leaderboard of {done.folder}: RuntimeError: no font"
     assert f"failed: {failure}" in capsys.readouterr().out.replace("\n", "")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from exactdice.agents.board.leaderboard import read_cells
+from exactdice.agents.board.results import read_runs
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs import folders, sampling
 from exactdice.agents.runs.callback import ExactEvalCallback
@@ -71,8 +71,8 @@ def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, alg
     assert f"{len(log['margin'])} sample and exact scores took" in shown
     assert saved["best_normalized"] == result.normalized
     assert folders.exact_part(log)["normalized"].tolist() == [result.normalized]
-    ((_, scores),) = read_cells(Path("runs")).values()
-    assert scores.tolist() == [result.normalized]
+    (run,) = read_runs(Path("runs"))
+    assert run.scores == (result.normalized,)
     drawn = learning([folder])
     (line,) = drawn.panels[0].series
     assert line.y[-1] == line.low[-1] == line.high[-1] == pytest.approx(1 - result.normalized)

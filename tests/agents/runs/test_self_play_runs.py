@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.board import boards, cross, self_play
+from exactdice.agents.board import board
+from exactdice.agents.board.board import Board, cross_table
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.statistics import area
 from exactdice.agents.learners.adapter import ModelPolicy
@@ -16,8 +17,9 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score_self_play
-from exactdice.look.board import _of_track
+from exactdice.look.board import to_page
 from exactdice.look.tracks import curves
+from finished_runs import run as finished_run
 from rich.console import Console
 
 import exactdice
@@ -33,7 +35,7 @@ def _tiny(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for place in ("config", "callback", "run", "train", "self_play"):
         monkeypatch.setattr(f"exactdice.agents.runs.{place}.TRACKS", {**TRACKS, "tiny": TINY})
-    for place in ("cross", "standings", "config"):
+    for place in ("board", "results", "config"):
         monkeypatch.setattr(f"exactdice.agents.board.{place}.TRACKS", {**TRACKS, "tiny": TINY})
 
 
@@ -112,24 +114,25 @@ def test_the_board_has_all_entrants_and_the_cross_table():
         train(tiny(name, Path("runs", name)), Console(file=io.StringIO()))
     larger = tiny("qlearning", Path("runs/larger"), larger=True)
     train(larger, Console(file=io.StringIO()))  # is not on the board
-    assert [path.name for path in boards.write(Path("runs"))] == ["results.csv", "leaderboard.md"]
+    assert board.write(Path("runs"))[-1].name == "leaderboard.md"
     with Path("runs/results.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["agent"] for row in rows] == ["PPO", "Q-learning"]
+    assert [row["name"] for row in rows] == ["ppo", "qlearning", "larger"]
+    runs = board.read_board(Path("runs")).runs
+    assert [run.agent for run in runs] == ["PPO", "Q-learning"]
     saved = folders.read_score(Path("runs/ppo"))
     assert float(rows[0]["exploitability"]) == saved["self_play"]["exploitability"]
-    assert float(rows[0]["nines"]) == saved["self_play"]["nines"]
+    assert runs[0].nines == saved["self_play"]["nines"]
     curve = list(saved["normalized_exploitability_at_marks"].values())
-    assert float(rows[0]["area"]) == pytest.approx(area(TINY.marks, np.array(curve)))
+    assert runs[0].area == pytest.approx(area(TINY.marks, np.array(curve)))
     text = Path("runs/leaderboard.md").read_text()
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 1,000 moves of both seats")
     assert "Left out: 1 run of the folder in other tasks." in text
     assert "| PPO |" in text
     assert "| Q-learning |" in text
-    entries = cross.read_runs(Path("runs"))
-    table = cross.cross_table(entries)
+    table = cross_table(runs, Path("runs"))
     assert table.names == ("PPO", "Q-learning", "random", "equilibrium")
-    (first, env), (second, _) = [folders.load_model(entry.folder) for entry in entries]
+    (first, env), (second, _) = [folders.load_model(Path("runs", run.name)) for run in runs]
     payoffs = exactdice.expected_payoffs([first, second], env)
     back = exactdice.expected_payoffs([second, first], env)
     assert table.payoffs[0, 1] == pytest.approx((payoffs[0] + back[1]) / 2)
@@ -137,47 +140,41 @@ def test_the_board_has_all_entrants_and_the_cross_table():
     assert (table.payoffs[:, 3] < 0.5 + 1e-12).all()
     assert f"{table.payoffs[0, 1]:.4f}" in text
     Path("runs/ppo/final_model.zip").unlink()
-    boards.write(Path("runs"))
+    board.write(Path("runs"))
     text = Path("runs/leaderboard.md").read_text()
     assert "Left out: Greed: run folder must hold a final_model.zip, got runs/ppo.\n" in text
     assert f"{table.payoffs[0, 1]:.4f}" not in text
     damaged = Path("runs/ppo/score.json")
     damaged.write_text(damaged.read_text().replace('"exploitability"', '"exploited"'))
-    with pytest.raises(RunError, match=r"score.json must be the score of a run of self-play, got"):
-        boards.write(Path("runs"))
+    with pytest.raises(RunError, match=r"score.json must be the score of a run on its track, got"):
+        board.write(Path("runs"))
 
 
 def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     track = Track("tiny", 1, 1000, ("Greed", "FourTwoOne"), seeds=2, self_play=True)
-    names = [("PPO", 0), ("Q-learning", 2)]
-
-    def entry(game, agent, seed, height):
-        numbers = dict.fromkeys(("guaranteed_0", "guaranteed_1"), 0.4)
-        numbers |= dict.fromkeys(("equilibrium_0", "equilibrium_1"), 0.5)
-        return self_play.Entry(
-            "tiny", game, agent, seed, exploitability=0.1, normalized=0.8, nines=0.7, **numbers,
-            steps=990, seconds=3.0, trials=0, area=height, moves_to_90=None, moves_to_99=None,
-        )  # fmt: skip
-
-    known = {
-        entry(game, agent, seed, 0.5): np.linspace(-0.2, 0.8 + seed / 100, 7)
-        for game in track.games
-        for agent, _ in names
-        for seed in range(2)
-    }
-    board = self_play.SelfPlayBoard(track, [], known, 0)
-    assert [row[:5] for row in board.agents[1]][-1] == [
-        "Q-learning", "2 of 2", "4", "0", "0.700",
+    names = {"ppo": ("PPO", 0), "qlearning": ("Q-learning", 2)}
+    numbers = dict.fromkeys(("guaranteed_0", "guaranteed_1"), 0.4)
+    numbers |= dict.fromkeys(("equilibrium_0", "equilibrium_1"), 0.5)
+    numbers |= {"exploitability": 0.1, "normalized_exploitability": 0.8, "trials": 0}
+    runs = [
+        finished_run(game, seed, 0.5, algorithm, "tiny", moves=track.marks, **numbers,
+                     scores=tuple(np.linspace(-0.2, 0.8 + seed / 100, 7).tolist()))
+        for game in track.games for algorithm in names for seed in range(2)
     ]  # fmt: skip
-    assert len(board.games[1]) == 4
-    assert {len(row) for row in board.games[1]} == {len(self_play.GAMES)}
-    assert board.games[1][0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
-    panels = curves(board).panels
+    found = Board(Path(), track, runs)
+    agents, _, games = found.tables
+    assert [row[:5] for row in agents.rows] == [
+        ["PPO", "2 of 2", "4", "0", "0.699"], ["Q-learning", "2 of 2", "4", "0", "0.699"],
+    ]  # fmt: skip
+    assert len(games.rows) == 4
+    assert {len(row) for row in games.rows} == {len(games.header)}
+    assert games.rows[0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
+    panels = curves(found).panels
     assert {panel.x_label for panel in panels} == {"moves of both seats"}
     assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
     for panel in panels:
-        assert {(line.name, line.colour) for line in panel.series} == set(names)
-    text = _of_track(board)
+        assert {(line.name, line.colour) for line in panel.series} == set(names.values())
+    text = to_page(found)
     assert text.count('<table class="sortable">') == 4
     assert text.count("<svg") == 3
     for word in ("Cross table", "meets nobody but itself"):
@@ -201,5 +198,6 @@ def test_the_command_line_runs_the_track_from_end_to_end_and_costs_nothing_twice
 
 def test_a_folder_without_finished_runs_has_an_empty_board():
     Path("runs").mkdir()
-    boards.write(Path("runs"))
+    board.write(Path("runs"))
     assert len(Path("runs/results.csv").read_text().splitlines()) == 1
+    assert board.read_board(Path("runs")).runs == []

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.board import boards
+from exactdice.agents.board import board
 from exactdice.agents.runs import folders, train
 from exactdice.agents.runs.callback import ExactEvalCallback, interval_of
 from exactdice.agents.runs.config import RunError, TrainConfig
@@ -401,7 +401,7 @@ def test_a_leaderboard_names_the_run_that_is_damaged(finished, name):
     path = finished / name
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(RunError, match=f"run/{name} must "):
-        boards.write(Path())
+        board.write(Path())
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])

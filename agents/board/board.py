@@ -1,0 +1,330 @@
+"""The board of a benchmark's folder: its finished runs, and the tables of them.
+
+A run is on the board of its track if its game is one of the track, with the track's keywords. Runs
+without a track, or of other sizes, as those of a ladder, have a board on which each size is a game
+of its own. Scores are exact, so that the seed of training is the only noise.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from ...baselines import PayoffMatrix, payoff_matrix
+from ...core import Table, write_file
+from ...core.words import plural
+from ..runs import folders
+from ..runs.config import RunError
+from ..tracks import PERCENTS, TRACKS, Track
+from .results import Run, read_runs, write_runs
+from .statistics import RESAMPLES, estimate, iqm, mean
+from .tables import (
+    NINES,
+    REGRET,
+    SCORE,
+    SEEDS,
+    Column,
+    Part,
+    Strata,
+    attempted,
+    average,
+    by,
+    estimated,
+    interval_text,
+    moves_text,
+    numbers,
+    ranked,
+    reference_table,
+    score_table,
+    single,
+    strata,
+    table,
+)
+
+#: Policies that every agent meets in the cross table, besides the other agents.
+REFERENCES = ("random", "equilibrium")
+
+
+@dataclass(frozen=True)
+class Board:
+    """The board of a folder.
+
+    Attributes:
+        folder: the folder, whose run folders may have the models of the runs.
+        track: the track of the runs; None for the board of all runs, whose games are any tasks.
+        runs: the runs on the board, by game, size, algorithm and seed.
+        others: number of runs in the folder that are not on the board.
+    """
+
+    folder: Path
+    track: Track | None
+    runs: list[Run]
+    others: int = 0
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return "Leaderboard" if self.track is None else self.track.title
+
+    @property
+    def groups(self) -> dict[tuple[str, str], list[list[Run]]]:
+        """The strata of each game and agent; on the board of any tasks, also of all games."""
+        found = {
+            (game, agent): [own]
+            for game, runs in by(self.runs, "game").items()
+            for agent, own in by(runs, "agent").items()
+        }
+        for agent, own in sorted(by(self.runs, "agent").items()):
+            if self.track is None and len(strata(own)) > 1:
+                found["all", agent] = strata(own)
+        return found
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The tables of the agents: over all games, and in each."""
+        head = ("game", "agent")
+        if self.track is None:
+            return [table(head, self.groups.items(), RESULTS)]
+        of_score = OF_SELF_PLAY if self.track.self_play else OF_SCORES
+        columns = [SEEDS, NINES, SCORE, AREA, *REACHED, *of_score, SECONDS]
+        agents = {(name,): own for name, own in ranked(self.runs).items()}
+        return [
+            table(("agent",), agents.items(), _over(self.track)),
+            score_table(self.runs, self.track.games),
+            table(head, self.groups.items(), columns),
+        ]
+
+    @cached_property
+    def more(self) -> Part:
+        """Who beats whom, on a track of self-play; else the scores of other policies."""
+        if self.track is not None and self.track.self_play:
+            return cross_tables(self.runs, self.folder)
+        tasks = {game: own[0].task for game, own in by(self.runs, "game").items()}
+        return reference_table(tasks, more=() if self.track is None else ("nines",))
+
+    @property
+    def words(self) -> str:
+        """The rules of the board, and how the figures are computed."""
+        if self.track is None:
+            return INTRODUCTION
+        rules = _self_play(self.track) if self.track.self_play else _scores(self.track)
+        runs = plural(self.others, "run")
+        left = f" Left out: {self.others} {runs} of the folder in other tasks."
+        return rules + (left if self.others else "")
+
+
+def read_board(folder: Path) -> Board:
+    """Read the finished runs of a folder.
+
+    Raises:
+        RunError: if a run is damaged, the runs are of several tracks, or a run is of another
+            version of its track or on the board twice.
+    """
+    return board_of(read_runs(folder), folder)
+
+
+def board_of(runs: Sequence[Run], folder: Path) -> Board:
+    """Make the board of the runs of a folder.
+
+    Raises:
+        RunError: as for ``read_board``.
+    """
+    names = sorted({run.track or "no track" for run in runs})
+    if len(names) > 1:
+        raise RunError(f"folder must hold runs of one track, got {', '.join(names)} in {folder}")
+    track = TRACKS.get("".join(names))
+    own = [run for run in runs if track is not None and run.game in track.games]
+    if track is None or not own:
+        return Board(folder, None, list(runs))
+    own.sort(key=lambda run: (track.games.index(run.game), run.order))
+    _check(own, track)
+    return Board(folder, track, own, len(runs) - len(own))
+
+
+def _check(runs: Sequence[Run], track: Track) -> None:
+    """Check the versions of runs; two runs of an agent with the same seed would be one sample."""
+    known: dict[tuple[str, str, int], str] = {}
+    for run in runs:
+        if run.version != track.version:
+            raise RunError(
+                f"{run.name} must be of version {track.version} of {track.name}, got "
+                f"{json.dumps(run.version)}"
+            )
+        earlier = known.setdefault((run.game, run.agent, run.seed), run.name)
+        if earlier != run.name:
+            raise RunError(
+                f"runs of {run.agent} in {run.game} must have different seeds, got seed "
+                f"{run.seed} in {earlier} and {run.name}"
+            )
+
+
+def write(folder: Path) -> list[Path]:
+    """Write the results of the finished runs in a folder, and the tables: leaderboard.md.
+
+    Raises:
+        RunError: as for ``read_board``.
+        WriteError: if the folder cannot be written to.
+    """
+    return write_board(board_of(runs := read_runs(folder), folder), runs)
+
+
+def write_board(board: Board, runs: Sequence[Run]) -> list[Path]:
+    """Write the results of runs and their board into its folder."""
+    written = write_runs(runs, board.folder)
+    parts = [f"# {board.title}", board.words, *(each.markdown() for each in board.tables)]
+    parts += [board.more.words, board.more.table.markdown()]
+    path = board.folder / "leaderboard.md"
+    write_file(path, ("\n\n".join(parts) + "\n").encode())
+    return [*written, path]
+
+
+def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:
+    """Let the final policies of a game's agents play each other, in both seats.
+
+    Args:
+        runs: of one game; of each agent the first takes part.
+        folder: the folder of their run folders.
+    """
+    from ..learners.adapter import ModelPolicy  # needs stable-baselines3
+
+    first: dict[str, Any] = {}
+    for agent, own in by(runs, "agent").items():
+        model, env = folders.load_model(folder / own[0].name)
+        first[agent] = ModelPolicy(model, env.task.game)
+    return payoff_matrix({**first, **{name: name for name in REFERENCES}}, env.task)
+
+
+def cross_tables(runs: Sequence[Run], folder: Path) -> Part:
+    """Make the cross tables of games, below each other.
+
+    Models of runs are large, so that a folder may lack them: its games are left out.
+    """
+    games = by(runs, "game").items()
+    found, left_out = attempted({name: partial(cross_table, own, folder) for name, own in games})
+    names = list(dict.fromkeys(name for each in found.values() for name in each.names))
+    rows = []
+    for game, each in found.items():
+        for name, payoffs in zip(each.names, each.payoffs, strict=True):
+            known = {other: f"{p:.4f}" for other, p in zip(each.names, payoffs, strict=True)}
+            cells = [known.get(other, "-") for other in names]
+            rows.append([game, name, *cells, f"{each.means[name]:.4f}"])
+    header = ["game", "payoff of", *names, "mean against the others"]
+    return Part("Cross table", CROSS + left_out, Table(header, rows, texts=2))
+
+
+def _over(track: Track) -> list[Column]:
+    """Return the columns of the table over all games."""
+    return [
+        single("games", lambda own: f"{len(own)} of {len(track.games)}"),
+        single("runs", lambda own: str(sum(map(len, own)))),
+        single("trials", _trials),
+        estimated(("mean nines", "95 % interval"), "nines", mean, ".3f"),
+        estimated(("IQM", "95 % interval of the IQM"), "score", iqm, ".4f"),
+        estimated(("area", "95 % interval of the area"), "area", mean, ".4f"),
+        SECONDS,
+    ]
+
+
+def _trials(own: Strata) -> str:
+    """Write the number of trials of all runs; "-" if they differ or it is not known."""
+    found = {run.trials for group in own for run in group}
+    number = found.pop() if len(found) == 1 else None
+    return "-" if number is None else str(number)
+
+
+def _reached(least: float) -> Column:
+    """Make the column of the moves to a score."""
+    return single(
+        f"moves to {least}",
+        lambda own: moves_text([run.moves_to(least) for group in own for run in group]),
+    )
+
+
+def _mean_and_iqm(own: Strata) -> list[str]:
+    found, scores = estimate(numbers(own, "score"), mean), numbers(own, "score")
+    middle = iqm([sample[None] for sample in scores])[0]
+    worst = min(sample.min() for sample in scores)
+    return [*(f"{each:.4f}" for each in (found.middle, middle, worst)), interval_text(found, ".4f")]
+
+
+def _largest(own: Strata) -> str:
+    return f"{1000 * max(sample.max() for sample in numbers(own, 'exploitability')):.2f}"
+
+
+def _equilibrium(own: Strata) -> str:
+    seats = (numbers(own, f"equilibrium_{seat}")[0].mean() for seat in (0, 1))
+    return " and ".join(f"{value:.4f}" for value in seats)
+
+
+AREA = average("area", "area", ".4f")
+REACHED = [_reached(0.9), _reached(0.99)]
+SECONDS = average("seconds", "seconds", ".0f")
+#: Columns of a track's games, and those of games of self-play.
+OF_SCORES = [REGRET, average("flawless games", "flawless", ".1%")]
+OF_SELF_PLAY = [
+    average("exploitability per 1,000 games", "exploitability", ".2f", 1000),
+    single("worst seed", _largest),
+    average("value of seat 0", "guaranteed_0", ".4f"),
+    average("value of seat 1", "guaranteed_1", ".4f"),
+    single("in equilibrium", _equilibrium),
+]
+#: Columns of the board of any tasks.
+RESULTS = [
+    SEEDS,
+    Column(("mean", "IQM", "worst seed", "95 % interval of the mean"), _mean_and_iqm),
+    SECONDS,
+    *REACHED,
+]
+
+CROSS = (
+    "Who beats whom: the expected payoff of a row against a column, the mean over both seats. Of "
+    "each agent the run of the smallest seed plays."
+)
+INTRODUCTION = (
+    "Exact normalised scores: 1 is the optimum, 0 uniformly random play. Each is computed over "
+    "every state of the game, so that the seed of training is the only noise. Intervals come from "
+    "resampling seeds, within each game where games are put together. Seconds are those of one "
+    "run on one core, its exact scores included; moves are the agent's until a run's exact score "
+    "first reached 0.9 and 0.99, a mean over seeds (-: some seed never did)."
+)
+
+
+def _scores(track: Track) -> str:
+    """Put the rules of a track into words, and how the figures are computed."""
+    percents = ", ".join(map(str, PERCENTS))
+    return (
+        f"Every run makes at most {track.moves:,} moves of its agent in all, exploration included, "
+        "in a game with its default keywords. Its last policy is scored, not its best, and the "
+        f"policy at {percents} per cent of the moves: exactly, over every state of the game, so "
+        "that the seed of training is the only noise. 1 is the optimum, 0 uniformly random play; "
+        "nines are -log10(1 - normalised score), at most 9. The headline is the mean of the nines "
+        "over games and seeds; IQM is the mean of the middle half of all normalised scores; the "
+        "area is that under the curve of normalised scores, over the logarithm of the moves. "
+        f"Intervals come from {RESAMPLES:,} bootstrap resamples of the seeds within each game, and "
+        "are rather too narrow for so few seeds. Moves to 0.9 and 0.99 are the first mark with "
+        "such a score, a mean over seeds (-: some seed never did); seconds are those of one run, "
+        "its exact scores included. Trials are those of the search for the hyperparameters, 0 of "
+        "hyperparameters set by hand (-: they are not those of the package)."
+    )
+
+
+def _self_play(track: Track) -> str:
+    """Put the rules of a track of self-play into words, and how the figures are computed."""
+    percents = ", ".join(map(str, PERCENTS))
+    return (
+        f"Every run makes at most {track.moves:,} moves of both seats in all, exploration "
+        "included, and meets nobody but itself. Its last policy is scored, not its best, and the "
+        f"policy at {percents} per cent of the moves: exactly, over every state of the game. "
+        "Exploitability is the mean over both seats of the value in equilibrium minus the value "
+        "against a best response; the values of the seats are those against a best response. The "
+        "normalised score is 1 - exploitability / that of uniformly random play; nines are "
+        "-log10(1 - normalised score), at most 9. The headline is the mean of the nines over games "
+        "and seeds; IQM is the mean of the middle half of all normalised scores; the area is that "
+        "under their curve, over the logarithm of the moves. Intervals come from "
+        f"{RESAMPLES:,} bootstrap resamples of the seeds within each game, and are rather too "
+        "narrow for so few seeds. Seconds are those of one run, its scores until the end included. "
+        "Trials are those of the search for the hyperparameters, 0 of hyperparameters set by hand "
+        "(-: they are not those of the package)."
+    )

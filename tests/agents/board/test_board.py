@@ -1,0 +1,170 @@
+"""The board of a track: which runs are on it, and its tables."""
+
+import csv
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.agents.board import board as boards
+from exactdice.agents.board import results
+from exactdice.agents.board.board import Board, read_board
+from exactdice.agents.board.config import BenchmarkConfig
+from exactdice.agents.board.statistics import area
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.baselines import verify
+from finished_runs import run
+
+TINY = Track("tiny", 1, 20_000, ("Greed", "FourTwoOne"), seeds=2)
+PLACES = (
+    "board.config",
+    "board.board",
+    "board.results",
+    "runs.callback",
+    "runs.config",
+    "runs.run",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tracks():
+    """Add a track that takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place in (*PLACES, "runs.train"):
+            patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Run the tiny track with two seeds of Q-learning in one of its games, and one of the other."""
+    place = tmp_path_factory.mktemp("board") / "tiny"
+    config = BenchmarkConfig(
+        track="tiny", games=("FourTwoOne",), algorithms=("qlearning",), folder=place, jobs=1
+    )
+    assert [cell.seed for cell in config.cells()] == [0, 1]
+    for cell in config.cells():
+        train(replace(cell, num_envs=16))
+    other = replace(config.cells()[0], game="Greed", seed=1, num_envs=16)
+    train(replace(other, run_folder=place / "Greed-qlearning-outcome-1"))
+    return place
+
+
+def test_the_benchmark_writes_the_board_of_its_track(folder):
+    paths = boards.write(folder)
+    assert [path.name for path in paths] == [
+        "results.csv", "curves.csv", "certificates.zip", "leaderboard.md",
+    ]  # fmt: skip
+    with paths[0].open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["game"], row["seed"]) for row in rows] == [
+        ("Greed", "1"), ("FourTwoOne", "0"), ("FourTwoOne", "1"),
+    ]  # fmt: skip
+    for row in rows[1:]:
+        place = folder / f"FourTwoOne-qlearning-outcome-{row['seed']}"
+        saved = json.loads((place / "score.json").read_text())
+        assert float(row["normalized"]) == verify(place / "certificate.npz").normalized
+        assert float(row["flawless"]) == saved["flawless"]
+        assert int(row["steps"]) <= 20_000
+    text = paths[-1].read_text()
+    assert text.startswith("# tiny, v1\n\nEvery run makes at most 20,000 moves")
+    assert "\n| Q-learning | 2 of 2 | 3 | - | " in text
+    assert "\n| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 | 2.177 |" in text
+
+
+def test_the_rows_of_an_algorithm_by_hand():
+    curve = {"track": "tiny", "moves": TINY.marks, "scores": (0.0, 0.9, *[0.95] * 5)}
+    never = {**curve, "scores": (0.5,) * 7}
+    runs = [run("Greed", seed, score, **curve) for seed, score in enumerate((0.9, 0.99, 0.999))]
+    runs += [run("Greed", 0, 0.9999, "dqn", **curve)]
+    runs += [run("FourTwoOne", seed, 0.0, **never) for seed in range(3)]
+    agents, scores, games = Board(Path(), TINY, runs).tables
+    (first, second) = agents.rows
+    assert first[:5] == ["PPO", "2 of 2", "6", "40", "1.000"]  # the mean of 2 and 0
+    assert first[5] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
+    assert first[6] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
+    assert first[-1] == "2"
+    assert second[:6] == ["DQN", "1 of 2", "1", "40", "4.000", "-"]  # it has not run all games
+    assert scores.header == ["normalised score", "Greed", "FourTwoOne"]
+    assert scores.rows == [["PPO", "0.9630", "0.0000"], ["DQN", "0.9999", "-"]]
+    assert [row[:3] for row in games.rows] == [
+        ["Greed", "PPO", "3"], ["Greed", "DQN", "1"], ["FourTwoOne", "PPO", "3"],
+    ]  # fmt: skip
+    height = f"{area(TINY.marks, np.array(curve['scores'])):.4f}"
+    assert games.rows[0][3] == "2.000"
+    assert games.rows[0][5:] == ["0.9630", height, "400", "-", "37.0 wins", "25.0%", "2"]
+    assert games.rows[2][6:8] == ["0.5000", "-"]
+    assert games.rows[2][9] == "1000.0 points"
+    for table in (agents, scores, games):
+        assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
+    """Those of a ladder have a leaderboard, in which each size is a game of its own."""
+    for size in (10, 5):
+        train(
+            TrainConfig(
+                game="Greed", env={"max_score": size}, track="tiny", algorithm="qlearning",
+                num_envs=16, run_folder=tmp_path / f"Greed-{size}",
+            )
+        )  # fmt: skip
+    board = read_board(tmp_path)
+    assert board.track is None
+    assert [run.game for run in board.runs] == ["Greed, max_score 5", "Greed, max_score 10"]
+    assert {row[0] for row in board.more.table.rows} == {run.game for run in board.runs}
+    (tmp_path / "FourTwoOne").symlink_to(folder / "FourTwoOne-qlearning-outcome-0")
+    board = read_board(tmp_path)
+    assert board.track == TINY
+    assert [run.game for run in board.runs] == ["FourTwoOne"]
+    assert board.words.endswith(" Left out: 2 runs of the folder in other tasks.")
+
+
+def test_runs_of_another_version_are_refused(folder, monkeypatch):
+    newer = replace(TINY, version=2)
+    monkeypatch.setitem(boards.TRACKS, "tiny", newer)
+    with pytest.raises(RunError, match="must be of version 2 of tiny, got 1"):
+        read_board(folder)
+
+
+def test_runs_of_two_tracks_are_refused(folder, tmp_path):
+    (tmp_path / "one").symlink_to(folder / "FourTwoOne-qlearning-outcome-0")
+    train(TrainConfig(game="FourTwoOne", algorithm="qlearning", steps=2000, num_envs=16,
+                      run_folder=tmp_path / "two"))  # fmt: skip
+    with pytest.raises(RunError, match="folder must hold runs of one track, got no track, tiny in"):
+        read_board(tmp_path)
+
+
+def test_two_runs_of_the_same_seed_are_refused(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "twice")
+    one = tmp_path / "twice/FourTwoOne-qlearning-outcome-0"
+    shutil.copytree(one, tmp_path / "twice/another")
+    with pytest.raises(RunError, match="Q-learning in FourTwoOne must have different seeds, got"):
+        read_board(tmp_path / "twice")
+
+
+@pytest.mark.parametrize(("name", "value"), [("flawless", None), ("normalized", math.nan)])
+def test_damaged_scores_are_refused(folder, tmp_path, name, value):
+    shutil.copytree(folder, tmp_path / "damaged")
+    path = tmp_path / "damaged/FourTwoOne-qlearning-outcome-0/score.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    with pytest.raises(RunError, match=r"score.json must be the score of a run"):
+        read_board(tmp_path / "damaged")
+
+
+@pytest.mark.parametrize(
+    ("changes", "trials"),
+    [
+        ({}, 40),
+        ({"num_envs": 2}, None),
+        ({"env": {"encoding": "onehot"}}, None),
+        ({"hyperparams": {"batch_size": "17"}}, None),
+    ],
+)
+def test_changed_hyperparameters_are_of_no_search(changes, trials):
+    config = TrainConfig(game="Greed", algorithm="dqn", track="exactdice-10k", **changes)
+    assert results.trials_of(config) == trials
