@@ -31,6 +31,9 @@ from .sizes import PIECE, check_memory
 from .types import Array, Decide, IntArray, Stage
 from .values import Values
 
+#: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
+WAY = 50
+
 
 def levels_of(count: int, moves: Iterable[int]) -> IntArray:
     """Give each of many stages the largest number of moves that lead to it from others.
@@ -346,8 +349,6 @@ class ListedBlock(Block):
         return f"state {state} of player {mover}"
 
 
-#: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
-WAY = 50
 #: Positions, and their moves.
 _Part: TypeAlias = tuple[IntArray, FlatMoves]
 

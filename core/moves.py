@@ -34,6 +34,8 @@ from .values import Values
 
 #: Number of ways that are listed at once, about 25 MB.
 BATCH = 2**17
+#: Largest number of outcomes of moves that are listed one by one: 134 MB.
+MOST = 2**25
 
 
 class Outcomes(NamedTuple):
@@ -187,10 +189,6 @@ def move_roundings(game: Game, pays_early: bool) -> int:
     """
     most = int(np.count_nonzero(game.laws, axis=1).max())
     return 1 + law_roundings(game) + most * (2 if pays_early else 1)
-
-
-#: Largest number of outcomes of moves that are listed one by one: 570 MB.
-MOST = 2**25
 
 
 class Moves(NamedTuple):

@@ -13,7 +13,7 @@ from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentation, presents
 from small_games import Coins, Rounds
 
-from exactdice.testing import answers, batches, check_game
+from exactdice.testing import answers, check_game, rules
 
 PLACE = str(Path(__file__).parent.parent / "examples/twenty_one.py") + ":TwentyOne"
 
@@ -272,7 +272,7 @@ def test_rules_that_depend_on_the_size_of_the_batch_are_named(twenty_one, name, 
         f"({name} must say the same of a (state|move) in every batch, got others of|of one mo)"
     )
     with pytest.raises(GameError, match=message):
-        batches.check_batches(broken(twenty_one, **{name: method}))
+        rules.check_batches(broken(twenty_one, **{name: method}))
 
 
 def test_nan_is_named(twenty_one):

@@ -12,6 +12,7 @@ draws the context in which the agent begins. The last nodes are those that pay: 
 contexts again, with what a result pays that leads there.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,19 +21,105 @@ from ...baselines import Task
 from ...baselines.cache import cached
 from ...baselines.solving.players import spread
 from ...baselines.task import first_law
-from ...core import FLOATS, Array, FloatArray, IntArray, Leg, Moves, SizeError, TurnGame, frozen
+from ...core import (
+    FLOATS,
+    AliasLaws,
+    Array,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Leg,
+    Moves,
+    SizeError,
+    TurnGame,
+    frozen,
+)
 from ...core.contract import order_of
 from ...core.positions import states_of
 from ...core.sweeps import sweeps_of
 from ...core.turn import Piece
 from ..api.encoding import Encoding, EncodingName, Features
-from .builder import ProcessBuilder
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
+#: Limit of the tables of a task, in bytes; larger games are played by their rules.
+LIMIT = 2**28
 #: After the agent's last move the rest of a game with fewer payoffs than this is one draw.
 MOST_PAYOFFS = 64
 #: Law and first entry of each move of a player, each of shape (state, action).
 _Moves: TypeAlias = tuple[IntArray, IntArray]
+
+
+class ProcessBuilder:
+    """Collects laws and entries of ``leads_to``; it begins with the law ``SURE``."""
+
+    def __init__(self) -> None:
+        self.laws: list[FloatArray] = [np.ones((1, 1))]
+        self.leads_to: list[IntArray] = []
+        self.num_laws, self.num_entries = 1, 0
+
+    def add_laws(self, table: FloatArray) -> int:
+        """Add laws, shape (law, outcome), and return the number of the first law."""
+        self.laws.append(table)
+        self.num_laws += len(table)
+        return self.num_laws - len(table)
+
+    def add_entries(self, leads_to: IntArray) -> int:
+        """Add entries of any shape to ``leads_to``, and return the number of the first entry."""
+        self.leads_to.append(leads_to.ravel())
+        self.num_entries += leads_to.size
+        return self.num_entries - leads_to.size
+
+    def check(self, numbers: float) -> None:
+        """Check that the tables stay within ``LIMIT``.
+
+        Args:
+            numbers: number of entries of eight bytes that are still to be added.
+
+        Raises:
+            SizeError: if the tables would be larger.
+        """
+        if 8 * (self.num_entries + numbers) > LIMIT:
+            raise SizeError(f"tables must take at most {LIMIT} bytes")
+
+    def process(
+        self,
+        *,
+        moves: Sequence[IntArray],
+        nodes: Sequence[IntArray],
+        node_gains: FloatArray | None,
+        events: IntArray,
+        worst: float,
+        payoffs: FloatArray,
+        start: int,
+        legal: BoolArray,
+        groups: ContextGroups,
+        seen: slice,
+    ) -> Process:
+        """Build the process (see ``Process``), with integers of 32 bits.
+
+        Args:
+            moves: ``move_laws`` and ``move_firsts``, each of shape (place, action).
+            nodes: ``node_laws``, ``node_firsts`` and ``node_contexts``.
+            node_gains: what the agent is paid at each node; None if no node pays.
+            events: shape (result, context).
+            worst: payoff of illegal moves.
+            payoffs: all other payoffs, in increasing order.
+            start: event with which a game begins.
+            legal: the legal actions, shape (place, action).
+            groups: the state of each place in each context.
+            seen: the components of an observation that depend on the place.
+        """
+        integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
+        tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)
+        rest: Any = (
+            np.array([0.0, worst, *payoffs]),
+            start,
+            legal.astype(np.int8, order="C"),
+            groups,
+            seen,
+            node_gains,
+        )
+        return Process(AliasLaws.of(self.laws), *tables, *rest)
 
 
 def process_of_turns(task: Task, game: TurnGame) -> Process:
@@ -357,7 +444,7 @@ def process_of(task: Task) -> Process | None:
     """Make the tables of a task.
 
     Returns:
-        The tables; None if they would take more than ``builder.LIMIT`` bytes, or if the policy of
+        The tables; None if they would take more than ``LIMIT`` bytes, or if the policy of
         another player is not a table.
 
     Raises:

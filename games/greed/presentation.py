@@ -10,8 +10,7 @@ from ...core.dice import dice_with_sum
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, plural, said_of, sentence, whose
-from .endings import BUST, HIGHER, TIES
-from .game import Greed
+from .game import BUST, HIGHER, TIES, Greed
 
 SHOWN = 30  # the largest number of dice that are drawn
 

@@ -10,7 +10,7 @@ from exactdice.baselines.task import Task
 from exactdice.core import EXACT, Array, IntArray, Stage
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import Greed
-from exactdice.games.greed.endings import TIES
+from exactdice.games.greed.game import TIES
 
 from ..claim import At, Claim
 from .last_turns import last_turns

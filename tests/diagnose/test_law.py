@@ -52,7 +52,7 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
 
 
 def test_what_has_no_tables_is_refused(monkeypatch):
-    monkeypatch.setattr("exactdice.envs.engine.builder.LIMIT", 1000)
+    monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
     task = Task(Greed(9, 4), 0, "random")
     assert process_of(task) is None
     with pytest.raises(InputError, match="must have tables of its moves to be audited"):

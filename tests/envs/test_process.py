@@ -10,7 +10,7 @@ from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine
 from exactdice.envs.api.encoding import Encoding
-from exactdice.envs.engine import builder
+from exactdice.envs.engine import tables
 from exactdice.envs.engine.rule_lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
@@ -85,8 +85,8 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
     """And the games are as long, and as good, as by tables."""
     task = Task(Greed(6, 3), 1, "random")
     rng, means = np.random.default_rng(0), []
-    for limit in (builder.LIMIT, 0):
-        monkeypatch.setattr(builder, "LIMIT", limit)
+    for limit in (tables.LIMIT, 0):
+        monkeypatch.setattr(tables, "LIMIT", limit)
         cache.clear_cache()
         engine = Engine(task, 20_000)
         assert isinstance(engine._lanes, RuleLanes) == (limit == 0)

@@ -8,10 +8,9 @@ from ..core.positions import has_few_states
 from ..core.sizes import show
 from ..envs.planners.transitions import LIMIT
 from .answers import check_answers
-from .batches import check_batches
 from .enumeration import Listing
 from .environments import check_environments
-from .rules import check_rules
+from .rules import check_batches, check_rules
 
 __all__ = ["check_game"]
 
