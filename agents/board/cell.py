@@ -13,10 +13,9 @@ two files after the files that they depend on.
 import io
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from rich.console import Console
 
 from ...core.folders import HOST
@@ -45,19 +44,9 @@ def is_finished(cell: TrainConfig) -> bool:
 def owned(cell: TrainConfig) -> Iterator[bool]:
     """Become the owner of a cell; yields False if another process owns it."""
     folder = folder_of(cell)
-    lock = FileLock(folder.with_name(f".{folder.name}.lock"), timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()
-        if is_finished(cell):  # the owner of a new lock file will find the cell finished
-            with suppress(OSError):  # Windows refuses if another process has the file open
-                Path(lock.lock_file).unlink(missing_ok=True)
+    file = folder.with_name(f".{folder.name}.lock")
+    with folders.locked(file, lambda: is_finished(cell)) as mine:
+        yield mine
 
 
 def is_owned(cell: TrainConfig) -> bool:

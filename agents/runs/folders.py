@@ -25,7 +25,7 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,34 +60,53 @@ FILES = (
 
 
 @contextmanager
+def locked(path: Path, over: Callable[[], bool] = lambda: True) -> Iterator[bool]:
+    """Hold the lock of a file during the block, and say so; say False if another process holds it.
+
+    The operating system releases the lock when the process ends, however it ends. A file that a
+    kill has left is not a lock.
+
+    Args:
+        path: the file.
+        over: whether nobody will need the file after the block, so that it is removed.
+
+    Raises:
+        WriteError: if the file cannot be made.
+    """
+    from filelock import FileLock, Timeout  # of the extra "agents", as in load_model
+
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    except OSError as error:
+        raise WriteError(f"{path.parent} cannot be written to: {error.strerror or error}") from None
+    try:
+        yield True
+    finally:
+        if over():
+            with suppress(OSError):  # Windows refuses, as the file is open
+                path.unlink(missing_ok=True)
+        lock.release()
+
+
+@contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Hold the lock of a run folder during the block, so that no other process trains there.
-
-    The operating system releases the lock when the process ends, however it ends. A lock file that
-    a kill has left is not a lock.
 
     Raises:
         RunError: if another process holds the lock.
         WriteError: if the folder cannot be written to.
     """
-    from filelock import FileLock, Timeout  # of the extra "agents", as in load_model
-
-    lock = FileLock(folder / ".lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise RunError(
-            f"run folder must be one that no other process trains in, got {folder}: wait for its "
-            "end, or end it"
-        ) from None
-    except OSError as error:
-        raise WriteError(f"{folder} cannot be written to: {error.strerror or error}") from None
-    try:
+    with locked(folder / ".lock") as mine:
+        if not mine:
+            raise RunError(
+                f"run folder must be one that no other process trains in, got {folder}: wait for "
+                "its end, or end it"
+            )
         yield
-    finally:
-        with suppress(OSError):  # Windows refuses, as the file is open; there, filelock removes it
-            Path(lock.lock_file).unlink(missing_ok=True)
-        lock.release()
 
 
 def clean(folder: Path) -> None:

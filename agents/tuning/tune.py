@@ -16,12 +16,14 @@ from statistics import fmean
 from typing import Any
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.study import MaxTrialsCallback, Study
 from optuna.trial import Trial, TrialState
 from pebble import ProcessExpired
 from rich.console import Console
 
-from ...core import make_folder
+from ...core import WriteError, make_folder
+from ...core.words import first_line
 from ..algorithms import ALGORITHMS
 from ..board.pool import workers
 from ..board.tables import attempted
@@ -69,6 +71,7 @@ def tune(
         InputError: if the folder cannot be written to or belongs to another search, or the backend
             ``ray`` is not installed.
         RunError: if a worker was lost, or no finalist has trained with all seeds.
+        WriteError: if there is no room; the trials before are kept.
         KeyboardInterrupt: after Ctrl-C.
     """
     console = console or Console()
@@ -86,6 +89,12 @@ def tune(
     except KeyboardInterrupt:
         say("stopped; the same command goes on")
         raise
+    except StorageInternalError as error:  # a full disk, or a server that has gone
+        cause = error.__cause__
+        reason = first_line(cause if isinstance(cause, Exception) else error)
+        raise WriteError(
+            f"the trials cannot be kept: {reason}; the same command goes on from the last one"
+        ) from None
     written = tables.write(config, study)
     drawn, left_out = attempted({"pictures": partial(draw, study, config.place)} if draw else {})
     written += drawn.get("pictures", [])

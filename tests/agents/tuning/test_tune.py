@@ -19,9 +19,10 @@ from exactdice.agents.tuning import tune as tuner
 from exactdice.agents.tuning.config import TuneConfig
 from exactdice.agents.tuning.study import FINAL_SEEDS, RUNGS, open_study
 from exactdice.agents.tuning.tune import tune
-from exactdice.core import InputError
+from exactdice.core import InputError, WriteError
 from exactdice.games import Greed
 from exactdice.look.tuning import importances
+from full_disk import no_file_above
 from optuna.pruners import NopPruner
 from optuna.trial import TrialState
 from rich.console import Console
@@ -381,6 +382,19 @@ def test_the_folder_of_another_search_is_refused(search):
     tune(search(trials=1), quiet())
     with pytest.raises(InputError, match="has algorithm qlearning instead of ppo: choose another"):
         tune(search(algorithm="ppo"), quiet())
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_full_disk_leaves_the_trials_that_were_there(search):
+    tune(search(trials=2), quiet())
+    size = (search().place / "search.db").stat().st_size
+    before = drawn(search())
+    with no_file_above(size), pytest.raises(WriteError, match="^the trials cannot be kept: .*disk"):
+        tune(search(trials=200), quiet())
+    assert drawn(search())[:2] == before
+    left = len(drawn(search()))
+    tune(search(trials=left + 1), quiet())
+    assert len(drawn(search())) == left + 1
 
 
 def test_a_damaged_database_is_refused(search):
