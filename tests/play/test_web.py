@@ -208,10 +208,10 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     offered = web.get("/api/setup").json
     greed = next(one for one in offered["games"] if one["name"] == offered["first"])
     assert greed["against"] == "if_else"
-    assert [one["title"] for one in greed["opponents"]] == [
-        *("Beginner", "Club", "Strong", "Perfect", "Rules of thumb", "Last-turn expert", "Random"),
-        "Another person",
-    ]
+    titles = [one["title"] for one in greed["opponents"]]
+    assert titles[:4] == ["Beginner", "Club", "Strong", "Perfect"]
+    assert titles[-2:] == ["Random", "Another person"]
+    assert {"Rules of thumb", "Last-turn expert"} < set(titles)
     assert all(one["about"].endswith(".") for game in offered["games"] for one in game["opponents"])
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
     for game in offered["games"]:
