@@ -1,7 +1,7 @@
 """The sweeps of any game, whose moves are listed one by one.
 
 A block keeps its moves as flat arrays, in the order in which a pass forward meets them, so that
-each step of a pass works on slices of them (see ``flat_moves``). The blocks of the games asked for
+each step of a pass works on slices of them (see ``block_moves``). The blocks of the games asked for
 last are kept.
 """
 
@@ -14,9 +14,9 @@ import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic
+from .block_moves import BlockMoves, Step, divided_by_level, joined, list_block, small
 from .blocks import Block, PayoffLaw
 from .contract import order_of
-from .flat_moves import FlatMoves, Step, divided_by_level, joined, list_flat, small
 from .game import Game
 from .moves import (
     batches,
@@ -109,7 +109,7 @@ class ListedBlock(Block):
         arithmetic: Arithmetic,
         positions: IntArray,
         levels: IntArray,
-        moves: FlatMoves,
+        moves: BlockMoves,
         places: IntArray,
     ) -> None:
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
@@ -350,7 +350,7 @@ class ListedBlock(Block):
 
 
 #: Positions, and their moves.
-_Part: TypeAlias = tuple[IntArray, FlatMoves]
+_Part: TypeAlias = tuple[IntArray, BlockMoves]
 
 
 class ListedBlocks:
@@ -400,14 +400,14 @@ class ListedBlocks:
         bounds = np.cumsum(np.bincount(blocks[known]))[:-1]
         return np.split(known[in_order], bounds)
 
-    def _list(self, positions: IntArray) -> FlatMoves:
+    def _list(self, positions: IntArray) -> BlockMoves:
         """List the moves of some positions.
 
         Raises:
             SizeError: if there are too many, with those listed before.
         """
         listed = []
-        for moves in list_flat(self._game, self._seats, self._arithmetic, positions):
+        for moves in list_block(self._game, self._seats, self._arithmetic, positions):
             self._ways += len(moves.targets)
             check_memory("listed outcomes of moves", self._ways, WAY)
             listed.append(moves)
@@ -448,7 +448,7 @@ class ListedBlocks:
         return self._made[number]
 
     def _joined(
-        self, number: int, positions: Sequence[IntArray], moves: Sequence[FlatMoves]
+        self, number: int, positions: Sequence[IntArray], moves: Sequence[BlockMoves]
     ) -> ListedBlock:
         """Make one block of some of the game's blocks."""
         together = np.concatenate(positions)

@@ -218,7 +218,7 @@ class Moves(NamedTuple):
         return over
 
 
-def flat_moves(game: Game, seat: int, player: int) -> Moves:
+def tabulate_moves(game: Game, seat: int, player: int) -> Moves:
     """List the moves of a seat one by one, and check them.
 
     Raises:

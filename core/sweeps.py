@@ -30,7 +30,7 @@ from .contract import require_moves
 from .game import Game
 from .identity import once_a_game
 from .listed import listed_blocks
-from .moves import Moves, expected_worth, flat_moves, list_ways
+from .moves import Moves, expected_worth, list_ways, tabulate_moves
 from .positions import legal_moves, states_of
 from .tour import Choose, Tour
 from .turn_game import TurnGame
@@ -63,7 +63,7 @@ class Sweeps:
             GameError: if a move leads back or breaks another rule.
             SizeError: if there are too many.
         """
-        return flat_moves(self.game, seat, player)
+        return tabulate_moves(self.game, seat, player)
 
     @property
     def turn_game(self) -> TurnGame | None:

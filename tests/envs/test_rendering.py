@@ -15,8 +15,7 @@ from exactdice.envs.drawing.pieces import Box, Disc, Text
 from exactdice.envs.drawing.scene import event_of, names_of, scene_at
 from exactdice.envs.engine.lanes import Played
 from exactdice.games import GAMES, present
-from gymnasium.utils.play import PlayableGame
-from gymnasium.wrappers import HumanRendering, RecordVideo
+from gymnasium.wrappers import RecordVideo
 from small_games import SMALL
 
 import exactdice
@@ -176,26 +175,6 @@ def test_a_film_is_recorded(tmp_path):
     assert film.stat().st_size > 1000
 
 
-def test_stable_baselines3_records_a_film(tmp_path):
-    from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
-
-    games = DummyVecEnv([lambda: make("FourTwoOneMatch", render_mode="rgb_array")] * 2)
-    games = VecVideoRecorder(games, str(tmp_path), lambda step: step == 0, video_length=5)
-    games.reset()
-    for _ in range(6):
-        games.step([int(mask.argmax()) for mask in games.env_method("action_masks")])
-    games.close()
-    (film,) = tmp_path.glob("*.mp4")
-    assert film.stat().st_size > 1000
-
-
-def test_gymnasium_shows_pixels_to_people():
-    env = HumanRendering(make("Greed", render_mode="rgb_array"))
-    env.reset(seed=0)
-    env.step(3)
-    env.close()
-
-
 def test_a_window_shows_the_moves_of_the_others_one_by_one(monkeypatch):
     from exactdice.envs.drawing import rendering
 
@@ -239,11 +218,3 @@ def test_rendering_does_not_depend_on_the_encoding():
         env.reset(seed=0)
         texts.append(env.render())
     assert len(set(texts)) == 1
-
-
-def test_gymnasium_lets_people_play():
-    env = make("Greed", render_mode="rgb_array")
-    env.reset(seed=0)
-    game = PlayableGame(env, {(key,): key - ord("0") for key in map(ord, "0123456789")})
-    assert game.video_size == (600, 400)
-    assert sorted(game.relevant_keys) == list(map(ord, "0123456789"))

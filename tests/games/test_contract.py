@@ -79,11 +79,11 @@ BROKEN = {
     ),
     "paid too much together": (
         {"zero_sum": False, **paid(lambda payoffs, over: payoffs + 0.25 * ~over)},
-        r"payoff_range must hold the payoffs from any position on, .*, got .* to 1.(25|5|75) for",
+        r"payoff_range must hold the payoffs from any position on, (.*, got .* to 1.(25|5|75)|got .*/4) for",
     ),
     "paid too little together": (
         {"zero_sum": False, **paid(lambda payoffs, over: payoffs - 0.25 * ~over)},
-        r"payoff_range must hold the payoffs from any position on, .*, got -0.(25|5|75) to",
+        r"payoff_range must hold the payoffs from any position on, (.*, )?got -(0.(25|5|75) to|1/4 for)",
     ),
     "false zero_sum": (
         paid(lambda payoffs, over: payoffs / 2),
@@ -201,6 +201,7 @@ QUESTIONS = {
     "outcomes": lambda game: outcome_distribution("random", Task(game, 0, "random")),
     "environment": lambda game: begun(Task(game, 0, "random")),
     "planning": lambda game: sparse_law(Task(game, 0, "random")),
+    "check_game": check_game,
 }
 
 

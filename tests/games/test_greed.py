@@ -63,15 +63,6 @@ def test_a_tie_pays_what_its_rule_says(tie, seat):
     assert (move.payoffs[0, seat], move.payoffs[0, 1 - seat]) == TIES[tie]
 
 
-@pytest.mark.parametrize(("limit", "sides"), SMALL)
-def test_observations_and_states_are_inverse(limit, sides):
-    game = Greed(limit, sides)
-    states = np.arange(game.num_states)
-    observations = game.observe(states, 0)
-    assert (observations < game.observation_sizes).all()
-    assert (game.encode(observations) == states).all()
-
-
 def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_them():
     allowed = section_7(10, 3)
     for game, most in [(Greed(10, 3), allowed), (Greed(10, 3, max_dice=4), lambda own: 4)]:
@@ -197,19 +188,6 @@ def test_where_both_lose_a_tie_neither_is_the_others_mirror_image():
     assert GreedSweeps(Greed(5, 3, tie="lost")).backward_mirrored(lambda *_: None) is None
 
 
-def test_forward_is_the_adjoint_of_backward():
-    """<weights, backward(values)> - <weights, immediate> = <forward(weights), values>."""
-    game = Greed(20, 3)
-    rng = np.random.default_rng(3)
-    mask = game.mask(np.arange(game.num_states))
-    weights = rng.random((2, game.num_states, game.num_actions)) * mask
-    values = rng.random((2, game.num_states))
-    immediate = action_values(GreedSweeps(game), np.zeros_like(values), 0)
-    mass = sweeps_of(game).forward(lambda stage, _: weights[stage.positions], [], 0).array
-    gained = (weights * (action_values(GreedSweeps(game), values, 0) - immediate)).sum()
-    assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
-
-
 @pytest.mark.parametrize("kind", [FLOATS, EXACT])
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("tie", TIES)
@@ -276,12 +254,6 @@ def test_sampling_survives_the_largest_uniform_number():
     outcomes = InverseLaws(game.laws).draw(dice, Top())
     assert (game.laws[dice, outcomes] > 0).all()
     assert (draw(game, zeros, dice, Top()) == outcomes).all()
-
-
-def test_equal_games_are_equal():
-    assert Greed(10, 3) == Greed(10, 3)
-    assert hash(Greed(10, 3)) == hash(Greed(10, 3))
-    assert Greed(10, 3) != Greed(10, 3, max_dice=9)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class Onward(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FlatMoves:
+class BlockMoves:
     """The legal moves of some positions, by position and action, and the ways on from them.
 
     Each move has a way: one after which the game never goes on has a way of probability 0.
@@ -50,11 +50,11 @@ class FlatMoves:
         sources: IntArray = np.repeat(positions, self.counts)
         return sources
 
-    def in_order(self, positions: IntArray) -> "FlatMoves":
+    def in_order(self, positions: IntArray) -> "BlockMoves":
         """Take the positions in another order, given as their old numbers."""
         moves = in_a_row(self.mask.sum(axis=1), positions)
         ways = in_a_row(self.counts, moves)
-        return FlatMoves(
+        return BlockMoves(
             self.mask[positions],
             self.counts[moves],
             self.targets[ways],
@@ -63,7 +63,7 @@ class FlatMoves:
             self.pays_early,
         )
 
-    def divided(self, places: IntArray) -> tuple["FlatMoves", Onward]:
+    def divided(self, places: IntArray) -> tuple["BlockMoves", Onward]:
         """Divide the ways into those inside a block and those that leave it.
 
         Args:
@@ -79,7 +79,7 @@ class FlatMoves:
         onward = Onward(small(moves), self.targets[leave], self.numbers[:, leave])
         return replace(self, targets=targets).only(inside), onward
 
-    def only(self, which: BoolArray) -> "FlatMoves":
+    def only(self, which: BoolArray) -> "BlockMoves":
         """Keep some ways; a move that has none of them keeps one, of probability 0."""
         firsts = sums(self.counts)[:-1]
         keeps = which.copy()
@@ -93,9 +93,9 @@ class FlatMoves:
         )
 
 
-def list_flat(
+def list_block(
     game: Game, seats: tuple[int, ...], arithmetic: Arithmetic, positions: IntArray
-) -> Iterator[FlatMoves]:
+) -> Iterator[BlockMoves]:
     """List the moves of some positions, batch by batch.
 
     Args:
@@ -117,7 +117,7 @@ def list_flat(
 
 def _listed(
     game: Game, seats: tuple[int, ...], arithmetic: Arithmetic, mover: int, states: IntArray
-) -> FlatMoves:
+) -> BlockMoves:
     """List the moves of one player from some states."""
     rows, actions, ways = list_moves(game, mover, states, arithmetic)
     mask = np.zeros((len(states), game.num_actions), dtype=bool)
@@ -132,13 +132,13 @@ def _listed(
     kind = np.min_scalar_type(game.laws.size)
     numbers: Any = np.where(over, 0, 1 + ways.entries).astype(kind)
     after = effect.seats * game.num_states + effect.states
-    moves = FlatMoves(mask, np.bincount(ways.moves), after, numbers, gains, pays_early)
+    moves = BlockMoves(mask, np.bincount(ways.moves), after, numbers, gains, pays_early)
     return moves.only(numbers.any(axis=0))
 
 
-def joined(parts: Sequence[FlatMoves]) -> FlatMoves:
+def joined(parts: Sequence[BlockMoves]) -> BlockMoves:
     """Give the moves of many positions, in a row."""
-    return FlatMoves(
+    return BlockMoves(
         np.concatenate([part.mask for part in parts]),
         np.concatenate([part.counts for part in parts]),
         np.concatenate([part.targets for part in parts]),
@@ -173,7 +173,7 @@ class Step(NamedTuple):
 
 
 def divided_by_level(
-    moves: FlatMoves,
+    moves: BlockMoves,
     levels: IntArray,
     stages_in: Callable[[slice], list[tuple[slice, Stage]]],
 ) -> list[Step]:
