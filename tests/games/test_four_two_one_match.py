@@ -6,10 +6,9 @@ from functools import cache
 import by_hand_match as hand
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, occupancy, solve
+from exactdice.baselines import Task, occupancy, solve
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.core.sweeps import Sweeps, sweeps_for
-from exactdice.envs import Engine
 from exactdice.games import FourTwoOne, FourTwoOneMatch, InputError, present
 
 #: Keywords of matches whose moves can be listed.
@@ -95,44 +94,6 @@ def test_one_token_is_the_set_with_ties_lost():
     )
 
 
-@pytest.mark.parametrize(
-    ("tokens", "casts"), [(1, 2), *[pytest.param(n, 3, marks=pytest.mark.slow) for n in (1, 2)]]
-)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_any_player_wins_as_often_as_by_hand(tokens, casts, seat):
-    """A player of no sense whatever, against the uniform one."""
-    keywords = {"tokens": tokens, "charge_casts": casts}
-    keywords |= {"starter": "alternate", "short_pot": "spill"}
-    game = FourTwoOneMatch(**keywords)
-    states = np.arange(game.num_states)
-    mask = game.mask(states)
-    seen = game.observe(states, 0)
-    odd = (seen.sum(axis=1) * 7919) % mask.sum(axis=1)  # the how-manieth legal action
-    actions = (np.cumsum(mask, axis=1) == odd[:, None] + 1).argmax(axis=1)
-    chosen = {
-        tuple(row): action for row, action in zip(seen.tolist(), actions.tolist(), strict=True)
-    }
-    combinations, ranks = game.phases[0].round.combinations, game.phases[0].round.ranks
-
-    def ours(known, _legal):
-        pot, own, other, imposed, target, held, cast, made = known
-        padded = [*held, *[0] * (2 - len(held))], [*cast, *[0] * (3 - len(cast))]
-        rank = ranks[combinations.index(target)] if target else len(ranks)
-        row = (pot, own, other, *padded[0], *padded[1], made, imposed, rank)
-        dice = game.phases[0].round.subsets[chosen[tuple(map(int, row))]]
-        return {tuple(cast[die] for die in dice): 1}
-
-    def uniform(_known, legal):
-        return {taken: Fraction(1, len(legal)) for taken in legal}
-
-    rules = hand.Rules(**keywords)
-    players = [hand.by_policy(rules, ours), hand.by_policy(rules, uniform)]
-    by_hand = hand.Match(rules, tuple(players if seat == 0 else players[::-1])).value(0)
-    task = Task(game, seat, "random")
-    value = evaluate(actions, task, exact=True).value_before_play
-    assert value == (by_hand if seat == 0 else 1 - by_hand)
-
-
 @pytest.mark.slow
 def test_the_default_match_is_solved_exactly():
     """A fraction that is a fixed point in integers, and the one by hand."""
@@ -149,26 +110,6 @@ def test_every_variant_is_worth_what_it_is_by_hand(variant):
     solution = solve(Task(game))
     value = float(hand.Match(hand.Rules(**variant), exact=False).value())
     assert solution.value == pytest.approx(value, abs=solution.error_bound + 1e-11)
-
-
-@pytest.mark.parametrize("tokens", [4, pytest.param(11, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("seat", [0, 1])
-def test_simulated_matches_are_within_their_interval(seat, tokens):
-    """Uniform play of 400,000 matches, half of them in each seat, to four standard errors."""
-    lanes = 200_000
-    task = Task(FourTwoOneMatch(tokens), seat, "random")
-    engine, rng = Engine(task, lanes), np.random.default_rng(0)
-    playing = np.arange(lanes)
-    engine.reset(playing, rng)
-    won = 0.0
-    while len(playing):
-        mask = task.game.mask(engine.states[playing])
-        actions = (rng.random(mask.shape) * mask).argmax(axis=1)
-        outcome = engine.step(playing, actions, rng)
-        won += outcome.payoffs[outcome.over].sum()
-        playing = playing[~outcome.over]
-    exact = float(evaluate("random", task).value)
-    assert abs(won / lanes - exact) < 4 * np.sqrt(exact * (1 - exact) / lanes)
 
 
 match = cache(FourTwoOneMatch)

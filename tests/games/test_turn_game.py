@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from exactdice.core.moves import transitions
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, LowestScore, ShutTheBox
@@ -76,35 +75,6 @@ def test_forward_agrees_with_enumeration(game, kind):
             assert (masses[0] == masses[1]).all()
         else:
             np.testing.assert_allclose(*masses, atol=1e-12)
-
-
-@pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_every_move_leads_to_a_later_stage_or_ends(game):
-    order = {
-        (seat, int(state)): number
-        for number, (seat, states) in enumerate(game.stages())
-        for state in states
-    }
-    assert len(order) == game.num_states
-    for (seat, state), number in order.items():
-        for action in np.flatnonzero(game.mask(np.array([state]))[0]):
-            chances, move = transitions(game, seat, state, action)
-            assert chances.sum() == pytest.approx(1, abs=1e-14)
-            assert (move.payoffs[~move.over] == 0).all()
-            low, high = game.payoff_range
-            assert ((move.payoffs >= min(low, 0)) & (move.payoffs <= max(high, 0))).all()
-            for after in range(len(chances)):
-                if not move.over[after].all():
-                    later = int(move.seats[after]), int(move.states[after])
-                    assert order[later] > number
-
-
-@pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_observations_that_no_state_gives_are_told_apart(game):
-    everything = np.indices(game.observation_sizes).reshape(len(game.observation_sizes), -1).T
-    states = game.encode(everything)
-    assert sorted(states[states >= 0]) == list(range(game.num_states))
-    assert (game.observe(states[states >= 0], 0) == everything[states >= 0]).all()
 
 
 @pytest.mark.parametrize(
