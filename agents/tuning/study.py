@@ -62,9 +62,11 @@ def open_study(config: TuneConfig, worker: int = 0) -> Study:
                 grace_period=LOST,
                 heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(),
             )
+        optuna.logging.set_verbosity(optuna.logging.WARNING)  # of studies; trials are told
         study = optuna.create_study(
             storage=storage, study_name=config.place.name, load_if_exists=True, direction="maximize"
         )
+        optuna.logging.set_verbosity(optuna.logging.INFO)
     except Exception as error:  # of SQLAlchemy, of the driver of the database, or of Optuna
         reason = first_line(error)
         raise InputError(f"storage must be a database of a search, got {url}: {reason}") from None

@@ -99,15 +99,3 @@ def test_a_log_needs_its_library(small, tmp_path, monkeypatch, options, missing,
     with pytest.raises(InputError, match=message):
         Run.create(small(**options, run_folder=tmp_path / "run"))
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tensorboard": "yes"}, "tensorboard must be true or false, got 'yes'"),
-        ({"wandb": ""}, "wandb must be a text that is not empty, got ''"),
-    ],
-)
-def test_wrong_logs_are_named(small, options, message):
-    with pytest.raises(InputError, match=message):
-        small(**options)

@@ -44,13 +44,19 @@ def test_a_table_of_q_learning_is_refused_where_the_game_is_not(small):
         make_model(config, env)
 
 
-def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, monkeypatch):
-    """Of the arrays that stable-baselines3 makes."""
-    asked = {}
+@pytest.fixture
+def asked(monkeypatch):
+    """Give the bytes that are asked for, by the name of the hyperparameter."""
+    bytes_of = {}
     monkeypatch.setattr(
         "exactdice.agents.runs.models.check_memory",
-        lambda name, count, each: asked.update({name: count * each}),
+        lambda name, count, each: bytes_of.update({name: count * each}),
     )
+    return bytes_of
+
+
+def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, asked):
+    """Of the arrays that stable-baselines3 makes."""
     for algorithm, name in (("ppo", "n_steps"), ("dqn", "buffer_size")):
         config = small(algorithm=algorithm)
         model = make_model(config, make_env(config))
@@ -59,13 +65,8 @@ def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, monkeypatc
         assert taken / 3 < asked[name] < 3 * taken
 
 
-def test_what_several_steps_take_is_estimated_to_a_factor_of_three(small, monkeypatch):
+def test_what_several_steps_take_is_estimated_to_a_factor_of_three(small, asked):
     """What a batch of a buffer that adds up rewards takes while it is drawn."""
-    asked = {}
-    monkeypatch.setattr(
-        "exactdice.agents.runs.models.check_memory",
-        lambda name, count, each: asked.update({name: count * each}),
-    )
     sizes = {"batch_size": "64", "buffer_size": "2000", "n_steps": "200"}
     config = small(algorithm="dqn", hyperparams=sizes)
     model = make_model(config, make_env(config))

@@ -14,7 +14,7 @@ from exactdice.games import Greed
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import QRDQN, MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
-from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3 import DQN, PPO
 from stable_baselines3.common import evaluation
 from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
 from stable_baselines3.common.env_util import make_vec_env
@@ -146,16 +146,6 @@ def test_a_stochastic_dqn_is_epsilon_greedy():
     law = ModelPolicy(model, game, Reading(deterministic=False))(observations, masks)
     uniform = masks / masks.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(law, 0.75 * np.eye(7)[best] + 0.25 * uniform)
-
-
-@pytest.mark.parametrize("kind", [PPO, A2C, DQN])
-def test_plain_models_are_scored_with_and_without_masks(kind):
-    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
-    model = kind("MlpPolicy", env, seed=0, device="cpu")
-    held, free = (exactdice.score(model, env, masked=masked) for masked in (True, False))
-    assert (held.masked, free.masked) == (True, False)
-    assert held.value >= free.value
-    assert held.policy == kind.__name__
 
 
 def test_other_models_and_nan_are_refused():

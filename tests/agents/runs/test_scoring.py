@@ -100,29 +100,6 @@ def test_a_network_is_asked_only_where_it_has_a_choice(deterministic):
     assert (law[True][forced] == masks[forced]).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_is_taken_wherever_a_policy_is(kind):
-    env = make(seat=1)
-    model = kind("MlpPolicy", env, seed=3, device="cpu")
-    table = exactdice.as_policy(model, env).probabilities(STATES)
-    for ask in (
-        lambda policy: exactdice.evaluate(policy, env).value,
-        lambda policy: exactdice.occupancy(policy, env).sum(),
-        lambda policy: sum(exactdice.outcome_distribution(policy, env).values()),
-        lambda policy: exactdice.best_response(policy, env).value,
-        lambda policy: exactdice.exploitability(policy, env),
-        lambda policy: exactdice.expected_payoffs([policy, "random"], env)[0],
-        lambda policy: exactdice.payoff_matrix({"a": policy, "b": "random"}, env).payoffs[0, 1],
-        lambda policy: exactdice.solve(make(opponent=policy)).value,
-        lambda policy: exactdice.solve(Task(Greed(10, 3), 0, {1: policy}), exact=True).value,
-    ):
-        assert float(ask(model)) == pytest.approx(float(ask(table)), abs=1e-12)
-    env = make(opponent=model)
-    observation, _ = env.reset(seed=1)
-    assert env.observation_space.contains(observation)
-    assert env.unwrapped.task.labels == {1: kind.__name__}
-
-
 def trained_under_normalisation():
     vector = VecNormalize(DummyVecEnv([lambda: make(encoding="scaled")]))
     return PPO("MlpPolicy", vector, n_steps=64, seed=1, device="cpu").learn(1024), vector
@@ -351,12 +328,6 @@ def test_torch_modules_that_are_no_policies_are_refused(network, message):
 def test_a_torch_module_needs_an_environment_that_shows_it_something():
     with pytest.raises(ValueError, match="env must be an environment, .* Linear, a torch module"):
         exactdice.score(torch.nn.Linear(3, 7), TASK)
-
-
-def test_tensors_are_tables():
-    for table in (torch.zeros(242, dtype=torch.int64), torch.eye(7)[torch.zeros(242, dtype=int)]):
-        found = exactdice.score(table, make()).value
-        assert found == exactdice.score(np.zeros(242, dtype=int), make()).value
 
 
 def test_runs_and_certificates_are_policies(small, tmp_path):

@@ -4,12 +4,9 @@ import io
 import json
 from importlib.resources import files
 
-import numpy as np
 import pytest
-import torch
 import yaml
 from exactdice.agents.runs import folders
-from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
@@ -74,27 +71,6 @@ def test_the_last_model_of_a_track_is_diagnosed(tmp_path):
     found = diagnose_models(tmp_path / "run")
     assert list(found) == ["final"]
     assert found["final"].numbers["critic_rmse"] > 0
-
-
-@pytest.mark.parametrize("algorithm", SIZES)
-def test_a_run_that_is_interrupted_ends_as_one_that_was_not(algorithm, tmp_path, monkeypatch):
-    train(tiny(algorithm, tmp_path / "calm"), Console(file=io.StringIO()))
-    evaluate = ExactEvalCallback.evaluate
-
-    def stop(self):
-        self.stop = len(self.log["timesteps"]) == 2
-        return evaluate(self)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(ExactEvalCallback, "evaluate", stop)
-        assert train(tiny(algorithm, tmp_path / "run"), Console(file=io.StringIO())) is None
-    assert torch.load(tmp_path / "run/checkpoint.pt")["counters"]["num_timesteps"] == 96
-    assert train(TrainConfig(resume=tmp_path / "run"), Console(file=io.StringIO()))
-    calm, again = (folders.read_log(tmp_path / name) for name in ("calm", "run"))
-    for name in ("timesteps", "results", "normalized"):
-        np.testing.assert_array_equal(calm[name], again[name])
-    both = [json.loads((tmp_path / name / "score.json").read_text()) for name in ("calm", "run")]
-    assert {**both[0], "seconds": 0} == {**both[1], "seconds": 0}
 
 
 def test_a_track_reads_its_own_hyperparameters_and_else_those_of_all():
