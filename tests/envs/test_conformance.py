@@ -24,7 +24,7 @@ from planning import require_same_law
 from small_games import SMALL
 from spawned import first_move, put_first_moves
 from stable_baselines3.common import env_checker
-from sweeping import action_values
+from sweeping import action_values, starts
 
 import exactdice
 from exactdice.testing import check_game
@@ -433,7 +433,11 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
     later = action_values(sweeps_of(game), values, seat)
     later -= action_values(sweeps_of(game), np.zeros_like(values), seat)
     weights = rng.random(later.shape) * game.mask(np.arange(game.num_states))
-    mass = sweeps_of(game).forward(lambda stage, _: weights[stage.positions], [], seat).array
+    begun = np.zeros_like(values)
+    for player, states in game.stages():
+        begun[player, states] = 1  # a pass forward visits positions of some mass
+    decide = lambda stage, _: weights[stage.positions]  # noqa: E731
+    mass = sweeps_of(game).forward(decide, starts(begun), seat).array - begun
     assert (weights * later).sum() == pytest.approx((mass * values).sum(), rel=1e-12)
 
 
