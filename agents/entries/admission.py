@@ -6,7 +6,7 @@ on the board and then the rest by name, so that a copy is refused and not its or
 
 import filecmp
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -99,34 +99,30 @@ def _differs(folder: Path, before: Path) -> bool:
     return len(same) < len(names)
 
 
-def verify_all(entries: list[Entry], processes: int) -> list[Verified | str]:
+def verify_all(entries: Sequence[Entry], processes: int) -> list[Verified | str]:
     """Return, for each entry, its verified figures or the reason for its refusal."""
     games = dict.fromkeys(game for entry in entries for game, _ in entry.certificates)
     keywords = {game: keywords_of(make_task(game)) for game in games}
     jobs = [
-        (entry, Job(game, keywords[game], [entry.certificates[game, seed] for seed in entry.seeds]))
+        Job(path, game, keywords[game])
         for entry in entries
-        for game in entry.track.games
+        for (game, _), path in entry.certificates.items()
     ]
-    answers = check_all([job for _, job in jobs], processes)
-    found: dict[str, dict[str, list[Figures] | str]] = {entry.name: {} for entry in entries}
-    for (entry, job), answer in zip(jobs, answers, strict=True):
-        found[entry.name][job.game] = answer
-    return [_verified(entry, found[entry.name]) for entry in entries]
+    answers = dict(zip((job.path for job in jobs), check_all(jobs, processes), strict=True))
+    return [_verified(entry, answers) for entry in entries]
 
 
-def _verified(entry: Entry, answers: Mapping[str, list[Figures] | str]) -> Verified | str:
-    reasons = [answer for answer in answers.values() if isinstance(answer, str)]
-    if reasons:
-        return "; ".join(reasons)
-    figures = {
-        (game, seed): found
-        for game, answer in answers.items()
-        for seed, found in zip(entry.seeds, answer, strict=True)
-        if isinstance(found, Figures)
-    }
+def _verified(entry: Entry, answers: Mapping[Path, Figures | str]) -> Verified | str:
+    """Return the figures of an entry, or why it is refused: one reason for each game."""
+    figures, reasons = dict[tuple[str, int], Figures](), dict[str, str]()
+    for (game, seed), path in entry.certificates.items():
+        answer = answers[path]
+        if isinstance(answer, str):
+            reasons.setdefault(game, answer)
+        else:
+            figures[game, seed] = answer
     done = Verified(entry, figures)
-    return _repeated(done) or done
+    return "; ".join(reasons.values()) or _repeated(done) or done
 
 
 def _repeated(found: Verified) -> str | None:

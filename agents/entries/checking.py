@@ -1,17 +1,15 @@
 """Verification of certificates from unknown authors, in separate processes.
 
-Each game of an entry is verified in a new process, so that a crash, a time-out or too much memory
-ends this process alone. The game and the keywords of a certificate are compared with those of the
-track before a game is built, so that the checker solves no task but the track's own.
+A crash, a time-out or too much memory ends one process, which is replaced: it refuses the
+certificate that the process was verifying, and no other one. The game and the keywords of a
+certificate are compared with those of the track before a game is built, so that the checker solves
+no task but the track's own.
 """
 
 import json
-import multiprocessing
-import signal
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +20,7 @@ from ...baselines.scoring.certificate_file import printable, read
 from ...core import InputError, IntArray
 from ...core.positions import states_of
 from ...core.words import first_line
+from ..board.pool import processes
 
 #: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
 SECONDS = 300.0
@@ -31,17 +30,17 @@ NUMBERS = ("value", "optimum", "random", "regret", "normalized", "nines")
 
 
 class Job(NamedTuple):
-    """The certificates of one entry for one game.
+    """A certificate that should be of a game.
 
     Attributes:
+        path: the file.
         game: name of the game.
-        keywords: the keywords of their task (see ``keywords_of``).
-        paths: the certificates.
+        keywords: the keywords of its task (see ``keywords_of``).
     """
 
+    path: Path
     game: str
     keywords: dict[str, Any]
-    paths: Sequence[Path]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class Figures:
         return self.regret <= OPTIMAL
 
 
-def check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
+def _check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
     """Verify a certificate by computation.
 
     Raises:
@@ -111,76 +110,41 @@ def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> 
             )
 
 
-def check_all(jobs: Sequence[Job], processes: int) -> list[list[Figures] | str]:
-    """Verify certificates in processes; return the figures of each job, or its first error."""
-    # The largest games first, so that no process is left with one at the end.
-    order = sorted(range(len(jobs)), key=lambda number: -_size(jobs[number]))
-    pool = ThreadPoolExecutor(processes)
-    try:
-        found = list(pool.map(_in_process, [jobs[number] for number in order]))
-    finally:
-        pool.shutdown(cancel_futures=True)  # after Ctrl-C, too
-    by_number = dict(zip(order, found, strict=True))
-    return [by_number[number] for number in range(len(jobs))]
-
-
-def _size(job: Job) -> int:
-    return sum(path.lstat().st_size for path in job.paths)
-
-
-def _in_process(job: Job) -> list[Figures] | str:
-    """Verify the certificates of a job in a new process, which ends after the last one."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(job, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    found = []
-    try:
-        for path in job.paths:
-            answer = _answer(ours, path)
-            if isinstance(answer, str):
-                return answer
-            found.append(answer)
-        return found
-    finally:
-        process.kill()
-        process.join()
-        ours.close()
-
-
-def _answer(connection: Connection, path: Path) -> Figures | str:
-    """Wait for the process's result for a certificate: its figures, or an error message."""
-    if not connection.poll(SECONDS):
-        return f"{path.name} must be verified in {SECONDS:.0f} seconds, got no result"
-    try:
-        answer: Figures | str = connection.recv()
-    except (EOFError, OSError):  # OSError: the process ended in the middle of its answer
-        return (
-            f"{path.name} must be verified, but the process that tried ended, perhaps for lack of "
-            "memory"
-        )
-    return answer
-
-
-def _work(job: Job, connection: Connection) -> None:
-    """Verify certificates up to the first invalid one; the main function of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
-    for path in job.paths:
-        answer = answer_of(path, job)
-        connection.send(answer)
-        if isinstance(answer, str):
-            return
-
-
-def answer_of(path: Path, job: Job) -> Figures | str:
+def answer_of(job: Job) -> Figures | str:
     """Verify a certificate; return its figures, or an error message of one line."""
     try:
-        return check(path, job.game, job.keywords)
+        return _check(*job)
     except InputError as error:
-        reason = str(error).removeprefix(f"{printable(str(path))} ")
+        reason = str(error).removeprefix(f"{printable(str(job.path))} ")
     except OSError as error:
         reason = f"must be a file that can be read, got: {error.strerror}"
     except Exception as error:  # an unforeseen error refuses this file alone
         reason = f"must be a certificate that can be verified, got: {first_line(error)}"
-    return f"{path.name} {printable(reason)}"
+    return f"{job.path.name} {printable(reason)}"
+
+
+def check_all(jobs: Sequence[Job], number: int) -> list[Figures | str]:
+    """Verify certificates in processes; return the figures of each, or an error message.
+
+    Args:
+        jobs: the certificates.
+        number: number of processes.
+    """
+    # The largest first, so that no process is left with one at the end.
+    largest_first = sorted(jobs, key=lambda job: -job.path.lstat().st_size)
+    with processes(answer_of, number, seconds=SECONDS) as pool:
+        running = {job.path: pool.start(job) for job in largest_first}
+        return [_wait(job, running[job.path]) for job in jobs]
+
+
+def _wait(job: Job, running: "Future[Figures | str]") -> Figures | str:
+    """Wait for the answer of a process; return an error message if it is lost."""
+    try:
+        return running.result()
+    except TimeoutError:
+        return f"{job.path.name} must be verified in {SECONDS:.0f} seconds, got no result"
+    except Exception:  # pebble's ProcessExpired
+        return (
+            f"{job.path.name} must be verified, but the process that tried ended, perhaps for lack "
+            "of memory"
+        )

@@ -21,20 +21,21 @@ def paths(tmp_path):
 
 def test_jobs_are_answered_in_their_order(paths):
     keywords = keywords_of(make_task("FourTwoOne"))
-    jobs = [Job("FourTwoOne", keywords, paths[2:]), Job("FourTwoOne", keywords, paths[:2])]
-    bad, good = checking.check_all(jobs, 2)
+    bad, *good = checking.check_all([Job(path, "FourTwoOne", keywords) for path in paths[::-1]], 2)
     assert bad.startswith("FourTwoOne-2.npz must be a whole policy certificate")
-    assert [found.value for found in good] == [exactdice.verify(path).value for path in paths[:2]]
+    assert [found.value for found in good] == [
+        exactdice.verify(path).value for path in paths[1::-1]
+    ]
 
 
 def test_a_process_that_ends_or_takes_too_long_refuses_its_certificate(paths, monkeypatch):
-    job = Job("FourTwoOne", {}, paths)
-    monkeypatch.setattr(checking, "_work", spawned.ends)
+    job = Job(paths[0], "FourTwoOne", {})
+    monkeypatch.setattr(checking, "answer_of", spawned.ends)
     assert checking.check_all([job], 1) == [
         "FourTwoOne-0.npz must be verified, but the process that tried ended, perhaps for lack of "
         "memory"
     ]
-    monkeypatch.setattr(checking, "_work", spawned.sleeps)
+    monkeypatch.setattr(checking, "answer_of", spawned.sleeps)
     monkeypatch.setattr(checking, "SECONDS", 0.1)
     assert checking.check_all([job], 1) == [
         "FourTwoOne-0.npz must be verified in 0 seconds, got no result"

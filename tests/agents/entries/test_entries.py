@@ -87,12 +87,7 @@ def make_entry(folder, first=0, **card):
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
     """Verify without new processes, which take a second each (see ``test_checking``)."""
-
-    def in_this_process(job):
-        answers = [answer_of(path, job) for path in job.paths]
-        return next((answer for answer in answers if isinstance(answer, str)), answers)
-
-    monkeypatch.setattr(checking, "_in_process", in_this_process)
+    monkeypatch.setattr(admission, "check_all", lambda jobs, _number: [*map(answer_of, jobs)])
 
 
 def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
@@ -356,10 +351,10 @@ def test_certificates_that_do_not_hold_are_refused(tmp_path, monkeypatch, change
     path = tmp_path / "Greed-0.npz"
     content = content_of("Greed", 0)
     path.write_bytes(content)
-    job = Job("Greed", keywords_of(small_task("Greed")), [path])
-    assert isinstance(answer_of(path, job), Figures)
+    job = Job(path, "Greed", keywords_of(small_task("Greed")))
+    assert isinstance(answer_of(job), Figures)
     path.write_bytes(change(content))
-    answer = answer_of(path, job)
+    answer = answer_of(job)
     assert isinstance(answer, str)
     assert str(path) not in answer
     assert re.search(message, answer)
@@ -370,7 +365,7 @@ def test_no_game_of_a_stranger_is_built(tmp_path, monkeypatch):
     path = tmp_path / "Greed-0.npz"
     path.write_bytes(rewritten(content_of("Greed", 0), keywords={"sides": 10**6}))
     monkeypatch.setattr(checking, "verify", None)
-    answer = answer_of(path, Job("Greed", keywords_of(small_task("Greed")), [path]))
+    answer = answer_of(Job(path, "Greed", keywords_of(small_task("Greed"))))
     assert answer.startswith(
         "Greed-0.npz must be of Greed with its default keywords, sides 3, got sides"
     )
@@ -706,9 +701,7 @@ def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(
     del claims["keywords"]["tie"]
     text = json.dumps(claims)
     np.savez(path, policy=policy, claims=text, sha256=digest_of(policy, text))
-    assert isinstance(
-        answer_of(path, Job("Greed", keywords_of(make_task("Greed")), [path])), Figures
-    )
+    assert isinstance(answer_of(Job(path, "Greed", keywords_of(make_task("Greed")))), Figures)
 
 
 def test_tracks_of_self_play_take_no_entries():
