@@ -4,7 +4,6 @@ import sys
 from fractions import Fraction
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from exactdice.baselines.scoring.blunders import Blunders
 from exactdice.core import InputError
@@ -50,15 +49,6 @@ def test_dir_leaves_out_a_module_whose_library_is_missing(monkeypatch):
 )
 def test_an_id_stands_for_its_environment(function):
     assert function(ENV) == function(f"exactdice:{ENV}") == function(gym.make(ENV))
-
-
-def test_an_id_with_another_encoding_reads_its_own_observations():
-    env = gym.make("exactdice/FourTwoOne-OneHot-v0")
-    seen, _ = env.reset(seed=0)
-    solution = exactdice.solve("exactdice/FourTwoOne-OneHot-v0")
-    np.testing.assert_array_equal(
-        solution.optimal_actions(seen), exactdice.solve(env).optimal_actions(seen)
-    )
 
 
 @pytest.mark.parametrize(

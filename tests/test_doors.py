@@ -13,7 +13,7 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Policy, Task, certificate
-from exactdice.games import Greed, InputError
+from exactdice.games import Greed
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -227,64 +227,3 @@ def test_a_run_folder_at_every_door(tmp_path):
             assert np.asarray(ask(folder, env), float) == pytest.approx(
                 np.asarray(ask(table, env), float), abs=1e-9
             ), door
-
-
-class Changing(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.last = network()
-
-    def forward(self, seen):
-        return self.last(seen - seen.mean(dim=0))
-
-
-def drawing():
-    rng = np.random.default_rng(0)
-    return lambda seen, legal: (rng.random(legal.shape) * legal).argmax(axis=1)
-
-
-class Stubborn(PPO):
-    def predict(self, *args, **keywords):
-        return super().predict(*args, **keywords)
-
-
-BAD = {
-    "unknown name": lambda: "nobody",
-    "illegal name": lambda: "illegal",
-    "list of a name": lambda: "short",
-    "illegal actions": lambda: np.full(GAME.num_states, -1),
-    "no law": lambda: 0.5 * LAW,
-    "ragged": lambda: [[0], [0, 1]],
-    "pair": lambda: (ACTIONS, None),
-    "masked": lambda: np.ma.masked_array(ACTIONS),
-    "none": lambda: None,
-    "number": lambda: 3.5,
-    "class": lambda: PPO,
-    "chance": drawing,
-    "of the batch": lambda: lambda seen, legal: (seen[:, 0] > seen[:, 0].mean()).astype(int),
-    "batch mean": Changing,
-    "dropout": lambda: exactdice.from_network(
-        lambda seen: np.random.default_rng().random((len(seen), GAME.num_actions)), make()
-    ),
-    "own predict": lambda: Stubborn("MlpPolicy", make(), device="cpu"),
-    "none from a function": lambda: lambda seen, legal: None,
-    "pair from a function": lambda: lambda seen, legal: (legal.argmax(axis=1), None),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-@pytest.mark.parametrize("door", [*DOORS, *BOTH, *BLIND])
-def test_every_bad_kind_is_refused_at_every_door(kind, door):
-    exactdice.register(
-        Small,
-        policies={
-            "illegal": lambda game: np.full(game.num_states, -1),
-            "short": lambda game: [0, 1],
-        },
-    )
-    policy, env = BAD[kind](), make()
-    if door == "gym.make" and policy is None:
-        return  # the default opponent
-    ask = {**DOORS, **BOTH, **BLIND}[door]
-    with pytest.raises(InputError):
-        ask(policy, env)

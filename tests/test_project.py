@@ -4,7 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 from exactdice.games import Game
 
@@ -23,7 +22,6 @@ ROOMS = [
     "src",
 ]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-TEMPLATES = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
 
 def read(path):
@@ -144,19 +142,6 @@ def test_every_python_that_the_package_claims_is_tested():
     assert matrix["python"] == claimed
     assert PROJECT["requires-python"] == f">={claimed[0]}"
     assert len(matrix["os"]) == 3
-
-
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
-def test_a_template_asks_for_something(path):
-    form = read(path)
-    if path.stem == "config":
-        assert form == {"blank_issues_enabled": True}
-        return
-    assert {"name", "description", "labels", "body"} <= form.keys()
-    asked = [item for item in form["body"] if item["type"] != "markdown"]
-    assert len({item["id"] for item in asked}) == len(asked) >= 3
-    assert any(item.get("validations", {}).get("required") for item in asked)
-    assert all(item["attributes"]["label"] for item in asked)
 
 
 def test_a_game_has_few_members():

@@ -9,7 +9,6 @@ import torch as th
 from exactdice.baselines import Task, make_task
 from exactdice.baselines.policies import called
 from exactdice.baselines.policies.called import CalledPolicy
-from exactdice.baselines.solving.occupancy import where_met
 from small_games import SMALL
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -98,15 +97,6 @@ def test_a_network_that_plays_by_chance_or_acts_illegally_is_scored_alike(laws, 
         assert whole.error_bound <= found.error_bound < 2 * whole.error_bound
 
 
-@pytest.mark.usefixtures("large")
-def test_a_network_that_is_no_function_is_refused():
-    task = make_task("LowestScoreMatch", dice=2, faces=3, zero_face=3, wins=3)
-    rng = np.random.default_rng(0)
-    noisy = exactdice.from_network(lambda seen: rng.normal(size=(len(seen), 2)), task)
-    with pytest.raises(ValueError, match="answer alike to an observation every time"):
-        exactdice.score(noisy, task)
-
-
 def test_a_network_that_was_trained_since_is_refused(monkeypatch):
     monkeypatch.setattr(called, "LARGE", 0)
     task = make_task("ShutTheBox", tiles=4)
@@ -153,23 +143,6 @@ def test_the_agent_of_a_score_keeps_the_network_that_was_scored(kind, monkeypatc
     assert exactdice.score(laws, env, deterministic=False).value == pytest.approx(before.value)
     after = exactdice.score(given, env, **options)
     assert after.value != pytest.approx(before.value)
-
-
-@pytest.mark.usefixtures("large")
-def test_a_network_without_numbers_is_refused_where_the_agent_can_be_met():
-    task = make_task("ShutTheBox", tiles=4)
-    nothing = exactdice.from_network(lambda seen: np.full((len(seen), 16), np.nan), task)
-    with pytest.raises(ValueError, match="model must give numbers, got nan"):
-        exactdice.score(nothing, task)
-
-
-def test_other_policies_are_themselves():
-    task = make_task("ShutTheBox", tiles=3)
-    table = exactdice.as_policy("random", task)
-    assert where_met(table, task) is table
-    greed = make_task("Greed", max_score=5)
-    chosen = exactdice.as_policy(exactdice.from_network(Network(greed), greed), greed)
-    assert where_met(chosen, greed) is chosen
 
 
 @pytest.mark.usefixtures("large")

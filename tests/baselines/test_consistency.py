@@ -41,16 +41,6 @@ class ChanceInLaws(Chance):
         return weights / weights.sum(axis=1, keepdims=True)
 
 
-class Calls:
-    """Changes with the number of calls."""
-
-    count = 0
-
-    def __call__(self, observations, masks):
-        self.count += 1
-        return np.full(len(masks), self.count % 2)
-
-
 class Since:
     """Says something else from the third call on."""
 
@@ -87,7 +77,6 @@ BAD = [
     Chance,
     ChanceHere,
     ChanceInLaws,
-    Calls,
     Since,
     lambda: of_the_batch,
     lambda: of_the_place,

@@ -1,22 +1,18 @@
 """Games with cycles: fixed points against elimination by hand, and what is refused."""
 
-import pickle
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, occupancy, score, solve
+from exactdice.baselines import Task, evaluate, score, solve
 from exactdice.baselines.solving import cycles
-from exactdice.baselines.solving.cycles import longest_stays
 from exactdice.baselines.solving.induction import equilibrium
-from exactdice.core.sweeps import sweeps_of
 from exactdice.core.types import Move
-from exactdice.envs import Engine, sparse_law
-from exactdice.games import FourTwoOneMatch, Game, GameError, InputError, SizeError
+from exactdice.envs import sparse_law
+from exactdice.games import Game, GameError, InputError, SizeError
 from planning import require_same_law
 from small_games import Bare
-from sweeping import starts
 
 from exactdice.testing import check_game
 
@@ -154,28 +150,6 @@ def test_fractions_are_a_fixed_point_in_every_position(kind, seed):
                 assert values[mover, state] == (max(each) if mover == seat else min(each))
 
 
-def test_a_policy_is_met_as_often_as_it_plays():
-    """Expected visits against games played."""
-    task = Task(Maze(1), 0, "random")
-    lanes, met = np.arange(20_000), np.zeros(task.game.num_states)
-    engine, rng = Engine(task, len(lanes)), np.random.default_rng(0)
-    engine.reset(lanes, rng)
-    playing = lanes
-    while len(playing):
-        states = engine.states[playing]
-        np.add.at(met, states, 1)
-        actions = (rng.random(len(playing)) < 0.5) & engine.game.mask(states)[:, 1]
-        playing = playing[~engine.step(playing, actions.astype(int), rng).over]
-    expected = occupancy("random", task)
-    assert expected.sum() > 1.5
-    np.testing.assert_allclose(met / len(lanes), expected, atol=0.02)
-
-
-def test_answers_of_games_with_cycles_are_kept_and_pickled():
-    task = Task(Maze(2))
-    assert solve(task) is solve(pickle.loads(pickle.dumps(task)))
-
-
 class Backwards(Maze):
     """Counts its blocks the wrong way round."""
 
@@ -226,85 +200,10 @@ def test_others_who_need_not_end_have_no_sparse_law():
         sparse_law(Task(Endless(), 1, "random"))
 
 
-def test_longest_stays_bound_every_policy():
-    """One visit of the cut at least, and no policy visits a block's cut more often."""
-    game = Maze(3)
-    bounds = longest_stays(game, 0)
-    assert (bounds >= 1).all()
-    policies = ["random", *np.random.default_rng(0).integers(1, 2, (3, game.num_states))]
-    for policy in policies:
-        actions = policy if isinstance(policy, str) else policy * game.mask(np.arange(18))[:, 1]
-        met = occupancy(actions, Task(game, 0, "random"))
-        for block, bound in enumerate(bounds):
-            first = block * DEPTH * WIDTH
-            assert met[first : first + WIDTH].sum() <= bound + 1e-12
-
-
-MATCH = {"tokens": 3, "faces": 2, "charge_casts": 1, "discharge_casts": 2, "tie": "replay"}
-
-
-@pytest.mark.parametrize("game", [Maze(4), FourTwoOneMatch(**MATCH)], ids=["Maze", "match"])
-@pytest.mark.parametrize("seat", [0, 1])
-def test_backward_and_forward_passes_are_adjoint(game, seat):
-    """What the cut's values add to themselves is what comes back to it, for any policy."""
-    rng = np.random.default_rng(0)
-    weights = rng.random((2, game.num_states, game.num_actions))
-    weights *= game.mask(np.arange(game.num_states))
-    weights /= weights.sum(axis=2, keepdims=True)
-
-    def average(stage, expected):
-        return (weights[stage.positions] * expected).sum(axis=1)
-
-    def spread(stage, mass):
-        return weights[stage.positions] * mass[:, None]
-
-    for block in sweeps_of(game).blocks(seat):
-        cut = rng.random(len(block.groups))
-        nothing = block.gains(None)
-        came = block.returns(spread)
-        expected = [
-            came[group, place, block.places[block.groups == group]] @ cut[block.groups == group]
-            for group, place in zip(block.groups, block.places, strict=True)
-        ]
-        np.testing.assert_allclose(block.backward(average, nothing, cut), expected, atol=1e-14)
-        mass = rng.random((2, game.num_states))
-        begun = np.zeros_like(mass)
-        for at in block.positions:
-            begun[at] = mass[at]
-        arrived = block.arrive(spread, sweeps_of(game).mass(spread, starts(begun)))
-        values = np.zeros_like(mass)
-
-        def keep(stage, expected, values=values):
-            values[stage.positions] = average(stage, expected)
-            return values[stage.positions]
-
-        block.backward(keep, nothing, cut)
-        value = (begun * values).sum()
-        assert value == pytest.approx(arrived @ cut, abs=1e-12)
-
-
-def test_blocks_that_do_not_lead_to_one_another_are_swept_as_one():
-    first, last = sweeps_of(Apart()).blocks(0)
-    assert [len(block.groups) for block in (first, last)] == [8, 4]
-    assert [sum(len(states) for _, states in block.positions) for block in (first, last)] == [
-        24,
-        12,
-    ]
-    assert (first.successors, last.successors) == ([1], [])
-
-
 def test_moves_without_room_are_refused_while_they_are_listed(monkeypatch):
     monkeypatch.setenv("EXACTDICE_LIMIT", "1e-7")
     with pytest.raises(SizeError, match=r"^listed outcomes of moves must be at most 16, got \d+:"):
         solve(Task(Maze(30), 0, "optimal"))
-
-
-def test_one_pass_is_not_enough():
-    game = Maze()
-    with pytest.raises(TypeError, match="Maze has cycles, so that one pass is not enough"):
-        sweeps_of(game).backward(lambda stage, expected: expected[:, 0], 0)
-    with pytest.raises(TypeError, match="Maze has cycles"):
-        sweeps_of(game).forward(lambda stage, mass: mass[:, None], [], 0)
 
 
 def test_three_players_who_are_free_are_refused():

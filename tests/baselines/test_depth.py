@@ -3,15 +3,12 @@
 from fractions import Fraction
 from pathlib import Path
 
-import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, outcome_distribution
-from exactdice.baselines.solving.solver import occupancy, solve
-from exactdice.core.sweeps import Sweeps, sweeps_of
+from exactdice.baselines import Task, evaluate
+from exactdice.baselines.solving.solver import solve
 from exactdice.envs import Engine
-from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox
-from sweeping import payoff_law
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice
 
@@ -36,49 +33,6 @@ def random_table(game, seed=0, deterministic=False):
     if deterministic:
         return weights.argmax(axis=1)
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize("kind", [FLOATS, EXACT])
-@pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_games_end_with_the_payoffs_that_enumeration_lists(game, kind):
-    """Moves of random weights from all positions, by the fast sweeps and by listing all moves."""
-    rng = np.random.default_rng(0)
-    weights = rng.integers(0, 2**20, (game.num_players, game.num_states, game.num_actions))
-    weights = (weights * game.mask(np.arange(game.num_states))).astype(kind.dtype)
-    mass = kind.zeros(game.num_players, game.num_states)
-    for seat, states in game.stages():
-        mass[seat, states] = 1
-    # Mass that moves bring to later positions multiplies from stage to stage: laws, not weights.
-    weights = kind.divided(weights, np.maximum(weights.sum(axis=-1, keepdims=True), 1))
-    for player in range(game.num_players):
-        fast, plain = (
-            payoff_law(sweeps, weights, mass, player, kind)
-            for sweeps in (sweeps_of(game), Sweeps(game))
-        )
-        assert fast == (plain if kind is EXACT else pytest.approx(plain, rel=1e-12))
-        assert sum(plain.values()) == pytest.approx(float(mass.sum()), rel=1e-12)
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_outcomes_are_a_law_whose_mean_is_the_value(game, seat):
-    if seat >= game.num_players:
-        return
-    task = Task(game, seat, "random")
-    table = random_table(game)
-    law = outcome_distribution(table, task)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
-    mean = sum(payoff * chance for payoff, chance in law.items())
-    assert mean == pytest.approx(evaluate(table, task).value, abs=1e-12)
-    assert list(law) == sorted(law)
-
-
-def test_exact_outcomes_are_fractions_that_sum_to_one():
-    law = outcome_distribution("optimal", Task(Greed(8, 3)), exact=True)
-    assert sum(law.values()) == 1
-    assert all(isinstance(chance, Fraction) for chance in law.values())
-    value = sum(payoff * chance for payoff, chance in law.items())
-    assert value == solve(Task(Greed(8, 3)), exact=True).value
 
 
 def test_illegal_actions_count_as_the_worst_outcome():
@@ -218,21 +172,3 @@ def test_payoff_matrix_of_a_round_of_three():
 def test_what_has_no_payoff_matrix_is_said(game, policies, message):
     with pytest.raises(ValueError, match=message):
         exactdice.payoff_matrix(policies, Task(game))
-
-
-@pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_keywords_build_the_same_game(game):
-    assert type(game)(**game.keywords) == game
-
-
-def test_keywords_of_a_table_of_utilities_build_the_same_game():
-    table = np.arange(56 * 3).reshape(56, 3)
-    game = FourTwoOne(utility=table)
-    assert FourTwoOne(**game.keywords) == game
-
-
-def test_occupancy_is_what_play_visits():
-    env = gym.make("exactdice/Greed-v0", max_score=8, sides=3)
-    met = occupancy("random", env)
-    assert met[0] == 1
-    assert exactdice.score("random", env).as_dict()["outcomes"].keys() == {"0.0", "0.5", "1.0"}

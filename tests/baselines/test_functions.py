@@ -68,25 +68,6 @@ def test_an_opponent_that_is_asked_again_plays_as_one_that_is_remembered(task, m
     assert asked != Task(task.game, task.seat, others)  # nobody knows what functions have in common
 
 
-def test_actions_are_remembered_in_games_of_any_size(monkeypatch):
-    monkeypatch.setattr(called, "LAWS", 0)
-    monkeypatch.setattr(tables, "BATCH", 100)
-    task, asked = TASKS[0], []
-
-    def first(_, masks):
-        asked.append(len(masks))
-        return masks.argmax(axis=1)
-
-    policy = exactdice.as_policy(first, task)
-    own = len(states_of(task.game, 1))
-    door = len(asked)
-    assert asked[0] * task.game.num_actions <= 100
-    again = own + consistency.ALONE + sum(consistency.SMALL)  # to see that it says the same
-    assert own < sum(asked) <= own + again
-    assert exactdice.score(policy, task).deterministic
-    assert len(asked) == door
-
-
 def test_a_function_may_give_laws_here_and_actions_there():
     task = TASKS[0]
 

@@ -12,28 +12,6 @@ from hypothesis import strategies as st
 import exactdice
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_optimal_policy_has_no_regret(seat):
-    env = gym.make("exactdice/Greed-v0", seat=seat)
-    score = exactdice.score("optimal", env)
-    assert abs(score.regret) < 1e-12
-    assert score.normalized == pytest.approx(1, abs=1e-12)
-    assert score.blunders(None) == []
-    assert exactdice.score("random", env).normalized == 0
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("policy", ["random", "if_else", "terminal"])
-def test_blunders_sum_to_the_regret(policy, seat):
-    """The performance-difference identity on the default game."""
-    score = exactdice.score(policy, Task(Greed(), seat))
-    blunders = score.blunders(None)
-    assert sum(blunder.cost for blunder in blunders) == pytest.approx(score.regret, abs=1e-10)
-    costs = [blunder.cost for blunder in blunders]
-    assert costs == sorted(costs, reverse=True)
-    assert score.blunders(10) == blunders[:10]
-
-
 @settings(max_examples=30)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
 def test_blunders_of_any_table_sum_to_its_regret(limit, sides, seed, masked):
@@ -43,8 +21,9 @@ def test_blunders_of_any_table_sum_to_its_regret(limit, sides, seed, masked):
     table /= table.sum(axis=1, keepdims=True)
     score = exactdice.score(table, Task(game, 0, "random"), masked=masked)
     assert score.regret >= -1e-12
-    total = sum(blunder.cost for blunder in score.blunders(None))
-    assert total == pytest.approx(score.regret, abs=1e-10)
+    costs = [blunder.cost for blunder in score.blunders(None)]
+    assert sum(costs) == pytest.approx(score.regret, abs=1e-10)
+    assert costs == sorted(costs, reverse=True)
 
 
 def test_a_blunder_says_what_happened():
@@ -106,8 +85,6 @@ def simulate(env_id, policy, games, **keywords):
 @pytest.mark.parametrize(
     ("policy", "keywords"),
     [
-        ("random", {}),
-        ("if_else", {}),
         ("terminal", {"seat": 1}),
         ("random", {"seat": 1, "opponent": "random", "max_score": 20}),
         ("if_else", {"opponent": "terminal", "max_score": 30, "sides": 4, "max_dice": 5}),
@@ -116,7 +93,7 @@ def simulate(env_id, policy, games, **keywords):
 def test_exact_values_agree_with_simulation(policy, keywords):
     env = gym.make("exactdice/Greed-v0", **keywords)
     score = exactdice.score(policy, env)
-    outcomes = simulate("exactdice/Greed-v0", score.agent, 200_000, **keywords)
+    outcomes = simulate("exactdice/Greed-v0", score.agent, 50_000, **keywords)
     error = outcomes.std() / np.sqrt(len(outcomes))
     assert abs(outcomes.mean() - score.value) < 4.5 * error
 
@@ -127,11 +104,3 @@ def test_exact_values_agree_with_simulation(policy, keywords):
 )
 def test_nines_count_the_nines_of_a_normalised_score(normalized, expected):
     assert nines(normalized) == pytest.approx(expected, abs=1e-6)
-
-
-def test_the_nines_of_a_score_are_those_of_its_normalised_score():
-    env = gym.make("exactdice/Greed-v0", max_score=20)
-    for name, least, most in (("optimal", 9, 9), ("random", 0, 0), ("if_else", 0.5, 1)):
-        found = exactdice.score(name, env)
-        assert found.nines == nines(found.normalized) == found.as_dict()["nines"]
-        assert least <= found.nines <= most

@@ -1,6 +1,5 @@
 """Exact solving and evaluation of Greed: published values, enumeration, identities."""
 
-import pickle
 from fractions import Fraction
 
 import gymnasium as gym
@@ -9,13 +8,11 @@ import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.solving.players import Players
-from exactdice.baselines.task import initial_law
 from exactdice.core.positions import states_of
-from exactdice.core.sweeps import Sweeps, sweeps_for, sweeps_of
+from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweeping import action_values
 
 import exactdice
 
@@ -77,19 +74,6 @@ def test_the_short_cut_through_the_equilibrium_changes_nothing(seat, exact):
     assert (first.actions == second.actions).all()  # the seats see alike
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("opponent", ["optimal", "random", "if_else", "terminal"])
-def test_float_and_exact_agree_to_1e_12(opponent, seat):
-    task = Task(Greed(14, 6), seat, opponent)
-    for name in ("optimal", "random", "if_else", "terminal"):
-        exact = exactdice.evaluate(name, task, exact=True)
-        approximate = exactdice.evaluate(name, task)
-        assert abs(float(exact.value) - approximate.value) < 1e-12
-        assert np.abs(every_state(exact) - approximate.values[seat]).max() < 1e-12
-        met = exactdice.occupancy(name, task), exactdice.occupancy(name, task, exact=True)
-        assert np.abs(met[0] - met[1].astype(float)).max() < 1e-12
-
-
 def test_float_and_exact_agree_on_the_default_game_and_on_its_ties():
     """The exact game has 5,172 last-turn and 2 normal states with several best actions."""
     task = Task(Greed(100, 6))
@@ -149,25 +133,6 @@ def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat
         assert np.all(evaluation.values[seat] <= solution.values[seat] + 1e-12)
 
 
-@settings(max_examples=25)
-@given(GAMES, st.integers(0, 2**32))
-def test_duality(game, seed):
-    """Occupancy times immediate payoff is the value: <u, rho> of the 421 paper, section 3.3."""
-    rng = np.random.default_rng(seed)
-    table = rng.random((game.num_states, game.num_actions)) * game.mask(np.arange(game.num_states))
-    table /= table.sum(axis=1, keepdims=True)
-    task = Task(game, 0, "random")
-    met = exactdice.occupancy(table, task)
-    laws = np.stack([table, task.policies[1].probabilities(np.arange(game.num_states))])
-    immediate = action_values(sweeps_of(game), np.zeros((2, game.num_states)), 0)
-    mass = sweeps_of(game).forward(
-        lambda stage, met: met[:, None] * laws[stage.positions], [initial_law(game)], 0
-    )
-    paid = (mass.array[..., None] * laws * immediate * game.mask(np.arange(game.num_states))).sum()
-    assert paid == pytest.approx(exactdice.evaluate(table, task).value, abs=1e-12)
-    np.testing.assert_allclose(met, mass[0], atol=1e-14)
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_equilibrium_cannot_be_exploited_and_all_else_can(seat):
     task = Task(Greed(20, 4), seat)
@@ -194,14 +159,6 @@ def test_what_is_asked_for_decides_about_fractions_not_the_task():
     assert exactdice.occupancy("random", asked).dtype == float
 
 
-def test_best_response_is_what_the_policy_leaves_to_the_other_player():
-    task = Task(Greed(20, 4), 0)
-    reply = exactdice.best_response("if_else", task)
-    together = Task(task.game, 0, reply.policy)
-    value = exactdice.evaluate("if_else", together).value
-    assert reply.value_before_play == pytest.approx(1 - value, abs=1e-12)
-
-
 def test_the_solution_answers_questions_about_single_observations():
     env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
     solution, exact = exactdice.solve(env), exactdice.solve(env, exact=True)
@@ -216,11 +173,6 @@ def test_the_solution_answers_questions_about_single_observations():
         solution.action_values([0, 0])
     with pytest.raises(ValueError, match="below"):
         solution.optimal_actions([11, 0, 0])
-
-
-def test_playing_optimally_ties_are_broken_towards_fewer_dice():
-    solution = exactdice.solve(Task(Greed(100, 6)))
-    assert (solution.policy.actions == solution.optimal.argmax(axis=1)).all()
 
 
 class EveryoneForItself(Greed):
@@ -263,17 +215,6 @@ def test_games_solve_without_a_recursion_of_their_own(exact):
     else:
         assert values[0] == pytest.approx(values[1], abs=1e-14)
         np.testing.assert_allclose(*met, atol=1e-14)
-
-
-@pytest.mark.parametrize("opponents", ["optimal", {1: "if_else"}])
-def test_a_pickled_task_is_the_same_without_what_was_computed(opponents):
-    task = Task(Greed(20, 6), 0, opponents)
-    fresh = len(pickle.dumps(task))
-    value = exactdice.solve(task).value
-    copied = pickle.loads(pickle.dumps(task))
-    assert len(pickle.dumps(task)) == fresh
-    assert repr(copied) == repr(task)
-    assert exactdice.solve(copied).value == value
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from by_hand import ByHand
 from exactdice.baselines import Task, as_policy, cache, make_task
 from exactdice.baselines.policies import strength
-from exactdice.baselines.policies.strength import _exponential, _root
+from exactdice.baselines.policies.strength import _exponential
 from exactdice.baselines.solving import kept
 from exactdice.games import FourTwoOne, Greed, InputError
 from small_games import SMALL
@@ -116,18 +116,6 @@ def test_the_exponential_is_that_of_the_library():
     numbers = -np.concatenate([np.linspace(0, 1, 97), np.linspace(1, 699, 97)])
     assert _exponential(numbers) == pytest.approx(np.exp(numbers), rel=1e-12)
     assert (_exponential(np.array([-701.0, -1e300, 0.0])) == [0, 0, 1]).all()
-
-
-@pytest.mark.parametrize("place", [1e-6, 0.3, 1.0, 700.0])
-def test_the_root_is_found(place):
-    asked = []
-
-    def miss(number):
-        asked.append(number)
-        return 1 - (1 + place) / (1 + number)
-
-    assert _root(miss) == pytest.approx(place, abs=1e-5)
-    assert len(asked) < 40
 
 
 def test_an_inverse_temperature_is_searched_once_and_kept(tmp_path, monkeypatch):

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from exactdice.baselines import make_task
 from exactdice.baselines.scoring.summary import (
-    _Axis,
-    _best,
     lost,
     pays_wins,
     result,
@@ -95,9 +93,3 @@ def test_wins_are_of_games_that_one_wins_from_others():
     assert result(1.0, FourTwoOne()) == "1"
     assert lost(0.0008, Greed()) == "0.8 wins in a thousand games"
     assert lost(2.06, FourTwoOne()) == "a payoff of 2.1 a game"
-
-
-def test_where_all_shares_agree_no_interval_is_worse():
-    axis = _Axis("score", np.array([5, 7]), None)
-    found = _best(axis, axis.places, np.zeros(2))
-    assert (found.low, found.high, found.excess) == (5, 7, 0)

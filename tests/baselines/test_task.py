@@ -128,17 +128,6 @@ def test_one_large_answer_does_not_drive_out_what_it_was_made_of(sweeps, monkeyp
     assert cache._arrays([first, first]) == cache._arrays(first)
 
 
-def test_numbers_that_answers_share_count_once(sweeps, monkeypatch):
-    """A solution against the equilibrium holds the equilibrium's own values and policy."""
-    monkeypatch.setattr(cache, "LEAST", 1)
-    monkeypatch.setattr(cache, "LIMIT", 8 * GAME.num_states)  # the equilibrium has 5, a law 1
-    for _ in range(2):
-        solve(Task(GAME))
-        assert Task(GAME).policies[1].name == "equilibrium"
-        assert Task(GAME).initial[0] == 1
-    assert len(sweeps) == 1
-
-
 def test_what_is_given_may_be_changed_afterwards():
     actions = if_else(GAME).copy()
     task = Task(GAME, 1, actions)

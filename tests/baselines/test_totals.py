@@ -20,20 +20,14 @@ from exactdice.baselines import (
     solve,
 )
 from exactdice.baselines import payoff_matrix as matrix_of
-from exactdice.baselines.solving.variance import variance_of_sum
 from exactdice.baselines.task import first_law
 from exactdice.core.moves import extremes
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import (
     EXACT,
     FLOATS,
-    FourTwoOne,
-    FourTwoOneMatch,
     GameError,
     InputError,
-    LowestScore,
-    LowestScoreMatch,
-    ShutTheBox,
 )
 from random_games import RandomGame
 from small_games import Coins, Rounds
@@ -113,32 +107,6 @@ def first_states(task):
     """Give the law of the agent's first state, by state."""
     start = first_law(task, EXACT).start
     return dict(zip(start.states.tolist(), start.chances.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_sweep_for_variances_agrees_with_the_law_where_there_is_one(seed):
-    for task in seats_of(seed, pays=False):
-        for arithmetic in (FLOATS, EXACT):
-            found = evaluate("random", task, exact=not arithmetic.rounds)
-            swept = variance_of_sum(found.policy, task, found.found, arithmetic)
-            assert swept == pytest.approx(found.variance, abs=1e-13 if arithmetic.rounds else 0)
-
-
-OF_TURNS = [
-    LowestScore(2, 3, 3, 3),
-    LowestScoreMatch(2, 2, 1, 2, wins=2),
-    ShutTheBox(3, 2, 2),
-    FourTwoOne(2, 3, 3, "sum"),
-    FourTwoOne(3, 2, 2, "set"),
-    FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
-]
-
-
-@pytest.mark.parametrize("game", OF_TURNS, ids=lambda game: game.name)
-def test_the_sweep_of_turns_for_variances_agrees_with_the_law(game):
-    for seat in range(game.num_players):
-        found = evaluate("random", Task(game, seat, "random"), exact=True)
-        assert variance_of_sum(found.policy, found.task, found.found, EXACT) == found.variance
 
 
 ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fraction(-1, 3))]
@@ -230,17 +198,6 @@ def test_what_two_players_get_adds_up(seed):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_extremes_are_those_of_the_tree(seed):
-    game = RandomGame(seed, 1 + seed % 2, has_cycles=False, pays=True)
-    low, high = extremes(game, 0, EXACT)
-    known = {}
-    for seat, states in game.stages():
-        for state in states.tolist():
-            totals = tree(game, 0, (seat, state), known)
-            assert (low[seat, state], high[seat, state]) == (min(totals), max(totals))
-
-
 def test_there_is_no_law_of_totals():
     task = next(seats_of(0))
     assert score("random", task).outcomes is None
@@ -282,10 +239,3 @@ def test_a_range_of_whole_games_is_too_narrow_for_the_end_of_a_game():
 
     with pytest.raises(GameError, match=r"payoffs (must be in payoff_range|.* any position on)"):
         solve(Task(Narrow()))
-
-
-def test_the_deviation_is_that_of_the_law_where_there_is_one():
-    found = score("random", Task(ShutTheBox(3, 2, 2), 1, "random"))
-    away = sum(chance * (payoff - found.value) ** 2 for payoff, chance in found.outcomes.items())
-    assert found.deviation == pytest.approx(away**0.5)
-    assert found.as_dict()["deviation"] == found.deviation

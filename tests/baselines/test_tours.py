@@ -9,17 +9,15 @@ import torch as th
 from exactdice.agents.runs.report import report
 from exactdice.baselines.scoring.blunders import _once
 from exactdice.baselines.scoring.summary import tables
-from exactdice.baselines.solving.touring import is_toured
 from exactdice.core import SizeError
 from exactdice.core.sweeps import sweeps_of
 from exactdice.core.tour import KEPT, Costliest, Decisions
-from exactdice.games import Greed, Yahtzee
+from exactdice.games import Yahtzee
 from rich.console import Console
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
 import exactdice
-from exactdice import Policy, Task
 
 BOXES = "ones,yahtzee"
 SMALL = {"net_arch": [16, 16]}
@@ -183,18 +181,6 @@ def test_chance_in_a_function_is_refused(large):
             exactdice.score(tell, environment())
 
 
-def test_an_agent_keeps_the_network_that_a_model_had(large):
-    env = environment()
-    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=8))
-    large()
-    agent, value = exactdice.as_policy(model, env), exactdice.score(model, env).value
-    with th.no_grad():
-        for weights in model.policy.parameters():
-            weights.mul_(-1)
-    tour = sweeps_of(Yahtzee(boxes=BOXES)).tour(agent.choices, exactdice.solve(env).found, 0)
-    assert tour.mean == value != exactdice.score(model, env).value
-
-
 def test_a_network_that_changes_is_refused(large):
     env = environment()
     model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=8))
@@ -238,19 +224,6 @@ def test_arrays_over_all_states_are_refused(large):
         exactdice.score("random", environment()).blunders()
 
 
-def test_a_law_that_does_not_sum_to_one_is_an_error():
-    class Lossy(Policy):
-        shape = (Yahtzee(boxes=BOXES).num_states, 223)
-
-        def probabilities(self, states):
-            return Yahtzee(boxes=BOXES).mask(states) * 0.01
-
-    solution = exactdice.solve(environment())
-    tour = sweeps_of(solution.task.game).tour
-    with pytest.raises(ArithmeticError, match="probabilities of all games must add up to 1"):
-        tour(Lossy().choices, solution.found, 0)
-
-
 def test_the_costliest_decisions_are_kept():
     rng = np.random.default_rng(2)
     kept, every = Costliest(), []
@@ -263,14 +236,6 @@ def test_the_costliest_decisions_are_kept():
     assert np.array_equal(np.sort(kept.sorted().costs), costs)
     assert (np.diff(kept.sorted().states) >= 0).all()
     assert len(Costliest().sorted().states) == 0
-
-
-def test_games_for_two_have_no_tours(large):
-    large()
-    greed = Task(Greed(max_score=30), 0, "random")
-    assert greed.game.num_states > 1000
-    assert not is_toured(greed)
-    assert is_toured(Task(Yahtzee(boxes=BOXES)))
 
 
 def test_what_is_rarely_met_is_said_to_be_met_once_in_so_many_games():

@@ -73,54 +73,6 @@ def test_known_optima(utility, first, following):
     assert exactdice.solve(Task(imposed), exact=True).value == following
 
 
-@pytest.mark.slow
-def test_what_exact_arithmetic_refutes(claims):
-    wrong = {claim.printed: claim for claim in claims if claim.verdict == "wrong"}
-    ratchet = "the ratchet strategy is optimal if and only if D <= F"
-    refuted = [claim for claim in claims if claim.verdict == "wrong" and claim.printed == ratchet]
-    assert [claim.exact[: claim.exact.index(":")] for claim in refuted] == [
-        "not for (D, F, J) = (3, 3, 3) and goal 112",
-        "not for (D, F, J) = (4, 5, 3) and goal 1112",
-        "not for (D, F, J) = (3, 6, 9) and goal 112",
-    ]
-    assert {printed for printed in wrong if printed != ratchet} == {
-        "655 > 654, as the numbers formed by their faces",
-        "next players are handicapped, but less with a fuzzier utility",
-        "of many optimal goals in (51) or (52) we need not discriminate between them",
-        "0.87962",
-        "the same, which defines fuzziness, for next players",
-        "optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
-        "distinct faces to the power J - 1 optimal strategies, here 9 for goal 123, J = 3",
-        "distinct faces to the power J - 1 optimal strategies, here 4 for goal 112, J = 3",
-        "the result 652 with the goal 641, in that row",
-    }
-    either = wrong["optimal one-goal strategies are Bernoulli or ratchet, depending on D < F"]
-    assert either.exact.endswith("optimum 43/64, Bernoulli 39/64, ratchet 21/32")
-
-
-@pytest.mark.slow
-def test_goals_that_rate_alike_are_not_worth_the_same(claims):
-    printed = "of many optimal goals in (51) or (52) we need not discriminate between them"
-    first, following = (claim.exact for claim in claims if claim.printed == printed)
-    assert first.endswith("123 gives 0.73038, 345 gives 0.72212")
-    assert following.endswith("123 gives 0.43734, 345 gives 0.42908")
-
-
-@pytest.mark.slow
-def test_the_tables_take_shorter_states_first_not_those_first_in_a_dictionary(claims):
-    shorter, dictionary = (
-        claim for claim in claims if claim.place.startswith("section 5.2, Table 3, goal:1,0")
-    )
-    assert (shorter.verdict, dictionary.verdict) == ("agrees by truncation", "wrong")
-    assert dictionary.exact == Fraction(299376, 349621)  # .85629
-
-
-@pytest.mark.slow
-def test_fuzziness_has_two_readings(claims):
-    printed = "next players are handicapped, but less with a fuzzier utility"
-    assert [claim.verdict for claim in claims if claim.printed == printed] == ["wrong", "agrees"]
-
-
 def test_a_dilemma_by_hand():
     """Of two dice with three faces and goal 12, cast too early, either is replayed; of 11, one."""
     assert goals.optimal_takes(laws.best(2, 3, 2, "12", 2), (), (1, 2), 1) == {(1,), (2,)}

@@ -28,15 +28,6 @@ def test_the_page_is_what_the_command_prints(claims):
     assert table(source.TITLE, claims) in page
 
 
-def test_the_famous_number_is_refuted_and_explained(claims):
-    rows = [claim for claim in claims if claim.printed == "0.54"]
-    assert [claim.verdict for claim in rows] == ["wrong", "agrees by rounding"]
-    assert [claim.exact for claim in rows] == [
-        Fraction(14352595, 28697814),
-        Fraction(209529115, 387420489),
-    ]
-
-
 def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
     """The chase tries too few dice, o - p + 1 if they are sure to win; else all is optimal."""
 
@@ -62,17 +53,6 @@ def test_the_rule_that_both_lose_a_tie_by_hand(claims):
     first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
     (claim,) = (claim for claim in claims if claim.place == "section 8, a tie lost by both")
     assert claim.exact.startswith(f"first {float(first):.6f}, second {float(second):.6f}")
-
-
-def test_what_the_source_has_wrong_in_its_last_turns(claims):
-    exact = {claim.printed: claim.exact for claim in claims if claim.verdict == "wrong"}
-    for printed, words in (
-        ("the rating is monotonically decreasing", "at 0 : 0 with M = 8, s = 2 both 3 and 4 dice"),
-        ("the label is n*, found from n_0 = (M + s_o - 2 s_p) / (s + 1)", "21 of 121 labels"),
-        ("one would evaluate every n from s_o - s_p up to M - s_p", "at 0 : 7 with M = 10, s = 3"),
-        ("calculate the rating until it starts to decrease, if upwards", "it stops at 1 of rating"),
-    ):
-        assert words in exact[printed]
 
 
 @pytest.mark.parametrize(("limit", "sides"), [(7, 3), (9, 2), (5, 6)])

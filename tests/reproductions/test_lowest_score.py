@@ -44,58 +44,6 @@ def test_every_printed_number_is_there(claims):
     assert sum(claim.place.startswith("cell 12") for claim in numbers) == 10
 
 
-@pytest.mark.slow
-def test_every_printed_turn_and_announcement_is_there(claims):
-    places = [claim.place for claim in claims]
-    assert sum("finalized" in place for place in places) == 3 + 3 + 8 + 8
-    assert [places.count(f"cell {cell}, announced") for cell in (4, 6, 18)] == [4, 1, 1]
-    assert sum("in seat" in place for place in places) == 6 + 6
-
-
-@pytest.mark.slow
-def test_what_the_source_has_wrong(claims):
-    wrong = [(claim.place, claim.printed) for claim in claims if claim.verdict == "wrong"]
-    two_dice = "of two dice with a 1, reroll both only within 3 of the goal"
-    in_shares = "summary, in shares of all rounds"
-    assert wrong == [
-        (in_shares, "each spot down in turn order is an advantage of about 2%"),
-        (in_shares, "the fifth player after you has an advantage of about 10%"),
-        ("after cell 20", "only keeping 3's is already such a great rule of thumb"),
-        *[
-            ("cell 18", f"the most optimal bot possible, here with {n} players")
-            for n in range(2, 7)
-        ],
-        ("before cell 11", two_dice),
-        ("summary", two_dice),
-        (
-            "summary, of ending lower rather than higher",
-            "we're slightly more likely to not regret rerolling both dice",
-        ),
-        (
-            "before cell 13, read as a general claim",
-            "if you're the last one, then of course you will always win",
-        ),
-        ("before cell 9, ending the turn with it", "for the expected total but not to take a 2"),
-        ("cell 14, comment in choose_n", "probabilities can never be zero"),
-        (
-            "before cell 16, read as a general claim",
-            "with lots of players after you, you only pick the 3's",
-        ),
-    ]
-
-
-@pytest.mark.slow
-def test_what_only_keeping_3s_gives_away_among_optimal_bots(claims):
-    (claim,) = (claim for claim in claims if "such a great rule of thumb" in claim.printed)
-    only3s, optimal = (
-        [float(share) for share in words.split(", ")]
-        for words in claim.exact.removeprefix("among OptimalBots it wins ").split(
-            " where they win "
-        )
-    )
-    assert (only3s[0], optimal[0], only3s[3], optimal[3]) == (0.2551, 0.2977, 0.2551, 0.3311)
-
-
 def test_a_rotation_by_hand():
     """Two states left with chances 1/2 and 1/3: the law is as 1/3 to 1/2."""
     chain = np.array([[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 3), Fraction(2, 3)]])
@@ -131,15 +79,6 @@ def test_rerolling_two_dice_beside_a_1_by_enumeration():
         lower += Fraction(total < 1 + other, 6**4)
         equal += Fraction(total == 1 + other, 6**4)
     assert strategy.compare_rerolls(LowestScore()) == (lower, equal)
-
-
-@pytest.mark.slow
-def test_the_counterexamples_stand_beside_it(claims):
-    exact = {(claim.place, claim.printed): claim.exact for claim in claims}
-    two_dice = "of two dice with a 1, reroll both only within 3 of the goal"
-    assert "[1, 2, 3, 5, 6], keeping the 1 for [4, 7, 8]" in exact["before cell 11", two_dice]
-    four = exact["cell 18", "the most optimal bot possible, here with 4 players"]
-    assert "0.000205, 0.000157, 0.000134, 0.000000" in four
 
 
 class Transcribed:
