@@ -10,6 +10,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,21 +90,20 @@ def heading(text: str) -> Part:
     return Part("heading", text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> Part:
-    """Return a table of which the first ``texts`` columns hold words; None: all do."""
-    shown = Table(header, rows, texts=len(header) if texts is None else texts)
-    return Part("table", Markup(shown.html()))  # noqa: S704  every cell is escaped
+def table(shown: Table) -> Part:
+    """Return a table; its title stands nowhere: a heading has it."""
+    return Part("table", Markup(replace(shown, title="").html()))  # noqa: S704  cells are escaped
 
 
-def sortable(table: Table, swatches: Mapping[str, str] | None = None) -> Part:
-    """Return a table that sorts itself: a click on the name of a column sorts the rows by it.
+def sortable(shown: Table, swatches: Mapping[str, str] | None = None) -> Part:
+    """Return a table of which a click on the name of a column sorts the rows.
 
     Args:
-        table: the table.
+        shown: the table.
         swatches: colours by the texts that get a swatch, as a legend has.
     """
-    shown = table.html(swatches, sortable=True)
-    return Part("table", Markup(shown), sortable=True)  # noqa: S704  every cell is escaped
+    whole = shown.html(swatches, sortable=True)
+    return Part("table", Markup(whole), sortable=True)  # noqa: S704  every cell is escaped
 
 
 def links(addresses: Mapping[str, str]) -> Part:

@@ -12,7 +12,7 @@ from ..baselines import score as exact_score
 from ..baselines.policies.door import label
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import costliest, quoted, summary, tables
-from ..core import Game, InputError, SizeError, make_folder, write_file
+from ..core import Game, InputError, SizeError, Table, make_folder, write_file
 from ..core.positions import has_few_states
 from ..core.presentation import present
 from ..core.progress import tell
@@ -108,12 +108,12 @@ def _numbers(score: Score) -> Iterator[page.Part]:
     yield page.heading("Score")
     shown = [figure for figure in FIGURES if figure.label and figure.text(score)]
     rows = [[figure.label, figure.text(score), figure.meaning] for figure in shown]
-    yield page.table(["", "exact", "what it is"], rows)
+    yield page.table(Table(["", "exact", "what it is"], rows, texts=3))
     if score.outcomes is not None:
         yield from page.section(agents.outcomes(score), "outcomes")
     for each in tables(score):
         yield page.heading(each.title)
-        yield page.table(each.header, each.rows, each.texts)
+        yield page.table(each)
 
 
 def _mistakes(score: Score) -> Iterator[page.Part]:
@@ -128,7 +128,7 @@ def _mistakes(score: Score) -> Iterator[page.Part]:
     if not costly.rows:
         yield page.paragraph("No decision costs anything.")
         return
-    yield page.table(costly.header, costly.rows, costly.texts)
+    yield page.table(costly)
     if has_few_states(score.task.game):
         yield from page.section(agents.mistakes(score), "mistakes")
 
@@ -159,7 +159,7 @@ def _best_response(score: Score) -> Iterator[page.Part]:
     )
     often = (best - earned) / unaware.regret  # probability that the opponent gets to move
     rows = [[f"{often * one.cost:.6f}", _improved(game, one)] for one in better]
-    yield page.table(["gain", "best response"], rows)
+    yield page.table(Table(["gain", "best response"], rows, texts=2))
 
 
 def _improved(game: Game, blunder: Blunder) -> str:
@@ -181,7 +181,8 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
     yield from _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
     if (folder / "diagnosis.npz").is_file():
         yield from _drawn("diagnosis", partial(diagnosis.diagnosis, folder))
-        yield page.table(["", "last", "after moves", "what it is"], diagnosis.figures(folder))
+        header = ["", "last", "after moves", "what it is"]
+        yield page.table(Table(header, diagnosis.figures(folder), texts=4))
         yield from _findings(folder)
 
 
@@ -194,7 +195,7 @@ def _findings(folder: Path) -> Iterator[page.Part]:
         return
     yield page.paragraph("The audits of what training has recorded have found:")
     rows = [[each["check"], each["mistake"] or "", each["words"]] for each in found]
-    yield page.table(["check", "mistake", "in words"], rows)
+    yield page.table(Table(["check", "mistake", "in words"], rows, texts=3))
 
 
 def _drawn(name: str, draw: Callable[[], Plot]) -> Iterator[page.Part]:
