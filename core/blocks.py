@@ -10,6 +10,8 @@ one block, whose cut is empty.
 Both passes are affine in what is put in at the cut. So the probabilities to come from one point of
 the cut to another tell what it must be (``baselines.solving.cycles``). Points that moves connect
 form a *group*; these probabilities are zero between groups.
+
+A class of sweeps writes its own blocks; ``WholeGame`` is the base of those of games without cycles.
 """
 
 from abc import ABC, abstractmethod

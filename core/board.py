@@ -2,7 +2,7 @@
 
 ``Presentation.board`` gives the rows; pictures, pages and the terminal draw them. A piece
 that a move may take has a number, its ``part``; ``Presentation.parts`` gives the parts that an
-action takes.
+action takes. A ``Layout`` gives the cells of states on maps.
 """
 
 from collections.abc import Sequence

@@ -269,7 +269,11 @@ def pays_early(game: Game, seat: int) -> bool:
 
 
 class FoldedSweeps(Sweeps):
-    """Sweeps of a one-player game that can also sweep by a fold, without a call per decision."""
+    """Sweeps of a one-player game that can also sweep by a fold, without a call per decision.
+
+    A *fold* turns the values of the legal actions of a state into the value of the state: the
+    maximum for optimal play, the mean for uniformly random play.
+    """
 
     @abstractmethod
     def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
