@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from exactdice.agents.board.results import write_runs
 from exactdice.agents.entries import submission
-from exactdice.agents.entries.card import make_card, write_card
+from exactdice.agents.entries.entry import make_card, write_card
 from exactdice.agents.runs.agent import AgentOptions
 from exactdice.core import WriteError, append, make_folder, write_file
 from exactdice.look import gallery

@@ -19,7 +19,7 @@ from ...baselines.task import first_law
 from ...core import FLOATS, FloatArray, InputError
 from ...core.positions import states_of
 from .checking import Figures, Job, check_all, keywords_of
-from .layout import Entry, EntryError, names_of, read_entry
+from .entry import Entry, names_of, read_entry
 
 #: Largest share of its decisions in which a copy plays differently. Runs on the tracks with
 #: different seeds differ in 0.2 % at least, but for those that always follow one simple rule.
@@ -83,7 +83,7 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
 def _read(folder: Path, accepted: Path | None) -> Entry | str:
     try:
         entry = read_entry(folder)
-    except EntryError as error:
+    except InputError as error:
         return str(error)
     if accepted is not None and _differs(folder, accepted / folder.name):
         return "must stay as it is on the board: a new version is an entry of another name"

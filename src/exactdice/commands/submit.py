@@ -54,13 +54,13 @@ class SubmitConfig:
 def run(options: SubmitConfig) -> int:
     """Make the entry, and print its score."""
     from ..agents.board.pool import processors
-    from ..agents.entries.submission import Claims, submit
+    from ..agents.entries.submission import submit
     from ..agents.entries.tables import CLAIMS
 
     names = ("title", "link", "algorithm", "track", "moves", "seconds", "hardware")
-    claims = Claims(**{name: getattr(options, name) for name in names})
+    said = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     jobs = processors() if options.jobs == -1 else options.jobs
-    found = submit(options.place, claims, options.folder, jobs)
+    found = submit(options.place, said, options.folder, jobs)
     nines = [figures.nines for figures in found.figures.values()]
     print(
         f"{found.entry.folder}: {len(nines)} certificates hold, "

@@ -20,10 +20,9 @@ import pytest
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.entries import admission, checking, tables
 from exactdice.agents.entries.admission import Verified, admit
-from exactdice.agents.entries.card import Card, make_card
 from exactdice.agents.entries.checking import Figures, Job, answer_of, keywords_of
-from exactdice.agents.entries.layout import Entry, EntryError, read_entry
-from exactdice.agents.entries.submission import Claims, submit
+from exactdice.agents.entries.entry import Card, Entry, make_card, read_entry
+from exactdice.agents.entries.submission import submit
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import OPEN, TRACKS, Track
@@ -55,7 +54,7 @@ def small_task(game):
 def _tiny():
     """Add a track of two small games."""
     with pytest.MonkeyPatch.context() as patch:
-        entries = [f"entries.{place}" for place in ("card", "layout", "tables", "submission")]
+        entries = [f"entries.{place}" for place in ("entry", "tables", "submission")]
         runs = [f"runs.{place}" for place in ("callback", "config", "run", "train")]
         for place in entries:
             patch.setattr(f"exactdice.agents.{place}.OPEN", {**OPEN, "tiny": TINY})
@@ -205,7 +204,7 @@ def test_files_that_are_no_entry_are_refused(tmp_path, change, message):
     entry = make_entry(tmp_path / "entry")
     assert read_entry(entry).seeds == [0, 1]
     change(entry)
-    with pytest.raises(EntryError, match=message) as refusal:
+    with pytest.raises(InputError, match=message) as refusal:
         read_entry(entry)
     assert str(refusal.value).isprintable()
 
@@ -213,10 +212,10 @@ def test_files_that_are_no_entry_are_refused(tmp_path, change, message):
 def test_a_link_to_an_entry_is_refused_and_so_is_a_name_with_signs(tmp_path):
     make_entry(tmp_path / "entry")
     (tmp_path / "link").symlink_to("entry")
-    with pytest.raises(EntryError, match="must be a folder, and no link or archive"):
+    with pytest.raises(InputError, match="must be a folder, and no link or archive"):
         read_entry(tmp_path / "link")
     (tmp_path / "<b>").mkdir()
-    with pytest.raises(EntryError, match="must be named with 1 to 80 letters"):
+    with pytest.raises(InputError, match="must be named with 1 to 80 letters"):
         read_entry(tmp_path / "<b>")
 
 
@@ -596,7 +595,7 @@ RUNS = {
     "no track": (changed("Greed-1", track=None), "of one track .*, got none in .*Greed-1"),
     "other reward": (
         changed("Greed-1", [("reward: outcome", "reward: regret")], track=None, reward="regret"),
-        "runs must have the reward outcome, got the reward regret in .*Greed-1",
+        "runs must have the reward outcome, got regret in .*Greed-1",
     ),
     "other size": (
         changed("Greed-1", env={"max_score": 6}),
@@ -640,11 +639,12 @@ def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path):
         change(place)
         folder = tmp_path / "entries" / "one"
         with pytest.raises(InputError, match=message):
-            submit(place, Claims("A title", "https://example.org"), folder, 1)
+            submit(place, SAID, folder, 1)
         assert not folder.exists(), name
         assert list(folder.parent.glob("*")) == [], name
 
 
+SAID = {"title": "A title", "link": "https://example.org"}
 FOREIGN = {"algorithm": "DQN (CleanRL)", "track": "tiny", "moves": 3840, "seconds": 1.0}
 
 
@@ -667,7 +667,7 @@ def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypat
                     certificate=str(place / f"{game}-{seed}.npz"),
                 )
             )  # fmt: skip
-    claims = Claims("A loop in one file", "https://example.org", **FOREIGN)
+    claims = {**SAID, "title": "A loop in one file", **FOREIGN}
     folder = tmp_path / "entries" / "loop"
     found = submit(place, claims, folder, 1)
     assert found.entry.folder == folder
@@ -679,14 +679,16 @@ def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypat
 
 @pytest.mark.parametrize("field", FOREIGN)
 def test_a_foreign_program_says_what_its_certificates_do_not(tmp_path, field):
-    claims = Claims("A title", "https://example.org", **{**FOREIGN, field: None})
+    claims = {name: value for name, value in {**SAID, **FOREIGN}.items() if name != field}
     with pytest.raises(InputError, match=f"{field} must be given for certificates, got none in"):
         submit(tmp_path, claims, tmp_path / "entry", 1)
 
 
 def test_certificates_have_the_names_of_cells(tmp_path):
-    claims = Claims("A title", "https://example.org", **FOREIGN)
-    with pytest.raises(InputError, match="place must hold run folders, or certificates such as"):
+    claims = {**SAID, **FOREIGN}
+    with pytest.raises(
+        InputError, match="place must hold a benchmark's runs, or certificates such as"
+    ):
         submit(tmp_path, claims, tmp_path / "entry", 1)
     (tmp_path / "final.npz").write_bytes(b"")
     with pytest.raises(InputError, match=r"must be named such as Greed-0.npz, got .*final\.npz"):
