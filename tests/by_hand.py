@@ -69,27 +69,6 @@ class ByHand:
             return self.tie if own == other else (Fraction(own > other), Fraction(own < other))
         return self.ratings(1 - player, other, own, int(dice == 0))[::-1]
 
-    def met(self, player):
-        """Probability that each (own, other, last) is met with a player to move, from 0 : 0."""
-        met = [Counter(), Counter()]
-        order = [(k, last) for last in (0, 1) for k in range(2 * self.limit + 1)]
-        met[0][0, 0, 0] = Fraction(1)
-        for k, last in order:
-            for mover in (0, 1):
-                for own in range(max(0, k - self.limit), min(k, self.limit) + 1):
-                    self._spread(met, mover, own, k - own, last)
-        return met[player]
-
-    def _spread(self, met, mover, own, other, last):
-        mass = met[mover][own, other, last]
-        if not mass or last:
-            return
-        for dice, chance in self.policies[mover]((own, other, last)).items():
-            for total, probability in totals(dice, self.sides).items():
-                if own + total <= self.limit:
-                    after = (other, own + total, int(dice == 0))
-                    met[1 - mover][after] += mass * chance * probability
-
 
 def section_7(limit, sides):
     """Most dice by section 7, read so that the first number above the mean is allowed."""

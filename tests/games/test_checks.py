@@ -29,14 +29,6 @@ QUESTIONS = {
 }
 
 
-def test_the_walk_is_a_game_when_it_goes_on():
-    assert solve(Task(Walk(), 0, "random")).value == pytest.approx(
-        float(solve(Task(Walk(), 0, "random"), exact=True).value)
-    )
-    env = Engine(circle(Walk()), 10)
-    env.reset(np.arange(10), np.random.default_rng(0))
-
-
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_a_move_that_stays_is_named(ask):
     """It was solved, to some number, and then hung the environment."""

@@ -10,7 +10,7 @@ from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
 from exactdice.core.sampling import InverseLaws, draw
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.core.types import Stage, Start
+from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.greed.sweeps import GreedBlock
@@ -69,72 +69,6 @@ def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_th
         states = np.arange(game.num_states)
         own = game.observe(states, 0)[:, 0]
         assert game.mask(states).sum(axis=1).tolist() == [most(p) + 1 for p in own]
-
-
-def random_policy(game, rng):
-    """Random probabilities over legal actions: table and by-hand form."""
-    states = np.arange(game.num_states)
-    weights = rng.integers(0, 4, (game.num_states, game.num_actions)) * game.mask(states)
-    weights[:, 0] += 1
-    table = [[Fraction(int(w), int(row.sum())) for w in row] for row in weights]
-    keys = [tuple(row) for row in game.observe(states, 0).tolist()]
-    return np.array(table, dtype=object), dict(zip(keys, map(as_law, table), strict=True)).get
-
-
-def as_law(row):
-    return {n: p for n, p in enumerate(row) if p}
-
-
-@pytest.mark.parametrize(
-    ("max_dice", "tie"), [(None, "half"), (2, "half"), (None, "lost"), (2, "stopper")]
-)
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize(("limit", "sides"), SMALL)
-def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, max_dice, tie):
-    game = Greed(limit, sides, max_dice, tie)
-    rng = np.random.default_rng(0)
-    tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
-    hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws, TIES[tie])
-    for kind in (FLOATS, EXACT):
-        visited = set()
-
-        def decide(stage, expected, kind=kind, visited=visited):
-            mover, states, scale = stage[:3]
-            mask = game.mask(states)
-            for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
-                visited.add((mover, int(states[row])))
-                for n in np.flatnonzero(mask[row]).tolist():
-                    to_seat = hand.both(mover, own, other, last, n)[mover != seat]
-                    if kind is EXACT:
-                        assert Fraction(expected[row, n], scale[row]) == to_seat
-                    else:
-                        assert expected[row, n] == pytest.approx(float(to_seat), abs=1e-13)
-            return (tables[mover][states].astype(kind.dtype) * expected).sum(axis=1)
-
-        sweeps_of(game).backward(decide, seat, kind)
-        assert len(visited) == 2 * game.num_states
-
-
-@pytest.mark.parametrize(("limit", "sides"), SMALL)
-def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
-    game = Greed(limit, sides)
-    rng = np.random.default_rng(1)
-    tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
-    hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
-    for kind in (FLOATS, EXACT):
-        start = Start(0, np.array([0]), kind.numbers(np.array([1])))
-
-        def play(stage, met, kind=kind):
-            return met[:, None] * tables[stage.seat][stage.states].astype(kind.dtype)
-
-        mass = sweeps_of(game).forward(play, [start], 0, kind)
-        for player in (0, 1):
-            met = hand.met(player)
-            exact = [met[tuple(row)] for row in game.observe(np.arange(game.num_states), 0)]
-            if kind is EXACT:
-                assert mass[player].tolist() == exact
-            else:
-                np.testing.assert_allclose(mass[player], np.array(exact, float), atol=1e-14)
 
 
 @pytest.mark.parametrize("tie", TIES)
