@@ -32,7 +32,7 @@ def write(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
 def colours_of(boards: Sequence[EntryBoard]) -> dict[str, int]:
     """Return the colour of each algorithm on all boards, as an index into ``COLOURS``."""
     known = [algorithm.title for algorithm in ALGORITHMS.values()]
-    named = {own[0][0].algorithm for board in boards for own in board.entries.values()}
+    named = {found.entry.card.algorithm for board in boards for found in board.entries}
     return {name: index for index, name in enumerate([*known, *sorted(named - set(known))])}
 
 
@@ -45,11 +45,11 @@ def chart(board: EntryBoard, colours: dict[str, int]) -> Plot:
     bars = Bars(
         title=f"Mean nines of {board.track.title}",
         x_label="mean nines",
-        labels=list(board.entries),
+        labels=list(board.links),
         values=middle,
         low=np.where(np.isnan(low), middle, low),
         high=np.where(np.isnan(high), middle, high),
-        colours=[colours[own[0][0].algorithm] for own in board.entries.values()],
+        colours=[colours[found.entry.card.algorithm] for found in board.entries],
     )
     caption = (
         "Nines are -log10(1 - normalised score): 1 for a score of 0.9, 2 for 0.99. Points are "

@@ -39,6 +39,11 @@ class Verified:
         """Return the figures of a game, one for each seed."""
         return [found for (name, _), found in self.figures.items() if name == game]
 
+    @property
+    def strata(self) -> list[list[Figures]]:
+        """The figures of each game of the track."""
+        return [self.of_game(game) for game in self.entry.track.games]
+
 
 @dataclass(frozen=True)
 class Admission:
@@ -133,8 +138,8 @@ def _repeated(found: Verified) -> str | None:
     """
     games = found.entry.track.games
     for one, other in itertools.combinations(found.entry.seeds, 2):
-        pairs = [(game, found.figures[game, one], found.figures[game, other]) for game in games]
-        same = sum(_alike(game, a, b) and not a.is_optimal for game, a, b in pairs)
+        pairs = [(found.figures[game, one], found.figures[game, other]) for game in games]
+        same = sum(_alike(a, b) and not a.is_optimal for a, b in pairs)
         if 2 * same > len(games):
             return (
                 f"seeds must be different runs, got the same policies for {one} and {other} in "
@@ -157,7 +162,7 @@ def _copied(found: Verified, others: list[Verified]) -> str | None:
         (game, seed): other.entry.name
         for (game, seed), one in found.figures.items()
         for other in others
-        if any(_alike(game, one, known) for known in other.of_game(game))
+        if any(_alike(one, known) for known in other.of_game(game))
     }
     if 2 * len(copied) >= len(found.figures):
         return (
@@ -174,7 +179,7 @@ def _plain(title: str) -> str:
     return "".join(filter(str.isalnum, title.lower()))
 
 
-def _alike(game: str, one: Figures, other: Figures) -> bool:
+def _alike(one: Figures, other: Figures) -> bool:
     """Return whether a policy plays like another, so that it may be a copy.
 
     It does if it takes another action in at most ``ALIKE`` of the decisions in its own games. Many
@@ -183,17 +188,17 @@ def _alike(game: str, one: Figures, other: Figures) -> bool:
     differ = one.actions != other.actions
     if one.is_optimal and other.is_optimal:
         return bool(differ.mean() <= ALIKE_IF_OPTIMAL)
-    task = make_task(game)
+    task = make_task(one.game)
     states, first = states_of(task.game, task.seat), first_law(task, FLOATS).start
     if first.chances[differ[np.searchsorted(states, first.states)]].sum() > ALIKE * MOST_MOVES:
         return False  # which spares nearly all pairs the occupancy
-    return bool(_shares(game, one)[differ].sum() <= ALIKE)
+    return bool(_shares(one)[differ].sum() <= ALIKE)
 
 
 @lru_cache(maxsize=8)  # arrays of a large game have 38 MB
-def _shares(game: str, one: Figures) -> FloatArray:
+def _shares(one: Figures) -> FloatArray:
     """Return the share of each state of the seat in the decisions of a policy's games."""
-    task = make_task(game)
+    task = make_task(one.game)
     states = states_of(task.game, task.seat)
     actions = np.zeros(task.game.num_states, dtype=one.actions.dtype)
     actions[states] = one.actions

@@ -48,6 +48,7 @@ class Figures:
     """The score of a valid certificate, computed from its policy, and the policy.
 
     Attributes:
+        game: name of its game.
         value: see ``Score``, as for the next five.
         optimum: see ``Score``.
         random: see ``Score``.
@@ -57,6 +58,7 @@ class Figures:
         actions: the likeliest action in each state of the seat, shape (state,).
     """
 
+    game: str
     value: float
     optimum: float
     random: float
@@ -64,6 +66,11 @@ class Figures:
     normalized: float
     nines: float
     actions: IntArray = field(repr=False)
+
+    @property
+    def score(self) -> float:
+        """The normalised score, by which entries are ranked."""
+        return self.normalized
 
     @property
     def is_optimal(self) -> bool:
@@ -86,8 +93,9 @@ def _check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
     result = verify(path)
     _compare(game, keywords, keywords_of(result.task))
     plays = result.agent.likeliest(states_of(result.task.game, result.task.seat))
-    found = {name: getattr(result, name) for name in NUMBERS}
-    return Figures(**found, actions=plays.astype(np.min_scalar_type(result.task.game.num_actions)))
+    actions = plays.astype(np.min_scalar_type(result.task.game.num_actions))
+    numbers = {name: getattr(result, name) for name in NUMBERS}
+    return Figures(game=game, **numbers, actions=actions)
 
 
 def keywords_of(task: Task) -> dict[str, Any]:

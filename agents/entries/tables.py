@@ -6,18 +6,7 @@ from pathlib import Path
 
 from ...core import Table, write_file
 from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
-from ..board.tables import (
-    NINES,
-    REGRET,
-    SCORE,
-    SEEDS,
-    by,
-    estimated,
-    numbers,
-    ranked,
-    single,
-    table,
-)
+from ..board.tables import NINES, REGRET, SCORE, SEEDS, estimated, numbers, single, table
 from ..tracks import OPEN, Track
 from .admission import Admission, Verified
 from .checking import NUMBERS
@@ -30,50 +19,18 @@ CLAIMS = (
 LONGEST = 60_000  # characters of a summary; a comment on GitHub has at most 65,536
 
 
-@dataclass(frozen=True)
-class Row:
-    """One certificate, with all digits, and the claims of its entry."""
-
-    track: str
-    version: int
-    entry: str
-    title: str
-    algorithm: str
-    game: str
-    seed: int
-    value: float
-    optimum: float
-    random: float
-    regret: float
-    normalized: float
-    nines: float
-    claimed_moves: int
-    claimed_seconds: float
-    claimed_hardware: str
-    link: str
-    exactdice: str
-
-    @property
-    def agent(self) -> str:
-        """The title of the entry, by which the board names it."""
-        return self.title
-
-    @property
-    def score(self) -> float:
-        """The normalised score."""
-        return self.normalized
-
-
-def rows_of(found: Verified) -> list[Row]:
-    """Return the rows of an entry, one for each certificate."""
-    card = vars(found.entry.card)
-    said = {f"claimed_{name}": card[name] for name in ("moves", "seconds", "hardware")}
-    said |= {name: card[name] for name in ("track", "version", "title", "algorithm", "link")}
-    said |= {"entry": found.entry.name, "exactdice": card["exactdice"]}
-    return [
-        Row(game=game, seed=seed, **said, **{name: getattr(each, name) for name in NUMBERS})
-        for (game, seed), each in found.figures.items()
-    ]
+#: Columns of an entry over all games, before the claims of its card.
+TOTALS = [
+    single("seeds", lambda own: str(len(own[0]))),
+    estimated(("mean nines", "95 % interval"), "nines", mean, ".3f"),
+    estimated(("IQM", "95 % interval of the IQM"), "score", iqm, ".4f"),
+]
+CLAIMED = ("claimed moves", "claimed seconds", "claimed hardware")
+#: Header of the CSV file, which has a row for each certificate.
+COLUMNS = (
+    *("track", "version", "entry", "title", "algorithm", "game", "seed", *NUMBERS),
+    *("claimed_moves", "claimed_seconds", "claimed_hardware", "link", "exactdice"),
+)
 
 
 @dataclass(frozen=True)
@@ -82,37 +39,47 @@ class EntryBoard:
 
     Attributes:
         track: the track.
-        entries: the rows of its entries by game, best first, by title.
+        entries: its entries, best first.
     """
 
     track: Track
-    entries: dict[str, list[list[Row]]]
+    entries: list[Verified]
 
     @property
     def headlines(self) -> list[Estimate]:
         """The mean nines of each entry, with their interval."""
-        return [estimate(numbers(own, "nines"), mean) for own in self.entries.values()]
+        return [_headline(found) for found in self.entries]
 
     @property
     def links(self) -> dict[str, str]:
-        """Where each entry comes from."""
-        return {title: own[0][0].link for title, own in self.entries.items()}
+        """Where each entry comes from, by title."""
+        return {found.entry.card.title: found.entry.card.link for found in self.entries}
 
     @property
     def totals(self) -> Table:
         """The table of the entries over all games."""
-        entries = {(title, own[0][0].algorithm): own for title, own in self.entries.items()}
-        return table(("entry", "algorithm"), entries.items(), TOTALS)
+        cards = [found.entry.card for found in self.entries]
+        names = [(card.title, card.algorithm) for card in cards]
+        scored = zip(names, (found.strata for found in self.entries), strict=True)
+        shown = table(("entry", "algorithm"), scored, TOTALS)
+        claimed = [[f"{card.moves:,}", f"{card.seconds:,.0f}", card.hardware] for card in cards]
+        rows = [[*row, *more] for row, more in zip(shown.rows, claimed, strict=True)]
+        return Table([*shown.header, *CLAIMED], rows, texts=2)
 
     @property
     def games(self) -> Table:
         """The table of the entries in each game."""
-        entries = {
-            (game, title, own[0][0].algorithm): [group for group in own if group[0].game == game]
+        scored = [
+            ((game, found.entry.card.title, found.entry.card.algorithm), [found.of_game(game)])
             for game in self.track.games
-            for title, own in self.entries.items()
-        }
-        return table(("game", "entry", "algorithm"), entries.items(), [SEEDS, NINES, SCORE, REGRET])
+            for found in self.entries
+        ]
+        return table(("game", "entry", "algorithm"), scored, [SEEDS, NINES, SCORE, REGRET])
+
+    @property
+    def certificates(self) -> Table:
+        """The table of all certificates, with all digits."""
+        return Table(COLUMNS, [row for found in self.entries for row in _rows(found)])
 
     @property
     def rules(self) -> str:
@@ -128,30 +95,38 @@ class EntryBoard:
         )
 
 
-TOTALS = [
-    single("seeds", lambda own: str(len(own[0]))),
-    estimated(("mean nines", "95 % interval"), "nines", mean, ".3f"),
-    estimated(("IQM", "95 % interval of the IQM"), "normalized", iqm, ".4f"),
-    single("claimed moves", lambda own: f"{own[0][0].claimed_moves:,}"),
-    single("claimed seconds", lambda own: f"{own[0][0].claimed_seconds:,.0f}"),
-    single("claimed hardware", lambda own: own[0][0].claimed_hardware),
-]
+def _headline(found: Verified) -> Estimate:
+    return estimate(numbers(found.strata, "nines"), mean)
+
+
+def _rows(found: Verified) -> list[list[object]]:
+    """Return the rows of an entry in the table of certificates."""
+    card, name = found.entry.card, found.entry.name
+    begin = [card.track, card.version, name, card.title, card.algorithm]
+    end = [card.moves, card.seconds, card.hardware, card.link, card.exactdice]
+    return [
+        [*begin, game, seed, *(getattr(each, number) for number in NUMBERS), *end]
+        for (game, seed), each in found.figures.items()
+    ]
 
 
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
-    rows = by((row for found in admission.verified for row in rows_of(found)), "track")
-    return [EntryBoard(OPEN[name], ranked(rows[name])) for name in OPEN if name in rows]
+    best = sorted(admission.verified, key=lambda found: -float(_headline(found).middle))
+    boards = [
+        EntryBoard(track, [found for found in best if found.entry.track == track])
+        for track in OPEN.values()
+    ]
+    return [board for board in boards if board.entries]
 
 
 def write_tables(board: EntryBoard, folder: Path) -> list[Path]:
     """Write the Markdown and the CSV of a board into a folder."""
     links = "\n".join(f"- {title}: <{link}>" for title, link in board.links.items())
     parts = [f"# {board.track.title}", board.rules, board.totals.markdown(), links]
-    rows = [row for own in board.entries.values() for group in own for row in group]
     texts = {
         f"{board.track.name}.md": "\n\n".join([*parts, board.games.markdown()]) + "\n",
-        f"{board.track.name}.csv": Table.of(Row, rows).csv(),
+        f"{board.track.name}.csv": board.certificates.csv(),
     }
     for name, text in texts.items():
         write_file(folder / name, text.encode())

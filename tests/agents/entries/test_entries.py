@@ -497,8 +497,9 @@ def verified(name, algorithm, score):
     """Make an entry that holds, with one score everywhere."""
     card = make_card({**CARD, "title": name, "algorithm": algorithm})
     cells = {(game, seed): None for game in TINY.games for seed in range(2)}
-    figures = Figures(score, 1.0, 0.0, 1 - score, score, nines(score), np.array([0]))
-    return Verified(Entry(Path(name), card, cells), dict.fromkeys(cells, figures))
+    numbers = (score, 1.0, 0.0, 1 - score, score, nines(score), np.array([0]))
+    figures = {cell: Figures(cell[0], *numbers) for cell in cells}
+    return Verified(Entry(Path(name), card, cells), figures)
 
 
 def test_the_board_is_ordered_by_the_mean_of_the_nines():
