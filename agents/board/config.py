@@ -2,17 +2,17 @@
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from ...core import GAMES, InputError, at_least, one_of
+from ...core import GAMES, InputError, one_of
 from ...core.positions import has_few_states
 from ...envs import RewardMode, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
-from ..runs.options import AlgorithmName, GameName, TrackName
+from ..runs.options import AlgorithmName, GameName, Jobs, Place, Positive, TrackName
+from ..runs.reading import checked
 from ..tracks import TRACKS
 from .ladders import Ladder, LadderWords, find_ladder
 
@@ -28,7 +28,7 @@ def _scored() -> tuple[str, ...]:
     return tuple(name for name, game in GAMES.items() if has_few_states(game()))
 
 
-@dataclass(frozen=True)
+@checked
 class BenchmarkConfig:
     """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
 
@@ -51,17 +51,17 @@ class BenchmarkConfig:
     """Ladder of the benchmark: one game at growing sizes, on exactdice-100k or the track. A name,
     or a game, a keyword and its values: --ladder examples/pig.py:Pig target 10 20 50."""
 
-    seeds: int | None = None
+    seeds: Positive | None = None
     """Number of seeds; the seeds are 0, 1, ... Default: those of the track, or 5."""
 
-    steps: int | None = None
+    steps: Positive | None = None
     """Moves to train for. Default: as tuned, or those of the track."""
 
-    folder: Path | None = None
+    folder: Place | None = None
     """Folder of the runs and of the leaderboard, with one track. Default: runs/ and the name of the
     ladder or of the track, or else runs/benchmark."""
 
-    jobs: int = -1
+    jobs: Jobs = -1
     """Number of cells that run at the same time; -1 for the number of processors."""
 
     backend: Literal["local", "ray"] = "local"
@@ -78,8 +78,6 @@ class BenchmarkConfig:
         for algorithm in self.algorithms:
             one_of("algorithms", algorithm, tuple(ALGORITHMS))
         self._check_track()
-        if self.jobs != -1:
-            at_least("jobs", self.jobs, 1)
         track = None if self.track is None else TRACKS[self.track]
         games = _scored() if track is None else track.games
         name = self.track or "benchmark"
@@ -87,14 +85,11 @@ class BenchmarkConfig:
             games, name = (), self._ladder.name  # the ladder has the games
         found: dict[str, Any] = {
             "games": self.games or games,
-            "seeds": (SEEDS if track is None else track.seeds)
-            if self.seeds is None
-            else self.seeds,
-            "folder": Path("runs", name) if self.folder is None else Path(self.folder),
+            "seeds": self.seeds or (SEEDS if track is None else track.seeds),
+            "folder": self.folder or Path("runs", name),
         }
         if self.backend == "ray":  # machines have working folders of their own
             found["folder"] = found["folder"].absolute()
-        at_least("seeds", found["seeds"], 1)
         for option, value in found.items():
             object.__setattr__(self, option, value)
 

@@ -3,7 +3,6 @@
 import dataclasses
 from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import tyro
@@ -23,14 +22,12 @@ from .hyperparameters import (
     read_hyperparameters,
     tuned,
 )
-from .options import Changes, GameName, Keywords, OneAlgorithm, TrackName
+from .options import Changes, GameName, Keywords, OneAlgorithm, Place, Positive, TrackName
 from .reading import checked
 
 #: Hyperparameters that options of their own give.
 ELSEWHERE = {"n_envs": "--num-envs", "n_timesteps": "--steps", "env_kwargs": "--env"}
 REWARDS = get_args(RewardMode)
-Positive = Annotated[int, Field(ge=1)]
-Place = Annotated[Path, Field(strict=False)]
 
 
 class RunError(InputError):

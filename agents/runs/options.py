@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from pydantic import AfterValidator, Field
 
 from ...baselines import Task, make_task
 from ...core import GAMES, InputError
@@ -27,6 +29,18 @@ _IN_WORDS = ", ".join(
 )
 #: The same where one is given: the help has the algorithms in words.
 OneAlgorithm = Annotated[AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {_IN_WORDS}.")]
+
+
+def _jobs(number: int) -> int:
+    if number < 1 and number != -1:
+        raise InputError(f"jobs must be at least 1, got {number}")
+    return number
+
+
+#: Types of further options: a number of things, a path, a number of jobs or -1.
+Positive = Annotated[int, Field(ge=1)]
+Place = Annotated[Path, Field(strict=False)]
+Jobs = Annotated[int, AfterValidator(_jobs)]
 
 #: Words of the command line that stand for values of other types than text and integer.
 LITERALS = {"true": True, "false": False, "none": None}

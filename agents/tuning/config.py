@@ -8,8 +8,7 @@ from pydantic import Field
 from ...core import InputError, one_of
 from ...envs import find_game
 from ..algorithms import ALGORITHMS
-from ..runs.config import Place, Positive
-from ..runs.options import GameName, OneAlgorithm, TrackName
+from ..runs.options import GameName, Jobs, OneAlgorithm, Place, Positive, TrackName
 from ..runs.reading import checked
 from ..tracks import TRACKS, Track
 
@@ -48,7 +47,7 @@ class TuneConfig:
     """Address of a database that keeps the trials, such as postgresql://HOST/NAME, which machines
     can share. Default: search.db in the folder."""
 
-    jobs: int = -1
+    jobs: Jobs = -1
     """Number of trials that run at the same time; -1 for the number of processors."""
 
     backend: Literal["local", "ray"] = "local"
@@ -66,8 +65,6 @@ class TuneConfig:
         if self.rules.self_play and not ALGORITHMS[self.algorithm].plays_itself:
             able = tuple(name for name, known in ALGORITHMS.items() if known.plays_itself)
             one_of(f"algorithm on {self.track}", self.algorithm, able)
-        if self.jobs == 0 or self.jobs < -1:
-            raise InputError(f"jobs must be at least 1, got {self.jobs}")
         if self.games is not None and not self.games:
             raise InputError("games must be one at least, got none")
         for game in self.games or ():
