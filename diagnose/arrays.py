@@ -1,4 +1,4 @@
-"""Reading of users' arrays, with checks of their shapes and numbers."""
+"""Reading of users' arrays and functions, with checks of their shapes and numbers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
 from ..core import BoolArray, FloatArray, InputError, IntArray
+
+#: Numbers agree if they differ by no more than this part of the largest: single precision.
+CLOSE = 1e-4
 
 
 def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
@@ -84,3 +88,44 @@ def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
         wanted = "(time, lane, ...)" if axes == 2 else "(transition, ...)"
         raise InputError(f"{name} must be of shape {wanted}, got {first.shape}")
     return first.shape[:axes]
+
+
+def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Call a function, or a torch module, with a batch of observations; return its numbers.
+
+    Args:
+        function: torch modules get a tensor of the dtype of their parameters.
+        name: name of the argument, for messages.
+        observations: shape (observation, ...), or a mapping of such arrays.
+        shape: the required shape; of one number an observation, a last axis of length 1 may follow.
+
+    Raises:
+        InputError: if it cannot be called, or gives an array of another shape.
+    """
+    if "torch" in packages_of(function) and callable(function):
+        from .networks import Network  # needs torch
+
+        function = Network(function, name, *(shape[1:] or (None,)))
+    if not callable(function):
+        raise InputError(
+            f"{name} must be a function of observations, got a {type(function).__name__}"
+        )
+    given = as_numbers(function(observations), name)
+    if given.shape not in ({shape} if shape[1:] else {shape, (*shape, 1)}):
+        raise InputError(f"{name} must give numbers of shape {shape}, got {given.shape}")
+    return given.reshape(shape).astype(np.float64)
+
+
+def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray:
+    """Say which numbers agree up to single precision.
+
+    Args:
+        ours: the numbers as they must be.
+        theirs: the numbers that were recorded.
+        size: of the numbers that they were computed from, if these are larger.
+    """
+    finite = np.isfinite(ours) & np.isfinite(theirs)
+    size = max(float(np.abs(ours).max(initial=0, where=finite)), size)
+    right: BoolArray = ours == theirs  # infinite ones, too
+    right[finite] = np.abs(ours[finite] - theirs[finite]) <= CLOSE * size
+    return right

@@ -1,5 +1,6 @@
-"""Torch modules on the observations of all states of an agent, and sums of their gradients."""
+"""Torch modules as functions of observations, and gradients of their parameters as vectors."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,42 @@ import torch as th
 
 from ..baselines.policies.consistency import ROUNDING
 from ..baselines.policies.tables import as_numbers
-from ..core import FloatArray, InputError, IntArray
-from .view import BATCH, AgentView
+from ..core import FloatArray, InputError
+
+
+def parameters_of(module: Any, name: str) -> dict[str, th.Tensor]:
+    """Return the parameters of a module that require a gradient, by name.
+
+    Raises:
+        InputError: if it is no torch module.
+    """
+    if not isinstance(module, th.nn.Module):
+        raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
+    return {key: given for key, given in module.named_parameters() if given.requires_grad}
+
+
+def joined(
+    parameters: Mapping[str, th.Tensor], found: Mapping[str, th.Tensor | None]
+) -> FloatArray:
+    """Join the gradients of parameters, or other tensors of their shapes, to one vector.
+
+    Args:
+        parameters: by name, which gives the order.
+        found: by name; None counts as zeros.
+    """
+    parts = []
+    for key, parameter in parameters.items():
+        part = found[key]
+        part = th.zeros_like(parameter) if part is None else part
+        parts.append(part.detach().cpu().double().numpy().ravel())
+    return np.concatenate(parts)
+
+
+def tensors(observations: Any, like: th.Tensor) -> Any:
+    """Turn observations, or each entry of a mapping, into tensors of a dtype and device."""
+    if isinstance(observations, Mapping):
+        return {key: tensors(entry, like) for key, entry in observations.items()}
+    return th.as_tensor(as_numbers(observations, "observations")).to(like)
 
 
 class Network:
@@ -21,8 +56,7 @@ class Network:
     """
 
     def __init__(self, module: Any, name: str, width: int | None) -> None:
-        if not isinstance(module, th.nn.Module):
-            raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
+        self._learnt = parameters_of(module, name)
         self._module, self.__name__, self._width = module, name, width
         self._like = next(module.parameters(), th.zeros(0))
 
@@ -33,13 +67,11 @@ class Network:
         Raises:
             InputError: if the module has no such parameters.
         """
-        named = self._module.named_parameters()
-        learnt: dict[str, th.Tensor] = {name: given for name, given in named if given.requires_grad}
-        if not learnt:
+        if not self._learnt:
             raise InputError(
                 f"{self.__name__} must have parameters that require a gradient, got none"
             )
-        return learnt
+        return self._learnt
 
     def __call__(self, observations: Any) -> th.Tensor:
         """Return the results of a batch of observations, shape (observation, width).
@@ -48,14 +80,15 @@ class Network:
             InputError: if the module refuses the observations, or if the results are of another
                 shape or not finite.
         """
-        like, count = self._like, len(observations)
-        seen = th.as_tensor(np.asarray(observations), dtype=like.dtype, device=like.device)
+        seen = tensors(observations, self._like)
+        shown = next(iter(seen.values())) if isinstance(seen, dict) else seen
+        count = len(shown)
         try:
             given: Any = self._module(seen)
         except Exception as error:
             said = " ".join(str(error).split())[:120]
             raise InputError(
-                f"{self.__name__} must take observations of shape {tuple(seen.shape)}, got a "
+                f"{self.__name__} must take observations of shape {tuple(shown.shape)}, got a "
                 f"{type(error).__name__}: {said}"
             ) from error
         if not isinstance(given, th.Tensor):
@@ -83,55 +116,3 @@ class Network:
                 "numbers in another batch: call its method eval() first"
             )
         return given.astype(np.float64)
-
-
-class Sums:
-    """Sums over states of the gradients of a network's results, each multiplied by weights.
-
-    States are collected until they fill a batch, so that the memory does not grow with the game.
-
-    Args:
-        view: the agent.
-        network: the network.
-        count: number of sums.
-    """
-
-    def __init__(self, view: AgentView, network: Network, count: int) -> None:
-        self._view, self._network = view, network
-        zeros = {key: th.zeros_like(given) for key, given in network.parameters.items()}
-        self._sums = [{key: zero.clone() for key, zero in zeros.items()} for _ in range(count)]
-        self._states: list[IntArray] = []
-        self._weights: list[list[FloatArray]] = []
-
-    def add(self, states: IntArray, weights: list[FloatArray]) -> None:
-        """Add states, (state,), and for each sum the weights of their results, (state, ...)."""
-        for first in range(0, len(states), BATCH):
-            piece = slice(first, first + BATCH)
-            self._states.append(states[piece])
-            self._weights.append([part[piece] for part in weights])
-            if sum(map(len, self._states)) >= BATCH:
-                self._flush()
-
-    def finish(self) -> list[dict[str, th.Tensor]]:
-        """Return the sums by the names of the parameters."""
-        if self._states:
-            self._flush()
-        return self._sums
-
-    def _flush(self) -> None:
-        parameters = self._network.parameters
-        with th.enable_grad():
-            given = self._network(self._view.observations(np.concatenate(self._states)))
-        if not given.requires_grad:
-            raise InputError(
-                f"{self._network.__name__} must give results with a gradient, got a detached tensor"
-            )
-        for total, parts in zip(self._sums, zip(*self._weights, strict=True), strict=True):
-            weights = th.as_tensor(np.concatenate(parts), dtype=given.dtype, device=given.device)
-            found = th.autograd.grad(
-                given, list(parameters.values()), weights, retain_graph=True, allow_unused=True
-            )
-            for key, part in zip(parameters, found, strict=True):
-                if part is not None:
-                    total[key] += part
-        self._states, self._weights = [], []

@@ -1,6 +1,9 @@
-"""The report of an audit, for programs and for people."""
+"""The report of an audit, for programs and for people, and how mistakes are named in it."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 #: Statistical checks, in which no single entry is wrong.
 CHANCE = ("outcomes", "beginnings", "policy", "visits")
@@ -26,9 +29,28 @@ class Finding:
     words: str
 
 
-def told(example: str, cure: str = "") -> str:
-    """Join an example of an error and its cure, if it is known, into sentences."""
-    return f"{example}. {cure[:1].upper()}{cure[1:]}." if cure else f"{example}."
+class Mistake(NamedTuple):
+    """A known mistake.
+
+    Attributes:
+        name: as ``docs/mutants.md`` lists it.
+        cure: advice for the user.
+        changes: the fields of a formula that the mistake changes, or the recorded arrays as a right
+            program would have recorded them.
+    """
+
+    name: str
+    cure: str
+    changes: Mapping[str, Any] = MappingProxyType({})
+
+
+def reproducing(
+    formula: Any, mistakes: Iterable[Mistake], reproduces: Callable[[Any], bool]
+) -> Iterator[Mistake]:
+    """Yield the mistakes of a formula, a dataclass, whose changes reproduce what was recorded."""
+    for mistake in mistakes:
+        if reproduces(replace(formula, **mistake.changes)):
+            yield mistake
 
 
 @dataclass
@@ -51,6 +73,36 @@ class Report:
     def ok(self) -> bool:
         """Whether all checks passed."""
         return not self.findings
+
+    def add(
+        self,
+        check: str,
+        wrong: int,
+        of: int,
+        example: Callable[[], str],
+        mistakes: Iterable[Mistake] = (),
+    ) -> bool:
+        """Add a check: passed, or failed with the first of the mistakes that explain it.
+
+        Args:
+            check: the name of the check.
+            wrong: number of wrong entries.
+            of: number of checked entries.
+            example: describes a wrong entry.
+            mistakes: known mistakes that explain all wrong entries; asked for if there are any.
+
+        Returns:
+            Whether the check passed.
+        """
+        if not wrong:
+            self.held[check] = of
+            return True
+        found = next(iter(mistakes), None)
+        words = f"{example()}."
+        if found and found.cure:
+            words += f" {found.cure[:1].upper()}{found.cure[1:]}."
+        self.findings.append(Finding(check, found.name if found else None, wrong, of, words))
+        return False
 
     def __str__(self) -> str:
         rows = [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]

@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Policy, solve
-from ..baselines.policies.door import packages_of
-from ..baselines.policies.tables import as_numbers
+from ..baselines import Policy, Task, solve
 from ..baselines.solving.occupancy import play
 from ..baselines.task import task_and_sight
 from ..core import FLOATS, FloatArray, InputError, IntArray
 from ..core.positions import states_of
 from ..core.presentation import present
+from ..core.sweeps import expected_values
 from ..envs import RewardMode
-from .arrays import numbers
+from .arrays import called, numbers
 
 #: Number of states whose observations are computed at once.
 BATCH = 2**13
@@ -28,13 +27,14 @@ class AgentView:
 
     Attributes:
         task: the agent's decision problem.
+        sight: how the environment shows its states; None for integers.
         states: the states in which the agent may be to move, in increasing order, shape (state,).
         mode: the reward mode.
         scale: the factor by which rewards are multiplied.
     """
 
     def __init__(self, env: Any) -> None:
-        self.task, self._sight = task_and_sight(env)
+        self.task, self.sight = task_and_sight(env)
         self.states = states_of(self.task.game, self.task.seat)
         inner = getattr(env, "unwrapped", env)
         self.mode: RewardMode = getattr(inner, "reward_mode", "outcome")
@@ -43,7 +43,7 @@ class AgentView:
     def observations(self, states: IntArray) -> npt.NDArray[Any]:
         """Return states as the environment shows them, shape (state, ...)."""
         seen = self.task.game.observe(states, self.task.seat)
-        return np.asarray(seen if self._sight is None else self._sight.show(seen))
+        return np.asarray(seen if self.sight is None else self.sight.show(seen))
 
     def occupancy(self, policy: Policy) -> FloatArray:
         """Return the occupancy of each of the agent's states, shape (state,).
@@ -81,15 +81,12 @@ class AgentView:
         Raises:
             InputError: if the estimates have another shape, or are not finite.
         """
-        if "torch" in packages_of(source) and callable(source):
-            from .networks import Network  # needs torch
-
-            source = Network(source, name, *(shape[1:] or (None,)))
         if callable(source):
             given = np.empty((len(states), *shape[1:]))
             for first in range(0, len(states), BATCH):
                 piece = slice(first, first + BATCH)
-                given[piece] = _called(source, self.observations(states[piece]), name, shape[1:])
+                seen = self.observations(states[piece])
+                given[piece] = called(source, name, seen, (len(seen), *shape[1:]))
         else:
             given = numbers(source, name, shape, finite=False)[states]
         wrong = np.argwhere(~np.isfinite(given) & legal)
@@ -102,10 +99,24 @@ class AgentView:
         return given
 
 
-def _called(source: Any, observations: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """Call a function with a batch of observations."""
-    given = as_numbers(source(observations), name)
-    wanted = (len(observations), *shape)
-    if given.shape not in ({wanted} if shape else {wanted, (*wanted, 1)}):
-        raise InputError(f"{name} must give numbers of shape {wanted}, got {given.shape}")
-    return given.reshape(wanted).astype(np.float64)
+def paid_by_moves(task: Task, mode: RewardMode, states: IntArray, actions: IntArray) -> FloatArray:
+    """Return what a reward mode adds to payoffs, whatever a move leads to, shape (move,).
+
+    "regret" pays Q*(s, a) - V*(s), and no payoffs; "shaped" adds V*(s') - V*(s), with V* 0 at ends.
+    """
+    if mode == "outcome":
+        return np.zeros(len(states))
+    found = solve(task).found
+    best: FloatArray = found.at(task.seat, states)
+    if mode == "shaped":
+        return -best
+    expected: FloatArray = expected_values(task.game, task.seat, states, actions, found)
+    return expected - best
+
+
+def paid_by_results(task: Task, mode: RewardMode, states: IntArray) -> FloatArray:
+    """Return what a reward mode adds to payoffs if a move leads to a state, shape (state,)."""
+    if mode != "shaped":
+        return np.zeros(len(states))
+    potential: FloatArray = solve(task).found.at(task.seat, states)
+    return potential

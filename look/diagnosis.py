@@ -6,10 +6,8 @@ import numpy as np
 
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import load_model
-from ..diagnose.training.columns import COLUMNS
-from ..diagnose.training.diagnosed import Diagnosed
-from ..diagnose.training.diary import Diary
-from ..diagnose.training.models import require_fixed_opponents
+from ..diagnose.training.folder import Diary, require_fixed_opponents
+from ..diagnose.training.model import COLUMNS, Diagnosed
 from .charts import Lines, Panel, Plot, Series
 
 #: Lines of the chart of a run: a title, the quantity, and names in the legend by column.

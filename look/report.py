@@ -188,7 +188,7 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
 
 def _findings(folder: Path) -> Iterator[page.Part]:
     """Tell what the audits of training have found."""
-    from ..diagnose.training.diary import Diary  # needs the libraries of training
+    from ..diagnose.training.folder import Diary  # needs the libraries of training
 
     found = Diary.read(folder).findings
     if not found:

@@ -1,24 +1,21 @@
 """The audit of a record: the checks of its form, of its steps and of its statistics."""
 
 import importlib
-from itertools import chain
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...baselines import Policy
-from ...baselines.task import task_and_sight
 from ...core import FloatArray, InputError
 from ...core.presentation import present
 from ...envs import RewardMode
 from ..records import PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate
-from ..report import Finding, Report, told
-from .catalogue import copied_lanes, explained
-from .players import draw_mistakes, player_of
-from .rewards import reward_mistakes
-from .rollouts import check_critic, check_estimates, check_log_probs
+from ..report import Report
+from ..view import AgentView
+from .chance import check_chance, player_of
+from .mistakes import explained, reward_mistakes
+from .rollouts import check_rollout
 from .seen import Seen
-from .statistics import MOST_STATES, RATES, deviations, threshold
 from .steps import Steps, Verdict
 from .targets import check_targets
 
@@ -31,7 +28,7 @@ def audit(
 ) -> Report:
     """Check what an algorithm has recorded against the exact law of the environment.
 
-    The checks of chance give a false alarm in one audit of 10,000 (see ``statistics``), all others
+    The checks of chance give a false alarm in one audit of 10,000 (see ``chance``), all others
     never. When a check fails, the known mistakes are undone one by one; the mistake that explains
     all wrong entries is named, with its cure.
 
@@ -46,11 +43,10 @@ def audit(
     Raises:
         InputError: if an array has another shape, or the game is too large to be audited.
     """
-    task, sight = task_and_sight(env)
-    mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
-    report = Report()
+    view, report = AgentView(env), Report()
+    seen = Seen(view.task, view.sight)
     if isinstance(record, PolicyUpdate | ValueUpdate):
-        _updates().check_update(report, record, task, Seen(task, sight))
+        _updates().check_update(report, record, view.task, seen)
         return report
     transitions = record.transitions if isinstance(record, Targets) else record
     if not isinstance(transitions, Transitions | Rollout):
@@ -58,18 +54,14 @@ def audit(
             "record must be Transitions, a Rollout, Targets, a PolicyUpdate or a ValueUpdate, got "
             f"a {type(transitions).__name__}"
         )
-    seen = Seen(task, sight)
-    steps = Steps.of(transitions, task, seen)
+    steps = Steps.of(transitions, view.task, seen)
     right = _check_steps(report, steps)
-    payoffs = _check_rewards(report, right, mode)
-    player = None if policy is None else player_of(policy, env)
-    _check_chance(report, right, player, payoffs)
+    payoffs = _check_rewards(report, right, view.mode)
+    check_chance(report, right, None if policy is None else player_of(policy, env), payoffs)
     if isinstance(record, Rollout):
-        check_log_probs(report, record, right, policy, env)
-        check_critic(report, record, critic)
-        check_estimates(report, record, steps.states.shape)
+        check_rollout(report, record, steps, right, policy, critic, env)
     if isinstance(record, Targets):
-        check_targets(report, record, task, steps)
+        check_targets(report, record, steps)
     return report
 
 
@@ -84,11 +76,7 @@ def _updates() -> Any:
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:
-    """Check observations, actions and transitions.
-
-    Returns:
-        The corrected steps, as far as the correction is known.
-    """
+    """Check observations, actions and transitions; return the steps, corrected as far as known."""
     mistakes, right = explained(steps)
     if right.wrong.any():
         report.notes.append(
@@ -96,14 +84,9 @@ def _check_steps(report: Report, steps: Steps) -> Steps:
             "the environment, such as its size?"
         )
     for check, verdict in steps.verdicts.items():
-        count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
-        if not count:
-            report.held[check] = of
-            continue
-        found = mistakes.get(check)
-        mistake, cure = (found.mistake, found.cure) if found else (None, "")
-        words = told(_example(steps, check, verdict), cure)
-        report.findings.append(Finding(check, mistake, count, of, words))
+        named = [mistakes[check]] if check in mistakes else []
+        wrong, example = int(verdict.wrong.sum()), partial(_example, steps, check, verdict)
+        report.add(check, wrong, int(verdict.checked.sum()), example, named)
     return right
 
 
@@ -142,46 +125,14 @@ def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
         return None
     factor, verdict = steps.rewards_by(mode)
-    count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
-    if not count:
-        report.held["rewards"] = of
-        if factor != 1:
-            report.notes.append(f"rewards are those of the game times {factor:.6g}")
-        return steps.payoffs(mode, factor)
-    mistake, cure = next(reward_mistakes(steps, mode), (None, ""))
-    time, lane = np.argwhere(verdict.wrong)[0].tolist()
-    words = told(f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}", cure)
-    report.findings.append(Finding("rewards", mistake, count, of, words))
-    return None
 
+    def example() -> str:
+        time, lane = np.argwhere(verdict.wrong)[0].tolist()
+        return f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}"
 
-def _check_chance(
-    report: Report, steps: Steps, policy: Policy | None, payoffs: FloatArray | None
-) -> None:
-    """Compare outcomes, first states and actions with their laws."""
-    if steps.wrong.any():
-        report.unchecked["chance"] = "impossible steps have no law"
-        return
-    if any(found.mistake == "illegal-action" for found in report.findings):
-        report.unchecked["chance"] = "the legal actions alone do not follow the law"
-        return
-    if policy is not None and steps.follow and len(steps.task.initial) > MOST_STATES:
-        report.unchecked["visits"] = f"the game has more than {MOST_STATES:,} states"
-    found = list(deviations(steps, policy, payoffs))
-    least = threshold(len(found))
-    for check in dict.fromkeys(deviation.check for deviation in found):
-        mine = [deviation for deviation in found if deviation.check == check]
-        worst = max(mine, key=lambda deviation: deviation.evidence)
-        if worst.evidence < least:
-            report.held[check] = worst.steps
-            continue
-        drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
-        mistake, cure = next(chain(copied_lanes(steps), drawn), (None, ""))
-        tens = (worst.evidence - np.log(len(found) * len(RATES))) / np.log(10)
-        example = (
-            f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
-            f"must be about {worst.expected:.4f}: chance gives fewer than one such record in "
-            f"10^{tens:.0f}"
-        )
-        words = told(example, cure)
-        report.findings.append(Finding(check, mistake, worst.steps, worst.steps, words))
+    wrong, checked = int(verdict.wrong.sum()), int(verdict.checked.sum())
+    if not report.add("rewards", wrong, checked, example, reward_mistakes(steps, mode)):
+        return None
+    if factor != 1:
+        report.notes.append(f"rewards are those of the game times {factor:.6g}")
+    return steps.payoffs(mode, factor)

@@ -14,10 +14,12 @@ huber(Q(s, a) - y) with constant targets y.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import torch as th
 from torch import Tensor
+
+from ..report import Mistake
 
 
 class Batch(NamedTuple):
@@ -31,6 +33,11 @@ class Batch(NamedTuple):
     returns: Tensor  # (move,)
     values: Tensor  # of the critic, with a gradient, (move,)
     old_values: Tensor | None  # of the critic when the actions were drawn, if errors are clipped
+
+    def law(self, masked: bool) -> Tensor:
+        """Return logarithms of the probabilities of all actions, or of the legal ones alone."""
+        logits = self.logits.masked_fill(~self.masks, -th.inf) if masked else self.logits
+        return logits.log_softmax(dim=1)
 
 
 def ratios(new: Tensor, old: Tensor) -> Tensor:
@@ -68,14 +75,13 @@ class PolicyLoss:
 
     def __call__(self, moves: Batch) -> Tensor:
         """Return the loss of a batch."""
-        law = self._law(moves, self.masked)
-        new = law.gather(1, moves.actions[:, None]).squeeze(1)
+        new = moves.law(self.masked).gather(1, moves.actions[:, None]).squeeze(1)
         advantages = self.advantages(moves)
         if self.normalised:
             spread = advantages.std(correction=int(self.unbiased))
             advantages = (advantages - advantages.mean()) / (spread + 1e-8)
         policy = -self.objective(self.ratio(new, moves.old), advantages, self.clip).mean()
-        logs = self._law(moves, self.masked and self.entropy_masked)
+        logs = moves.law(self.masked and self.entropy_masked)
         counted = moves.masks if self.entropy_of_legal else th.isfinite(logs)
         terms = th.where(counted, logs, 0.0) * logs.exp()
         loss: Tensor = self.policy_coef * policy + self.ent_coef * terms.sum(dim=1).mean()
@@ -88,17 +94,8 @@ class PolicyLoss:
         change = (moves.values - moves.old_values).clamp(-self.clip, self.clip)
         return th.max(squares, (moves.old_values + change - moves.returns) ** 2)
 
-    @staticmethod
-    def _law(moves: Batch, masked: bool) -> Tensor:
-        logits = moves.logits.masked_fill(~moves.masks, -th.inf) if masked else moves.logits
-        return logits.log_softmax(dim=1)
 
-
-#: The name of a mistake, its cure, and the parts of the loss that it changes.
-Known: TypeAlias = tuple[str, str, dict[str, Any]]
-
-
-def policy_mistakes(loss: PolicyLoss) -> list[Known]:
+def policy_mistakes(loss: PolicyLoss) -> list[Mistake]:
     """List the known mistakes of PPO's loss."""
     declared = "False" if loss.normalised else "True"
     normal = "advantages-not-normalised" if loss.normalised else "advantages-normalised"
@@ -106,36 +103,36 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
     legal = "hold the law to the legal actions in the update, as when the actions were drawn"
     constant = "advantages are constants of the actor's loss: detach them, or use torch.no_grad()"
     return [
-        ("entropy-sign", "the loss has minus the entropy", {"ent_coef": -loss.ent_coef}),
-        ("policy-sign", "the actor's loss is minus the objective", {"policy_coef": -1.0}),
-        ("value-sign", "the critic's errors are minimised", {"vf_coef": -loss.vf_coef}),
-        (
+        Mistake("entropy-sign", "the loss has minus the entropy", {"ent_coef": -loss.ent_coef}),
+        Mistake("policy-sign", "the actor's loss is minus the objective", {"policy_coef": -1.0}),
+        Mistake("value-sign", "the critic's errors are minimised", {"vf_coef": -loss.vf_coef}),
+        Mistake(
             "ratio-inverted",
             "the new probability is divided by the old one",
             {"ratio": lambda new, old: ratios(old, new)},
         ),
-        (
+        Mistake(
             "ratio-without-exp",
             "the difference of log-probabilities is the logarithm of the ratio",
             {"ratio": lambda new, old: new - old},
         ),
-        (
+        Mistake(
             "ratio-always-one",
             "the old log-probabilities are those of the draw, not of the present policy",
             {"ratio": lambda new, _: ratios(new, new.detach())},
         ),
-        (
+        Mistake(
             "clip-without-minimum",
             "take the smaller one of the objectives with and without clipping: the clipped one "
             "alone has no gradient where the policy has moved too far the wrong way",
             {"objective": lambda ratio, advantages, clip: _clipped(ratio, clip) * advantages},
         ),
-        (
+        Mistake(
             "clip-missing",
             "clip the ratio in one of the two objectives",
             {"objective": lambda ratio, advantages, _: ratio * advantages},
         ),
-        (
+        Mistake(
             "maximum-for-minimum",
             "take the smaller one of the two objectives",
             {
@@ -144,49 +141,58 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
                 )
             },
         ),
-        ("advantages-not-detached", constant, {"advantages": recomputed}),
-        (
+        Mistake("advantages-not-detached", constant, {"advantages": recomputed}),
+        Mistake(
             "advantages-not-detached",
             constant,
             {"advantages": lambda moves: moves.advantages + moves.values.detach() - moves.values},
         ),
-        (
+        Mistake(
             "advantages-recomputed",
             "advantages are those of the rollout, not returns less the present values",
             {"advantages": lambda moves: recomputed(moves).detach()},
         ),
-        (
+        Mistake(
             "returns-for-advantages",
             "the actor's loss has the advantages, the critic's the returns",
             {"advantages": lambda moves: moves.returns},
         ),
-        (
+        Mistake(
             normal,
             f"this is no mistake if it is meant: say so by normalised={declared}",
             {"normalised": not loss.normalised},
         ),
-        ("mask-missing-in-update", legal, {"masked": False}),
-        ("mask-missing-in-update", legal, {"masked": False, "entropy_of_legal": True}),
-        (
+        Mistake("mask-missing-in-update", legal, {"masked": False}),
+        Mistake("mask-missing-in-update", legal, {"masked": False, "entropy_of_legal": True}),
+        Mistake(
             "entropy-unmasked",
             "the entropy is that of the law over the legal actions",
             {"entropy_masked": False},
         ),
-        (
+        Mistake(
             "values-not-clipped",
             "this is no mistake if it is meant: leave old_values out",
             {"values_clipped": False},
         ),
-        (
+        Mistake(
             "advantages-broadcast",
             "ratios of shape (move, 1) times advantages of shape (move,) are a square: squeeze "
             "them",
             {"objective": lambda ratio, lead, c: loss.objective(ratio[:, None], lead, c)},
         ),
-        (
+        Mistake(
             "values-broadcast",
             "values of shape (move, 1) less returns of shape (move,) are a square: squeeze them",
             {"errors": lambda moves: moves.values[:, None] - moves.returns},
+        ),
+        Mistake(
+            "loss-sign",
+            "the loss is minimised: the optimizer goes down its gradient",
+            {
+                "policy_coef": -loss.policy_coef,
+                "ent_coef": -loss.ent_coef,
+                "vf_coef": -loss.vf_coef,
+            },
         ),
     ]
 
@@ -211,22 +217,22 @@ class ValueLoss:
         return loss
 
 
-def value_mistakes(loss: ValueLoss) -> list[Known]:
+def value_mistakes(loss: ValueLoss) -> list[Mistake]:
     """List the known mistakes of DQN's loss."""
     other = "mse" if loss.huber else "huber"
     return [
-        ("loss-sign", "the loss is minimised", {"sign": -1.0}),
-        (
+        Mistake("loss-sign", "the loss is minimised", {"sign": -1.0}),
+        Mistake(
             "value-of-best-action",
             "the target is that of the action that was taken: gather its value",
             {"values": lambda values, _: values.max(dim=1).values},
         ),
-        (
+        Mistake(
             "values-broadcast",
             "values of shape (move, 1) less targets of shape (move,) are a square: squeeze them",
             {"values": lambda values, actions: values.gather(1, actions[:, None])},
         ),
-        (
+        Mistake(
             "other-loss",
             f"this is no mistake if it is meant: say so by loss={other!r}",
             {"huber": not loss.huber},

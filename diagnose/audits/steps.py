@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...baselines import Task, solve
+from ...baselines import Task
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
-from ...core.sweeps import expected_values
 from ...envs import RewardMode
 from ..arrays import flags, leading_shape, numbers, whole
 from ..law import MoveLaw
 from ..records import Rollout, Transitions
+from ..view import paid_by_moves, paid_by_results
 from .seen import Seen
 
 #: Rewards of single precision agree with exact ones to this part of the span of payoffs.
@@ -218,17 +218,9 @@ class Steps:
 
     def _base(self, mode: RewardMode, which: BoolArray) -> FloatArray:
         """Return what a reward mode adds to the payoff of some steps."""
-        base = np.zeros(int(which.sum()))
-        if mode == "outcome":
-            return base
-        game, seat, found = self.task.game, self.task.seat, solve(self.task).found
-        states, actions = self.states[which], self.actions[which]
-        if mode == "regret":
-            base += expected_values(game, seat, states, actions, found)
-        else:
-            on = ~self.terminated[which]
-            base[on] = found.at(seat, self.after[which][on])
-        base -= found.at(seat, states)
+        base = paid_by_moves(self.task, mode, self.states[which], self.actions[which])
+        on = ~self.terminated[which]
+        base[on] += paid_by_results(self.task, mode, self.after[which][on])
         return base
 
 

@@ -1,21 +1,24 @@
 """Checks of a gradient step: the gradient of the declared loss, and what the step has changed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch as th
-from torch import Tensor, nn
+from torch import Tensor
 
 from ...baselines import Task
 from ...baselines.policies.tables import as_numbers
-from ...core import BoolArray, FloatArray, InputError
+from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..arrays import leading_shape, numbers, whole
+from ..networks import joined, parameters_of, tensors
 from ..records import PolicyUpdate, ValueUpdate
-from ..report import Finding, Report, told
-from .losses import Batch, Known, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
+from ..report import Mistake, Report, reproducing
+from .losses import Batch, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
 from .seen import Seen
 
 #: Gradients agree if they differ by no more than this part of their norm.
@@ -29,59 +32,6 @@ PARTS = {
     "vf_coef": "the critic's errors",
 }
 NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
-
-
-def check_target(report: Report, update: ValueUpdate) -> None:
-    """Check that the target network has been updated if, and only if, this was due."""
-    if update.target_before is None or update.target_after is None:
-        report.unchecked["target network"] = "target_before and target_after are needed"
-        return
-    online, old, new = (
-        flat(found, found)
-        for found in (
-            parameters_of(getattr(update, name), name)
-            for name in ("after", "target_before", "target_after")
-        )
-    )
-    if not len(online) == len(old) == len(new):
-        raise InputError("target_before and target_after must have the parameters of after")
-    tau = update.tau if update.copied else 0.0
-    wrong = np.abs(old + tau * (online - old) - new) > 1e-5 * max(np.abs(new).max(), 1e-30)
-    if not wrong.any():
-        report.held["target network"] = len(new)
-        return
-    apart = online - old
-    found = float((apart * (new - old)).sum()) / max(float((apart**2).sum()), 1e-300)
-    explained = np.allclose(old + found * apart, new, rtol=0, atol=1e-5 * np.abs(new).max())
-    mistake, words = None, "its parameters are not those that an update gives"
-    if explained and update.copied and abs(found) < 1e-3:
-        mistake, words = "target-never-updated", "an update was due and has not taken place"
-    elif explained and update.copied:
-        mistake, words = "tau-wrong", f"it has been updated with tau = {found:.3g}"
-    elif explained:
-        mistake, words = "target-always-updated", "it has been updated, and this was not due"
-    report.findings.append(Finding("target network", mistake, int(wrong.sum()), len(new), words))
-
-
-def parameters_of(module: Any, name: str) -> dict[str, Tensor]:
-    """Return the parameters of a module that are learnt, by name.
-
-    Raises:
-        InputError: if it is no torch module.
-    """
-    if not isinstance(module, nn.Module):
-        raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
-    return {key: given for key, given in module.named_parameters() if given.requires_grad}
-
-
-def flat(parameters: dict[str, Tensor], found: Mapping[str, Tensor | None]) -> FloatArray:
-    """Join gradients to one vector; no gradient is 0."""
-    parts = []
-    for key, parameter in parameters.items():
-        part = found[key]
-        part = th.zeros_like(parameter) if part is None else part
-        parts.append(part.detach().cpu().double().numpy().ravel())
-    return np.concatenate(parts)
 
 
 def check_update(
@@ -104,88 +54,74 @@ def check_update(
     readable, legal = states >= 0, np.zeros(count, dtype=bool)
     inside = readable & (actions >= 0) & (actions < task.game.num_actions)
     legal[inside] = are_legal(task.game, states[inside], actions[inside])
-    _count(report, "observations", ~readable, "the agent never sees them before a move")
-    words = "its action is illegal: are the arrays of this batch in the same order?"
-    _count(report, "actions", readable & ~legal, words)
+    for check, wrong, words in (
+        ("observations", ~readable, "the agent never sees them before a move"),
+        (
+            "actions",
+            readable & ~legal,
+            "its action is illegal; the arrays of a batch must be in the same order",
+        ),
+    ):
+        example = f"move {wrong.argmax()} of the batch: {words}"
+        report.add(check, int(wrong.sum()), count, partial(str, example))
     before, after = (parameters_of(getattr(update, name), name) for name in ("before", "after"))
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
     if report.ok:
+        masks = task.game.mask(states)
         with th.enable_grad():
             if isinstance(update, PolicyUpdate):
-                _of_policy(report, update, task.game.mask(states))
+                _of_policy(report, update, actions, masks)
             else:
-                _of_values(report, update, task.game.mask(states))
+                _of_values(report, update, actions, masks)
     _check_step(report, before, after)
     if isinstance(update, ValueUpdate):
-        check_target(report, update)
-
-
-def _count(report: Report, check: str, wrong: BoolArray, words: str) -> None:
-    if wrong.any():
-        words = f"move {wrong.argmax()} of the batch: {words}"
-        report.findings.append(Finding(check, None, int(wrong.sum()), wrong.size, words))
-    else:
-        report.held[check] = wrong.size
+        _check_target(report, update)
 
 
 # ------------------------------------------------------------------------------ gradients
 
 
-def _of_policy(report: Report, update: PolicyUpdate, masks: BoolArray) -> None:
+def _of_policy(report: Report, update: PolicyUpdate, actions: IntArray, masks: BoolArray) -> None:
     """Check the gradient of PPO's loss."""
-    shape, like = masks.shape[:1], next(iter(parameters_of(update.before, "before").values()))
+    shape, like = actions.shape, next(iter(parameters_of(update.before, "before").values()))
 
     def constant(name: str) -> Tensor:
         given = as_numbers(getattr(update, name), name)
-        return th.as_tensor(
-            numbers(given.reshape(-1) if given.size == shape[0] else given, name, shape)
-        ).to(like)
+        given = given.reshape(-1) if given.size == len(actions) else given
+        return th.as_tensor(numbers(given, name, shape)).to(like)
 
-    given = _tensors(update.observations, like)
-    logits = _called(update.actor, "actor", given, masks.shape)
-    none = th.zeros(shape).to(like)
-    values = none if update.critic is None else _called(update.critic, "critic", given, shape)
+    given, none = tensors(update.observations, like), th.zeros(shape).to(like)
     moves = Batch(
-        logits,
-        th.as_tensor(masks, device=like.device),
-        th.as_tensor(whole(update.actions, "actions", shape), device=like.device),
-        constant("log_probs"),
-        constant("advantages"),
-        none if update.critic is None else constant("returns"),
-        values,
-        None if update.old_values is None else constant("old_values"),
+        logits=_called(update.actor, "actor", given, masks.shape),
+        masks=th.as_tensor(masks, device=like.device),
+        actions=th.as_tensor(actions, device=like.device),
+        old=constant("log_probs"),
+        advantages=constant("advantages"),
+        returns=none if update.critic is None else constant("returns"),
+        values=none if update.critic is None else _called(update.critic, "critic", given, shape),
+        old_values=None if update.old_values is None else constant("old_values"),
     )
     vf_coef = 0.0 if update.critic is None else update.vf_coef
     right = PolicyLoss(update.clip, update.ent_coef, vf_coef, update.normalised)
     held = _compare(report, update, right, lambda loss: loss(moves), policy_mistakes(right))
-    new = logits.masked_fill(~moves.masks, -th.inf).log_softmax(dim=1)
-    ratio = (new.gather(1, moves.actions[:, None]).squeeze(1) - moves.old).exp()
+    ratio = (moves.law(masked=True).gather(1, moves.actions[:, None]).squeeze(1) - moves.old).exp()
     if held and not ((ratio - 1).abs() > update.clip).any():
         low, high = 1 - update.clip, 1 + update.clip
         report.notes.append(f"no ratio has left {low:g} to {high:g}: clipping did nothing")
 
 
-def _of_values(report: Report, update: ValueUpdate, masks: BoolArray) -> None:
+def _of_values(report: Report, update: ValueUpdate, actions: IntArray, masks: BoolArray) -> None:
     """Check the gradient of DQN's loss."""
     if update.loss not in ("huber", "mse"):
         raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
     like = next(iter(parameters_of(update.before, "before").values()))
-    values = _called(update.before, "before", _tensors(update.observations, like), masks.shape)
-    shape = masks.shape[:1]
-    actions = th.as_tensor(whole(update.actions, "actions", shape), device=like.device)
-    targets = th.as_tensor(numbers(update.targets, "targets", shape)).to(like)
+    values = _called(update.before, "before", tensors(update.observations, like), masks.shape)
+    taken = th.as_tensor(actions, device=like.device)
+    targets = th.as_tensor(numbers(update.targets, "targets", actions.shape)).to(like)
     right = ValueLoss(update.loss == "huber")
-    _compare(
-        report, update, right, lambda loss: loss(values, actions, targets), value_mistakes(right)
-    )
-
-
-def _tensors(given: Any, like: Tensor) -> Any:
-    """Turn observations into tensors of the dtype and device of a module."""
-    if isinstance(given, Mapping):
-        return {key: _tensors(entry, like) for key, entry in given.items()}
-    return th.as_tensor(as_numbers(given, "observations")).to(like)
+    mistakes = value_mistakes(right)
+    _compare(report, update, right, lambda loss: loss(values, taken, targets), mistakes)
 
 
 def _called(function: Any, name: str, given: Any, shape: tuple[int, ...]) -> Tensor:
@@ -203,7 +139,7 @@ def _compare(
     update: PolicyUpdate | ValueUpdate,
     right: Any,
     value: Callable[[Any], Tensor],
-    mistakes: list[Known],
+    mistakes: list[Mistake],
 ) -> bool:
     """Compare the gradient that the step has left with that of the loss, and name the mistake."""
     before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
@@ -216,53 +152,44 @@ def _compare(
         )
         if all(part is None for part in found):
             raise InputError("actor and critic must be those of the module before, got others")
-        return flat(before, dict(zip(before, found, strict=True)))
+        return joined(before, dict(zip(before, found, strict=True)))
 
-    given = flat(after, {key: parameter.grad for key, parameter in after.items()})
+    given = joined(after, {key: parameter.grad for key, parameter in after.items()})
     exact = gradient(right)
-    for same in _alike(right):
-        factor = _factor(given, gradient(same))
-        if factor is not None:
-            report.held["gradient"] = len(given)
-            if abs(factor - 1) > CLOSE:
-                report.notes.append(f"gradients are those of the loss times {factor:.4g}")
-            if isinstance(right, PolicyLoss):
-                report.notes.extend(_hidden(right, given, gradient))
-            return True
-    mistake, cure = next(_explained(right, given, exact, gradient, mistakes), (None, ""))
-    norms = [float(np.linalg.norm(part)) for part in (given, exact)]
-    cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
-    example = (
-        f"the cosine of this gradient and that of the loss is {cosine:.4f}, their norms are "
-        f"{norms[0]:.4g} and {norms[1]:.4g}"
+
+    def example() -> str:
+        norms = [float(np.linalg.norm(part)) for part in (given, exact)]
+        cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
+        return (
+            f"the cosine of this gradient and that of the loss is {cosine:.4f}, their norms are "
+            f"{norms[0]:.4g} and {norms[1]:.4g}"
+        )
+
+    factors = (_factor(given, gradient(same)) for same in _alike(right))
+    factor = next((each for each in factors if each is not None), None)
+    wrong = 0
+    if factor is None:
+        wrong = max(1, int((np.abs(given - exact) > CLOSE * np.abs(exact).max()).sum()))
+    elif abs(factor - 1) > CLOSE:
+        report.notes.append(f"gradients are those of the loss times {factor:.4g}")
+    fitted = _weights(right, given, gradient) if isinstance(right, PolicyLoss) else ()
+    known = reproducing(
+        right,
+        chain(mistakes, fitted),
+        lambda loss: _factor(given, gradient(loss)) is not None,
     )
-    wrong = int((np.abs(given - exact) > CLOSE * np.abs(exact).max()).sum())
-    report.findings.append(Finding("gradient", mistake, wrong, len(given), told(example, cure)))
-    return False
-
-
-def _explained(
-    right: Any,
-    given: FloatArray,
-    exact: FloatArray,
-    gradient: Callable[[Any], FloatArray],
-    mistakes: list[Known],
-) -> Iterator[tuple[str, str]]:
-    """List the known mistakes that reproduce a gradient."""
-    for name, cure, changes in mistakes:
-        if _factor(given, gradient(replace(right, **changes))) is not None:
-            yield name, cure
-    if isinstance(right, PolicyLoss):
-        if _factor(-given, exact) is not None:
-            yield "loss-sign", "the loss is minimised: the optimizer goes down its gradient"
-        yield from _weights(right, given, gradient)
+    held = report.add("gradient", wrong, len(given), example, known)
+    if held and isinstance(right, PolicyLoss):
+        report.notes.extend(_hidden(right, given, gradient))
+    return held
 
 
 def _weights(
     right: PolicyLoss, given: FloatArray, gradient: Callable[[Any], FloatArray]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Mistake]:
     """Fit the weights of entropy and critic."""
-    parts = np.array([gradient(_weighted(right, NOTHING | {key: 1.0})) for key in NOTHING])
+    alone = [replace(right, **NOTHING | {key: 1.0}) for key in NOTHING]
+    parts = np.array([gradient(part) for part in alone])
     policy, entropy, critic = np.linalg.lstsq(parts.T, given, rcond=None)[0].tolist()
     if policy <= 0:
         return
@@ -271,8 +198,7 @@ def _weights(
         ("vf-coef-wrong", "vf_coef", critic),
     ):
         weight = part / policy
-        if _factor(given, gradient(_weighted(right, {name: weight}))) is not None:
-            yield mistake, f"the loss has {name} = {weight:.3g}"
+        yield Mistake(mistake, f"the loss has {name} = {weight:.3g}", {name: weight})
 
 
 def _hidden(
@@ -281,13 +207,9 @@ def _hidden(
     """Name the parts of a loss whose gradients are too small beside the others to be checked."""
     for key, words in PARTS.items():
         weight = getattr(right, key)
-        part = gradient(_weighted(right, NOTHING | {key: weight}))
+        part = gradient(replace(right, **NOTHING | {key: weight}))
         if weight and np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(given):
             yield f"the gradient of {words} is too small beside the others to be checked"
-
-
-def _weighted(right: PolicyLoss, weights: dict[str, Any]) -> PolicyLoss:
-    return replace(right, **weights)
 
 
 def _alike(right: Any) -> list[Any]:
@@ -324,25 +246,50 @@ def _check_step(report: Report, before: dict[str, Tensor], after: dict[str, Tens
         if given.grad is not None and given.grad.any()
     }
     moved = {key: float((after[key] - before[key]).detach().abs().max()) for key in wanted}
-    still = [key for key, far in moved.items() if not far]
-    if still and len(still) == len(moved):
-        words = "the step has changed nothing. Its learning rate is 0, or too small to count"
-        report.findings.append(
-            Finding("parameters", "learning-rate-zero", len(still), len(still), words)
-        )
+    left = [key for key, far in moved.items() if not far]
+    mistake = Mistake("learning-rate-zero", "its learning rate is 0, or too small to count")
+    words = "the step has changed nothing"
+    if len(left) < len(moved):
+        # A small step may be lost in the rounding of a large parameter.
+        least = min((far for far in moved.values() if far), default=0.0)
+        rate = min((far / wanted[key] for key, far in moved.items() if far), default=0.0)
+        left = [
+            key
+            for key in left
+            if min(least, rate * wanted[key]) > 1e-5 * float(before[key].detach().abs().max())
+        ]
+        mistake = Mistake("parameters-left-out", "give the optimizer all parameters")
+        words = f"{''.join(left[:1])} has a gradient and has not changed"
+    report.add("parameters", len(left), len(moved), lambda: words, [mistake])
+
+
+def _check_target(report: Report, update: ValueUpdate) -> None:
+    """Check that the target network has been updated if, and only if, this was due."""
+    if update.target_before is None or update.target_after is None:
+        report.unchecked["target network"] = "target_before and target_after are needed"
         return
-    # A small step may be lost in the rounding of a large parameter.
-    least = min((far for far in moved.values() if far), default=0.0)
-    rate = min((far / wanted[key] for key, far in moved.items() if far), default=0.0)
-    left = [
-        key
-        for key in still
-        if min(least, rate * wanted[key]) > 1e-5 * float(before[key].detach().abs().max())
-    ]
-    if left:
-        words = f"{left[0]} has a gradient and has not changed. Give the optimizer all parameters"
-        report.findings.append(
-            Finding("parameters", "parameters-left-out", len(left), len(moved), words)
+    online, old, new = (
+        joined(found, found)
+        for found in (
+            parameters_of(getattr(update, name), name)
+            for name in ("after", "target_before", "target_after")
         )
-    else:
-        report.held["parameters"] = len(moved)
+    )
+    if not len(online) == len(old) == len(new):
+        raise InputError("target_before and target_after must have the parameters of after")
+    apart, close = online - old, 1e-5 * max(np.abs(new).max(), 1e-30)
+    wrong = np.abs(old + (update.tau if update.copied else 0.0) * apart - new) > close
+
+    def search() -> Iterator[Mistake]:
+        tau = float((apart * (new - old)).sum()) / max(float((apart**2).sum()), 1e-300)
+        if not (np.abs(old + tau * apart - new) <= close).all():
+            return
+        if not update.copied:
+            yield Mistake("target-always-updated", "it has been updated, and this was not due")
+        elif abs(tau) < 1e-3:
+            yield Mistake("target-never-updated", "an update was due and has not taken place")
+        else:
+            yield Mistake("tau-wrong", f"it has been updated with tau = {tau:.3g}")
+
+    words = "its parameters are not those that an update gives"
+    report.add("target network", int(wrong.sum()), len(new), lambda: words, search())

@@ -18,18 +18,20 @@ bias is V(s) - v(s) for every action: the critic is a baseline, which no gradien
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...baselines import as_policy, occupancy, solve
+from ...baselines import Policy, as_policy, occupancy
 from ...core import FloatArray
 from ...core.positions import legal_moves
-from ...core.sweeps import expected_values
 from ..arrays import factor
 from ..law import MoveLaw
-from ..view import AgentView
+from ..view import AgentView, paid_by_moves, paid_by_results
 
+#: Maps numbers of moves to numbers of states, such as their means over a policy.
+OfStates: TypeAlias = Callable[[FloatArray], FloatArray]
 #: A recursion ends when no number changes by more than this part of the largest number.
 STILL = 1e-14
 #: Largest number of passes of a recursion; a game without cycles needs at most one per stage.
@@ -76,18 +78,7 @@ def gae(
         InputError: if gamma or lambda is not from 0 to 1, or the critic gives another shape.
         SizeError: if the moves of the game are too many to be listed.
     """
-    check_factors(gamma=gamma, gae_lambda=gae_lambda)  # before the moves are listed
     return AgentMoves(env).gae(policy, values, gamma, gae_lambda)
-
-
-def check_factors(**factors: float) -> None:
-    """Check that factors are from 0 to 1.
-
-    Raises:
-        InputError: naming the first factor outside this range.
-    """
-    for name, number in factors.items():
-        factor(number, name)
 
 
 class AgentMoves:
@@ -105,91 +96,63 @@ class AgentMoves:
 
     def __init__(self, env: Any) -> None:
         self._env, self._view = env, AgentView(env)
-        view = self._view
-        task, own, mode = view.task, view.states, view.mode
+        task, mode, own = self._view.task, self._view.mode, self._view.states
         self._task, self._own = task, own
-        self.rows, self.actions = legal_moves(task.game, own)
-        self._law = MoveLaw(task, own[self.rows], self.actions)
+        self._rows, self._actions = legal_moves(task.game, own)
+        states = own[self._rows]
+        self._law = MoveLaw(task, states, self._actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
-        self._v = np.zeros(len(own))
-        ends = len(self._law.payoffs)
-        self._paid = np.append(np.zeros(len(self._after)), self._law.payoffs)
-        self._base = np.zeros(len(self.rows))  # what the reward mode adds in each move
-        if mode != "outcome":
-            found = solve(task).found
-            best = found.at(task.seat, own)
-            if mode == "regret":
-                self._paid[:] = 0
-                states = own[self.rows]
-                self._base = expected_values(task.game, task.seat, states, self.actions, found)
-            else:
-                self._paid += np.append(best[self._after], np.zeros(ends))
-            self._base = self._base - best[self.rows]
-        self._paid, self._base = self._paid * view.scale, self._base * view.scale
+        payoffs = self._law.payoffs * (mode != "regret")
+        paid = np.append(paid_by_results(task, mode, self._law.states), payoffs)
+        self._paid = paid * self._view.scale
+        self._base = paid_by_moves(task, mode, states, self._actions) * self._view.scale
+        self._expected = self._law.mean(self._paid) + self._base
 
     def gae(self, policy: Any, values: Any, gamma: float, gae_lambda: float) -> GaeFigures:
         """Compute bias and noise of advantage estimates; see the function ``gae``."""
-        check_factors(gamma=gamma, gae_lambda=gae_lambda)
-        shape = (self._task.game.num_states,)
-        self._v = self._view.estimates(values, self._own, "values", shape)
-        player = as_policy(policy, self._env, deterministic=False)
-        chances = player.probabilities(self._own)[self.rows, self.actions]
-        mean, square = self.moments(chances, gamma, gae_lambda)
-        true = self.advantages(chances, gamma)
+        gamma, gae_lambda = factor(gamma, "gamma"), factor(gae_lambda, "gae_lambda")
+        v = self._view.estimates(values, self._own, "values", (self._task.game.num_states,))
+        player, chances = self._played(policy)
+        averaged = partial(self._averaged, chances=chances)
+        mean, square = self._moments(v, gamma, gae_lambda, averaged)
+        true = self._solved(self._expected, gamma, averaged)
+        true -= averaged(true)[self._rows]
         bias, std = mean - true, np.sqrt(np.maximum(square - mean**2, 0))
-        met = occupancy(player, self._env)[self._own][self.rows] * chances
+        met = occupancy(player, self._env)[self._own][self._rows] * chances
 
         def rms(numbers: FloatArray) -> float:
             return float(np.sqrt((met * numbers**2).sum() / met.sum()))
 
-        between = bias - self._averaged(bias, chances)[self.rows]
-        return GaeFigures(self.table(bias), self.table(std), rms(bias), rms(std), rms(between))
+        between = bias - averaged(bias)[self._rows]
+        return GaeFigures(self._table(bias), self._table(std), rms(bias), rms(std), rms(between))
 
-    def table(self, numbers: FloatArray) -> FloatArray:
+    def _table(self, numbers: FloatArray) -> FloatArray:
         """Return the numbers of the moves as a table, shape (state, action)."""
         table = np.full((len(self._own) + 1, self._task.game.num_actions), np.nan)
-        table[self.rows, self.actions] = numbers
+        table[self._rows, self._actions] = numbers
         table[-1] = 0.0
         return table
 
-    def moments(
-        self, chances: FloatArray, gamma: float, gae_lambda: float
+    def _moments(
+        self, v: FloatArray, gamma: float, gae_lambda: float, averaged: OfStates
     ) -> tuple[FloatArray, FloatArray]:
         """Return m and q of the module's docstring for each move."""
-        factor, v, mean = gamma * gae_lambda, self._v[self.rows], self._law.mean
-        g = self._paid + gamma * self._at_results(self._v)
-        offset = self._base - v  # g - v(s), but for what depends on the result
+        factor, mean = gamma * gae_lambda, self._law.mean
+        g = self._paid + gamma * self._at_results(v)
+        offset = self._base - v[self._rows]  # g - v(s), but for what depends on the result
         first, square = mean(g) + offset, mean(g**2) + 2 * offset * mean(g) + offset**2
-
-        def estimate(averages: FloatArray) -> FloatArray:
-            estimates: FloatArray = first + factor * mean(self._at_results(averages))
-            return estimates
-
-        over_policy = self._mean_over(chances)
-        m = self._solved(estimate, over_policy)
-        later = self._at_results(self._averaged(m, chances))
+        m = self._solved(first, factor, averaged)
+        later = self._at_results(averaged(m))
         crossed = square + 2 * factor * (mean(g * later) + offset * mean(later))
-
-        def second(averages: FloatArray) -> FloatArray:
-            squares: FloatArray = crossed + factor**2 * mean(self._at_results(averages))
-            return squares
-
-        return m, self._solved(second, over_policy)
-
-    def advantages(self, chances: FloatArray, gamma: float) -> FloatArray:
-        """Return the true advantage of each move under a discount."""
-        found = self._solved(self._step(gamma), self._mean_over(chances))
-        lead: FloatArray = found - self._averaged(found, chances)[self.rows]
-        return lead
+        return m, self._solved(crossed, factor**2, averaged)
 
     def values(self, policy: Any, gamma: float) -> FloatArray:
         """Return the expected discounted rewards of a policy in each state, shape (state,).
 
         The discount of a reward is gamma to the power of the agent's moves before it.
         """
-        player = as_policy(policy, self._env, deterministic=False)
-        chances = player.probabilities(self._own)[self.rows, self.actions]
-        return self._averaged(self._solved(self._step(gamma), self._mean_over(chances)), chances)
+        averaged = partial(self._averaged, chances=self._played(policy)[1])
+        return averaged(self._solved(self._expected, gamma, averaged))
 
     def optimal_action_values(self, gamma: float) -> FloatArray:
         """Return the discounted action values of optimal play, shape (state, action).
@@ -199,20 +162,15 @@ class AgentMoves:
 
         def best(numbers: FloatArray) -> FloatArray:
             values = np.full(len(self._own), -np.inf)
-            np.maximum.at(values, self.rows, numbers)
+            np.maximum.at(values, self._rows, numbers)
             return values
 
-        return self.table(self._solved(self._step(gamma), best))
+        return self._table(self._solved(self._expected, gamma, best))
 
-    def _step(self, gamma: float) -> Callable[[FloatArray], FloatArray]:
-        """Return the function from values of states to those of moves."""
-        paid = self._law.mean(self._paid) + self._base
-
-        def step(values: FloatArray) -> FloatArray:
-            worth: FloatArray = paid + gamma * self._law.mean(self._at_results(values))
-            return worth
-
-        return step
+    def _played(self, policy: Any) -> tuple[Policy, FloatArray]:
+        """Return a policy, and its probability of each move."""
+        player = as_policy(policy, self._env, deterministic=False)
+        return player, player.probabilities(self._own)[self._rows, self._actions]
 
     def _at_results(self, numbers: FloatArray) -> FloatArray:
         """Return the number of each result: the state's number, or 0 at an end of the game."""
@@ -220,26 +178,20 @@ class AgentMoves:
 
     def _averaged(self, numbers: FloatArray, chances: FloatArray) -> FloatArray:
         """Return the mean of the numbers of moves over the policy, one for each state."""
-        averages = np.bincount(self.rows, numbers * chances, minlength=len(self._own))
+        averages = np.bincount(self._rows, numbers * chances, minlength=len(self._own))
         return averages.astype(np.float64)
 
-    def _mean_over(self, chances: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        return lambda numbers: self._averaged(numbers, chances)
-
-    def _solved(
-        self,
-        step: Callable[[FloatArray], FloatArray],
-        of_states: Callable[[FloatArray], FloatArray],
-    ) -> FloatArray:
-        """Return the fixed point of a recursion on the numbers of moves.
+    def _solved(self, paid: FloatArray, discount: float, of_states: OfStates) -> FloatArray:
+        """Return the fixed point x = paid + discount E[M] of numbers of moves.
 
         Args:
-            step: maps numbers of states to numbers of moves.
-            of_states: maps numbers of moves to numbers of states.
+            paid: of each move.
+            discount: of what follows.
+            of_states: maps numbers x of moves to numbers M of states.
         """
         averages = np.zeros(len(self._own))
         for _ in range(MOST_PASSES):
-            numbers = step(averages)
+            numbers = paid + discount * self._law.mean(self._at_results(averages))
             before, averages = averages, of_states(numbers)
             still = STILL * max(float(np.abs(averages).max()), 1e-300)
             if np.abs(averages - before).max() <= still:

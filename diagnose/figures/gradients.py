@@ -21,8 +21,8 @@ import torch as th
 
 from ...baselines import Policy, as_policy, evaluate, from_network
 from ...baselines.solving.induction import visit_action_values
-from ...core import FLOATS, FloatArray, InputError, Stage, Values
-from ..networks import Network, Sums
+from ...core import FLOATS, FloatArray, InputError, IntArray, Stage, Values
+from ..networks import Network, joined
 from ..view import BATCH, AgentView
 
 #: Gradients by the names of a module's parameters.
@@ -126,7 +126,7 @@ def gradient(
         raise InputError(f"ent_coef must be a finite number, got {ent_coef}")
     view = AgentView(env)
     network = Network(actor, "actor", view.task.game.num_actions)
-    sums = Sums(view, network, 2)
+    sums = _Sums(view, network, 2)
     learned = None if critic is None else Network(critic, "critic", None)
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
@@ -138,7 +138,7 @@ def gradient(
 
 def _actor_sums(
     view: AgentView,
-    sums: Sums,
+    sums: "_Sums",
     policy: Policy,
     occupancy: FloatArray,
     payoffs: Values,
@@ -169,7 +169,7 @@ def _critic_sum(
     view: AgentView, network: Network, occupancy: FloatArray, payoffs: Values
 ) -> dict[str, th.Tensor]:
     """Return the gradient of the critic's mean squared error."""
-    sums = Sums(view, network, 1)
+    sums = _Sums(view, network, 1)
     met = occupancy > 0
     states, weights = view.states[met], occupancy[met] / occupancy.sum()
     exact = view.rewards(states, payoffs.at(view.task.seat, states))
@@ -181,9 +181,61 @@ def _critic_sum(
     return found
 
 
+class _Sums:
+    """Sums over states of the gradients of a network's results, each multiplied by weights.
+
+    States are collected until they fill a batch, so that the memory does not grow with the game.
+
+    Args:
+        view: the agent.
+        network: the network.
+        count: number of sums.
+    """
+
+    def __init__(self, view: AgentView, network: Network, count: int) -> None:
+        self._view, self._network = view, network
+        zeros = {key: th.zeros_like(given) for key, given in network.parameters.items()}
+        self._sums = [{key: zero.clone() for key, zero in zeros.items()} for _ in range(count)]
+        self._states: list[IntArray] = []
+        self._weights: list[list[FloatArray]] = []
+
+    def add(self, states: IntArray, weights: list[FloatArray]) -> None:
+        """Add states, (state,), and for each sum the weights of their results, (state, ...)."""
+        for first in range(0, len(states), BATCH):
+            piece = slice(first, first + BATCH)
+            self._states.append(states[piece])
+            self._weights.append([part[piece] for part in weights])
+            if sum(map(len, self._states)) >= BATCH:
+                self._flush()
+
+    def finish(self) -> list[dict[str, th.Tensor]]:
+        """Return the sums by the names of the parameters."""
+        if self._states:
+            self._flush()
+        return self._sums
+
+    def _flush(self) -> None:
+        parameters = self._network.parameters
+        with th.enable_grad():
+            given = self._network(self._view.observations(np.concatenate(self._states)))
+        if not given.requires_grad:
+            raise InputError(
+                f"{self._network.__name__} must give results with a gradient, got a detached tensor"
+            )
+        for total, parts in zip(self._sums, zip(*self._weights, strict=True), strict=True):
+            weights = th.as_tensor(np.concatenate(parts), dtype=given.dtype, device=given.device)
+            found = th.autograd.grad(
+                given, list(parameters.values()), weights, retain_graph=True, allow_unused=True
+            )
+            for key, part in zip(parameters, found, strict=True):
+                if part is not None:
+                    total[key] += part
+        self._states, self._weights = [], []
+
+
 def _closeness(gradients: "th.nn.Module | Gradients", exact: Gradients) -> Closeness:
     """Compare gradients with exact ones of the same names."""
-    given, wanted = _flat(_read(gradients, exact)), _flat(exact)
+    given, wanted = joined(exact, _read(gradients, exact)), joined(exact, exact)
     norm, right = float(np.linalg.norm(given)), float(np.linalg.norm(wanted))
     if not right:
         return Closeness(np.nan, np.nan)
@@ -191,16 +243,13 @@ def _closeness(gradients: "th.nn.Module | Gradients", exact: Gradients) -> Close
     return Closeness(cosine, norm / right)
 
 
-def _read(gradients: Any, exact: Gradients) -> Gradients:
-    """Return the gradients of a module or a mapping, by the names of the exact ones."""
+def _read(gradients: Any, exact: Gradients) -> Mapping[str, th.Tensor | None]:
+    """Return the gradients of a module or a mapping, of the shapes of the exact ones, by name."""
     if isinstance(gradients, th.nn.Module):
         parameters = dict(gradients.named_parameters())
         if all(parameter.grad is None for parameter in parameters.values()):
             raise InputError("gradients must be there: call loss.backward() before, got none")
-        gradients = {
-            key: th.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            for key, parameter in parameters.items()
-        }
+        gradients = {key: parameter.grad for key, parameter in parameters.items()}
     if not isinstance(gradients, Mapping):
         raise InputError(
             "gradients must be a torch module or gradients by name, got a "
@@ -212,15 +261,9 @@ def _read(gradients: Any, exact: Gradients) -> Gradients:
             f"gradients must have all names of the parameters, got none for {', '.join(missing)}"
         )
     for key, wanted in exact.items():
-        if gradients[key].shape != wanted.shape:
+        if gradients[key] is not None and gradients[key].shape != wanted.shape:
             raise InputError(
                 f"gradients must be of shape {tuple(wanted.shape)} for {key}, got "
                 f"{tuple(gradients[key].shape)}"
             )
-    return {key: gradients[key] for key in exact}
-
-
-def _flat(gradients: Gradients) -> FloatArray:
-    """Return all gradients joined into one vector."""
-    parts = [part.detach().cpu().double().numpy().ravel() for part in gradients.values()]
-    return np.concatenate(parts)
+    return gradients

@@ -14,11 +14,20 @@ from ...agents.runs.run import Run
 from ...core import InputError, at_least, make_folder
 from ...core.words import plural
 from ..figures.exploration import unvisited
-from .actor_gradient import gradient_column
-from .buffers import audit_buffer
-from .columns import COLUMNS, CRITIC, ENTROPY, GAE, GRADIENT, OVERESTIMATION, Columns
-from .diagnosed import Diagnosed, states_of_games
-from .diary import NAME, Diary
+from .buffers import audit_buffer, gradient_column
+from .folder import NAME, Diary
+from .model import (
+    COLUMNS,
+    CRITIC,
+    ENTROPY,
+    GAE,
+    GRADIENT,
+    OVERESTIMATION,
+    Columns,
+    Diagnosed,
+    states_of_games,
+    told_missing,
+)
 
 #: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
 #: is time left for the others. "moves" lists the moves of the game, once; afterwards its columns
@@ -276,14 +285,8 @@ class DiagnoseCallback(BaseCallback):
     def __str__(self) -> str:
         """Return the time of the diagnosis, and its missing columns with the reasons."""
         rows = len(self.diary.rows)
-        lines = [
-            f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"
-        ]
-        told: dict[str, list[str]] = {}
-        for name, reason in self.diary.missing.items():
-            told.setdefault(reason, []).append(name)
-        lines += [f"no {', '.join(names)}: {reason}" for reason, names in told.items()]
-        return "\n".join(lines)
+        took = f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"
+        return "\n".join([took, *told_missing({"": self.diary.missing})])
 
 
 def of_run(run: Run) -> DiagnoseCallback:

@@ -20,9 +20,8 @@ from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
 from exactdice.diagnose.training import callback as module
 from exactdice.diagnose.training.callback import FindingWarning, of_run
-from exactdice.diagnose.training.columns import COLUMNS
-from exactdice.diagnose.training.diary import Diary
-from exactdice.diagnose.training.models import FILE, diagnose_models
+from exactdice.diagnose.training.folder import FILE, Diary, diagnose_models
+from exactdice.diagnose.training.model import COLUMNS
 from exactdice.envs import sparse_law
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings

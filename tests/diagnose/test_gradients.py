@@ -161,7 +161,6 @@ def test_scaled_rewards_scale_the_gradient():
 def test_batches_add_up(monkeypatch):
     actor, critic = networks(TASKS[3])
     whole = gradient(TASKS[3], actor, critic, 0.1)
-    monkeypatch.setattr("exactdice.diagnose.networks.BATCH", 5)
     monkeypatch.setattr("exactdice.diagnose.figures.gradients.BATCH", 7)
     parts = gradient(TASKS[3], actor, critic, 0.1)
     for one, other in zip(

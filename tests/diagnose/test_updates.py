@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.core import InputError
-from exactdice.diagnose import (
-    EpsilonGreedy,
-    PolicyUpdate,
-    Rollout,
-    Transitions,
-    ValueUpdate,
-    audit,
-)
+from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, Transitions, ValueUpdate, audit
 from exactdice.games import Greed
 from recording import play
 from torch import nn
@@ -225,7 +218,7 @@ def network(observations):
 def law_of(env, arrays, actions, policy):
     """Return the findings of the policy alone: the other checks do not fit these actions."""
     from exactdice.baselines.task import task_and_sight
-    from exactdice.diagnose.audits.players import draw_mistakes, player_of
+    from exactdice.diagnose.audits.chance import draw_mistakes, player_of
     from exactdice.diagnose.audits.seen import Seen
     from exactdice.diagnose.audits.steps import Steps
 
@@ -238,7 +231,7 @@ def law_of(env, arrays, actions, policy):
 
 def test_the_epsilon_that_fits_is_said():
     env, arrays, actions = draws(0.5, network)
-    ((name, words),) = law_of(env, arrays, actions, EpsilonGreedy(network, 0.1))
+    ((name, words, _),) = law_of(env, arrays, actions, EpsilonGreedy(network, 0.1))
     assert name == "epsilon-wrong"
     assert 0.4 < float(words.split("= ")[1]) < 0.6
 
@@ -250,7 +243,7 @@ def test_random_and_greedy_actions_are_named():
     masks = Greed(12, 3).mask(np.arange(len(table)))
     law = np.where(masks, table + 1e-3, 0)
     law /= np.maximum(law.sum(1, keepdims=True), 1e-9)
-    assert [name for name, _ in law_of(env, arrays, actions, law)] == ["random-actions"]
+    assert [name for name, *_ in law_of(env, arrays, actions, law)] == ["random-actions"]
 
 
 def test_an_epsilon_is_a_probability():

@@ -22,7 +22,7 @@ def run(options: DiagnoseConfig) -> int:
     """Print the figures of a run's models."""
     from rich.console import Console
 
-    from ..diagnose.training.models import FILE, diagnose_models, print_models
+    from ..diagnose.training.folder import FILE, diagnose_models, print_models
 
     print_models(diagnose_models(options.run_folder), Console())
     print(f"written in {options.run_folder / FILE}")

@@ -11,7 +11,7 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score
-from exactdice.diagnose.training.models import diagnose_models
+from exactdice.diagnose.training.folder import diagnose_models
 from rich.console import Console
 
 TINY = Track("tiny", 3, 1000, ("Greed",))

@@ -18,14 +18,20 @@ inequality applies as well. Games that begin after the last row, or before the f
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...baselines import Policy
+from ...baselines import Policy, as_policy, from_network
 from ...baselines.solving.occupancy import play
-from ...core import FLOATS, FloatArray, IntArray
+from ...baselines.task import task_and_sight
+from ...core import FLOATS, BoolArray, FloatArray, Game, IntArray
 from ...core.presentation import present
+from ..arrays import factor
+from ..records import EpsilonGreedy
+from ..report import Mistake, Report
 from .steps import Steps
 
 #: Most states of a game whose visits are compared with the occupancy of the policy.
@@ -56,6 +62,38 @@ class Deviation(NamedTuple):
     evidence: float
 
 
+def check_chance(
+    report: Report, steps: Steps, policy: Policy | None, payoffs: FloatArray | None
+) -> None:
+    """Compare outcomes, first states, actions and visits with their laws (see ``deviations``)."""
+    if steps.wrong.any():
+        report.unchecked["chance"] = "impossible steps have no law"
+        return
+    if any(found.mistake == "illegal-action" for found in report.findings):
+        report.unchecked["chance"] = "the legal actions alone do not follow the law"
+        return
+    if policy is not None and steps.follow and len(steps.task.initial) > MOST_STATES:
+        report.unchecked["visits"] = f"the game has more than {MOST_STATES:,} states"
+    found = list(deviations(steps, policy, payoffs))
+    least, looks = threshold(len(found)), len(found) * len(RATES)
+    for check in dict.fromkeys(deviation.check for deviation in found):
+        mine = [deviation for deviation in found if deviation.check == check]
+        worst = max(mine, key=lambda deviation: deviation.evidence)
+        drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
+        mistakes, example = chain(_copied_lanes(steps), drawn), partial(_example, worst, looks)
+        wrong = 0 if worst.evidence < least else worst.steps
+        report.add(check, wrong, worst.steps, example, mistakes)
+
+
+def _example(worst: Deviation, looks: int) -> str:
+    tens = (worst.evidence - np.log(looks)) / np.log(10)
+    return (
+        f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
+        f"must be about {worst.expected:.4f}: chance gives fewer than one such record in "
+        f"10^{tens:.0f}"
+    )
+
+
 def deviations(
     steps: Steps, policy: Policy | None, payoffs: FloatArray | None
 ) -> Iterator[Deviation]:
@@ -70,7 +108,7 @@ def deviations(
     if steps.follow:
         yield from _beginnings(steps)
     if policy is not None:
-        yield from of_actions(steps, policy)
+        yield from _of_actions(steps, policy)
         if steps.follow and len(steps.task.initial) <= MOST_STATES:
             yield from _visits(steps, policy)
 
@@ -123,16 +161,22 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
         yield _deviation("beginnings", f"the first {name}", begun[:, column], expected, logs)
 
 
-def of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
+def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how often each action was taken with the probabilities of the policy."""
-    which = steps.verdicts["actions"].checked & ~steps.verdicts["actions"].wrong
-    states, where = np.unique(steps.states[which], return_inverse=True)
-    probabilities, actions = policy.probabilities(states), steps.actions[which]
+    states, actions = _legal_moves(steps)
+    distinct, where = np.unique(states, return_inverse=True)
+    probabilities = policy.probabilities(distinct)
     for action in range(probabilities.shape[1]):
         chances = probabilities[:, action][where]
         logs = [np.log1p(chances * np.expm1(rate)) for rate in RATES]
         words = f"action {action}"
         yield _deviation("policy", words, (actions == action).astype(float), chances, logs)
+
+
+def _legal_moves(steps: Steps) -> tuple[IntArray, IntArray]:
+    """Return states and actions of all legal moves, each of shape (move,)."""
+    which = steps.verdicts["actions"].checked & ~steps.verdicts["actions"].wrong
+    return steps.states[which], steps.actions[which]
 
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
@@ -174,3 +218,85 @@ def _deviation(
 def threshold(count: int) -> float:
     """Return the log M from which one of many deviations is an alarm."""
     return float(np.log(count * len(RATES) / FALSE_ALARM))
+
+
+# ----------------------------------------------------------------------------- policies
+
+
+class EpsilonGreedyPolicy(Policy):
+    """The law that takes a random legal action with probability epsilon, else the greedy one.
+
+    Args:
+        greedy: the policy without random actions.
+        game: the game.
+        epsilon: probability of a random action.
+    """
+
+    def __init__(self, greedy: Policy, game: Game, epsilon: float) -> None:
+        self._greedy, self._game, self.epsilon = greedy, game, epsilon
+        self.shape = greedy.shape
+
+    def probabilities(self, states: IntArray) -> FloatArray:
+        """Return the probability of each action, shape (state, action)."""
+        masks = self._game.mask(states)
+        random = masks / masks.sum(axis=1, keepdims=True)
+        law: FloatArray = self.epsilon * random + (1 - self.epsilon) * self.greedy(states)
+        return law
+
+    def greedy(self, states: IntArray) -> FloatArray:
+        """Return 1 for the greedy action of each state, shape (state, action)."""
+        return np.asarray(self._greedy.probabilities(states), dtype=np.float64)
+
+    def fitting(self, states: IntArray, actions: IntArray) -> "EpsilonGreedyPolicy":
+        """Return the policy of the epsilon that explains how often actions are not greedy."""
+        others = 1 - self.greedy(states)[np.arange(len(states)), actions]
+        expected = 1 - 1 / self._game.mask(states).sum(axis=1)  # of random actions
+        found = min(float(others.sum()) / max(float(expected.sum()), 1e-12), 1.0)
+        return EpsilonGreedyPolicy(self._greedy, self._game, found)
+
+
+def player_of(policy: Any, env: Any) -> Policy:
+    """Return the policy that has drawn the actions.
+
+    Raises:
+        InputError: if it is none of the environment, or epsilon is no probability.
+    """
+    if not isinstance(policy, EpsilonGreedy):
+        return as_policy(policy, env, deterministic=False)
+    epsilon, network = factor(policy.epsilon, "epsilon"), policy.network
+    if not hasattr(network, "named_parameters"):  # a function of observations alone
+        network = from_network(network, env)
+    return EpsilonGreedyPolicy(as_policy(network, env), task_and_sight(env)[0].game, epsilon)
+
+
+def draw_mistakes(steps: Steps, policy: Policy) -> Iterator[Mistake]:
+    """Yield the known mistakes that reproduce how often actions were taken."""
+    states, actions = _legal_moves(steps)
+    if isinstance(policy, EpsilonGreedyPolicy):
+        fitting = policy.fitting(states, actions)
+        if _explains(steps, fitting):
+            yield Mistake("epsilon-wrong", f"they fit epsilon = {fitting.epsilon:.3g}")
+    distinct, rows = np.unique(states, return_inverse=True)
+    law = policy.probabilities(distinct)
+    clear: BoolArray = (law == law.max(axis=1, keepdims=True)).sum(axis=1) == 1
+    if clear[rows].sum() >= 20 and (law.argmax(axis=1)[rows] == actions)[clear[rows]].all():
+        cure = "draw from the law of the policy, instead of its likeliest action"
+        yield Mistake("greedy-actions", cure)
+    if _explains(steps, EpsilonGreedyPolicy(policy, steps.task.game, 1.0)):
+        cure = "they fit uniform draws from the legal actions, not this policy"
+        yield Mistake("random-actions", cure)
+
+
+def _explains(steps: Steps, policy: Policy) -> bool:
+    """Say whether the actions are such as a policy draws."""
+    found = list(_of_actions(steps, policy))
+    return max(deviation.evidence for deviation in found) < threshold(len(found))
+
+
+def _copied_lanes(steps: Steps) -> Iterator[Mistake]:
+    """Yield a mistake if most lanes of a rollout are copies of one another."""
+    if steps.follow and steps.states.shape[1] > 1:
+        lanes = np.concatenate([steps.states, steps.actions]).T
+        if 2 * len(np.unique(lanes, axis=0)) <= len(lanes):
+            cure = "environments play the same games: give each a seed of its own"
+            yield Mistake("same-seeds", cure)

@@ -1,0 +1,312 @@
+"""The exact figures of a model in training, one number for each column.
+
+A column that cannot be computed is left out, and the reason is given instead: nothing is skipped
+silently. The models are those of stable-baselines3 and sb3-contrib, with the environment that they
+train in.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
+
+from ...agents.learners.adapter import ModelPolicy
+from ...agents.learners.dqn import KeepsToLegal
+from ...agents.learners.kinds import ACTORS, GREEDY
+from ...agents.learners.q_learning import QTable
+from ...agents.learners.vec_env import GameVecEnv
+from ...baselines import Policy, as_policy, occupancy
+from ...baselines.task import task_and_sight
+from ...core import FloatArray, InputError, IntArray
+from ...core.positions import states_of
+from ...core.sizes import check_array
+from ..figures.advantages import AgentMoves
+from ..figures.critics import critic, overestimation
+from ..figures.exploration import entropy, unvisited
+
+#: The columns, and what each of them is.
+COLUMNS: Mapping[str, str] = {
+    "timesteps": "moves of the agent so far",
+    "critic_bias": "mean of the critic's values less the exact values of the present policy",
+    "critic_rmse": "root of the mean squared error of these values",
+    "critic_explained_variance": "1 less the variance of their errors divided by that of the "
+    "exact values",
+    "gae_bias": "root mean square of the exact bias of the advantage estimates, at the run's "
+    "gae_lambda",
+    "gae_bias_between_actions": "the same of the bias less its mean in each state, which is all of "
+    "it that changes a gradient",
+    "gae_std": "root mean square of their exact standard deviation",
+    "overestimation_mean": "greedy action values less the exact ones of the greedy policy",
+    "overestimation_largest": "the largest of these errors in a state that the policy meets",
+    "overestimation_mean_optimal": "greedy action values less the exact ones under optimal play "
+    "afterwards",
+    "overestimation_largest_optimal": "the largest of these errors in a state that the policy "
+    "meets",
+    "entropy": "relative entropy of the policy: 1 if uniform, 0 if every action is certain",
+    "entropy_by_regret": "the same, weighted by the regret of a uniform move: where the choice "
+    "matters",
+    "gradient_cosine": "cosine of the gradient of the actor's loss on the whole rollout buffer and "
+    "the exact gradient of the return",
+    "unvisited": "share of the occupancy of optimal play in states that training has never visited",
+    "unmet": "share of it in states that the policy meets less than once in 10,000 games",
+    "audit_findings": "checks that did not hold in the last audit of the buffer",
+    "share": "share of the time of training that the diagnosis has taken so far",
+}
+CRITIC = ("critic_bias", "critic_rmse", "critic_explained_variance")
+GAE = ("gae_bias", "gae_bias_between_actions", "gae_std")
+OVERESTIMATION = tuple(name for name in COLUMNS if name.startswith("overestimation"))
+ENTROPY = ("entropy", "entropy_by_regret")
+GRADIENT = ("gradient_cosine",)
+#: Reasons for missing columns.
+NORMALISED = "rewards are normalised by VecNormalize"
+MOVES_NEEDED = "values with a discount need all moves of the game, and they were not listed"
+#: A policy counts as meeting a state if it meets it at least once in this number of games.
+GAMES = 10_000
+
+
+@dataclass
+class Columns:
+    """Figures of a model.
+
+    Attributes:
+        numbers: by the names in ``COLUMNS``.
+        missing: the reason for each requested column that is missing.
+    """
+
+    numbers: dict[str, float] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def take(
+        self,
+        names: tuple[str, ...],
+        compute: Callable[[], tuple[float, ...]],
+        reason: str | None = None,
+    ) -> None:
+        """Compute some columns, or note the reason why they are not or cannot be computed."""
+        if reason is not None:
+            self.leave_out(names, reason)
+            return
+        try:
+            found = compute()
+        except InputError as error:  # also a ``SizeError``
+            self.leave_out(names, str(error))
+            return
+        for name, number in zip(names, found, strict=True):
+            if np.isfinite(number):
+                self.numbers[name] = float(number)
+            else:
+                self.missing[name] = "no state that is met has such a number"
+
+    def leave_out(self, names: tuple[str, ...], reason: str) -> None:
+        """Note the reason why some columns are not computed."""
+        self.missing.update(dict.fromkeys(names, reason))
+
+    def add(self, other: "Columns") -> None:
+        """Add the columns of another part, with its reasons for missing ones."""
+        self.numbers.update(other.numbers)
+        self.missing.update(other.missing)
+        for name in other.numbers:
+            self.missing.pop(name, None)
+
+
+def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return a line for each reason, once, with the columns that are missing for it.
+
+    Args:
+        missing: reasons by column, of each model by its name.
+    """
+    told: dict[str, list[str]] = {}
+    for which, reasons in missing.items():
+        for name, reason in reasons.items():
+            everywhere = all(reason == others.get(name) for others in missing.values())
+            shown = name if everywhere else f"{name} of {which}"
+            if shown not in told.setdefault(reason, []):
+                told[reason].append(shown)
+    return [f"no {', '.join(names)}: {reason}" for reason, names in told.items()]
+
+
+class Diagnosed:
+    """A model in training, with the data that all its figures share.
+
+    Args:
+        model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, a subclass of one of these, or Q-learning.
+        env: an environment of this project, as the model trains in it. By default the training
+            environment of the model.
+
+    Raises:
+        InputError: if the model is of another kind, or was trained under a wrapper that is not
+            followed, or if ``env`` is needed.
+    """
+
+    def __init__(self, model: BaseAlgorithm, env: Any = None) -> None:
+        self.model: Any = model  # gamma and the buffers are of subclasses
+        self.env = _inner_env(model) if env is None else env
+        self.task, _ = task_and_sight(self.env)
+        self.states = states_of(self.task.game, self.task.seat)
+        held = MaskableActorCriticPolicy | QTable
+        self.masked = isinstance(model.policy, held) or isinstance(model, KeepsToLegal)
+        self.is_actor = isinstance(model.policy, ACTORS)
+        if not self.is_actor and not isinstance(model.policy, GREEDY):
+            raise InputError(
+                "model must have a critic or action values (PPO, MaskablePPO, A2C, TRPO, DQN, "
+                f"QRDQN), got {type(model).__name__}"
+            )
+        self.gamma = float(getattr(model, "gamma", 1.0))  # Q-learning has none
+        normaliser = model.get_vec_normalize_env()
+        self.normalised = isinstance(normaliser, VecNormalize) and normaliser.norm_reward
+        self._moves: AgentMoves | str | None = None
+        self.player()
+
+    def figures(self) -> Columns:
+        """Compute all columns but those that need all moves, or what training visits."""
+        columns = Columns()
+        try:
+            player = self.player() if self.is_actor else as_policy(self.model, self.env)
+        except InputError as error:  # such as weights that are not finite
+            columns.leave_out((*CRITIC, *OVERESTIMATION, *ENTROPY, "unmet"), str(error))
+            return columns
+        self._add_values(columns, player, None if self.gamma == 1 else MOVES_NEEDED)
+        held = player if self.masked or not self.is_actor else self.player(masked=True)
+
+        def law() -> tuple[float, float]:
+            found = entropy(self.env, held)
+            return found.mean, found.by_regret
+
+        greedy = None if self.is_actor else "the policy is greedy but for its exploration"
+        columns.take(ENTROPY, law, greedy)
+        met = occupancy(player, self.env)
+        columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
+        return columns
+
+    @property
+    def needs_moves(self) -> bool:
+        """Whether a column needs all moves of the game."""
+        return self.without_gae() is None or (self.gamma != 1 and not self.normalised)
+
+    def by_moves(self) -> Columns:
+        """Compute the columns that need all moves of the game: of advantages, or of a discount."""
+        columns = Columns()
+
+        def advantages() -> tuple[float, ...]:
+            found = self.moves().gae(
+                self.player(), self.values(), self.model.gamma, self.model.gae_lambda
+            )
+            return found.rms_bias, found.rms_bias_between_actions, found.rms_std
+
+        columns.take(GAE, advantages, self.without_gae())
+        if self.gamma != 1:
+            self._add_values(columns, self.player())
+        return columns
+
+    def without_gae(self) -> str | None:
+        """Say why there are no figures of advantage estimates; None if there are."""
+        if not self.is_actor:
+            return "the model estimates no advantages"
+        if self.normalised:
+            return NORMALISED
+        if not self.masked and not self.task.game.mask(self.states).all():
+            return "the model is not held to the legal actions in training"
+        return None
+
+    def moves(self) -> AgentMoves:
+        """List the moves of the game, once.
+
+        Raises:
+            InputError: if they are too many to be listed.
+        """
+        if self._moves is None:
+            try:
+                self._moves = AgentMoves(self.env)
+            except InputError as error:
+                self._moves = str(error)
+        if isinstance(self._moves, str):
+            raise InputError(self._moves)
+        return self._moves
+
+    def values(self) -> FloatArray:
+        """Return the critic's values of the agent's states, zeros elsewhere, shape (state,)."""
+        game, own = self.task.game, self.states
+        values = np.zeros(game.num_states)
+        critic = ModelPolicy(self.model, game).critic
+        values[own] = critic(game.observe(own, self.task.seat), game.mask(own))
+        return values
+
+    def action_values(self) -> FloatArray:
+        """Return the model's action values in the agent's states, shape (state, action).
+
+        Raises:
+            SizeError: if they would take too much memory.
+        """
+        game, own = self.task.game, self.states
+        check_array("action values", game, 1, game.num_states, game.num_actions)
+        values = np.zeros((game.num_states, game.num_actions))
+        prefer = ModelPolicy(self.model, game).prefer
+        values[own] = prefer(game.observe(own, self.task.seat), game.num_actions)
+        return values
+
+    def player(self, masked: bool | None = None) -> Policy:
+        """Return the policy that plays in training."""
+        masked = self.masked if masked is None else masked
+        return as_policy(self.model, self.env, deterministic=False, masked=masked)
+
+    def _add_values(self, columns: Columns, player: Policy, reason: str | None = None) -> None:
+        """Add the columns of the critic, or of the action values of a model without one."""
+        reason = reason or (NORMALISED if self.normalised else None)
+        if self.is_actor:
+            columns.take(CRITIC, partial(self._critic, player), reason)
+            columns.leave_out(OVERESTIMATION, "the model has no action values")
+        else:
+            columns.take(OVERESTIMATION, self._overestimation, reason)
+            columns.leave_out(CRITIC, "the model has no critic but its action values")
+
+    def _critic(self, player: Policy) -> tuple[float, ...]:
+        moves = None if self.gamma == 1 else self.moves()
+        found = critic(self.env, player, self.values(), self.gamma, moves)
+        return found.bias, found.rmse, found.explained_variance
+
+    def _overestimation(self) -> tuple[float, ...]:
+        moves = None if self.gamma == 1 else self.moves()
+        found = overestimation(self.env, self.action_values(), self.gamma, moves)
+        own, best = found.against_own_policy, found.against_optimum
+        return own.mean, own.largest, best.mean, best.largest
+
+
+def _inner_env(model: BaseAlgorithm) -> Any:
+    """Return the environment of this project that a model trains in.
+
+    Raises:
+        InputError: if the model has none in this process.
+    """
+    env = _unwrapped(model.get_env())
+    if isinstance(env, DummyVecEnv):
+        env = env.envs[0]
+    try:
+        task_and_sight(env)
+    except TypeError:
+        raise InputError(
+            "env must be an environment of this project, as the model has none in this process, "
+            f"got a {type(env).__name__}: pass one as env="
+        ) from None
+    return env
+
+
+def states_of_games(env: Any) -> IntArray | None:
+    """Return the states of a vector's games, shape (lane,); None if they are not known."""
+    env = _unwrapped(env)
+    if isinstance(env, GameVecEnv):
+        return env.engine.states
+    try:
+        return np.array(env.get_attr("state"), dtype=np.int64)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _unwrapped(env: Any) -> Any:
+    while isinstance(env, VecEnvWrapper):
+        env = env.venv
+    return env
