@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task, as_policy, evaluate, solve
-from ...core import FLOATS, FloatArray, IntArray
+from ...baselines.solving.induction import visit_action_values
+from ...core import FLOATS, FloatArray, IntArray, Stage
 from ...core.checks import at_most
 from ...core.presentation import present
-from ...core.sweeps import expected_values
 from ..arrays import factor
 from ..view import BATCH, AgentView
 from .advantages import AgentMoves
@@ -228,8 +228,7 @@ def overestimation(
     states, actions, given, occupancy = view.states[met], actions[met], given[met], occupancy[met]
     if gamma == 1:
         own = view.rewards(states, evaluate(greedy, task).found.at(task.seat, states))
-        optimal = expected_values(game, task.seat, states, actions, solve(task).found)
-        best = view.rewards(states, optimal)
+        best = view.rewards(states, _optimal_values(task, table)[states])
     else:
         moves = moves or AgentMoves(env)
         own = moves.values(greedy, gamma)[met]
@@ -238,6 +237,24 @@ def overestimation(
         Overestimation(task, states, given, exact, occupancy, actions) for exact in (own, best)
     )
     return Overestimations(against_own, against_optimum)
+
+
+def _optimal_values(task: Task, actions: IntArray) -> FloatArray:
+    """Return the value of an action in each state if play is optimal afterwards, shape (state,).
+
+    Args:
+        task: the agent's decision problem.
+        actions: shape (state,); only those of the agent's states count.
+    """
+    values = np.zeros(task.game.num_states)
+
+    def visit(stage: Stage, expected: FloatArray) -> None:
+        if stage.seat == task.seat:
+            chosen = actions[stage.states]
+            values[stage.states] = expected[np.arange(len(chosen)), chosen]
+
+    visit_action_values(task.game, visit, solve(task).found, task.seat, FLOATS)
+    return values
 
 
 def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:
