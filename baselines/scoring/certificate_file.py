@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, InputError
-from ...core.positions import states_of
+from ...core.positions import has_few_states, states_of
 from ...core.words import printable as printable  # for the callers of this module, too
 from ..policies.called import CalledPolicy
 from ..policies.checks import SUM_TOLERANCE
@@ -272,7 +272,7 @@ def certificate(result: Any) -> bytes:
 def _numbers(result: Any) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Give the numbers of a policy, and the layers that claims name of a network."""
     agent, game = result.agent, result.task.game
-    if isinstance(agent, CalledPolicy):
+    if isinstance(agent, CalledPolicy) and not has_few_states(game):
         network = agent.function
         if not isinstance(network, FixedPointNetwork):
             raise InputError(

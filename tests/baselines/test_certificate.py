@@ -11,6 +11,7 @@ import time
 import zipfile
 from types import SimpleNamespace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import (
@@ -22,8 +23,10 @@ from exactdice.baselines import (
     solve,
     verify,
 )
+from exactdice.baselines.policies.called import CalledPolicy
 from exactdice.baselines.scoring.certificate_file import CLAIMS, digest_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+from sb3_contrib import MaskablePPO
 
 import exactdice
 
@@ -51,6 +54,18 @@ def test_a_certificate_is_verified_by_computing_everything_anew(tmp_path, task, 
     assert (found.optimum, found.policy) == (score.optimum, policy)
     assert found.value == pytest.approx(score.value, abs=1e-12)  # of a table, not of a name
     assert found.deterministic == score.deterministic
+
+
+def test_a_network_of_a_large_game_with_arrays_is_certified_as_a_table(tmp_path, monkeypatch):
+    """Although a score calls it only where its games go."""
+    monkeypatch.setattr("exactdice.baselines.policies.called.LARGE", 10)
+    task, env = TASKS[2], gym.make("exactdice/ShutTheBox-v0", tiles=4, sides=3, seat=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=8, seed=0)
+    score = exactdice.score(model, env)
+    assert isinstance(score.agent, CalledPolicy)
+    score.save(path := tmp_path / "certificate.npz")
+    found = verify(path)
+    assert (found.task, found.value) == (task, pytest.approx(score.value, abs=1e-12))
 
 
 @pytest.fixture
