@@ -182,16 +182,8 @@ def test_networks_of_torch_need_no_stable_baselines3(without_extras):
         ("solve", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
         ("", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
         ("train", LIGHT, "train needs more libraries: pip install 'exactdice[agents]'"),
-        (
-            "board .",
-            LIGHT,
-            "board needs more libraries: pip install 'exactdice[entries]'",
-        ),
-        (
-            f"plot track {RUNS}",
-            LIGHT,
-            "plot needs more libraries: pip install 'exactdice[look]'",
-        ),
+        ("board .", LIGHT, "board needs more libraries: pip install 'exactdice[entries]'"),
+        (f"plot track {RUNS}", LIGHT, "plot needs more libraries: pip install 'exactdice[look]'"),
     ],
 )
 def test_a_command_without_its_extra_names_it_in_a_line(

@@ -23,11 +23,7 @@ SIZES = [
     ("ShutTheBox", {"tiles": 3, "dice": 2, "sides": 2, "one_die": "sum<=2"}, 1),
     ("FourTwoOne", {"dice": 2, "faces": 3, "casts": 3, "utility": "goal:12"}, 0),
     ("FourTwoOne", {"dice": 3, "faces": 2, "casts": 2, "utility": "set"}, 1),
-    (
-        "FourTwoOneMatch",
-        {"tokens": 1, "faces": 2, "tie": "replay"},
-        0,
-    ),
+    ("FourTwoOneMatch", {"tokens": 1, "faces": 2, "tie": "replay"}, 0),
 ]
 
 

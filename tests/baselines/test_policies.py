@@ -173,8 +173,7 @@ def values_as(kind):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["function", "positive", "table", "list", "numbers", "observations", "default", "wide"],
+    "kind", ["function", "positive", "table", "list", "numbers", "observations", "default", "wide"]
 )
 def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(kind):
     env, policy, actions = values_as(kind)
@@ -205,6 +204,14 @@ def test_functions_with_more_arguments_than_they_need_are_taken():
         lambda *both: both[1].argmax(axis=1),
     ):
         assert exactdice.score(policy, TASK).value == 0
+
+
+def test_float16_rows_are_laws_once_they_are_float64():
+    rows = np.zeros((len(STATES), GAME.num_actions), dtype=np.float16)
+    rows[:, 0], rows[:, 1] = 1, 9.9e-6
+    rows[~MASK[:, 1], 1] = 0
+    law = exactdice.as_policy(rows, TASK).probabilities(STATES)
+    np.testing.assert_allclose(law.sum(axis=1), 1, atol=1e-15)
 
 
 def test_a_callable_sees_observations_and_masks():

@@ -5,13 +5,7 @@ from math import log10
 import numpy as np
 import pytest
 from exactdice.baselines import Task, score_self_play
-from exactdice.games import (
-    FourTwoOne,
-    FourTwoOneMatch,
-    Greed,
-    LowestScore,
-    ShutTheBox,
-)
+from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
 
 import exactdice
 

@@ -5,13 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
-from exactdice.baselines.scoring.summary import (
-    lost,
-    pays_wins,
-    result,
-    summary,
-    worst_part,
-)
+from exactdice.baselines.scoring.summary import lost, pays_wins, result, summary, worst_part
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice

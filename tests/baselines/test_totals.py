@@ -20,15 +20,11 @@ from exactdice.baselines import (
     solve,
 )
 from exactdice.baselines import payoff_matrix as matrix_of
+from exactdice.baselines.solving.variance import variance_of_sum
 from exactdice.baselines.task import first_law
 from exactdice.core.moves import extremes
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.games import (
-    EXACT,
-    FLOATS,
-    GameError,
-    InputError,
-)
+from exactdice.games import EXACT, FLOATS, FourTwoOneMatch, GameError, InputError, LowestScoreMatch
 from random_games import RandomGame
 from small_games import Coins, Rounds
 from sweeping import action_values
@@ -107,6 +103,20 @@ def first_states(task):
     """Give the law of the agent's first state, by state."""
     start = first_law(task, EXACT).start
     return dict(zip(start.states.tolist(), start.chances.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        LowestScoreMatch(2, 2, 1, 2, wins=2),
+        FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
+    ],
+    ids=lambda game: game.name,
+)
+def test_the_sweep_for_variances_agrees_with_the_law_in_cycles(game):
+    for seat in range(game.num_players):
+        found = evaluate("random", Task(game, seat, "random"), exact=True)
+        assert variance_of_sum(found.policy, found.task, found.found, EXACT) == found.variance
 
 
 ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fraction(-1, 3))]
