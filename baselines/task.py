@@ -28,7 +28,6 @@ from .policies.door import Sight, label, packages_of, read_policy, resolve
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM
 from .solving.cycles import Visits, visits
-from .solving.players import spread
 from .solving.rounding import decision_roundings, gamma, upwards
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
@@ -170,7 +169,7 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     def decide(stage: Stage, met: Array) -> Array:
         if stage.seat == task.seat:  # its first move: the mass goes no further
             return arithmetic.zeros(len(met), task.game.num_actions)
-        return spread(policies[stage.seat], stage.states, met, arithmetic)
+        return policies[stage.seat].spread(stage.states, met, arithmetic)
 
     flow = visits(task.game, decide, start, task.seat, arithmetic)
     own = states_of(task.game, task.seat)

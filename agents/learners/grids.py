@@ -22,9 +22,8 @@ import numpy as np
 import torch as th
 from torch import nn
 
-from ...baselines.policies.consistency import ROUNDING
 from ...baselines.policies.fixed_point import WEIGHTS, Activation, FixedPointNetwork
-from ...baselines.policies.preferences import GridActions, NetworkPolicy
+from ...baselines.policies.preferences import ROUNDING, GridActions, NetworkPolicy
 from ...core import Game, InputError, IntArray
 from ...core.tour import Grid
 

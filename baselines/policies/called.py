@@ -1,34 +1,51 @@
-"""Functions as policies, checked before anything is computed with them.
+"""Functions as policies: checked, called where they are needed, and remembered.
 
 In a small game a function is called with all states of its seat, batch by batch, and its results
-are a table (``function_policy``). In a large game a score calls it only in the states that its own
-games visit, a small part of all states, and remembers the results (``CalledPolicy``). In both cases
-it is called again with a sample of the states, and must give equal results (``consistency``).
+are a table. In a large game a score calls it only in the states that its own games visit, a small
+part of all states.
+
+A score calls a function with many states at once; a game calls it with one state at a time. So it
+is called again with a sample of states: in another order, in batches of half the states, of half
+the rest and so on, and in batches of 1, 2, 3, 5 and 7 states. Each later call takes along a sample
+of earlier states. A function that depends on chance, on the number of calls or on the rest of the
+batch gives different results, and so does a network that is trained meanwhile.
+
+Results are compared as *evidence*: actions, shape (state,), which must be the same; or laws or
+preferences, shape (state, action), which may differ by the rounding of a network. So a near tie of
+preferences, which rounding may break either way, is not mistaken for a difference.
 """
 
 import inspect
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core import Array, BoolArray, Game, InputError, IntArray, frozen
+from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen
 from ...core.identity import once_a_game
 from ...core.positions import first_actions, has_few_states, states_of
 from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from .checks import PolicyCheck
-from .consistency import ROUNDING, SAMPLE, as_law, check_again, sample_of
 from .kinds import DeterministicPolicy, Policy, PolicyFunction, StochasticPolicy
-from .preferences import NetworkPolicy
-from .tables import TableBuilder, as_numbers, batch_size, batches
+from .preferences import ROUNDING, NetworkPolicy
+from .tables import as_numbers, batch_size, batches
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
 LARGE = 2**17  # states of a game in which functions are called only where games lead
-SHARE = 256  # one of this number of states in a batch is passed to the function again
-FIRST = 16  # and one of this number of the states with which it was called at first
+SAMPLE = 1024  # least number of states in the sample; in smaller games, all states
+SHARE = 16  # in larger games that are called everywhere, the sample is one state in 16
+WHOLE = 5  # repetitions for all states of a smaller game: chance may show in few states
+ALONE = 8  # states with which a function is called one by one in the end
+SMALL = (2, 3, 5, 7)  # sizes of batches, of which halvings may miss some
+FIRST = 16  # one of this number of states in the sample goes with every later call
+LATER = 256  # and one of this number of states in a batch with the next call
+_WHY = (
+    "what depends on chance, on the number of calls or on the rest of the batch is no function of "
+    "the observation and cannot be scored exactly"
+)
 
 
 def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = False) -> Policy:
@@ -48,9 +65,13 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
     require_arguments(function, "observations, legal", cure)
     if isinstance(function, NetworkPolicy):
         function = function.kept()
-    if has_few_states(check.game) and (not lazy or check.shape[0] <= LARGE):
-        return _called_everywhere(function, check) or CalledPolicy(function, check)
-    return CalledPolicy(function, check)
+    game = check.game
+    everywhere = has_few_states(game) and (not lazy or game.num_states <= LARGE)
+    policy = CalledPolicy(function, check, SHARE if everywhere else 0)
+    if not everywhere or not policy.remembers:
+        return policy
+    policy.likeliest(states_of(game, check.seat))
+    return policy.remembered if policy.remembers else policy
 
 
 def require_arguments(function: Any, wanted: str, cure: str) -> None:
@@ -66,80 +87,6 @@ def require_arguments(function: Any, wanted: str, cure: str) -> None:
         raise InputError(f"a callable must take ({wanted}), {got}: {cure}") from None
 
 
-#: States, and the actions, laws or preferences there.
-Evidence: TypeAlias = tuple[IntArray, npt.NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Call:
-    """Calls a function with the observations and masks of states.
-
-    Attributes:
-        function: returns actions (state,) or probabilities (state, action).
-        check: names the game and the seat whose observations the function gets.
-    """
-
-    function: PolicyFunction
-    check: PolicyCheck
-
-    def __call__(
-        self, states: IntArray, again: bool = False
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return checked actions or laws, and the evidence: preferences, if there are any."""
-        game = self.check.game
-        seen = game.observe(states, self.check.seat), game.mask(states)
-        if isinstance(self.function, NetworkPolicy):
-            given, evidence = self.function.tell(*seen, again=again)
-        else:
-            given = as_numbers(self.function(*seen), "policy")
-            evidence = given.astype(np.float64) if given.ndim == 2 else given
-        return self.check(given, states), evidence
-
-    def evidence(self, states: IntArray) -> npt.NDArray[Any]:
-        """Return the evidence of another call."""
-        return self(states, again=True)[1]
-
-    def require(self, first: Evidence, batch: int, now: npt.NDArray[Any] | None = None) -> None:
-        """Raise an error if the function has given other results than at first.
-
-        Args:
-            first: states, and the evidence of the first call.
-            batch: size of the largest batch of the first call.
-            now: the evidence of a further call; None calls the function with many batches.
-        """
-        player = self.check.game, self.check.seat, self.check.name
-        rounding = getattr(self.function, "rounding", ROUNDING)
-        ask = self.evidence if now is None else lambda _: now
-        check_again(ask, (*first, batch), player, rounding, once=now is not None)
-
-
-def _called_everywhere(function: PolicyFunction, check: PolicyCheck) -> Policy | None:
-    """Call a function with all states of its seat; None if it gives too many laws for a table."""
-    call = Call(function, check)
-    game, states = check.game, states_of(check.game, check.seat)
-    rows, with_laws = TableBuilder(check), 8 * game.num_states * game.num_actions <= LAWS
-    sample = sample_of(states)
-    sampled = np.zeros(game.num_states, dtype=bool)  # np.isin would take longer than a network
-    sampled[sample] = True
-    evidence: list[npt.NDArray[Any]] = [np.zeros(0, dtype=np.int64)]
-    for batch in batches(states, game.num_actions):
-        given, behind = call(batch)
-        if given.ndim == 2 and not with_laws:
-            return None
-        rows.add(batch, given)
-        evidence.append(behind[sampled[batch]])
-    most = min(len(states), batch_size(game.num_actions))
-    call.require((sample, _joined(evidence, game.num_actions)), most)
-    return rows.policy(states)
-
-
-def _joined(evidence: list[npt.NDArray[Any]], num_actions: int) -> npt.NDArray[Any]:
-    """Join the evidence of several batches: actions, unless one batch has laws or preferences."""
-    if any(part.ndim == 2 for part in evidence):
-        evidence = [as_law(part, num_actions) for part in evidence]
-    return np.concatenate(evidence)
-
-
 class CalledPolicy(Policy):
     """A function that is called when the law of a state is needed, and remembered.
 
@@ -151,47 +98,45 @@ class CalledPolicy(Policy):
     Args:
         function: returns actions (state,) or probabilities (state, action).
         check: the check of the results.
+        share: the sample has one of this number of states, if these are more than ``SAMPLE``.
 
     Attributes:
         function: as given.
 
     Raises:
-        ValueError: if ``check`` rejects the results for a sample of states, or if the function
+        ValueError: if ``check`` rejects the results for the sample of states, or if the function
             returns other results when it is called again.
     """
 
-    def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
-        self.shape, self.function = check.shape, function
-        self._call, self._check = Call(function, check), check
-        game, seat = check.game, check.seat
-        some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
-        own = np.unique(some[sweeps_of(game).may_move(seat, some)])
-        chooses = game.mask(own).sum(axis=1) > 1
-        states = own[chooses] if chooses.any() else own
-        given, evidence = self._call(states)
-        self._call.require((states, evidence), len(states))
-        self._first = self._sample = states[::FIRST], evidence[::FIRST]
-        self.is_deterministic = given.ndim == 1
-        self._rows = self._no_rows() if has_few_states(game) else None
-        count = game.num_states if has_few_states(game) else 0
-        self._known = np.full(count, self.remembers)
+    is_deterministic = True
+
+    def __init__(self, function: PolicyFunction, check: PolicyCheck, share: int = 0) -> None:
+        self.shape, self.function, self._check = check.shape, function, check
+        self._rounding = getattr(function, "rounding", ROUNDING)
+        self._rows: npt.NDArray[Any] | None = None
+        count = check.game.num_states if has_few_states(check.game) else 0
+        self._known, self._marks = np.zeros(count, dtype=bool), np.zeros(0)
         if count:
-            self._known[states_of(game, seat)] = False
-        self._marks = np.zeros(0 if self.remembers else count)
+            self._rows = _first_actions(check.game).copy()
+            self._known[:] = True
+            self._known[states_of(check.game, check.seat)] = False
+        self._begin(_sample(check.game, check.seat, share))
         self._in_parts = None
         if isinstance(function, NetworkPolicy) and function.takes_best:
-            self._in_parts = function.grid_actions(game, seat)
+            self._in_parts = function.grid_actions(check.game, check.seat)
 
-    def _no_rows(self) -> npt.NDArray[Any] | None:
-        """Return rows of the first legal action: actions (state,), or laws (state, action).
-
-        None if laws would take too many bytes.
-        """
-        actions = _first_actions(self._check.game)
-        if self.is_deterministic:
-            return actions.copy()
-        fits = 8 * self.shape[0] * self.shape[1] <= LAWS
-        return as_law(actions, self.shape[1]) if fits else None
+    def _begin(self, states: IntArray) -> None:
+        """Call the function with the sample, and again in batches of many sizes."""
+        every = [np.zeros(0, dtype=np.int64)]
+        for batch in batches(states, self.shape[1]):
+            given, evidence = self._call(batch)
+            self._store(batch, given)
+            every.append(evidence)
+        evidence = _joined(every, self.shape[1])
+        largest = min(len(states), batch_size(self.shape[1]))
+        pieces = _pieces(self._check.game, states, largest)
+        self._require(states, evidence, largest, pieces)
+        self._first = self._sample = states[::FIRST], evidence[::FIRST]
 
     @property
     @override
@@ -216,7 +161,9 @@ class CalledPolicy(Policy):
             ValueError: if the function returns other results when it is called again.
         """
         assert self._rows is not None
-        self._call.require(self._sample, len(self._sample[0]), self._call.evidence(self._sample[0]))
+        states, evidence = self._sample
+        if self._sample is not self._first:  # the first states were compared at once
+            self._require(states, evidence, len(states), [np.arange(len(states))])
         if self.is_deterministic:
             return DeterministicPolicy(self._rows.copy(), self.shape[1], self.name)
         return StochasticPolicy(self._rows.copy(), self.name)
@@ -231,73 +178,162 @@ class CalledPolicy(Policy):
         return results.astype(np.int64) if results.ndim == 1 else results.argmax(axis=1)
 
     @override
+    def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
+        """Distribute the mass of each state; the function is called where there is mass alone."""
+        met = np.flatnonzero(mass)
+        weights = arithmetic.zeros(len(states), self.shape[1])
+        weights[met] = super().spread(states[met], mass[met], arithmetic)
+        return weights
+
+    @override
     def choices(self, grid: Grid, met: BoolArray) -> Choices:
         if self._in_parts is None:
             return super().choices(grid, met)
         actions = np.take_along_axis(grid.actions, self._in_parts(grid), axis=1)
-        sample = np.flatnonzero(met)[::SHARE]
+        sample = np.flatnonzero(met)[::LATER]
         self._confirm(grid.states.ravel()[sample], actions.ravel()[sample])
         return Choices.certain(met, actions[met])
 
     def _results(self, states: IntArray) -> npt.NDArray[Any]:
         """Return actions (state,) or laws (state, action); the function is called for new ones."""
-        if self._rows is None:
-            return self._compared(states, self._asked(states))
-        new = states[~self._known[states]]
-        if len(new):
-            self._rows[new] = self._asked(new)
-            self._known[new] = True
-        rows: npt.NDArray[Any] = self._rows[states]
-        return rows
-
-    def _compared(self, states: IntArray, laws: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the laws after comparing them with the marks of earlier ones, if there are any."""
-        if len(self._marks):
-            marks = (laws * np.random.default_rng(0).random(self.shape[1])).sum(axis=1)
-            wrong = self._known[states] & ~(np.abs(marks - self._marks[states]) <= ROUNDING)
-            if wrong.any():
-                game, seen = self._check.game, states[[np.argmax(wrong)]]
-                raise InputError(
-                    f"policy must answer alike to an observation every time, and {self.name} gives "
-                    f"another law at {game.observe(seen, self._check.seat)[0].tolist()} than before"
-                )
-            self._marks[states], self._known[states] = marks, True
-        return laws
+        if self._rows is not None:
+            new = states[~self._known[states]]
+            if len(new):
+                self._store(new, self._asked(new))
+        if self._rows is not None:
+            rows: npt.NDArray[Any] = self._rows[states]
+            return rows
+        given = self._asked(states)
+        self._store(states, given)
+        return given
 
     def _asked(self, states: IntArray) -> npt.NDArray[Any]:
         """Call the function: with each batch goes a sample of earlier states, to be compared."""
-        found = [np.zeros((0,) if self.is_deterministic else (0, self.shape[1]), np.int64)]
+        found = [np.zeros(0, dtype=np.int64)]
         for batch in batches(states, self.shape[1]):
-            count = len(batch)
-            given, evidence = self._call(np.concatenate([batch, self._sample[0]]), again=True)
-            self._call.require(self._sample, count, evidence[count:])
-            if given.ndim == 2 and self.is_deterministic:
+            count, (earlier, known) = len(batch), self._sample
+            given, evidence = self._call(np.concatenate([batch, earlier]), again=True)
+            self._compare(earlier, (known, count), (evidence[count:], count))
+            found.append(given[:count])
+            behind = _joined([self._first[1], evidence[:count:LATER]], self.shape[1])
+            self._sample = np.concatenate([self._first[0], batch[::LATER]]), behind
+        return _joined(found, self.shape[1])
+
+    def _store(self, states: IntArray, given: npt.NDArray[Any]) -> None:
+        """Remember results, or compare them with their marks."""
+        if given.ndim == 2 and self.is_deterministic:
+            self._begin_laws()
+        if self._rows is not None:
+            rows = given if self.is_deterministic else as_law(given, self.shape[1])
+            self._rows[states], self._known[states] = rows, True
+        elif len(self._marks):
+            law = as_law(given, self.shape[1])
+            marks = (law * np.random.default_rng(0).random(self.shape[1])).sum(axis=1)
+            wrong = self._known[states] & ~(np.abs(marks - self._marks[states]) <= ROUNDING)
+            if wrong.any():
                 raise InputError(
-                    "policy must give actions in all states or probabilities in all, got both of "
-                    f"{self.name}"
+                    f"policy must answer alike to an observation every time, and {self.name} gives "
+                    f"another law at {self._seen(states[np.argmax(wrong)])} than before"
                 )
-            new = given[:count]
-            found.append(new if self.is_deterministic else as_law(new, self.shape[1]))
-            behind = _joined([self._first[1], evidence[:count:SHARE]], self.shape[1])
-            self._sample = np.concatenate([self._first[0], batch[::SHARE]]), behind
-        return np.concatenate(found)
+            self._marks[states], self._known[states] = marks, True
+
+    def _begin_laws(self) -> None:
+        """Remember laws instead of actions, or marks if laws would take too many bytes."""
+        self.is_deterministic = False
+        if self._rows is None:
+            return
+        if 8 * self.shape[0] * self.shape[1] <= LAWS:
+            self._rows = as_law(self._rows, self.shape[1])
+        else:
+            self._rows, self._marks = None, np.zeros(self.shape[0])
+            self._known[:] = False
+
+    def _call(
+        self, states: IntArray, again: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return checked actions or laws, and the evidence: preferences, if there are any."""
+        game = self._check.game
+        seen = game.observe(states, self._check.seat), game.mask(states)
+        if isinstance(self.function, NetworkPolicy):
+            given, evidence = self.function.tell(*seen, again=again)
+        else:
+            given = as_numbers(self.function(*seen), "policy")
+            evidence = given.astype(np.float64) if given.ndim == 2 else given
+        return self._check(given, states), evidence
+
+    def _require(
+        self,
+        states: IntArray,
+        evidence: npt.NDArray[Any],
+        batch: int,
+        pieces: Iterable[IntArray],
+    ) -> None:
+        """Call the function again with pieces of states, and compare.
+
+        Args:
+            states: shape (state,).
+            evidence: of the first call.
+            batch: size of the largest batch of the first call.
+            pieces: indices into ``states``, a batch each.
+
+        Raises:
+            ValueError: if the evidence for a state differs by more than rounding.
+        """
+        for rows in pieces:
+            try:
+                now = self._call(states[rows], again=True)[1]
+            except InputError:
+                raise
+            except Exception as error:  # a function may raise anything
+                said = " ".join(str(error).split())[:200]
+                raise InputError(
+                    "policy must answer to observations in any batch, in play to one alone, and of "
+                    f"{len(rows)} {self.name} says: {type(error).__name__}: {said}"
+                ) from error
+            self._compare(
+                states[rows], (evidence[rows], batch), (now, len(rows)), _largest(evidence)
+            )
+
+    def _compare(
+        self,
+        states: IntArray,
+        first: tuple[npt.NDArray[Any], int],
+        again: tuple[npt.NDArray[Any], int],
+        largest: float | None = None,
+    ) -> None:
+        """Raise an error if the evidence differs: each with the size of its batch."""
+        (said, batch), (now, size) = first, again
+        most = self._rounding * (_largest(said) if largest is None else largest)
+        wrong = _differing(said, now, most, self.shape[1])
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            before, after = _shown(said[row], now[row])
+            raise InputError(
+                f"policy must answer alike to an observation every time, and {self.name} says "
+                f"{before} at {self._seen(states[row])} in a batch of {batch} and {after} in one "
+                f"of {size}: {_WHY}"
+            )
 
     def _confirm(self, states: IntArray, actions: IntArray) -> None:
         """Raise an error unless the whole network, called again, prefers these actions too.
 
         Preferences that differ by rounding alone count as equal.
         """
-        preferences = self._call.evidence(states)
+        preferences = self._call(states, again=True)[1]
         chosen, largest = preferences[np.arange(len(states)), actions], preferences.max(axis=1)
-        rounding = getattr(self.function, "rounding", ROUNDING)
-        missing = ~(largest - chosen <= rounding * (1 + np.abs(largest)))
+        missing = ~(largest - chosen <= self._rounding * (1 + np.abs(largest)))
         if missing.any():
             row = int(np.argmax(missing))
-            seen = self._check.game.observe(states[[row]], self._check.seat)[0].tolist()
             raise InputError(
                 f"policy must answer alike to an observation every time, and {self.name} prefers "
-                f"action {actions[row]} at {seen} in one batch and another in one of {len(states)}"
+                f"action {actions[row]} at {self._seen(states[row])} in one batch and another in "
+                f"one of {len(states)}"
             )
+
+    def _seen(self, state: Any) -> list[int]:
+        """Give the observation of a state, for messages."""
+        seen: list[int] = self._check.game.observe(np.array([state]), self._check.seat)[0].tolist()
+        return seen
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the table of all states, as a function may have no pickle."""
@@ -315,3 +351,86 @@ def _unchanged(policy: Policy) -> Policy:
 def _first_actions(game: Game) -> IntArray:
     every = np.arange(game.num_states)
     return frozen(first_actions(game, every).astype(np.min_scalar_type(-game.num_actions)))
+
+
+def _sample(game: Game, seat: int, share: int) -> IntArray:
+    """Return states of a seat, evenly spaced from the first to the last, preferably decisions."""
+    if share:
+        own = states_of(game, seat)
+        return own[_spread(len(own), max(SAMPLE, len(own) // share))]
+    some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
+    own = np.unique(some[sweeps_of(game).may_move(seat, some)])
+    chooses = game.mask(own).sum(axis=1) > 1
+    return own[chooses] if chooses.any() else own
+
+
+def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
+    """Return actions as laws (state, action); laws are returned unchanged."""
+    if answer.ndim == 2:
+        return answer
+    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
+    return law
+
+
+def _joined(evidence: list[npt.NDArray[Any]], num_actions: int) -> npt.NDArray[Any]:
+    """Join the evidence of several batches: actions, unless one batch has laws or preferences."""
+    if any(part.ndim == 2 for part in evidence):
+        evidence = [as_law(part, num_actions) for part in evidence]
+    return np.concatenate(evidence)
+
+
+def _spread(count: int, wanted: int) -> IntArray:
+    """Return ``wanted`` evenly spaced indices from 0 to ``count`` - 1, both included."""
+    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
+
+
+def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
+    """Yield batches of a shuffled sample, each half of the rest, then few and single states."""
+    rng = np.random.default_rng(0)
+    if len(states) < SAMPLE and len(states) <= largest:
+        for _ in range(WHOLE):
+            yield rng.permutation(len(states))
+    left = rng.permutation(len(states))
+    while len(left):
+        half = min((len(left) + 1) // 2, largest)
+        yield left[:half]
+        left = left[half:]
+    chooses = np.flatnonzero(game.mask(states).sum(axis=1) > 1)
+    alone = chooses if len(chooses) else np.arange(len(states))
+    few = alone[_spread(len(alone), ALONE)]
+    yield from (few[:size] for size in SMALL if size <= len(few))
+    yield from few[:, None]
+
+
+def _largest(evidence: npt.NDArray[Any]) -> float:
+    if not evidence.size:
+        return 0.0
+    return float(np.where(np.isfinite(evidence), np.abs(evidence), 0.0).max())
+
+
+def _differing(
+    first: npt.NDArray[Any], again: npt.NDArray[Any], most: float, num_actions: int
+) -> BoolArray:
+    """Return whether each row of evidence differs, numbers by more than ``most``, shape (row,)."""
+    if first.ndim == again.ndim == 1:
+        different: BoolArray = first != again
+        return different
+    one, other = as_law(first, num_actions), as_law(again, num_actions)
+    finite = np.isfinite(one) & np.isfinite(other)
+    with np.errstate(invalid="ignore"):
+        off = np.where(finite, np.abs(one - other), 0.0)
+    wrong: BoolArray = np.any(np.where(finite, off > most, one != other), axis=1)
+    return wrong
+
+
+def _shown(first: Any, again: Any) -> tuple[str, str]:
+    """Return two results for one observation in words: two actions, or the most different pair."""
+    if np.ndim(first) == np.ndim(again) == 0:
+        return f"action {first}", f"action {again}"
+    if np.ndim(first) != np.ndim(again):
+        kinds = "an action", "a law"
+        return (kinds[np.ndim(first)], kinds[np.ndim(again)])
+    with np.errstate(invalid="ignore"):
+        off = np.abs(first - again)
+    action = int(np.nan_to_num(off, nan=0.0, posinf=np.inf).argmax())
+    return f"{first[action]:.6g} of action {action}", f"{again[action]:.6g}"

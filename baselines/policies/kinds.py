@@ -79,6 +79,11 @@ class Policy(ABC):
         mean: Array = (self.probabilities_in(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
+    def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
+        """Distribute the mass of each state over its actions: shape (state, action)."""
+        weights: Array = mass[:, None] * self.probabilities_in(states, arithmetic)
+        return weights
+
     def likeliest(self, states: IntArray) -> IntArray:
         """Return the likeliest action in each state, shape (state,)."""
         actions: IntArray = self.probabilities(states).argmax(axis=1)
@@ -194,6 +199,12 @@ class DeterministicPolicy(TablePolicy):
         """Return the number of the chosen action, shape (state,)."""
         picked: Array = numbers[np.arange(len(states)), self._chosen(states)]
         return picked
+
+    def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
+        """Give the mass of each state to the chosen action, shape (state, action)."""
+        weights = arithmetic.zeros(len(states), self.shape[1])
+        weights[np.arange(len(states)), self._chosen(states)] = mass
+        return weights
 
     def likeliest(self, states: IntArray) -> IntArray:
         """Return the action in each state, shape (state,)."""

@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...core.tour import Grid
-from .consistency import ROUNDING
 from .tables import as_numbers
 
+#: Largest difference between results of a float32 network in two batches, as a share of the
+#: largest result. Such a network has errors of about 1e-6, and a law none larger than its logits.
+ROUNDING = 1e-4
 #: A function from a grid to the network's choice in each state, shape (row, column): the index of
 #: the action in its row of ``Grid.actions``.
 GridActions: TypeAlias = Callable[[Grid], IntArray]

@@ -13,7 +13,7 @@ from ...core.tour import Decisions
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
-from ..solving.players import spread, with_illegal
+from ..solving.players import with_illegal
 
 #: Below this occupancy, a sentence says "once in ... games" instead of a share of the games.
 RARE = 5e-5
@@ -115,7 +115,7 @@ def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
             best = solution.found.again(stage, expected)
             values = with_illegal(game, stage, expected, FLOATS)
             met = visits.at(stage.seat, states)
-            weights = spread(agent, states, met, FLOATS)
+            weights = agent.spread(states, met, FLOATS)
             wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
             law = agent.probabilities(states[wrong[0]])[np.arange(len(wrong[0])), wrong[1]]
             numbers = values[wrong], best[wrong[0]], law, weights[wrong]

@@ -17,7 +17,6 @@ from ..policies.kinds import Policy
 from ..policies.tables import IncompletePolicy
 from ..task import Task, first_law, policies_against
 from .cycles import visits
-from .players import spread
 
 
 def play(
@@ -51,9 +50,11 @@ def play(
     policies = {**policies_against(task, arithmetic), task.seat: policy}
 
     def decide(stage: Stage, met: Array) -> Array:
-        weights = spread(policies[stage.seat], stage.states, met, arithmetic)
+        weights = policies[stage.seat].spread(stage.states, met, arithmetic)
         if follow is not None:
             weights = follow(stage, weights)
+        if stage.seat != task.seat:  # the others are held to the legal actions
+            return weights
         legal: Array = weights * legal_in(task.game, stage)  # illegal moves end the game
         if illegal is not None and (legal != weights).any():
             illegal[int(stage.states[0])] = stage.states
@@ -104,7 +105,7 @@ def _outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
         return Outcomes(met, None)
     worst = arithmetic.payoff_range(task.game)[0]
     for states in illegal.values():
-        weights = spread(played, states, met.at(task.seat, states), arithmetic)
+        weights = played.spread(states, met.at(task.seat, states), arithmetic)
         beyond = weights[~task.game.mask(states)]
         ends.add(np.full(len(beyond), worst), beyond)
     number = arithmetic.number

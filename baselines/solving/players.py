@@ -17,20 +17,6 @@ def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmet
     return np.where(legal_in(game, stage), expected, worst[:, None])
 
 
-def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
-    """Distribute the mass of each state over its actions: shape (state, action).
-
-    A function is called in the states with mass alone.
-    """
-    if policy.is_table:
-        everywhere: Array = mass[:, None] * policy.probabilities_in(states, arithmetic)
-        return everywhere
-    met = np.flatnonzero(mass)
-    weights = arithmetic.zeros(len(states), policy.shape[1])
-    weights[met] = mass[met, None] * policy.probabilities_in(states[met], arithmetic)
-    return weights
-
-
 def one_hot(actions: IntArray, num_actions: int) -> IntArray:
     """Return 1 for the action of each state and 0 for all others, shape (state, action)."""
     chosen: IntArray = (np.arange(num_actions) == actions[:, None]).astype(np.int64)
@@ -120,7 +106,7 @@ class Players:
         """Distribute the mass of states, (state,), over the players' actions, (state, action)."""
         mover, states = stage.seat, stage.states
         if mover in self._policies:
-            weights = spread(self._policies[mover], states, mass, self.arithmetic)
+            weights = self._policies[mover].spread(states, mass, self.arithmetic)
             return weights * legal_in(self.game, stage)  # illegal moves end the game
         chosen = self.choices[mover][states]
         return mass[:, None] * one_hot(chosen, self.game.num_actions)

@@ -16,6 +16,7 @@ from ...baselines import Sight, Task, solve
 from ...baselines.cache import cached
 from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
+from ...baselines.task import first_law
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
@@ -62,8 +63,8 @@ class Engine:
         policies: the other players' policies by seat.
 
     Raises:
-        ValueError: if ``reward`` or ``encoding`` is unknown, or ``num_lanes`` is below 1; when the
-            first game begins, if the agent never gets to move.
+        ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the agent
+            never gets to move.
     """
 
     def __init__(
@@ -83,6 +84,8 @@ class Engine:
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
         self._num_lanes, self._by_tables = num_lanes, tables
+        if tables:
+            _ = first_law(task, FLOATS)  # raises an error if the agent never gets to move
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = advantages(task)

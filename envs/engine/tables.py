@@ -19,7 +19,6 @@ import numpy as np
 
 from ...baselines import Task
 from ...baselines.cache import cached
-from ...baselines.solving.players import spread
 from ...baselines.task import first_law
 from ...core import (
     FLOATS,
@@ -308,7 +307,7 @@ def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
     policy, played = task.policies[leg.seat], leg.turn
 
     def decide(piece: Piece, mass: Array) -> Array:
-        weights = spread(policy, game.states_in(number, piece.states), mass.ravel(), FLOATS)
+        weights = policy.spread(game.states_in(number, piece.states), mass.ravel(), FLOATS)
         return weights.reshape(*mass.shape, -1).swapaxes(1, 2)
 
     start = np.zeros((played.num_states, len(leg.contexts)))

@@ -10,7 +10,6 @@ from math import comb
 import numpy as np
 from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.evaluation import Evaluation
-from exactdice.baselines.solving.players import spread
 from exactdice.baselines.solving.solver import evaluate, solve
 from exactdice.baselines.task import Task, initial_law
 from exactdice.core import EXACT, Array, IntArray, Stage
@@ -98,7 +97,7 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
     def follow(stage: Stage, met: Array) -> Array:
         nonlocal ended
         products.add(ended + (met * evaluation.values[stage.positions]).sum())
-        weights = spread(evaluation.policy, stage.states, met, EXACT)
+        weights = evaluation.policy.spread(stage.states, met, EXACT)
         ended += (weights * paid[int(stage.states[0])]).sum()
         return weights
 
@@ -218,7 +217,7 @@ def live_dice_laws(
         living: IntArray = (game.observe(stage.states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
         law = [Fraction(met[living == alive].sum()) for alive in range(1, dice + 1)]
         laws.append([1 - sum(law, Fraction(0)), *law])
-        return spread(policy, stage.states, met, EXACT)
+        return policy.spread(stage.states, met, EXACT)
 
     sweeps_of(game).forward(follow, [initial_law(game, EXACT)], 0, EXACT)
     return laws[1:]

@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.baselines.policies import called, consistency, tables
+from exactdice.baselines.policies import called, tables
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
@@ -47,7 +47,7 @@ def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, mon
     asked = Asked()
     remembered = everything(asked, task)
     whole = asked.sizes.count(len(states_of(task.game, task.seat)))
-    assert whole == 2 * (1 + consistency.WHOLE)  # by ``score`` and ``evaluate``, and to compare
+    assert whole == 2 * (1 + called.WHOLE)  # by ``score`` and ``evaluate``, and to compare
     monkeypatch.setattr(called, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
     assert everything(softened, task)[1:] == remembered[1:]
@@ -99,7 +99,7 @@ def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
     with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
         gym.make("exactdice/Greed-v0", opponent=wrong)
     monkeypatch.setattr(called, "LAWS", 0)  # laws are not kept: it is found where it is needed
-    for ask in (exactdice.score, exactdice.evaluate, exactdice.occupancy):
+    for ask in (exactdice.score, exactdice.evaluate):
         with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
             ask(wrong, Task(game))
 

@@ -11,7 +11,7 @@ import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.induction import sweep_back
-from exactdice.baselines.solving.players import Players, spread
+from exactdice.baselines.solving.players import Players
 from exactdice.baselines.task import initial_law
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
@@ -411,13 +411,13 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     nothing = kind.zeros(game.num_players, game.num_states)
     paid = action_values(sweeps_of(game), nothing, seat, kind)
     met = sweeps_of(game).forward(
-        lambda stage, met: spread(policy, stage.states, met, kind),
+        lambda stage, met: policy.spread(stage.states, met, kind),
         [initial_law(game, kind)],
         seat,
         kind,
     )
     total = sum(
-        (spread(policy, states, met.at(mover, states), kind) * paid[mover, states]).sum()
+        (policy.spread(states, met.at(mover, states), kind) * paid[mover, states]).sum()
         for mover, states in game.stages()
     )
     value = exactdice.evaluate("random", task, exact).value_before_play
