@@ -211,7 +211,7 @@ def test_the_light_extra_is_enough_to_solve_and_to_score(without_extras):
     ("words", "code", "said"),
     [("plot track .", 0, "drawn in track.png"), ("board . --output out", 1, "refused: FourTwoOne")],
 )
-def test_the_extra_look_draws_tracks_and_verifies_entries(
+def test_the_extra_of_entries_draws_tracks_and_verifies_entries(
     without_extras, tmp_path, words, code, said
 ):
     for name in ("results.csv", "curves.csv"):
@@ -222,11 +222,10 @@ def test_the_extra_look_draws_tracks_and_verifies_entries(
         f"try: main({words.split()})\n"
         f"except SystemExit as end: assert end.code == {code}"
     )
-    (needed,) = (
-        line for line in (ROOT / "pyproject.toml").read_text().splitlines() if line[:7] == "look = "
-    )
-    libraries = re.findall(r'"([a-z0-9]+)>=', needed)
-    assert {"matplotlib", "plotly"} <= set(libraries)
+    lines = (ROOT / "pyproject.toml").read_text().splitlines()
+    needed = [line for line in lines if line.startswith(("look = ", "entries = "))]
+    libraries = re.findall(r'"([a-z0-9]+)>=', " ".join(needed))
+    assert {"matplotlib", "plotly", "pebble"} <= set(libraries)
     done = without_extras(code, *LIGHT, *libraries)
     assert done.stderr == ""
     assert said in done.stdout

@@ -23,11 +23,11 @@ EXTRAS = {
     **dict.fromkeys(("docstring_parser", "pydantic", "rich", "tyro"), "cli"),
     **dict.fromkeys(("jinja2", "matplotlib", "plotly", "yaml"), "look"),
     **dict.fromkeys(
-        ("filelock", "optuna", "pebble", "sb3_contrib", "scipy", "stable_baselines3", "torch"),
-        "agents",
+        ("filelock", "optuna", "sb3_contrib", "scipy", "stable_baselines3", "torch"), "agents"
     ),
+    "pebble": "entries",
 }
-#: The extra of the commands that need it whatever they are asked; it has all of the extra look.
+#: The extra of the commands that need it whatever they are asked; it has all of look and entries.
 NEEDED = {"board": "entries", "submit": "entries"} | dict.fromkeys(
     ("benchmark", "diagnose", "play", "train", "tune"), "agents"
 )
@@ -92,7 +92,7 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
         if missing not in EXTRAS:
             raise
         extra = EXTRAS[missing]
-        if extra == "look":
+        if extra in ("look", "entries"):
             extra = NEEDED.get(words[0], extra)
         command = "the command line" if extra == "cli" or not words else words[0]
         line = f"pip install 'exactdice[{extra}]'"
