@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,35 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
     assert run("verify", "mine")[0] == 0
     code, _, complaint = run("verify", "mine", "exactdice.games:ShutTheBox")
     assert (code, complaint) == (1, "error: mine must be of ShutTheBox, got one of Greed\n")
+
+
+def test_the_certificates_of_an_archive_are_verified_and_named_as_in_a_folder(run, certified):
+    archive = Path("track/certificates.zip")
+    archive.parent.mkdir()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_LZMA) as file:
+        for name in ("mine.npz", "other.npz"):
+            file.write(name)
+    for place in ("track", archive):
+        code, said, complaint = run("verify", place)
+        assert (code, complaint) == (0, "")
+        assert [line.partition(":")[0] for line in said.splitlines()] == [
+            f"{archive}/mine.npz", f"{archive}/other.npz",
+        ]  # fmt: skip
+    value = f"{certified.value:.6f}"
+    assert value in run("score", archive / "mine.npz")[1]
+    assert value in run("compare", archive / "mine.npz", "if_else")[1]
+    code, _, complaint = run("verify", archive / "none.npz", archive / "mine.npz")
+    assert code == 2
+    assert f"{archive}/none.npz must be a certificate that can be read: there is no" in complaint
+    content = bytearray(archive.read_bytes())
+    content[60] ^= 1  # in the data of the first member
+    archive.write_bytes(content)
+    code, said, complaint = run("verify", "track")
+    assert code == 2
+    assert f"{archive}/mine.npz must be a whole policy certificate: " in complaint
+    assert f"{archive}/other.npz: holds" in said
+    archive.write_bytes(content[:-9])
+    assert "certificates.zip must be a whole policy certificate" in run("verify", archive)[2]
 
 
 @pytest.mark.parametrize(
