@@ -1,55 +1,13 @@
 """421's source: its tables, charts, equations and statements."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from exactdice.baselines import Task
 from exactdice.games import FourTwoOne
 
 import exactdice
-from reproductions.claim import printed_table, table
 from reproductions.four_two_one import charts, goals, laws, tables, theory
-from reproductions.four_two_one import claims as source
-
-
-@pytest.fixture(scope="module")
-def claims():
-    return source.claims()
-
-
-@pytest.mark.slow
-def test_every_verdict_is_as_recorded(claims):
-    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
-
-
-@pytest.mark.slow
-def test_the_page_is_what_the_command_prints(claims):
-    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
-    assert table(source.TITLE, claims) in page
-
-
-@pytest.mark.slow
-def test_every_cell_of_the_tables_is_there(claims):
-    cells = [claim for claim in claims if claim.place[:7] in tables.UTILITIES]
-    assert len(cells) == 4 * (1 + 5 + 3)
-    lost = {claim.place: claim.exact for claim in cells if claim.verdict == "garbled"}
-    assert lost == {
-        "Table 4, goal:0,0, first player": Fraction(45575, 48384),
-        "Table 4, goal:0,1, first player": Fraction(19681, 20412),
-    }
-
-
-@pytest.mark.slow
-def test_every_cell_of_the_charts_is_there(claims):
-    cells = [claim for claim in claims if claim.place.startswith("chart")]
-    rows = printed_table("four_two_one", "charts")
-    couples = sum(row["goal"] != row["result"] for row in rows)
-    assert couples == 31 - 3 + 8  # three dice without the diagonal, and chart 7
-    assert len(cells) == 2 * (2 * 8 + 3 * 28 + 2 * 6 + 3 * 6)
-    legible = [claim for claim in cells if claim.recorded != "garbled"]
-    assert len(legible) == 216
-    assert {claim.verdict for claim in legible} == {"agrees", "agrees by rounding"}
 
 
 def test_lost_cells_have_the_known_values():

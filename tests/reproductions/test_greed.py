@@ -8,24 +8,8 @@ import pytest
 from by_hand import HALF, ByHand, section_7, totals
 from exactdice.games import Greed
 
-from reproductions.claim import table
-from reproductions.greed import claims as source
 from reproductions.greed.last_turns import LastTurns
 from reproductions.greed.normal_turns import starts
-
-
-@pytest.fixture(scope="module")
-def claims():
-    return source.claims()
-
-
-def test_every_verdict_is_as_recorded(claims):
-    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
-
-
-def test_the_page_is_what_the_command_prints(claims):
-    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
-    assert table(source.TITLE, claims) in page
 
 
 def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
@@ -49,10 +33,11 @@ def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
     assert Figure3(10, 3, section_7(10, 3)).rating(0, 0, 0, 0) == Fraction(209529115, 387420489)
 
 
-def test_the_rule_that_both_lose_a_tie_by_hand(claims):
+def test_the_rule_that_both_lose_a_tie_by_hand():
+    page = (Path(__file__).parents[2] / "docs/reproduction.md").read_text()
     first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
-    (claim,) = (claim for claim in claims if claim.place == "section 8, a tie lost by both")
-    assert claim.exact.startswith(f"first {float(first):.6f}, second {float(second):.6f}")
+    (row,) = (row for row in page.splitlines() if row.startswith("| section 8, a tie lost by"))
+    assert f"| first {float(first):.6f}, second {float(second):.6f}" in row
 
 
 @pytest.mark.parametrize(("limit", "sides"), [(7, 3), (9, 2), (5, 6)])

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,36 +11,7 @@ from exactdice.games import LowestScore
 from exactdice.sources.lowest_score.policies import notebook
 
 import exactdice
-from reproductions.claim import table
-from reproductions.lowest_score import claims as source
 from reproductions.lowest_score import order, strategy
-
-
-@pytest.fixture(scope="module")
-def claims():
-    return source.claims()
-
-
-@pytest.mark.slow
-def test_every_verdict_is_as_recorded(claims):
-    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
-
-
-@pytest.mark.slow
-def test_the_page_is_what_the_command_prints(claims):
-    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
-    assert table(source.TITLE, claims) in page
-
-
-@pytest.mark.slow
-def test_every_printed_number_is_there(claims):
-    numbers = [claim for claim in claims if not isinstance(claim.exact, str)]
-    assert len([claim for claim in numbers if claim.verdict != "garbled"]) >= 137
-    survival = [claim for claim in numbers if claim.place.startswith("cell 13, table")]
-    assert len(survival) == 11 * 9
-    assert sum(claim.verdict == "garbled" for claim in survival) == 1 + 2 * 9
-    assert sum(claim.place.startswith("cell 11, beat") for claim in numbers) == 2 * 8
-    assert sum(claim.place.startswith("cell 12") for claim in numbers) == 10
 
 
 def test_a_rotation_by_hand():

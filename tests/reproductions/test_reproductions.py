@@ -1,5 +1,6 @@
 """How claims get their verdicts, and how the page of all sources is made."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,12 +11,41 @@ from reproductions import pictures
 from reproductions.__main__ import HEADING, SOURCES, main, reproduce
 from reproductions.claim import At, printed_table, surprises, table
 
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reproduction.md").read_text()
+#: Every table of the page: its title and what computes its claims, of which Greed's take seconds.
+TABLES = [
+    pytest.param(*entry, id=entry[0], marks=[] if source == "greed" else pytest.mark.slow)
+    for source, entries in SOURCES.items()
+    for entry in entries
+]
+
+
+@pytest.mark.parametrize(("title", "claims"), TABLES)
+def test_every_verdict_is_as_recorded_and_the_page_is_what_the_command_prints(title, claims):
+    found = claims()
+    assert surprises(found) == []
+    assert table(title, found) in PAGE
+
 
 def test_the_page_lists_the_sources_in_order():
-    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
-    assert page.startswith(HEADING)
-    places = [page.index(title) for tables in SOURCES.values() for title, _ in tables]
+    assert PAGE.startswith(HEADING)
+    places = [PAGE.index(title) for tables in SOURCES.values() for title, _ in tables]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("place", "count"),
+    [
+        ("cell 11, beat", 2 * 8),
+        ("cell 12", 10),
+        ("cell 13, table", 11 * 9),
+        ("Table [1-4], ", 4 * (1 + 5 + 3)),
+        ("chart", 2 * (2 * 8 + 3 * 28 + 2 * 6 + 3 * 6)),
+    ],
+)
+def test_every_cell_that_a_source_prints_is_on_the_page(place, count):
+    assert len(re.findall(rf"^\| {place}", PAGE, re.M)) == count
 
 
 def test_a_new_verdict_is_an_error(monkeypatch, capsys):
@@ -112,7 +142,7 @@ def test_a_picture_has_numbers_and_a_caption(name):
     shown = pictures.PICTURES[name]()
     assert shown.caption.endswith(".")
     assert all(len(words(0, 0)) > 5 for panel in shown.panels if (words := _words(panel)))
-    page = (Path(__file__).parents[2] / "docs/what-the-sources-got-wrong.md").read_text()
+    page = (DOCS / "what-the-sources-got-wrong.md").read_text()
     assert f"(reproduction/{name}.png)" in page
     assert " ".join(shown.caption.split()) in " ".join(page.split())
 
