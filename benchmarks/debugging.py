@@ -17,7 +17,7 @@ import torch
 from exactdice.baselines.scoring.blunders import Blunder
 from exactdice.baselines.task import task_and_sight
 from exactdice.diagnose import CriticFigures, critic, overestimation
-from exactdice.diagnose.audits.seen import Seen
+from exactdice.diagnose.audits.steps import Seen
 from exactdice.diagnose.figures.advantages import AgentMoves
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw

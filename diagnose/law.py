@@ -199,23 +199,12 @@ class MoveLaw:
         ends = len(self.states) + np.searchsorted(self._paid, part.events)
         columns = np.where(part.states < 0, ends, np.searchsorted(self.states, part.states))
         on, nodes = part.events >= first, np.searchsorted(self._known, part.events - first)
-        return (
-            self._matrix(part, rows, columns, ~on, len(sources), self.num_results),
-            self._matrix(part, rows, nodes, on, len(sources), None),
-        )
 
-    def _matrix(
-        self,
-        part: _Listed,
-        rows: IntArray,
-        columns: IntArray,
-        which: BoolArray,
-        height: int,
-        width: int | None,
-    ) -> Any:
-        shape = height, len(self._known) if width is None else width
-        where = rows[which], columns[which]
-        return self._sparse.coo_array((part.chances[which], where), shape).tocsr()
+        def matrix(which: BoolArray, columns: IntArray, width: int) -> Any:
+            where, shape = (rows[which], columns[which]), (len(sources), width)
+            return self._sparse.coo_array((part.chances[which], where), shape).tocsr()
+
+        return matrix(~on, columns, self.num_results), matrix(on, nodes, len(self._known))
 
     def _until_agent(self, found: Any) -> Any:
         """Return B f + A B f + ..., from B f, an array or a sparse matrix of shape (node, ...)."""

@@ -13,11 +13,9 @@ from ..records import PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate
 from ..report import Report
 from ..view import AgentView
 from .chance import check_chance, player_of
+from .estimates import check_rollout, check_targets
 from .mistakes import explained, reward_mistakes
-from .rollouts import check_rollout
-from .seen import Seen
-from .steps import Steps, Verdict
-from .targets import check_targets
+from .steps import Seen, Steps, Verdict
 
 
 def audit(

@@ -86,7 +86,7 @@ def _named(steps: Steps) -> Mistake | None:
 
 def _mistakes(steps: Steps) -> Iterator[Mistake]:
     """Yield the known mistakes that steps may have, the likeliest one first."""
-    yield from _autoreset(steps) if steps.follow else _autoreset_rows(steps)
+    yield from _autoreset(steps)
     yield from _wrong_ends(steps)
     if steps.follow:
         yield _stale(steps, steps.states, 1)
@@ -101,38 +101,26 @@ def _mistakes(steps: Steps) -> Iterator[Mistake]:
 
 
 def _autoreset(steps: Steps) -> Iterator[Mistake]:
-    """Leave out the rows of a rollout in which environments were reset."""
-    resets = np.zeros_like(steps.used)
-    resets[1:] = steps.terminated[:-1]
-    resets[0] = steps.wrong[0]  # its game may have ended in the rollout before
-    first = steps.task.initial[np.maximum(steps.after, 0)] > 0
-    begins = ~steps.terminated & (steps.rewards == 0) & (first | ~steps.knows_after)
-    if not (resets & ~begins).any():
-        yield Mistake(
-            "autoreset",
-            "after the end of a game the environment ignores one action and resets: leave that row "
-            "out, or make the environments with AutoresetMode.SAME_STEP",
-            {"used": steps.used & ~resets},
-        )
-
-
-def _autoreset_rows(steps: Steps) -> Iterator[Mistake]:
-    """Leave out the rows of a replay buffer in which environments were reset."""
-    wrong, ended = steps.wrong[:, 0], steps.terminated[:, 0]
-    first = (steps.task.initial[np.maximum(steps.after[:, 0], 0)] > 0) & (steps.after[:, 0] >= 0)
-    resets = first & ~ended & (steps.rewards[:, 0] == 0)
-    for lanes in range(1, _farthest(steps) + 1):
+    """Leave out the rows in which environments were reset: those after the ends of games."""
+    first = (steps.task.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
+    resets = ~steps.terminated & (steps.rewards == 0) & (first | ~steps.knows_after)
+    wrong, ended = steps.wrong, steps.terminated
+    for lanes in (1,) if steps.follow else range(1, _farthest(steps) + 1):
+        # The games of the first rows may have ended before the record.
         after_end = np.concatenate([wrong[:lanes], ended[:-lanes]])
-        if 2 * wrong[lanes:].sum() < wrong.sum():
+        if not steps.follow and 2 * wrong[lanes:].sum() < wrong.sum():
             return
+        if not after_end.any() or (after_end & ~resets).any() or (wrong & ~after_end).any():
+            continue
         where = "" if lanes == 1 else f"in each of the {lanes} environments, "
-        if after_end.any() and not (after_end & ~resets).any() and not (wrong & ~after_end).any():
-            yield Mistake(
-                "autoreset",
-                f"{where}the row after the end of a game is no move: leave it out, or make the "
-                "environments with AutoresetMode.SAME_STEP",
-                {"used": steps.used & ~after_end[:, None]},
+        row = f"{where}the row after the end of a game is no move: leave it out"
+        if steps.follow:
+            row = (
+                "after the end of a game the environment ignores one action and resets: leave that "
+                "row out"
             )
+        cure = f"{row}, or make the environments with AutoresetMode.SAME_STEP"
+        yield Mistake("autoreset", cure, {"used": steps.used & ~after_end})
 
 
 def _wrong_ends(steps: Steps) -> Iterator[Mistake]:

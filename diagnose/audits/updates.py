@@ -19,7 +19,7 @@ from ..networks import joined, parameters_of, tensors
 from ..records import PolicyUpdate, ValueUpdate
 from ..report import Mistake, Report, reproducing
 from .losses import Batch, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
-from .seen import Seen
+from .steps import Seen
 
 #: Gradients agree if they differ by no more than this part of their norm.
 CLOSE = 1e-3
@@ -37,17 +37,7 @@ NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
 def check_update(
     report: Report, update: PolicyUpdate | ValueUpdate, task: Task, seen: Seen
 ) -> None:
-    """Add to a report whether a step follows the gradient of its loss.
-
-    Args:
-        report: of the audit.
-        update: the step.
-        task: the agent's decision problem.
-        seen: the agent's observations.
-
-    Raises:
-        InputError: if an array has another shape, or a module is none or of other parameters.
-    """
+    """Add to a report whether a gradient step follows the gradient of its loss."""
     (count,) = leading_shape(update.actions, "actions", 1)[:1]
     states = seen.states(update.observations, "observations", (count,))
     actions = whole(update.actions, "actions", (count,))

@@ -272,13 +272,8 @@ class DiagnoseCallback(BaseCallback):
         for name, part in self._parts.items():
             if not part.spent:
                 reason = f"it would take more than the budget, about {part.cost:.1f} s"
-                self.diary.missing.update(
-                    {
-                        column: reason
-                        for column in PART_COLUMNS[name]
-                        if column not in self.diary.missing
-                    }
-                )
+                for column in PART_COLUMNS[name]:
+                    self.diary.missing.setdefault(column, reason)
         if self.folder is not None:
             self.diary.write(self.folder)
 

@@ -219,8 +219,7 @@ def law_of(env, arrays, actions, policy):
     """Return the findings of the policy alone: the other checks do not fit these actions."""
     from exactdice.baselines.task import task_and_sight
     from exactdice.diagnose.audits.chance import draw_mistakes, player_of
-    from exactdice.diagnose.audits.seen import Seen
-    from exactdice.diagnose.audits.steps import Steps
+    from exactdice.diagnose.audits.steps import Seen, Steps
 
     task, sight = task_and_sight(env)
     shaped = actions.reshape(arrays["actions"].shape)
