@@ -42,7 +42,9 @@ GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
 RUN_CHARTS = {
     "learning": RunChart(
-        "RUN ...", "the exact gap to the optimum of runs over their steps", "runs:learning"
+        "RUN ... or FOLDER",
+        "the exact gap to the optimum of runs over their steps",
+        "runs:learning",
     ),
     "critic": RunChart(
         "RUN", "the critic's estimates of state values, against the exact values", "runs:critic"

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task, make_task
+from ...baselines.scoring.certificate_file import content_of
 from ...baselines.scoring.figure import nines
 from ...core import GAMES, InputError, Table, write_file
 from ...envs import find_game
@@ -190,20 +191,17 @@ def read_results(folder: Path) -> list[Run]:
 
     if not (folder / RESULTS).is_file():
         return []
+    curves: dict[str, list[tuple[str, str]]] = {}
     with folders.reading(folder / CURVES, "have the curves of a benchmark"):
-        curves: dict[str, list[tuple[int, float]]] = {}
         for line in _lines(folder / CURVES):
-            curves.setdefault(line["run"], []).append((int(line["moves"]), float(line["score"])))
-    with folders.reading(folder / RESULTS, f"have the runs of {CURVES}"):
-        return [
-            TypeAdapter(Run).validate_python(
-                {name: text or None for name, text in line.items()}
-                | dict(
-                    zip(("moves", "scores"), zip(*curves[line["name"]], strict=True), strict=True)
-                )
-            )
-            for line in _lines(folder / RESULTS)
-        ]
+            curves.setdefault(line["run"], []).append((line["moves"], line["score"]))
+    row, runs = TypeAdapter(Run), []
+    with folders.reading(folder / RESULTS, f"have runs with curves in {CURVES}"):
+        for line in _lines(folder / RESULTS):
+            moves, scores = zip(*curves[line["name"]], strict=True)
+            known = {name: text or None for name, text in line.items()}
+            runs.append(row.validate_python({**known, "moves": moves, "scores": scores}))
+    return runs
 
 
 def _lines(path: Path) -> list[dict[str, str]]:
@@ -288,8 +286,8 @@ def write_runs(runs: Sequence[Run], folder: Path) -> list[Path]:
     points = [
         [run.name, *point] for run in runs for point in zip(run.moves, run.scores, strict=True)
     ]
-    tables = {RESULTS: Table(names, rows), CURVES: Table(["run", "moves", "score"], points)}
-    for name, table in tables.items():
+    tables = {CURVES: Table(["run", "moves", "score"], points), RESULTS: Table(names, rows)}
+    for name, table in tables.items():  # a run in the results has its curve, whoever reads them now
         write_file(folder / name, table.csv().encode())
     _write_certificates(folder, [run.name for run in runs])
     return [folder / name for name in (*tables, CERTIFICATES)]
@@ -302,25 +300,25 @@ def certificate_of(folder: Path, name: str) -> Path:
 
 
 def _write_certificates(folder: Path, names: Iterable[str]) -> None:
-    """Write the archive, unless it has the certificates of all run folders."""
+    """Write the archive of the certificates of runs, unless it is there."""
     place, known = folder / CERTIFICATES, dict[str, int]()
     if place.is_file():
         with folders.reading(place, "be an archive of certificates"), zipfile.ZipFile(place) as old:
             known = {member.filename: member.CRC for member in old.infolist()}
-    found = {f"{name}.npz": folder / name / "certificate.npz" for name in names}
-    found = {name: path for name, path in found.items() if path.is_file()}
-    if all(known.get(name) == zlib.crc32(_unpacked(path)) for name, path in found.items()):
+    places = {f"{name}.npz": folder / name / "certificate.npz" for name in names}
+    found = {name: path for name, path in places.items() if path.is_file()}
+    kept = known.keys() & places.keys()
+    same = (known.get(name) == zlib.crc32(_unpacked(path)) for name, path in found.items())
+    if len(kept) == len(known) and all(same):
         return
 
     def write(file: io.BytesIO) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as new:
-            for name in sorted({*known, *found}):
-                path = found.get(name)
-                content = _unpacked(path) if path else zipfile.Path(place, name).read_bytes()
-                info = zipfile.ZipInfo(
-                    name
-                )  # without a date, so that equal archives have equal bytes
-                new.writestr(info, content, zipfile.ZIP_LZMA)
+            for name in sorted(kept | found.keys()):
+                with folders.reading(place, "be an archive of certificates"):
+                    content = _unpacked(found[name]) if name in found else content_of(place / name)
+                # Members have no date, so that equal archives have equal bytes.
+                new.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_LZMA)
 
     write_file(place, write)
 

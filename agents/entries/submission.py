@@ -61,7 +61,12 @@ def _make(
         made.mkdir()
         write_card(made / CARD, card)
         for (game, seed), path in certificates.items():
-            write_file(made / f"{game}-{seed}.npz", content_of(path))
+            try:
+                content = content_of(path)
+            except OSError as error:
+                reason = error.strerror
+                raise InputError(f"{path} must be a file that can be read, got: {reason}") from None
+            write_file(made / f"{game}-{seed}.npz", content)
         try:
             entry = read_entry(made)
         except InputError as error:

@@ -70,8 +70,7 @@ def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         OSError: if there is no such file or it cannot be read.
     """
     with naming(path, UnreadableError):
-        with _whole(OSError):
-            content = content_of(path)
+        content = content_of(path)
         with _whole():
             return _parse(content)
 
@@ -106,12 +105,13 @@ def content_of(path: Path) -> bytes:
     At most ``LARGEST`` + 1 bytes are read, however many an archive promises.
 
     Raises:
+        InputError: if the archive is damaged.
         OSError: if there is no such file or it cannot be read.
     """
     if not path.parent.is_file():
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
-    with zipfile.ZipFile(path.parent) as archive:
+    with _whole(OSError), zipfile.ZipFile(path.parent) as archive:
         if path.name not in archive.namelist():
             raise FileNotFoundError(errno.ENOENT, "there is no such member", str(path))
         with archive.open(path.name) as member:

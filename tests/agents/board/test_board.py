@@ -58,9 +58,9 @@ def folder(tmp_path_factory):
 def test_the_benchmark_writes_the_board_of_its_track(folder):
     paths = boards.write(folder)
     assert [path.name for path in paths] == [
-        "results.csv", "curves.csv", "certificates.zip", "leaderboard.md",
+        "curves.csv", "results.csv", "certificates.zip", "leaderboard.md",
     ]  # fmt: skip
-    with paths[0].open() as file:
+    with paths[1].open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["game"], row["seed"]) for row in rows] == [
         ("Greed", "1"), ("FourTwoOne", "0"), ("FourTwoOne", "1"),

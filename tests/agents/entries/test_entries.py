@@ -531,6 +531,9 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monke
     for path in Path("again").glob("*.npz"):
         assert exactdice.verify(path).value == exactdice.verify(folder / path.name).value
     assert again.entry.card.seconds == card.seconds
+    Path("packed/certificates.zip").unlink()
+    with pytest.raises(InputError, match=r"zip/.*-0\.npz must be a file that can be read, got: No"):
+        submit(Path("packed"), SAID, Path("third"), 1)
     with pytest.raises(SystemExit):
         main(words)
     assert "folder must not exist, got entries/tiny-our-tables" in capsys.readouterr().err
