@@ -97,29 +97,14 @@ def mixed(arrays, *names):
     }
 
 
+#: Mistakes that no mutant of the learners shows.
 MISTAKES = {
-    "shifted-actions": lambda arrays: shifted(arrays, "actions", 1),
-    "shifted-actions, ahead": lambda arrays: shifted(arrays, "actions", -1),
-    "shifted-rewards": lambda arrays: shifted(arrays, "rewards", 1),
-    "shifted-rewards, ahead": lambda arrays: shifted(arrays, "rewards", -1),
+    "shifted-actions": lambda arrays: shifted(arrays, "actions", -1),
+    "shifted-rewards": lambda arrays: shifted(arrays, "rewards", -1),
     "lanes-mixed": lambda arrays: mixed(arrays, *BASIC),
     "lanes-mixed, actions": lambda arrays: mixed(arrays, "actions"),
-    "terminated-missing": lambda arrays: arrays | {"terminated": arrays["terminated"] * 0},
-    "lanes-mixed, observations of the next lane": lambda arrays: (
-        arrays | {"observations": np.roll(arrays["observations"], 1, axis=1)}
-    ),
     "lanes-mixed, rewards of a lane further on": lambda arrays: (
         arrays | {"rewards": np.roll(arrays["rewards"], 3, axis=1)}
-    ),
-    "shifted-ends": lambda arrays: shifted(arrays, "terminated", 1),
-    "last-game-ended": lambda arrays: (
-        arrays
-        | {"terminated": np.vstack([arrays["terminated"][:-1], arrays["terminated"][-1:] | True])}
-    ),
-    "rewards-clipped": lambda arrays: arrays | {"rewards": np.sign(arrays["rewards"])},
-    "stale-observation": lambda arrays: arrays | {"observations": arrays["after"]},
-    "illegal-action": lambda arrays: (
-        arrays | {"actions": np.where(arrays["observations"][..., 0] == 12, 7, arrays["actions"])}
     ),
 }
 
@@ -200,49 +185,11 @@ def estimated(arrays, gamma=0.97, gae_lambda=0.9, seed=3):
     )
 
 
-def recursion(record, ends=None, last=None, gamma=None, gae_lambda=None):
-    gamma = record.gamma if gamma is None else gamma
-    gae_lambda = record.gae_lambda if gae_lambda is None else gae_lambda
-    ends = record.terminated if ends is None else ends
-    after = np.vstack([record.values[1:], (record.last_values if last is None else last)[None]])
-    advantages, ahead = np.zeros_like(record.values), 0.0
-    for row in reversed(range(len(ends))):
-        goes_on = gamma * (1 - ends[row])
-        delta = record.rewards[row] + goes_on * after[row] - record.values[row]
-        ahead = advantages[row] = delta + goes_on * gae_lambda * ahead
-    return advantages
-
-
-ESTIMATES = {
-    "gae-ignores-ends": lambda r: recursion(r, ends=0 * r.terminated),
-    "gae-ends-late": lambda r: recursion(
-        r, ends=np.roll(r.terminated, 1, axis=0) * (np.arange(60) > 0)[:, None]
-    ),
-    "gae-last-value-missing": lambda r: recursion(r, last=0 * r.last_values),
-    "gamma-wrong": lambda r: recursion(r, gamma=0.9),
-    "lambda-wrong": lambda r: recursion(r, gae_lambda=1.0),
-    "advantages-normalised": lambda r: (r.advantages - r.advantages.mean()) / r.advantages.std(),
-}
-
-
-@pytest.mark.parametrize("mistake", [None, *ESTIMATES])
-def test_advantages_are_those_of_the_recursion(greed, mistake):
+def test_advantages_and_returns_are_those_of_the_recursion(greed):
     env, arrays = greed
-    record = estimated(arrays)
-    if mistake is not None:
-        record = dataclasses.replace(record, advantages=ESTIMATES[mistake](record))
-    report = audit(env, record)
-    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
-    assert report.held["returns"] == 480
-    if mistake == "lambda-wrong":
-        assert "lambda = 1" in report.findings[0].words
-
-
-def test_returns_without_values_are_named(greed):
-    env, arrays = greed
-    record = estimated(arrays)
-    report = audit(env, dataclasses.replace(record, returns=record.advantages))
-    assert [found.mistake for found in report.findings] == ["returns-without-values"]
+    report = audit(env, estimated(arrays))
+    assert report.ok
+    assert report.held["advantages"] == report.held["returns"] == 480
 
 
 def test_values_are_the_critics(greed):
@@ -263,12 +210,6 @@ def test_values_are_the_critics(greed):
     assert "values" in audit(env, right).unchecked
 
 
-def test_rewards_of_the_opposite_sign_are_named(greed):
-    env, arrays = greed
-    (found,) = audit(env, rollout(arrays | {"rewards": -arrays["rewards"]})).findings
-    assert (found.check, found.mistake) == ("rewards", "reward-scaled")
-
-
 def test_an_autoreset_is_named_in_later_rollouts_too():
     env, arrays = play("Greed", mode=AutoresetMode.NEXT_STEP, max_score=12, sides=3)
     later = {name: array[7:] for name, array in arrays.items()}
@@ -285,35 +226,22 @@ def network(seed):
     return lambda observations: np.asarray(observations, float) @ weights + bias
 
 
-def targets_of(arrays, mistake=None):
-    """Compute targets one by one, with or without a mistake."""
+@pytest.mark.parametrize("double", [False, True])
+def test_targets_are_those_of_the_target_network(greed, double):
+    """They are computed one by one here; double ones must be declared."""
+    env, arrays = greed
     record, game, target, online = transitions(arrays), Greed(12, 3), network(0), network(1)
-    found = []
+    targets = []
     rows = zip(record.rewards, record.terminated, record.next_observations, strict=True)
     for reward, ended, after in rows:
         values, others = target(after[None])[0], online(after[None])[0]
         legal = game.mask(game.encode(after[None]))[0]
-        if mistake == "max-over-illegal":
-            legal = np.ones_like(legal)
-        if mistake == "target-from-online-network":
-            values = others
-        best = np.where(legal, others if mistake == "double-dqn" else values, -np.inf).argmax()
-        later = 0.0 if ended and mistake != "target-ignores-ends" else values[best]
-        found.append(reward + 0.9 * later)
-    return Targets(record, np.array(found), target, online, gamma=0.9)
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [None, "target-ignores-ends", "max-over-illegal", "target-from-online-network", "double-dqn"],
-)
-def test_targets_are_those_of_the_target_network(mistake):
-    env, arrays = play("Greed", max_score=12, sides=3)
-    report = audit(env, targets_of(arrays, mistake))
-    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
-    if mistake == "double-dqn":
-        double = dataclasses.replace(targets_of(arrays, mistake), double=True)
-        assert audit(env, double).ok
+        best = np.where(legal, others if double else values, -np.inf).argmax()
+        targets.append(reward + (0.0 if ended else 0.9 * values[best]))
+    given = Targets(record, np.array(targets), target, online, gamma=0.9, double=double)
+    assert audit(env, given).held["targets"] == 480
+    (found,) = audit(env, dataclasses.replace(given, double=not double)).findings
+    assert (found.check, found.mistake) == ("targets", None if not double else "double-dqn")
 
 
 # --------------------------------------------------------------------------------- errors

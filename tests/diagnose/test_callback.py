@@ -1,8 +1,6 @@
 """Figures of training: equal to the functions of diagnose, within a budget, in the run folder."""
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,7 +12,7 @@ from exactdice.agents.runs import train as training
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
-from exactdice.baselines import Task, as_policy, evaluate, occupancy, score
+from exactdice.baselines import Task, as_policy, evaluate, occupancy
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
@@ -349,24 +347,6 @@ def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, cap
         assert float(rows[1]["critic_rmse"]) == pytest.approx(found.rmse)
 
 
-def test_scaled_rewards_count_in_the_advantages_of_a_vector():
-    env = gym.make("exactdice/FourTwoOne-v0")
-    vector = exactdice.agents.GameVecEnv(env.unwrapped.task, 2, reward_scale=0.25)
-    values = np.random.default_rng(0).random(env.unwrapped.task.game.num_states)
-    whole, part = gae(env, "random", 4 * values), gae(vector, "random", values)
-    assert part.rms_std == pytest.approx(whole.rms_std / 4)
-    assert part.rms_bias == pytest.approx(whole.rms_bias / 4)
-
-
-def test_advantages_of_whole_games_have_no_bias_between_actions():
-    env = greed()
-    values = np.random.default_rng(0).random(env.unwrapped.task.game.num_states)
-    whole = gae(env, "random", values, 1.0, 1.0)
-    assert whole.rms_bias > 0.1
-    assert whole.rms_bias_between_actions == pytest.approx(0, abs=1e-9)
-    assert gae(env, "random", values, 1.0, 0.5).rms_bias_between_actions > 0.01
-
-
 def test_entropy_is_one_for_uniform_play_and_zero_for_certain_play():
     env = greed()
     uniform, certain = entropy(env, "random"), entropy(env, "optimal")
@@ -478,20 +458,6 @@ def test_the_documentation_has_every_column():
     assert [f"| `{name}` | {words} |" for name, words in COLUMNS.items()] == [
         line for line in page.splitlines() if line.startswith(tuple(f"| `{n}` |" for n in COLUMNS))
     ]
-
-
-def test_diagnose_is_imported_without_stable_baselines3():
-    code = (
-        "import sys, exactdice.diagnose; "
-        "assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_a_monitored_environment_is_one_of_this_project():
-    model = learner()
-    monitored = model.get_env().envs[0]
-    assert score("optimal", monitored).normalized == pytest.approx(1)
 
 
 def test_a_callback_may_be_printed_before_training():

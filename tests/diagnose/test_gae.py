@@ -42,7 +42,10 @@ def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline
     assert found.rms_std > 0.01
     assert (found.bias[-1] == 0).all()
     own = sparse_law(task).states
-    whole = gae(task, policy, critic, gae_lambda=1.0).bias[:-1]
+    with_one = gae(task, policy, critic, gae_lambda=1.0)
+    assert with_one.rms_bias > 0.01
+    assert with_one.rms_bias_between_actions == pytest.approx(0, abs=1e-9)
+    whole = with_one.bias[:-1]
     baseline = np.broadcast_to((values - critic)[own][:, None], whole.shape)
     np.testing.assert_allclose(whole[legal[:-1]], baseline[legal[:-1]], atol=1e-12)
 

@@ -36,12 +36,16 @@ def holds(path, **keywords):
     return report
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("folder")
+def of_a_library(test):
+    """Mark a test of a library, which has warnings of its own."""
+    return pytest.mark.slow(pytest.mark.filterwarnings("ignore")(test))
+
+
 def test_the_lines_for_a_loop_like_cleanrls_ppo():
     """The variables are those of the loop, with the flags of the row before."""
     _, arrays = play("Greed", **GREED)
@@ -69,7 +73,6 @@ def test_the_lines_for_a_loop_like_cleanrls_ppo():
     assert holds("rollout.npz").held["advantages"] == 480
 
 
-@pytest.mark.usefixtures("folder")
 def test_the_lines_for_a_buffer_like_cleanrls():
     _, arrays = play("Greed", lanes=1, **GREED)
     buffer = SimpleNamespace(
@@ -86,9 +89,7 @@ def test_the_lines_for_a_buffer_like_cleanrls():
     assert holds("transitions.npz").held["transitions"] == 60
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # the library has some of its own
-@pytest.mark.usefixtures("folder")
+@of_a_library
 def test_the_lines_for_tianshou():
     pytest.importorskip("tianshou", reason="an installation with Tianshou")
     from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
@@ -117,9 +118,7 @@ def masked_torchrl(lanes):
     return make() if lanes == 1 else SerialEnv(lanes, make)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # the library has some of its own
-@pytest.mark.usefixtures("folder")
+@of_a_library
 def test_the_lines_for_torchrls_buffer():
     pytest.importorskip("torchrl", reason="an installation with TorchRL")
     from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
@@ -130,9 +129,7 @@ def test_the_lines_for_torchrls_buffer():
     holds("transitions.npz", encoding="one_hot_float")
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # the library has some of its own
-@pytest.mark.usefixtures("folder")
+@of_a_library
 def test_the_lines_for_torchrls_advantages():
     pytest.importorskip("torchrl", reason="an installation with TorchRL")
     from tensordict.nn import TensorDictModule
@@ -158,9 +155,7 @@ def test_the_lines_for_torchrls_advantages():
     assert holds("rollout.npz", encoding="one_hot_float").held["advantages"] == 200
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # the library has some of its own
-@pytest.mark.usefixtures("folder")
+@of_a_library
 def test_the_lines_for_rllibs_episodes():
     pytest.importorskip("ray.rllib", reason="an installation with RLlib")
     from ray.rllib.env.single_agent_episode import SingleAgentEpisode
