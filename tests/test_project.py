@@ -86,22 +86,6 @@ def test_one_page_alone_installs_from_the_checkout():
     assert told == PROJECT["optional-dependencies"].keys() - {"dev", "docs"}
 
 
-def test_the_set_up_has_every_extra_but_jax_and_what_frames_need():
-    needs = PROJECT["optional-dependencies"]
-
-    def reached(name):
-        own = [need for need in needs[name] if need.startswith("exactdice[")]
-        inner = {extra for need in own for extra in need[10:-1].split(",")}
-        return {name}.union(*map(reached, inner))
-
-    parts = {need for name in reached("dev") for need in needs[name]}
-    missing = {name for name, own in needs.items() if not parts >= {*own}} - reached("dev")
-    assert missing <= {"entries", "jax"}
-    assert {need for need in needs["entries"] if "exactdice" not in need} <= parts
-    assert any(need.startswith("pandas") for need in parts)
-    assert re.search(r"^pandas==", (ROOT / "constraints.txt").read_text(), flags=re.M)
-
-
 def test_the_workflows_are_four_and_pin_what_they_use():
     assert [path.stem for path in WORKFLOWS] == ["board", "release", "site", "test"]
     for path in WORKFLOWS:

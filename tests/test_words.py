@@ -5,13 +5,10 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task
 from exactdice.core.positions import has_few_states, states_of
 from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, to_you, up_to
 from exactdice.games import GAMES, present
 from small_games import SMALL
-
-import exactdice
 
 SIZES = [(name, size) for name, sizes in SMALL.items() for size in [{}, *sizes]]
 #: Tuples, lists, quotes, keywords and names of types, as ``repr`` writes them.
@@ -48,27 +45,6 @@ def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
     actions = [present(game).describe_action(action) for action in range(game.num_actions)]
     assert len(set(actions)) == len(actions)
     assert not any(PYTHON.search(words) for words in actions)
-
-
-@pytest.mark.parametrize(("name", "size"), [entry for entry in SIZES if entry[1]])
-def test_no_blunder_task_or_score_is_told_in_python(name, size):
-    game = GAMES[name](**size)
-    for seat in range(game.num_players):
-        task = Task(game, seat, "random") if game.num_players > 1 else Task(game)
-        score = exactdice.score("random", task)
-        assert PYTHON.search(repr(task))
-        assert not PYTHON.search(task.words)
-        for blunder in score.blunders(None):
-            seen = np.array(blunder.observation)
-            does, best = (
-                present(game).describe_move(seen, action)
-                for action in (blunder.action, blunder.best_action)
-            )
-            assert blunder.words.startswith(
-                f"{present(game).describe(seen)}: {does} for an expected payoff"
-            )
-            assert f", optimal play {best} for " in blunder.words
-            assert not PYTHON.search(blunder.words)
 
 
 def test_numbers_and_lists_are_spelled_as_in_a_text():

@@ -2,17 +2,14 @@
 
 import math
 from collections import defaultdict
-from fractions import Fraction
 from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from by_hand import ByHand
 from exactdice.baselines import Task, describe, make_task
 from exactdice.baselines.scoring.description import CLOSE, PROPERTIES, _log2
 from exactdice.core.positions import states_of
-from exactdice.games import Greed
 from small_games import Owed
 
 SIZES = [
@@ -155,25 +152,6 @@ def test_random_play_is_described_as_the_tables_say(name, keywords, seat):
     assert found.signal == pytest.approx(math.sqrt(by_actions / variance / moves))
     by_chance = by_hand.by_chance(worth, policy, met)
     assert by_actions + by_chance == pytest.approx(variance)  # the law of total variance
-
-
-def test_greed_by_enumeration_of_the_rules():
-    """Optimal play of Greed, from the paper's text alone, in fractions."""
-    game = Greed(6, 3)
-    own = ByHand(6, 3, lambda own: int(game.mask(np.array([own * 7]))[0].sum()) - 1)
-    found = describe(Task(game))
-
-    def best(seen, player):
-        values = {n: own.action(player, *seen, n) for n in own.options(seen[0])}
-        return max(values, key=values.__getitem__)
-
-    policies = [lambda seen, player=player: {best(seen, player): Fraction(1)} for player in (0, 1)]
-    games = ByHand(6, 3, own.dice_allowed, policies)
-    value = games.rating(0, 0, 0, 0)
-    assert found.optimum == pytest.approx(float(value), abs=1e-12)
-    squares = ByHand(6, 3, own.dice_allowed, policies, tie=(Fraction(1, 4), Fraction(1, 4)))
-    variance = squares.rating(0, 0, 0, 0) - value**2
-    assert found.noise == pytest.approx(math.sqrt(variance), abs=1e-12)
 
 
 def test_a_game_without_choices_has_no_gap_and_no_signal():

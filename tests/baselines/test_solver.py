@@ -9,7 +9,6 @@ from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.solving.players import Players
 from exactdice.core.positions import states_of
-from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,25 +195,6 @@ def test_two_players_who_choose_at_once_need_a_zero_sum_game():
         Players(game, 0, {})
     with pytest.raises(ValueError, match="game must be zero-sum with two players"):
         exactdice.exploitability("random", Task(game, 0, "random"))
-
-
-@pytest.mark.parametrize("exact", [False, True])
-def test_games_solve_without_a_recursion_of_their_own(exact):
-    """What a new game gets for free: sweeps that list its moves, in fractions too."""
-
-    class Plain(Greed):
-        pass
-
-    sweeps_for(Plain)(Sweeps)
-    plain, quick = Task(Plain(4, 3), 1), Task(Greed(4, 3), 1)
-    values = [exactdice.solve(task, exact).value for task in (plain, quick)]
-    met = [exactdice.occupancy("optimal", task, exact) for task in (plain, quick)]
-    if exact:
-        assert values[0] == values[1]
-        assert met[0].tolist() == met[1].tolist()
-    else:
-        assert values[0] == pytest.approx(values[1], abs=1e-14)
-        np.testing.assert_allclose(*met, atol=1e-14)
 
 
 @pytest.mark.parametrize("exact", [False, True])
