@@ -42,7 +42,7 @@ GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
 RUN_CHARTS = {
     "learning": RunChart(
-        "RUN ... or FOLDER",
+        "RUN ...",
         "the exact gap to the optimum of runs over their steps",
         "runs:learning",
     ),
