@@ -17,8 +17,8 @@ import torch
 from exactdice.baselines.scoring.blunders import Blunder
 from exactdice.baselines.task import task_and_sight
 from exactdice.diagnose import CriticFigures, critic, overestimation
-from exactdice.diagnose.audits.steps import Seen
 from exactdice.diagnose.figures.advantages import AgentMoves
+from exactdice.diagnose.view import AgentView
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
 
@@ -175,9 +175,8 @@ def train_dqn(args: dqn.Args) -> tuple[dqn.Games, torch.nn.Module, np.ndarray]:
     """Train as examples/dqn.py does, without its audits; also count visits, (state, action)."""
     torch.manual_seed(args.seed)
     games = dqn.Games(make_envs(args, args.autoreset), args.seed)
-    task, sight = task_and_sight(games.envs)
-    seen = Seen(task, sight)
-    visits = np.zeros((task.game.num_states, task.game.num_actions), dtype=np.int64)
+    view = AgentView(games.envs)
+    visits = np.zeros((view.task.game.num_states, view.task.game.num_actions), dtype=np.int64)
     network = dqn.make_network(games.observations.shape[1], games.masks.shape[1])
     networks = dqn.Networks(network, target=deepcopy(network))
     optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate)
@@ -187,7 +186,9 @@ def train_dqn(args: dqn.Args) -> tuple[dqn.Games, torch.nn.Module, np.ndarray]:
         step = number * a_round
         for batch in dqn.collect(games, network, dqn.epsilon_at(step, args), args.num_steps):
             buffer.add(batch)
-            states = seen.states(batch["observations"].numpy(), "observations", (args.num_envs,))
+            states = view.seen.states(
+                batch["observations"].numpy(), "observations", (args.num_envs,)
+            )
             np.add.at(visits, (states, batch["actions"].numpy()), 1)
         if step >= args.learning_starts:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)

@@ -76,14 +76,15 @@ def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
 
 
 def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
-    """Return the length of the first axes of an array, or of the first entry of a mapping.
+    """Return the length of the first axes of an array, or of the first entry without masks.
 
     Raises:
         InputError: if the array has fewer axes, or the mapping is empty.
     """
-    first: npt.NDArray[Any] = as_numbers(
-        next(iter(given.values())) if isinstance(given, Mapping) else given, name
-    )
+    if isinstance(given, Mapping):
+        shown = [entry for key, entry in given.items() if "mask" not in key]
+        given = next(iter(shown or given.values()))
+    first: npt.NDArray[Any] = as_numbers(given, name)
     if first.ndim < axes or not first.size:
         wanted = "(time, lane, ...)" if axes == 2 else "(transition, ...)"
         raise InputError(f"{name} must be of shape {wanted}, got {first.shape}")

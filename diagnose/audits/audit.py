@@ -15,7 +15,7 @@ from ..view import AgentView
 from .chance import check_chance, player_of
 from .estimates import check_rollout, check_targets
 from .mistakes import explained, reward_mistakes
-from .steps import Seen, Steps, Verdict
+from .steps import Steps, Verdict
 
 
 def audit(
@@ -42,9 +42,8 @@ def audit(
         InputError: if an array has another shape, or the game is too large to be audited.
     """
     view, report = AgentView(env), Report()
-    seen = Seen(view.task, view.sight)
     if isinstance(record, PolicyUpdate | ValueUpdate):
-        _updates().check_update(report, record, view.task, seen)
+        _updates().check_update(report, record, view)
         return report
     transitions = record.transitions if isinstance(record, Targets) else record
     if not isinstance(transitions, Transitions | Rollout):
@@ -52,7 +51,7 @@ def audit(
             "record must be Transitions, a Rollout, Targets, a PolicyUpdate or a ValueUpdate, got "
             f"a {type(transitions).__name__}"
         )
-    steps = Steps.of(transitions, view.task, seen)
+    steps = Steps.of(transitions, view)
     right = _check_steps(report, steps)
     payoffs = _check_rewards(report, right, view.mode)
     check_chance(report, right, None if policy is None else player_of(policy, env), payoffs)

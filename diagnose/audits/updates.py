@@ -10,7 +10,6 @@ import numpy as np
 import torch as th
 from torch import Tensor
 
-from ...baselines import Task
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
@@ -18,8 +17,8 @@ from ..arrays import leading_shape, numbers, whole
 from ..networks import joined, parameters_of, tensors
 from ..records import PolicyUpdate, ValueUpdate
 from ..report import Mistake, Report, reproducing
+from ..view import AgentView
 from .losses import Batch, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
-from .steps import Seen
 
 #: Gradients agree if they differ by no more than this part of their norm.
 CLOSE = 1e-3
@@ -34,16 +33,15 @@ PARTS = {
 NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
 
 
-def check_update(
-    report: Report, update: PolicyUpdate | ValueUpdate, task: Task, seen: Seen
-) -> None:
+def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: AgentView) -> None:
     """Add to a report whether a gradient step follows the gradient of its loss."""
+    game = view.task.game
     (count,) = leading_shape(update.actions, "actions", 1)[:1]
-    states = seen.states(update.observations, "observations", (count,))
+    states = view.seen.states(update.observations, "observations", (count,))
     actions = whole(update.actions, "actions", (count,))
     readable, legal = states >= 0, np.zeros(count, dtype=bool)
-    inside = readable & (actions >= 0) & (actions < task.game.num_actions)
-    legal[inside] = are_legal(task.game, states[inside], actions[inside])
+    inside = readable & (actions >= 0) & (actions < game.num_actions)
+    legal[inside] = are_legal(game, states[inside], actions[inside])
     for check, wrong, words in (
         ("observations", ~readable, "the agent never sees them before a move"),
         (
@@ -58,7 +56,7 @@ def check_update(
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
     if report.ok:
-        masks = task.game.mask(states)
+        masks = game.mask(states)
         with th.enable_grad():
             if isinstance(update, PolicyUpdate):
                 _of_policy(report, update, actions, masks)

@@ -211,14 +211,13 @@ def network(observations):
 
 def law_of(env, arrays, actions, policy):
     """Return the findings of the policy alone: the other checks do not fit these actions."""
-    from exactdice.baselines.task import task_and_sight
     from exactdice.diagnose.audits.chance import draw_mistakes, player_of
-    from exactdice.diagnose.audits.steps import Seen, Steps
+    from exactdice.diagnose.audits.steps import Steps
+    from exactdice.diagnose.view import AgentView
 
-    task, sight = task_and_sight(env)
     shaped = actions.reshape(arrays["actions"].shape)
     record = Rollout(arrays["observations"], shaped, arrays["rewards"], arrays["terminated"])
-    steps = Steps.of(record, task, Seen(task, sight))
+    steps = Steps.of(record, AgentView(env))
     return list(draw_mistakes(steps, player_of(policy, env)))
 
 
