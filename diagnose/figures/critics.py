@@ -71,8 +71,9 @@ class Estimates:
     def _mean(self, of: FloatArray) -> float:
         return float((self.occupancy * of).sum() / self.occupancy.sum())
 
-    def _records(self, order: IntArray) -> list[Estimate]:
-        return [self._record(place) for place in order.tolist()]
+    def _largest(self, of: FloatArray, count: int) -> list[Estimate]:
+        order = np.argsort(-of, kind="stable")
+        return [self._record(place) for place in order[: at_most(count)].tolist()]
 
     def _record(self, place: int) -> Estimate:
         game = self.task.game
@@ -124,8 +125,7 @@ class CriticFigures(Estimates):
 
     def worst(self, count: int = 5) -> list[Estimate]:
         """List the states with the largest weighted squared errors, largest first."""
-        order = np.argsort(-self.occupancy * self.errors**2, kind="stable")
-        return self._records(order[: at_most(count)])
+        return self._largest(self.occupancy * self.errors**2, count)
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,7 @@ class Overestimation(Estimates):
 
     def worst(self, count: int = 5) -> list[Estimate]:
         """List the states that contribute most to the mean, largest contribution first."""
-        order = np.argsort(-self.occupancy * self.errors, kind="stable")
-        return self._records(order[: at_most(count)])
+        return self._largest(self.occupancy * self.errors, count)
 
 
 @dataclass(frozen=True)

@@ -136,51 +136,6 @@ def gradient(
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
 
-def _actor_sums(
-    view: AgentView,
-    sums: "_Sums",
-    policy: Policy,
-    occupancy: FloatArray,
-    payoffs: Values,
-    ent_coef: float,
-) -> list[dict[str, th.Tensor]]:
-    """Return the gradients of the return and of the entropy."""
-    task = view.task
-
-    def visit(stage: Stage, expected: FloatArray) -> None:
-        if stage.seat != task.seat:
-            return
-        weights = occupancy[np.searchsorted(view.states, stage.states)]
-        met = weights > 0
-        law = policy.probabilities(stage.states[met])
-        values = np.where(law > 0, expected[met], 0.0)
-        logs = np.log(law, where=law > 0, out=np.zeros_like(law))
-        mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
-        moves, gains = weights[met, None] * law, values - mean
-        gains[np.abs(gains) <= FLOATS.tie(task.game)] = 0.0  # rounding has no direction
-        parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
-        sums.add(stage.states[met], parts)
-
-    visit_action_values(task.game, visit, payoffs, task.seat, FLOATS)
-    return sums.finish()
-
-
-def _critic_sum(
-    view: AgentView, network: Network, occupancy: FloatArray, payoffs: Values
-) -> dict[str, th.Tensor]:
-    """Return the gradient of the critic's mean squared error."""
-    sums = _Sums(view, network, 1)
-    met = occupancy > 0
-    states, weights = view.states[met], occupancy[met] / occupancy.sum()
-    exact = view.rewards(states, payoffs.at(view.task.seat, states))
-    for first in range(0, len(states), BATCH):
-        piece = slice(first, first + BATCH)
-        errors = network.repeatable(view.observations(states[piece])) - exact[piece]
-        sums.add(states[piece], [2 * weights[piece] * errors])
-    (found,) = sums.finish()
-    return found
-
-
 class _Sums:
     """Sums over states of the gradients of a network's results, each multiplied by weights.
 
@@ -231,6 +186,51 @@ class _Sums:
                 if part is not None:
                     total[key] += part
         self._states, self._weights = [], []
+
+
+def _actor_sums(
+    view: AgentView,
+    sums: _Sums,
+    policy: Policy,
+    occupancy: FloatArray,
+    payoffs: Values,
+    ent_coef: float,
+) -> list[dict[str, th.Tensor]]:
+    """Return the gradients of the return and of the entropy."""
+    task = view.task
+
+    def visit(stage: Stage, expected: FloatArray) -> None:
+        if stage.seat != task.seat:
+            return
+        weights = occupancy[np.searchsorted(view.states, stage.states)]
+        met = weights > 0
+        law = policy.probabilities(stage.states[met])
+        values = np.where(law > 0, expected[met], 0.0)
+        logs = np.log(law, where=law > 0, out=np.zeros_like(law))
+        mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
+        moves, gains = weights[met, None] * law, values - mean
+        gains[np.abs(gains) <= FLOATS.tie(task.game)] = 0.0  # rounding has no direction
+        parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
+        sums.add(stage.states[met], parts)
+
+    visit_action_values(task.game, visit, payoffs, task.seat, FLOATS)
+    return sums.finish()
+
+
+def _critic_sum(
+    view: AgentView, network: Network, occupancy: FloatArray, payoffs: Values
+) -> dict[str, th.Tensor]:
+    """Return the gradient of the critic's mean squared error."""
+    sums = _Sums(view, network, 1)
+    met = occupancy > 0
+    states, weights = view.states[met], occupancy[met] / occupancy.sum()
+    exact = view.rewards(states, payoffs.at(view.task.seat, states))
+    for first in range(0, len(states), BATCH):
+        piece = slice(first, first + BATCH)
+        errors = network.repeatable(view.observations(states[piece])) - exact[piece]
+        sums.add(states[piece], [2 * weights[piece] * errors])
+    (found,) = sums.finish()
+    return found
 
 
 def _closeness(gradients: "th.nn.Module | Gradients", exact: Gradients) -> Closeness:
