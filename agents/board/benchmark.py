@@ -165,9 +165,9 @@ def _check_options(cell: TrainConfig, known: Mapping[str, Run]) -> None:
         return
     wanted = _options(facts(cell))
     others = [
-        f"{name} {found.get(name)} instead of {wanted[name]}"
-        for name in wanted
-        if found.get(name) != wanted[name]
+        f"{name} {found.get(name)} instead of {wanted.get(name)}"
+        for name in sorted(found.keys() | wanted.keys())
+        if found.get(name) != wanted.get(name)
     ]
     if others:
         raise RunError(

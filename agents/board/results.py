@@ -61,7 +61,7 @@ class Run:
         seconds: seconds of the run, its exact scores included.
         trials: of the search for its hyperparameters; 0 of hyperparameters of the package that were
             set by hand, None of all others.
-        hyperparameters: as JSON.
+        hyperparameters: those that are not null and the encoding, as JSON.
         exploitability: on a track of self-play (see ``SelfPlayScore``), as for the next five.
         normalized_exploitability: see ``SelfPlayScore.normalized``.
         guaranteed_0: value of the seat against a best response.
@@ -248,6 +248,8 @@ def facts(config: TrainConfig) -> dict[str, Any]:
     task, usual = task_from_options(config.game, keywords), make_task(name, **own)
     same = task.game == usual.game if config.self_play else task == usual
     words = [name, *(f"{key} {value}" for key, value in keywords.items() if not same)]
+    given = {key: value for key, value in options.items() if value is not None}
+    given |= {"encoding": given.pop("env_kwargs").get("encoding", "integer")}
     return {
         "game": ", ".join(words),
         "place": config.game,
@@ -256,7 +258,7 @@ def facts(config: TrainConfig) -> dict[str, Any]:
         "reward": str(config.reward),
         "track": config.track,
         "seed": config.seed,
-        "hyperparameters": json.dumps(options, default=str),
+        "hyperparameters": json.dumps(given, default=str, separators=(",", ":")),
     }
 
 
