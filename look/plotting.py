@@ -150,7 +150,7 @@ def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     if env is not None:
         raise InputError(f"env must be left out, as {name} has its own game")
     chart, folders = RUN_CHARTS[name], [Path(folder) for folder in what]
-    several = chart.after.endswith("...")
+    several = "..." in chart.after
     if not folders or (len(folders) > 1 and not several):
         wanted = "run folders" if several else "a folder"
         got = " ".join(map(str, folders)) or "none"
