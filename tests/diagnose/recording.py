@@ -1,8 +1,11 @@
-"""Records of programs: right ones, and with one mistake each."""
+"""Records of random play, as arrays and as the records that audits take."""
 
 import gymnasium as gym
 import numpy as np
+from exactdice.diagnose import Rollout, Transitions
 from gymnasium.vector import AutoresetMode
+
+BASIC = "observations", "actions", "rewards", "terminated"
 
 
 def play(name, steps=60, lanes=8, mode=AutoresetMode.SAME_STEP, seed=0, masked=True, **keywords):
@@ -19,3 +22,12 @@ def play(name, steps=60, lanes=8, mode=AutoresetMode.SAME_STEP, seed=0, masked=T
         seen = after
     names = ("observations", "actions", "rewards", "terminated", "after")
     return env, dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+
+
+def rollout(arrays, **numbers):
+    return Rollout(*(arrays[name] for name in BASIC), **numbers)
+
+
+def transitions(arrays):
+    names = "observations", "actions", "rewards", "after", "terminated"
+    return Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))

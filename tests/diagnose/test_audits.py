@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from exactdice.core import InputError
-from exactdice.diagnose import Rollout, Targets, Transitions, audit
+from exactdice.diagnose import Rollout, Targets, audit
 from exactdice.envs.engine.tables import process_of
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
-from recording import play
+from recording import BASIC, play, rollout, transitions
 
 GAMES = [
     ("Greed", {"max_score": 12, "sides": 3}),
@@ -21,16 +21,6 @@ GAMES = [
     ("FourTwoOne", {"faces": 3, "reward": "regret", "encoding": "thermometer"}),
     ("FourTwoOneMatch", {"tokens": 2, "faces": 2, "encoding": "scaled"}),
 ]
-BASIC = "observations", "actions", "rewards", "terminated"
-
-
-def rollout(arrays, **numbers):
-    return Rollout(*(arrays[name] for name in BASIC), **numbers)
-
-
-def transitions(arrays):
-    names = "observations", "actions", "rewards", "after", "terminated"
-    return Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """Critics and action values against exact values, which other functions compute."""
 
+from fractions import Fraction
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from exactdice.diagnose import critic, overestimation
 from exactdice.envs import MaskInObservation, sparse_law
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox, present
 from recording import play
+from small_games import Rounds
 
 TASKS = [
     Task(Greed(6, 3), 1, "random"),
@@ -119,6 +122,17 @@ def test_without_variance_the_explained_share_is_one_or_nothing(scale):
     assert found.explained_variance == 1
     uneven = critic(env, "optimal", np.arange(len(constant)) * 0.1 * scale)
     assert uneven.explained_variance == 0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
+def test_where_moves_pay_before_the_end_exact_values_have_no_errors(reward, seat):
+    task = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), seat, "random")
+    values = values_of("random", task)
+    if reward != "outcome":
+        values = values - solve(task).values[seat]
+    env = GameVecEnv(task, 2, reward=reward)
+    assert critic(env, "random", values).rmse == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])

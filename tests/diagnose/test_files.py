@@ -10,9 +10,8 @@ from exactdice.diagnose import Rollout, Transitions
 from exactdice.diagnose.audits.files import read_record
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
-from recording import play
+from recording import BASIC, play
 
-BASIC = "observations", "actions", "rewards", "terminated"
 SMALL = ["--env", "max_score", "12", "sides", "3"]
 
 

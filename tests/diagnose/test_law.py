@@ -12,13 +12,13 @@ from exactdice.envs import sparse_law
 from exactdice.envs.engine.tables import process_of
 from exactdice.games import (
     FourTwoOneMatch,
-    Game,
     Greed,
     LowestScore,
     LowestScoreMatch,
     Move,
     ShutTheBox,
 )
+from small_games import Bare, Rounds
 
 TASKS = [
     Task(Greed(9, 3), 1, "random"),
@@ -51,6 +51,12 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     np.testing.assert_allclose(law.mean(paid), rewards, atol=1e-12)
 
 
+def test_moves_that_pay_before_the_end_are_refused():
+    task = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 0, "random")
+    with pytest.raises(InputError, match="must pay at its end alone to have the law of its moves"):
+        MoveLaw(task, np.array([0]), np.array([0]))
+
+
 def test_what_has_no_tables_is_refused(monkeypatch):
     monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
     task = Task(Greed(9, 4), 0, "random")
@@ -59,7 +65,7 @@ def test_what_has_no_tables_is_refused(monkeypatch):
         MoveLaw(task, np.array([0]), np.array([1]))
 
 
-class Waiting(Game):
+class Waiting(Bare):
     """Player 1 waits at place 1 with probability 5/8 a move; then player 0 ends the game."""
 
     name, has_cycles = "Waiting", True
@@ -76,15 +82,6 @@ class Waiting(Game):
 
     def initial_law(self):
         return np.array([0]), np.array([Fraction(1)])
-
-    def mask(self, states):
-        return np.ones((len(states), 1), dtype=bool)
-
-    def observe(self, states, seat):
-        return states[:, None]
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0]
 
     def advance(self, seats, states, actions, outcomes):
         over = np.stack([states == 2] * 2, axis=1)

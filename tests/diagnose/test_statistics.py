@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.diagnose import Transitions, audit
-from recording import play
-from test_audits import rollout, transitions
+from recording import play, rollout, transitions
 
 #: Audits of a test below; the chance of an alarm in one of them is at most 0.004.
 AUDITS = 40

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from exactdice.core import InputError
-from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, Transitions, ValueUpdate, audit
+from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, ValueUpdate, audit
 from exactdice.games import Greed
-from recording import play
+from recording import play, rollout, transitions
 from torch import nn
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -215,8 +215,7 @@ def law_of(env, arrays, actions, policy):
     from exactdice.diagnose.audits.steps import Steps
     from exactdice.diagnose.view import AgentView
 
-    shaped = actions.reshape(arrays["actions"].shape)
-    record = Rollout(arrays["observations"], shaped, arrays["rewards"], arrays["terminated"])
+    record = rollout(arrays | {"actions": actions.reshape(arrays["actions"].shape)})
     steps = Steps.of(record, AgentView(env))
     return list(draw_mistakes(steps, player_of(policy, env)))
 
@@ -240,10 +239,8 @@ def test_random_and_greedy_actions_are_named():
 
 def test_an_epsilon_is_a_probability():
     env, arrays = play("Greed", max_score=12, sides=3)
-    names = "observations", "actions", "rewards", "after", "terminated"
-    record = Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))
     with pytest.raises(InputError, match="^epsilon must be from 0 to 1, got 2$"):
-        audit(env, record, policy=EpsilonGreedy(network, 2))
+        audit(env, transitions(arrays), policy=EpsilonGreedy(network, 2))
 
 
 def test_a_part_of_the_loss_that_is_too_small_to_be_checked_is_said(batch):
