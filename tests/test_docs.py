@@ -58,6 +58,7 @@ NOT_RUN = {
     "exactdice plot yahtzee-bonus": "takes a minute; tests/look draws that of a smaller game",
     "exactdice plot yahtzee-points": "takes minutes; tests/look draws that of a smaller game",
     "git clone https://github.com/vwxyzjn/cleanrl": "needs a network",
+    "exactdice describe --ladder greed-sides": "takes seconds; a ladder of fewer rungs is run",
     "exactdice describe Greed LowestScore ShutTheBox": "takes a minute; a slow test has its table",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
@@ -76,7 +77,11 @@ NOT_RUN = {
 }
 TRAINING = ("exactdice train", "python train.py")  # cut short
 #: Commands that are run with a smaller game, by how they begin.
-SMALLER = {"exactdice solve examples/pig.py:Pig": ["--env", "target", "10"]}
+SMALLER = {
+    "exactdice solve examples/pig.py:Pig": ("target", "10"),
+    "exactdice train examples/pig.py:Pig": ("target", "10"),
+    "exactdice solve FourTwoOneMatch": ("tokens", "2"),
+}
 
 
 def blocks(*languages):
@@ -118,7 +123,11 @@ def cut_short(words):
         steps = given.index("--steps") if "--steps" in given else len(given)
         given[steps : steps + 2] = ["--steps", "1"]
     for begin in matching(words, SMALLER):
-        given += SMALLER[begin]
+        name, size = SMALLER[begin]
+        if name in given:
+            given[given.index(name) + 1] = size
+        else:
+            given += ["--env", name, size]
     return given
 
 

@@ -66,7 +66,7 @@ def test_scores_are_those_of_a_network_that_is_called_everywhere(name, keywords,
 
 @pytest.mark.usefixtures("large")
 def test_the_network_is_called_where_the_agent_can_be_met_and_nowhere_else():
-    task = make_task("FourTwoOneMatch", tokens=3, faces=3)
+    task = make_task("FourTwoOneMatch", tokens=3, faces=2)
     function = Network(task)
     found = exactdice.score(exactdice.from_network(function, task), task)
     game = task.game
