@@ -46,7 +46,7 @@ WRITERS = {
     "mine.md": lambda path: gallery.write_gallery(path.with_suffix(""), []),
     "mine.json": GameRecord("Greed", seed=1).write,
     "card.json": lambda path: write_card(path, CARD),
-    "results.csv": lambda path: write_runs([], path.parent),
+    "curves.csv": lambda path: write_runs([], path.parent),
 }
 
 
