@@ -39,7 +39,7 @@ NOT_RUN = {
     "exactdice plot ladder": "needs the runs of a benchmark; tests/look/test_ladders.py",
     "exactdice submit": "needs the runs of a benchmark; tests/agents/entries/test_entries.py",
     "exactdice board": "takes minutes with entries; tests/agents/entries/test_entries.py",
-    "python examples/cleanrl_style_dqn.py --env-id": "trains for a minute; test_entries.py",
+    "python examples/cleanrl_style_dqn.py --env-id": "trains for a minute; test_examples.py",
     "mkdir certificates": "for the runs of that program",
     "for game in": "a loop over these runs",
     "for seed in": "a loop over these runs",

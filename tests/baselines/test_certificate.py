@@ -492,7 +492,7 @@ def test_of_hundreds_of_damaged_files_each_holds_or_is_refused_in_one_line(tmp_p
     whole = [certificate(score) for score in scores]
     path = tmp_path / "certificate.npz"
     refusals = []
-    for content in itertools.islice(itertools.cycle(whole), 400):
+    for content in itertools.islice(itertools.cycle(whole), 200):
         path.write_bytes(damaged(content, rng))
         try:
             found = verify(path)
@@ -500,7 +500,7 @@ def test_of_hundreds_of_damaged_files_each_holds_or_is_refused_in_one_line(tmp_p
             refusals.append(str(refusal))
         else:
             assert found.value <= found.optimum + 1e-12
-    assert len(refusals) > 300
+    assert len(refusals) > 150
     assert all(text.isprintable() and len(text) < 1500 for text in refusals)
 
 
