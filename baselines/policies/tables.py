@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core import Array, BoolArray, FloatArray, InputError, IntArray, is_bool
+from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
+from ...core.identity import once_a_game
 from ...core.positions import first_actions, states_of
 from ...core.sizes import check_array
 from .checks import PolicyCheck
@@ -40,10 +41,7 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
         )
     if given.ndim == 2:
         check_array("a table of probabilities", game, *shape)
-    rows = TableBuilder(check)
-    for batch in batches(own, game.num_actions):
-        rows.add(batch, check(given[batch], batch))
-    return rows.policy(own)
+    return _checked(given[own], own, check)
 
 
 def mapping_policy(
@@ -70,24 +68,56 @@ def mapping_policy(
             "into their network, net.load_state_dict(policy), and net is the policy"
         )
     default = getattr(given, "default_factory", None) or (lambda: None)
-    rows, missing = TableBuilder(check), np.zeros(game.num_states, dtype=bool)
+    found: list[Any] = []
     for batch in batches(own, game.num_actions):
         shown = game.observe(batch, check.seat)
         shown = shown if show is None else show(shown)
         keys = shown.tolist() if shown.ndim == 1 else map(tuple, shown.tolist())
         keys = batch.tolist() if shown.ndim > 1 and isinstance(key, int | np.integer) else keys
-        found = [default() if (one := given.get(key)) is None else one for key in keys]
-        known = np.array([entry is not None for entry in found])
-        missing[batch[~known]] = True
-        if known.any():
-            numbers = as_numbers([entry for entry in found if entry is not None], "policy")
-            if numbers.ndim == 2:
-                check_array("a table of probabilities", game, *check.shape)
-            rows.add(batch[known], check(numbers, batch[known]))
-    lacking = np.flatnonzero(missing)
-    rows.add(lacking, first_actions(game, lacking))
-    policy = rows.policy(own)
-    return IncompletePolicy(policy, missing, check) if len(lacking) else policy
+        found += [default() if (one := given.get(key)) is None else one for key in keys]
+    known = np.array([entry is not None for entry in found])
+    rows = [entry for entry in found if entry is not None]
+    numbers = as_numbers(rows, "policy") if rows else np.zeros(0, dtype=np.int64)
+    if numbers.ndim == 2:
+        check_array("a table of probabilities", game, *check.shape)
+    policy = _checked(numbers, own[known], check)
+    missing = np.zeros(game.num_states, dtype=bool)
+    missing[own[~known]] = True
+    return IncompletePolicy(policy, missing, check) if missing.any() else policy
+
+
+def _checked(given: npt.NDArray[Any], states: IntArray, check: PolicyCheck) -> Policy:
+    """Make a policy of the actions or laws in some states; elsewhere the first action is taken.
+
+    Args:
+        given: actions, shape (state,), or probabilities, shape (state, action).
+        states: shape (state,).
+        check: the check of the entries, batch by batch.
+    """
+    step = batch_size(check.shape[1])
+    parts = [slice(first, first + step) for first in range(0, max(len(states), 1), step)]
+    rows = np.concatenate([check(given[part], states[part]) for part in parts])
+    actions = first_actions_of(check.game)
+    table = np.array(actions) if rows.ndim == 1 else as_law(actions, check.shape[1])
+    table[states] = rows
+    if rows.ndim == 1:
+        return DeterministicPolicy(table, check.shape[1], check.name)
+    return StochasticPolicy(table, check.name)
+
+
+@once_a_game
+def first_actions_of(game: Game) -> IntArray:
+    """Give the first legal action in each state, shape (state,), in the smallest integer type."""
+    every = np.arange(game.num_states)
+    return frozen(first_actions(game, every).astype(np.min_scalar_type(-game.num_actions)))
+
+
+def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
+    """Return actions as laws (state, action); laws are returned unchanged."""
+    if answer.ndim == 2:
+        return answer
+    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
+    return law
 
 
 class IncompletePolicy(Policy):
@@ -125,40 +155,6 @@ class IncompletePolicy(Policy):
                 "a collections.defaultdict has an action for all others"
             )
         return self.remembered.probabilities(states)
-
-
-class TableBuilder:
-    """Collects checked actions and laws, batch by batch, and makes a table of them.
-
-    Args:
-        check: the check of the policy, which has its game and its name.
-    """
-
-    def __init__(self, check: PolicyCheck) -> None:
-        self._check = check
-        self._actions = np.full(check.shape[0], -1)
-        self._table: FloatArray | None = None
-
-    def add(self, states: IntArray, rows: npt.NDArray[Any]) -> None:
-        """Add the rows of some states: actions (state,), or laws (state, action)."""
-        if rows.ndim == 1:
-            self._actions[states] = rows
-        else:
-            if self._table is None:
-                self._table = np.zeros(self._check.shape)
-            self._table[states] = rows
-
-    def policy(self, states: IntArray) -> Policy:
-        """Return the policy of the seat's states."""
-        actions, table, num_actions = self._actions, self._table, self._check.shape[1]
-        done = actions[states] >= 0
-        others = np.flatnonzero(actions < 0)  # other players' states, or states with a law
-        if table is None:
-            actions[others] = first_actions(self._check.game, others)
-            return DeterministicPolicy(actions, num_actions, self._check.name)
-        table[states[done], actions[states[done]]] = 1.0
-        table[np.setdiff1d(others, states), 0] = 1.0
-        return StochasticPolicy(table, self._check.name)
 
 
 def batch_size(num_actions: int) -> int:
