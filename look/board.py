@@ -8,7 +8,7 @@ from ..core import write_file
 from . import page
 from .charts import COLOURS, Plot
 from .drawing import to_svg
-from .runs import curves, names_in_order
+from .runs import colours_of, curves
 from .tracks import curves as track_curves
 
 
@@ -28,8 +28,8 @@ def write(folder: Path) -> list[Path]:
 
 def to_page(board: Board) -> str:
     """Write the page of a board."""
-    names = names_in_order({run.agent for run in board.runs})
-    swatches = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
+    colours = colours_of({run.agent for run in board.runs})
+    swatches = {name: COLOURS[place % len(COLOURS)] for name, place in colours.items()}
     drawn = curves(board.runs) if board.track is None else track_curves(board)
     parts = [
         page.paragraph(board.words),

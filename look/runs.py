@@ -37,11 +37,11 @@ def learning(folders: Sequence[Path]) -> Plot:
     """
     runs = [run for folder in folders for run in _logs(folder)]
     agents = [agent for _, agent, _ in runs]
-    names = names_in_order(set(agents))
+    colours = colours_of(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
     series = [
         Series(
-            colour=names.index(agent) if alone else place,
+            colour=colours[agent] if alone else place,
             name=f"{game}: {agent}",
             x=log["timesteps"] / 1e6,
             **_gaps(log),
@@ -113,7 +113,7 @@ def leaderboard(folder: Path) -> Plot:
     found = {key: estimate(numbers(own, "score"), mean) for key, own in groups.items()}
     middle, high, low = np.maximum(1 - np.array(list(found.values())), FLOOR / 10).T
     known = not np.isnan(low).any()  # with two seeds or more
-    names = names_in_order({agent for _, agent in groups})
+    colours = colours_of({agent for _, agent in groups})
     panel = Bars(
         title="Exact distance to the optimum, by game and agent",
         x_label="1 - normalised score",
@@ -122,7 +122,7 @@ def leaderboard(folder: Path) -> Plot:
         low=low if known else None,
         high=high if known else None,
         log=True,
-        colours=[names.index(agent) for _, agent in groups],
+        colours=[colours[agent] for _, agent in groups],
         words=[
             f"{sum(map(len, own))} seeds, mean normalised score {found[key].middle:.6f}"
             for key, own in groups.items()
@@ -137,10 +137,14 @@ def leaderboard(folder: Path) -> Plot:
     )
 
 
-def names_in_order(agents: set[str]) -> list[str]:
-    """List agents in an order by which each has one colour on all pages and pictures."""
-    titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
-    return titles + sorted(agents - set(titles))
+def colours_of(agents: set[str]) -> dict[str, int]:
+    """Give each agent one colour for all pages and pictures: that of its algorithm, or a later one.
+
+    The algorithm's colour is that of its runs with the outcome as the reward.
+    """
+    own = {known.title: known.colour for known in ALGORITHMS.values()}
+    others = sorted(agents - own.keys())
+    return own | {agent: len(own) + place for place, agent in enumerate(others)}
 
 
 def _nearest(found: Mapping[tuple[str, str], Estimate]) -> str:
@@ -158,7 +162,7 @@ def curves(runs: Sequence[Run]) -> Plot:
 
     Runs with a single exact score, as in Yahtzee, have no curve.
     """
-    names = names_in_order({run.agent for run in runs})
+    colours = colours_of({run.agent for run in runs})
     drawn = by((run for run in runs if len(run.moves) > 1), "game")
     panels = [
         Lines(
@@ -166,8 +170,7 @@ def curves(runs: Sequence[Run]) -> Plot:
             x_label="agent's moves, million",
             y_label="1 - normalised score",
             series=[
-                _over_seeds(agent, own, names.index(agent))
-                for agent, own in by(group, "agent").items()
+                _over_seeds(agent, own, colours[agent]) for agent, own in by(group, "agent").items()
             ],
             log_y=True,
         )
