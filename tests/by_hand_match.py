@@ -214,14 +214,13 @@ class Match:
     Attributes:
         values: {(player who begins, state): its probability of winning}.
         lengths: {(player who begins, state): expected rounds still (of charge, of discharge)}.
-        steps: policy improvements that each block needed.
     """
 
     def __init__(self, rules, players=(None, None), exact=True):
         self.rules, self.exact = rules, exact
         self.alike = players[0] is players[1]
         self.players = [player and lru_cache(64)(player) for player in players]
-        self.values, self.lengths, self.steps = {}, {}, []
+        self.values, self.lengths = {}, {}
         for block in rules.blocks():
             if block:
                 beginners = (0,) if self.alike else (0, 1)
@@ -241,14 +240,13 @@ class Match:
         """Improve the free players' turns until the values satisfy the optimality equation."""
         half = Fraction(1, 2) if self.exact else 0.5
         self.values |= dict.fromkeys(block, half)
-        for step in range(1, 50):
+        for _ in range(50):
             laws = {key: self._transitions(*key) for key in block}
             found = self._evaluate(block, laws)
             change = max(abs(found[key] - self.values[key]) for key in block)
             self.values |= found
             cyclic = any(self._inner(key, to, block) for key in block for to in laws[key])
             if not cyclic or change <= (0 if self.exact else 1e-14):
-                self.steps.append(step)
                 self.lengths |= self._rounds(block, laws)
                 return
         raise ArithmeticError("policy iteration did not converge")

@@ -81,6 +81,9 @@ SMALLER = {
     "exactdice solve examples/pig.py:Pig": ("target", "10"),
     "exactdice train examples/pig.py:Pig": ("target", "10"),
     "exactdice solve FourTwoOneMatch": ("tokens", "2"),
+    "python train.py --conf": ("max_score", "20"),
+    "python train.py --hyperparams": ("max_score", "20"),
+    "python train.py --self-play": ("max_score", "20"),
 }
 
 
