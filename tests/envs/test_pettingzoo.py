@@ -46,6 +46,7 @@ SAID = [
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be gymnasium.spaces.box",
     "Observation numpy array is all zeros",
+    "Observation is a single number",
 ]
 #: Policies by seat; with more players the last one plays all seats left.
 LINE_UPS = [("random", "optimal"), ("optimal", "random"), ("random", "random")]
