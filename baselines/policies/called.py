@@ -23,14 +23,14 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray
+from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray
 from ...core.positions import has_few_states, states_of
 from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from .checks import PolicyCheck
 from .kinds import DeterministicPolicy, Policy, PolicyFunction, StochasticPolicy
 from .preferences import ROUNDING, NetworkPolicy
-from .tables import as_law, as_numbers, batch_size, batches, first_actions_of
+from .tables import as_numbers, batch_size, batches, first_actions_of
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
 LARGE = 2**17  # states of a game in which functions are called only where games lead
@@ -355,6 +355,14 @@ def _sample(game: Game, seat: int, share: int) -> IntArray:
     own = np.unique(some[sweeps_of(game).may_move(seat, some)])
     chooses = game.mask(own).sum(axis=1) > 1
     return own[chooses] if chooses.any() else own
+
+
+def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
+    """Return actions as laws (state, action); laws are returned unchanged."""
+    if answer.ndim == 2:
+        return answer
+    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
+    return law
 
 
 def _joined(evidence: list[npt.NDArray[Any]], num_actions: int) -> npt.NDArray[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
+from ...core import Array, BoolArray, Game, InputError, IntArray, frozen, is_bool
 from ...core.identity import once_a_game
 from ...core.positions import first_actions, states_of
 from ...core.sizes import check_array
@@ -97,12 +97,14 @@ def _checked(given: npt.NDArray[Any], states: IntArray, check: PolicyCheck) -> P
     step = batch_size(check.shape[1])
     parts = [slice(first, first + step) for first in range(0, max(len(states), 1), step)]
     rows = np.concatenate([check(given[part], states[part]) for part in parts])
-    actions = first_actions_of(check.game)
-    table = np.array(actions) if rows.ndim == 1 else as_law(actions, check.shape[1])
-    table[states] = rows
+    actions = first_actions_of(check.game).copy()
     if rows.ndim == 1:
-        return DeterministicPolicy(table, check.shape[1], check.name)
-    return StochasticPolicy(table, check.name)
+        actions[states] = rows
+        return DeterministicPolicy(actions, check.shape[1], check.name)
+    laws = np.zeros(check.shape)
+    laws[np.arange(len(actions)), actions] = 1.0
+    laws[states] = rows
+    return StochasticPolicy(laws, check.name)
 
 
 @once_a_game
@@ -110,14 +112,6 @@ def first_actions_of(game: Game) -> IntArray:
     """Give the first legal action in each state, shape (state,), in the smallest integer type."""
     every = np.arange(game.num_states)
     return frozen(first_actions(game, every).astype(np.min_scalar_type(-game.num_actions)))
-
-
-def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
-    """Return actions as laws (state, action); laws are returned unchanged."""
-    if answer.ndim == 2:
-        return answer
-    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
-    return law
 
 
 class IncompletePolicy(Policy):
