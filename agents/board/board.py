@@ -98,7 +98,7 @@ class Board:
 
     @cached_property
     def more(self) -> Part:
-        """Who beats whom, on a track of self-play; else the scores of other policies."""
+        """The table below the others: the cross table of a self-play track, or reference scores."""
         if self.track is not None and self.track.self_play:
             return cross_tables(self.runs, self.folder)
         tasks = {game: own[0].task for game, own in by(self.runs, "game").items()}

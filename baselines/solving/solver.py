@@ -23,7 +23,7 @@ from ..policies.preferences import FunctionNetwork
 from ..task import LineUp, Task, as_task, by_seat, policies_against, task_and_sight
 from .evaluation import Evaluation, Solution
 from .induction import Sweep, arithmetic_of, equilibrium, sweep_back
-from .occupancy import outcomes, play, where_met
+from .occupancy import outcomes, where_met
 from .players import Players
 
 
@@ -201,7 +201,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    met: Array = play(where_met(chosen, task), task, arithmetic).array[task.seat]
+    met: Array = outcomes(chosen, task, arithmetic).visits.array[task.seat]
     return arithmetic.numbers(met)
 
 
@@ -224,7 +224,7 @@ def outcome_distribution(
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    law = outcomes(where_met(chosen, task), task, arithmetic).law
+    law = outcomes(chosen, task, arithmetic).law
     if law is None:
         raise InputError(
             f"game must pay at its end alone to have its law of payoffs computed, and a state of "

@@ -1,4 +1,4 @@
-"""What a run folder keeps of a diagnosis: that of its training, and that of its models.
+"""The files of a diagnosis in a run folder: the figures of its training, and those of its models.
 
 diagnosis.npz         an array (row,) for each of ``COLUMNS``, NaN where a number was not computed;
                       ``visited``, the states that training has visited, as packed bits; ``words``,

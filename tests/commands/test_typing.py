@@ -1,4 +1,4 @@
-"""What is typed and printed: words, help, mistakes in a line, streams and exit codes."""
+"""The command line as users meet it: words, help, misspelt options, streams and exit codes."""
 
 import os
 import re
