@@ -11,9 +11,9 @@ and may not complete their combination earlier (9, 10).
 
 There are three games of one round:
 
-* ``FirstPlayer``: one player, who may stop before the last cast, paid by a utility.
-* ``NextPlayer``: one player, who must make a given number of casts, paid by a utility.
-* ``TheSet``: two players. The first player may stop early. The second player must make as many
+* of a first player, who may stop before the last cast, paid by a utility;
+* of a next player, who must make a given number of casts, paid by a utility;
+* the set, of two players. The first player may stop early. The second player must make as many
   casts and knows the result to beat; the higher combination by (54) wins.
 
 A utility u_j(d) is a number for each result d and number of casts j (33).
@@ -22,199 +22,29 @@ A utility u_j(d) is a number for each result d and number of casts j (33).
 import hashlib
 import re
 import reprlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
+from itertools import combinations as subsets
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import override
 
 from ...core.checks import at_least, one_of
+from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
 from ...core.leg import Leg
-from ...core.sizes import check_states
+from ...core.sizes import bounded, check_states, choose
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
-from ...core.types import Array, frozen
-from .ranking import Combination, tokens
-from .turn import Casting
+from ...core.types import Array, IntArray, frozen
 
+Combination: TypeAlias = tuple[int, ...]  # faces in growing order
 #: A name, a function of (combination, casts made), or a table (combination, casts made - 1).
 Utility: TypeAlias = str | Callable[[Combination, int], Any] | npt.ArrayLike
 Tie = Literal["half", "lost"]
-
-
-class FirstPlayer:
-    """One player, who may stop before the last cast.
-
-    Args:
-        casting: dice, faces and casts.
-        utility: the payoff of each result.
-
-    Attributes:
-        known: name and number of values of each component of the context.
-        utilities: the utility as fractions, shape (combination, casts).
-
-    Raises:
-        InputError: if the utility does not fit the dice, or is unknown.
-    """
-
-    def __init__(self, casting: Casting, utility: Utility) -> None:
-        self._casting = casting
-        self.known: list[tuple[str, int]] = []
-        self.utilities = frozen(_tabulated(casting, utility))
-
-    def legs(self) -> list[Leg]:
-        """Return the player's leg, with a result for each combination and number of casts."""
-        turn = self._casting.turn(self._casting.casts, imposed=False)
-        return [_alone(turn, self.utilities.T.ravel())]
-
-
-class NextPlayer(FirstPlayer):
-    """One player, who must make ``duration`` casts."""
-
-    def __init__(self, casting: Casting, utility: Utility, duration: int) -> None:
-        super().__init__(casting, utility)
-        self._duration = duration
-
-    @override
-    def legs(self) -> list[Leg]:
-        turn = self._casting.turn(self._duration, imposed=True)
-        return [_alone(turn, self.utilities[:, self._duration - 1])]
-
-
-class TheSet:
-    """Two players; the first player's number of casts chooses the second player's leg.
-
-    The contexts of the second leg are the results of the first player.
-
-    Args:
-        casting: dice, faces and casts.
-        tie: "half" or "lost", for the second player with an equal combination.
-
-    Attributes:
-        known: name and number of values of each component of the context.
-        utilities: None, since results are compared.
-
-    Raises:
-        InputError: if there are not three dice.
-    """
-
-    utilities: ClassVar[None] = None
-
-    def __init__(self, casting: Casting, tie: Tie) -> None:
-        ranks = casting.ranks
-        if ranks is None:
-            raise InputError(
-                f"utility 'set' needs dice = 3, as (54) ranks three, got {casting.dice}"
-            )
-        self._casting, self._ranks, self._tie = casting, ranks, tie
-        self.known = [("casts imposed", casting.casts + 1), ("rank to beat", len(ranks) + 1)]
-
-    def legs(self) -> list[Leg]:
-        """Return the first player's leg, and the second player's for each number of casts."""
-        casting, ranks, number = self._casting, self._ranks, len(self._ranks)
-        free = casting.turn(casting.casts, imposed=False)
-        following = 1 + np.arange(free.num_results)[:, None]
-        unpaid = np.full((free.num_results, 1, 2), Fraction(0), dtype=object)
-        none = np.array([[0, number]])
-        legs = [Leg(0, free, none, following, unpaid, np.zeros(unpaid.shape, dtype=bool))]
-        halves = 1 + np.sign(ranks[:, None] - ranks)  # (own result, result to beat)
-        tied = Fraction(1, 2) if self._tie == "half" else Fraction(0)
-        second = np.array([Fraction(0), tied, Fraction(1)], dtype=object)[halves]
-        payoffs = np.stack([1 - second, second], axis=-1)
-        for casts in range(1, casting.casts + 1):
-            known = np.stack([np.full(number, casts), ranks], axis=1)
-            ended, everyone = np.zeros_like(halves), np.ones(payoffs.shape, dtype=bool)
-            legs.append(Leg(1, casting.turn(casts, imposed=True), known, ended, payoffs, everyone))
-        return legs
-
-
-def is_set(utility: Utility) -> bool:
-    """Say whether a utility is the name of the set."""
-    return isinstance(utility, str) and utility == "set"
-
-
-def round_of(
-    casting: Casting, utility: Utility, duration: int | None, tie: Tie
-) -> FirstPlayer | TheSet:
-    """Return the game of one round for the arguments of ``FourTwoOne``.
-
-    Raises:
-        InputError: if the arguments do not go together.
-    """
-    if not is_set(utility):
-        if duration is None:
-            return FirstPlayer(casting, utility)
-        return NextPlayer(casting, utility, duration)
-    the_set = TheSet(casting, tie)
-    if duration is not None:
-        raise InputError(f"duration must be None in a set, got {duration}")
-    return the_set
-
-
-def _alone(turn: Turn, paid: Array) -> Leg:
-    """Make a leg of a turn whose results end the game and pay ``paid``, shape (result,)."""
-    payoffs = paid[:, None, None]
-    settled = np.ones(payoffs.shape, dtype=bool)
-    nothing = np.zeros((1, 0), dtype=np.int64)
-    return Leg(0, turn, nothing, np.zeros((len(paid), 1), dtype=np.int64), payoffs, settled)
-
-
-def _tabulated(casting: Casting, utility: Utility) -> Array:
-    """Return a utility as fractions, shape (combination, casts)."""
-    if isinstance(utility, str):
-        values = [[value] * casting.casts for value in _named(casting, utility)]
-    elif callable(utility):
-        made = range(1, casting.casts + 1)
-        values = [[utility(faces, casts) for casts in made] for faces in casting.combinations]
-    else:
-        table = np.asarray(utility, dtype=object)
-        shape = (len(casting.combinations), casting.casts)
-        if table.shape != shape:
-            raise InputError(
-                f"utility must be a table of shape {shape} (combination, casts), got {table.shape}"
-            )
-        values = table.tolist()
-    return np.array([[_fraction(value) for value in row] for row in values], dtype=object)
-
-
-def _named(casting: Casting, utility: str) -> list[int]:
-    """Return the utility of each combination, for a utility with a name."""
-    kind, _, goals = utility.partition(":")
-    if utility == "sum":
-        return [sum(faces) for faces in casting.combinations]
-    if utility == "transfer":
-        if casting.dice != 3:
-            raise InputError(f"utility 'transfer' needs dice = 3, got {casting.dice}")
-        return [tokens(faces) for faces in casting.combinations]
-    if kind in ("goal", "goals") and goals:
-        wanted = [casting.parse(goal) for goal in goals.split(",")]
-        if kind == "goals" or len(wanted) == 1:
-            return [wanted.count(faces) for faces in casting.combinations]
-    raise InputError(
-        "utility must be 'transfer', 'sum', 'goal:<faces>', 'goals:<faces>,<faces>', 'set', a "
-        f"function or a table, got {utility!r}"
-    )
-
-
-def _fraction(value: Any) -> Fraction:
-    """Read a finite number exactly; a text may have no exponent, as it could be too large."""
-    try:
-        if isinstance(value, str) and re.fullmatch(r"-?\d+([/.]\d+)?", value) is None:
-            raise ValueError
-        number = Fraction(value.item() if isinstance(value, np.generic) else value)
-        float(number)  # payoffs become floats, too; numbers too large for a float overflow
-        return number
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise InputError(f"utility must be finite numbers, got {reprlib.repr(value)}") from None
-
-
-def digest(utilities: Array | None) -> str:
-    """Return a name for a table of utilities: a hash of its numbers."""
-    text = repr([] if utilities is None else utilities.tolist())
-    return f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+MANY = 100  # dice; every limit on sizes is lower
 
 
 class FourTwoOne(TurnGame):
@@ -265,24 +95,30 @@ class FourTwoOne(TurnGame):
         if self.duration is not None and self.duration > self.casts:
             raise InputError(f"duration must be at most casts = {casts}, got {duration}")
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
-        self.num_players = 2 if is_set(utility) else 1
-        self._casting = Casting(self.dice, self.faces, self.casts)
-        check_states(self, *self._casting.count(self.num_players == 2, self.duration))
-        self.subsets = self._casting.subsets
-        self.combinations = self._casting.combinations
-        self.ranks = self._casting.ranks
         self._utility = utility if isinstance(utility, str) else None
-        played = round_of(self._casting, utility, self.duration, self.tie)
-        self.utilities = played.utilities
-        self._shown = repr(self._utility) if self._utility else digest(self.utilities)
+        in_set = self._utility == "set"
+        self.num_players = 2 if in_set else 1
+        check_states(self, *count_states(self.dice, self.faces, self.casts, in_set, duration))
+        sizes = range(self.dice + 1)
+        self.subsets = list(chain.from_iterable(subsets(range(self.dice), size) for size in sizes))
+        self.combinations = combinations(self.dice, self.faces)
+        self.ranks = hierarchy(self.faces) if self.dice == 3 else None
+        known = []
+        if in_set:
+            if self.ranks is None:
+                raise InputError(f"utility 'set' needs dice = 3, as (54) ranks three, got {dice}")
+            if duration is not None:
+                raise InputError(f"duration must be None in a set, got {duration}")
+            known = [("casts imposed", self.casts + 1), ("rank to beat", len(self.ranks) + 1)]
+        self.utilities = None if in_set else frozen(self._tabulated(utility))
         faces_seen = self.faces + 1
         observed = [
             *[(f"accumulated {i + 1}", faces_seen) for i in range(self.dice - 1)],
             *[(f"cast {i + 1}", faces_seen) for i in range(self.dice)],
             ("casts made", self.casts + 1),
-            *played.known,
+            *known,
         ]
-        super().__init__(played.legs(), self.num_players, observed)
+        super().__init__(list(self._legs()), self.num_players, observed)
 
     @property
     def utility(self) -> str | tuple[tuple[str, ...], ...]:
@@ -294,18 +130,26 @@ class FourTwoOne(TurnGame):
 
     def __repr__(self) -> str:
         tie = f", tie={self.tie!r}" if self.utilities is None or self.tie != "half" else ""
+        shown = repr(self._utility)
+        if self._utility is None:  # the hash of a table
+            text = repr(np.array(self.utilities).tolist())
+            shown = f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
         return (
             f"FourTwoOne(dice={self.dice}, faces={self.faces}, casts={self.casts}, "
-            f"utility={self._shown}, duration={self.duration}{tie})"
+            f"utility={shown}, duration={self.duration}{tie})"
         )
 
-    def turn(self, casts: int, imposed: bool) -> Turn:
-        """Return the tables of a turn (see ``Casting.turn``)."""
-        return self._casting.turn(casts, imposed)
+    # ------------------------------------------------------------------ the turn
 
     def options(self, cast: Combination) -> Iterator[tuple[int, Combination]]:
         """List the actions after a cast, and the faces that each accumulates."""
-        return self._casting.options(cast)
+        listed = set()
+        for action, dice in enumerate(self.subsets):
+            if all(die < len(cast) for die in dice):
+                taken = tuple(cast[die] for die in dice)
+                if taken not in listed:
+                    listed.add(taken)
+                    yield action, taken
 
     def parse(self, goal: str) -> Combination:
         """Read a combination written as digits, such as 421.
@@ -313,4 +157,202 @@ class FourTwoOne(TurnGame):
         Raises:
             InputError: if the text is no combination of this game.
         """
-        return self._casting.parse(goal)
+        faces = tuple(sorted(int(digit) for digit in goal if digit in "123456789"))
+        if faces not in self.combinations or len(goal) != self.dice:
+            raise InputError(
+                f"goal must be {self.dice} digits from 1 to {self.faces}, got {goal!r}"
+            )
+        return faces
+
+    def _turn(self, casts: int, imposed: bool) -> Turn:
+        """Return the tables of a turn.
+
+        Afterstates are (casts made, faces accumulated). Results are the combinations; if the player
+        may stop early, the combinations after one cast, then those after two casts, and so on.
+
+        Args:
+            casts: the largest number of casts.
+            imposed: whether the player must make all casts.
+        """
+        held = [part for size in range(self.dice) for part in combinations(size, self.faces)]
+        afterstates: list[tuple[int, Combination]] = [(0, ())]
+        afterstates += [(made, part) for made in range(1, casts) for part in held]
+        numbers = {afterstate: number for number, afterstate in enumerate(afterstates)}
+        results = {combination: number for number, combination in enumerate(self.combinations)}
+        shown = [combinations(dice, self.faces) for dice in range(self.dice, 0, -1)]
+        rolls = np.zeros((self.dice, len(shown[0])), dtype=object)
+        for row, casts_shown in enumerate(shown):
+            rolls[row, : len(casts_shown)] = [redundancy(cast) for cast in casts_shown]
+        moves: list[tuple[int, int, bool, int]] = []  # state, action, whether it ends, where to
+        seen: list[list[int]] = []
+        for made, faces in afterstates:
+            for cast in shown[len(faces)]:
+                for action, taken in self.options(cast):
+                    total = tuple(sorted(faces + taken))
+                    if len(total) < self.dice and made + 1 < casts:
+                        moves.append((len(seen), action, False, numbers[made + 1, total]))
+                    elif len(total) == self.dice and (made + 1 == casts or not imposed):
+                        stops = 0 if imposed else made * len(results)
+                        moves.append((len(seen), action, True, stops + results[total]))
+                padding = [0] * (self.dice - 1 - len(faces))
+                seen.append([*faces, *padding, *cast, *[0] * len(faces), made + 1])
+        state, action, *entries = np.array(moves).T
+        legal, ends, leads_to = np.zeros((3, len(seen), len(self.subsets)), dtype=np.int64)
+        for table, entry in zip((legal, ends, leads_to), (1, *entries), strict=True):
+            table[state, action] = entry
+        return Turn(
+            rolls,
+            np.array([made for made, _ in afterstates]),
+            np.array([len(faces) for _, faces in afterstates]),
+            legal.astype(bool),
+            ends.astype(bool),
+            leads_to,
+            np.array(seen),
+            len(results) * (1 if imposed else casts),
+        )
+
+    # ------------------------------------------------------------------ the round
+
+    def _legs(self) -> Iterator[Leg]:
+        """Yield the leg of the first player, and in a set the second's for each number of casts.
+
+        The contexts of the second player are the results of the first player.
+        """
+        first = self._turn(self.duration or self.casts, imposed=self.duration is not None)
+        results = first.num_results
+        if self.utilities is not None:
+            paid = self.utilities.T.ravel()
+            if self.duration is not None:
+                paid = self.utilities[:, self.duration - 1]
+            nothing, ended = np.zeros((1, 0), np.int64), np.zeros((results, 1), np.int64)
+            yield Leg(0, first, nothing, ended, paid[:, None, None], np.ones((results, 1, 1), bool))
+            return
+        assert self.ranks is not None
+        ranks, number = self.ranks, len(self.ranks)
+        following = 1 + np.arange(results)[:, None]
+        unpaid = np.full((results, 1, 2), Fraction(0), dtype=object)
+        yield Leg(0, first, np.array([[0, number]]), following, unpaid, unpaid != 0)
+        halves = 1 + np.sign(ranks[:, None] - ranks)  # (own result, result to beat)
+        tied = Fraction(1, 2) if self.tie == "half" else Fraction(0)
+        second = np.array([Fraction(0), tied, Fraction(1)], dtype=object)[halves]
+        payoffs = np.stack([1 - second, second], axis=-1)
+        for casts in range(1, self.casts + 1):
+            known = np.stack([np.full(number, casts), ranks], axis=1)
+            ended, everyone = np.zeros_like(halves), np.ones(payoffs.shape, dtype=bool)
+            yield Leg(1, self._turn(casts, imposed=True), known, ended, payoffs, everyone)
+
+    # ------------------------------------------------------------------ the utility
+
+    def _tabulated(self, utility: Utility) -> Array:
+        """Return a utility as fractions, shape (combination, casts)."""
+        if isinstance(utility, str):
+            values = [[value] * self.casts for value in self._named(utility)]
+        elif callable(utility):
+            made = range(1, self.casts + 1)
+            values = [[utility(faces, casts) for casts in made] for faces in self.combinations]
+        else:
+            table = np.asarray(utility, dtype=object)
+            shape = (len(self.combinations), self.casts)
+            if table.shape != shape:
+                raise InputError(
+                    f"utility must be a table of shape {shape} (combination, casts), got "
+                    f"{table.shape}"
+                )
+            values = table.tolist()
+        return np.array([[_fraction(value) for value in row] for row in values], dtype=object)
+
+    def _named(self, utility: str) -> list[int]:
+        """Return the utility of each combination, for a utility with a name."""
+        kind, _, goals = utility.partition(":")
+        if utility == "sum":
+            return [sum(faces) for faces in self.combinations]
+        if utility == "transfer":
+            if self.dice != 3:
+                raise InputError(f"utility 'transfer' needs dice = 3, got {self.dice}")
+            return [tokens(faces) for faces in self.combinations]
+        if kind in ("goal", "goals") and goals:
+            wanted = [self.parse(goal) for goal in goals.split(",")]
+            if kind == "goals" or len(wanted) == 1:
+                return [wanted.count(faces) for faces in self.combinations]
+        raise InputError(
+            "utility must be 'transfer', 'sum', 'goal:<faces>', 'goals:<faces>,<faces>', 'set', a "
+            f"function or a table, got {utility!r}"
+        )
+
+
+def _fraction(value: Any) -> Fraction:
+    """Read a finite number exactly; a text may have no exponent, as it could be too large."""
+    try:
+        if isinstance(value, str) and re.fullmatch(r"-?\d+([/.]\d+)?", value) is None:
+            raise ValueError
+        number = Fraction(value.item() if isinstance(value, np.generic) else value)
+        float(number)  # payoffs become floats, too; numbers too large for a float overflow
+        return number
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise InputError(f"utility must be finite numbers, got {reprlib.repr(value)}") from None
+
+
+def digest(utilities: Array | None) -> str:
+    """Return a name for a table of utilities: a hash of its numbers."""
+    text = repr([] if utilities is None else utilities.tolist())
+    return f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+
+
+def count_states(
+    dice: int, faces: int, casts: int, in_set: bool, duration: int | None = None
+) -> tuple[float, float]:
+    """Count the states of a round and the entries of its tables before they are made.
+
+    Args:
+        dice: number of dice.
+        faces: faces of each die.
+        casts: the largest number of casts.
+        in_set: whether two players play, as in a set.
+        duration: the number of casts that the only player must make; None for up to ``casts``.
+    """
+    kinds, most, rounds = bounded(faces, casts, duration or casts)
+    dice = min(dice, MANY)
+    parts = [choose(size + kinds - 1, size) for size in range(dice + 1)]
+    results = parts[-1]
+    layer = sum(parts[size] * parts[dice - size] for size in range(dice))  # after a cast
+    states = layer * (rounds - 1) + results
+    following = layer * most * (most - 1) / 2 + most * results
+    turns, contexts = states + following * in_set, results if in_set else 1
+    tables = turns * 2**dice + results * most * contexts
+    return states + following * results * in_set, tables
+
+
+def tokens(faces: Combination) -> int:
+    """Return the tokens that a combination of three dice is worth (Table 5)."""
+    if faces == (1, 2, 4):
+        return 10
+    if faces == (1, 1, 1):
+        return 7
+    if faces[:2] == (1, 1) or faces[0] == faces[2]:
+        return faces[2]
+    if faces[0] + 2 == faces[1] + 1 == faces[2]:
+        return 2
+    return 1
+
+
+def hierarchy(faces: int) -> IntArray:
+    """Return the rank by (54), 0 the lowest, of the combinations in lexicographic order.
+
+    From the highest down the order is 421, 111, then f11 and fff by falling f, then the sequences,
+    then all others; the last two by the number that their falling faces form.
+    """
+
+    def height(combination: Combination) -> tuple[int, Sequence[int]]:
+        worth = tokens(combination)
+        paired = combination[:2] == (1, 1)
+        if combination == (1, 2, 4):
+            return 5, ()
+        if combination == (1, 1, 1):
+            return 4, ()
+        if paired or combination[0] == combination[2]:
+            return 3, (combination[2], paired)
+        return (2 if worth == 2 else 1), combination[::-1]
+
+    order = sorted(combinations(3, faces), key=height)
+    places = {combination: place for place, combination in enumerate(order)}
+    return frozen(np.array([places[combination] for combination in combinations(3, faces)]))

@@ -10,10 +10,16 @@ from ...core.board import Layout, Row, Tokens
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
+from .game import Combination
 from .match import FourTwoOneMatch
-from .presentation import FourTwoOnePresentation
-from .ranking import Combination
-from .wording import in_words, ranking_rule, turn_rules, worth_rule, worth_table
+from .presentation import (
+    FourTwoOnePresentation,
+    in_words,
+    ranking_rule,
+    turn_rules,
+    worth_rule,
+    worth_table,
+)
 
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {

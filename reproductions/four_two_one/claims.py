@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from exactdice.games import FourTwoOne
-from exactdice.games.four_two_one.ranking import Combination, hierarchy, tokens
+from exactdice.games.four_two_one.game import Combination, hierarchy, tokens
 
 from ..claim import At, Claim, printed_table
 from .charts import chart_claims

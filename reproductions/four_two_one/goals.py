@@ -14,7 +14,7 @@ from exactdice.baselines.task import initial_law
 from exactdice.core.dice import combinations
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import FourTwoOne
-from exactdice.games.four_two_one.ranking import Combination
+from exactdice.games.four_two_one.game import Combination
 
 from ..claim import At, Claim
 from .laws import best, probability

@@ -13,7 +13,7 @@ from exactdice.baselines.solving.solver import solve
 from exactdice.baselines.task import Task
 from exactdice.core.dice import combinations, redundancy
 from exactdice.games import FourTwoOne
-from exactdice.games.four_two_one.ranking import Combination
+from exactdice.games.four_two_one.game import Combination
 
 from ..claim import At, Claim
 from .charts import law

@@ -21,7 +21,7 @@ from exactdice.baselines.solving.occupancy import play
 from exactdice.baselines.task import Task
 from exactdice.core import FLOATS, FloatArray
 from exactdice.games import FourTwoOneMatch
-from exactdice.games.four_two_one.phases import Phase
+from exactdice.games.four_two_one.match import Phase
 
 #: Probabilities that differ by at most this count as equal; all others here differ by 1e-3 or more.
 SAME = 1e-10

@@ -7,7 +7,7 @@ from exactdice.baselines.solving.solver import outcome_distribution, solve
 from exactdice.baselines.task import Task
 from exactdice.core.dice import combinations
 from exactdice.games import FourTwoOne
-from exactdice.games.four_two_one.ranking import tokens
+from exactdice.games.four_two_one.game import tokens
 
 from ..claim import At, Claim
 from .laws import probability

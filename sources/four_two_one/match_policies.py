@@ -26,7 +26,7 @@ import numpy as np
 from ...baselines.solving.induction import equilibrium
 from ...core import Array, InputError, IntArray
 from ...games import FourTwoOneMatch
-from ...games.four_two_one.phases import Phase
+from ...games.four_two_one.match import Phase
 from ..turn import solve_turn
 
 Aim = Literal["net", "capped", "set"]

@@ -13,7 +13,7 @@ from exactdice.baselines import (
     solve,
 )
 from exactdice.games import FourTwoOne, Greed, InputError
-from exactdice.games.four_two_one.ranking import tokens
+from exactdice.games.four_two_one.game import tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactdice.core.moves import transitions
 from exactdice.games import FourTwoOne, present
-from exactdice.games.four_two_one.ranking import hierarchy, tokens
+from exactdice.games.four_two_one.game import hierarchy, tokens
 from hypothesis import given
 from hypothesis import strategies as st
 
