@@ -15,8 +15,11 @@ from typing import Any
 from . import __version__
 from .baselines.scoring.certificate_file import printable
 from .core import InputError, sizes
-from .exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED
 
+#: Exit codes besides 0 (success), 1 (a finding, such as a false claim) and 2 (a user's mistake).
+FAILED = 70  # an error of this package or of a library, with a traceback; EX_SOFTWARE of sysexits.h
+INTERRUPTED = 130  # Ctrl-C ended the command
+BROKEN_PIPE = 141  # the reader of the output closed it
 #: The extra of the package that installs a library.
 EXTRAS = {
     "flask": "web",
@@ -49,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 code = _run(_parse(words))
         finally:
             sys.stdout.flush()  # so that the handlers below catch its errors
-        sys.exit(code)
+        sys.exit(code or 0)
     except (BrokenPipeError, SystemExit) as end:
         if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):
             raise
@@ -104,7 +107,7 @@ def _parse(words: list[str]) -> Any:
     if words == ["--version"]:  # which needs no libraries
         print(f"exactdice {__version__}")
         sys.exit(0)
-    from .commands.parsing import parse
+    from .commands import parse
 
     said = io.StringIO()
     try:
@@ -122,7 +125,7 @@ def _parse(words: list[str]) -> Any:
         print(said.getvalue(), end="", file=sys.stderr)
 
 
-def _run(options: Any) -> int:
+def _run(options: Any) -> int | None:
     sizes.limit_factor()  # refuses a wrong EXACTDICE_LIMIT for every command
     from .commands import COMMANDS
 

@@ -1,56 +1,120 @@
-"""The commands: each is a module with a dataclass of options and a function ``run``.
+"""The commands: each is a dataclass of options and a function.
 
-``run`` takes the options and returns the exit code. It imports the libraries of an extra when it is
-called, so that the help and most commands do not need them.
+The function takes the options and returns the exit code, or None for success. It imports the
+libraries of an extra when it is called, so that the help and most commands do not need them.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NamedTuple, Union, cast, get_type_hints
+
+import tyro
+from docstring_parser import parse_from_object
 
 from ..agents.board.config import BenchmarkConfig
 from ..agents.runs.config import TrainConfig
 from ..agents.tuning.config import TuneConfig
-from . import (
-    audit,
-    benchmark,
-    board,
-    compare,
-    describe,
-    diagnose,
-    play,
-    plot,
-    report,
-    score,
-    solve,
-    submit,
-    train,
-    tune,
-    verify,
-)
+from ..core import InputError, one_of
+from . import diagnosis, entries, play, plot, scores, tasks, training, verify
 
 
 class Command(NamedTuple):
     """A command: the class of its options, and the function that carries it out."""
 
     options: type[Any]
-    run: Callable[[Any], int]
+    run: Callable[[Any], int | None]
 
 
 #: All commands by name, in the order of the help.
 COMMANDS = {
-    "train": Command(TrainConfig, train.run),
-    "score": Command(score.ScoreConfig, score.run),
-    "compare": Command(compare.CompareConfig, compare.run),
-    "verify": Command(verify.VerifyConfig, verify.run),
-    "audit": Command(audit.AuditConfig, audit.run),
-    "solve": Command(solve.SolveConfig, solve.run),
-    "describe": Command(describe.DescribeConfig, describe.run),
-    "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
-    "benchmark": Command(BenchmarkConfig, benchmark.run),
-    "tune": Command(TuneConfig, tune.run),
-    "submit": Command(submit.SubmitConfig, submit.run),
-    "board": Command(board.BoardConfig, board.run),
-    "plot": Command(plot.PlotConfig, plot.run),
-    "report": Command(report.ReportConfig, report.run),
-    "play": Command(play.PlayConfig, play.run),
+    "train": Command(TrainConfig, training.run_train),
+    "score": Command(scores.ScoreConfig, scores.run_score),
+    "compare": Command(scores.CompareConfig, scores.run_compare),
+    "verify": Command(verify.VerifyConfig, verify.run_verify),
+    "audit": Command(diagnosis.AuditConfig, diagnosis.run_audit),
+    "solve": Command(tasks.SolveConfig, tasks.run_solve),
+    "describe": Command(tasks.DescribeConfig, tasks.run_describe),
+    "diagnose": Command(diagnosis.DiagnoseConfig, diagnosis.run_diagnose),
+    "benchmark": Command(BenchmarkConfig, training.run_benchmark),
+    "tune": Command(TuneConfig, training.run_tune),
+    "submit": Command(entries.SubmitConfig, entries.run_submit),
+    "board": Command(entries.BoardConfig, entries.run_board),
+    "plot": Command(plot.PlotConfig, plot.run_plot),
+    "report": Command(scores.ReportConfig, scores.run_report),
+    "play": Command(play.PlayConfig, play.run_play),
 }
+#: Defaults that the help leaves out: its sentence on the option says what happens then.
+UNSAID = ("", "None", "False")
+
+
+def parse(words: Sequence[str]) -> Any:
+    """Read the words of the command line as the options of a command.
+
+    Raises:
+        InputError: if there is no such command, or an option is given twice.
+        SystemExit: after the help, or after the message of tyro for words that are no options.
+    """
+    if words and not words[0].startswith("-"):
+        one_of("command", words[0], tuple(COMMANDS))
+    names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
+    names = [name.replace("--no-", "--", 1) for name in names]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1 and name != "--"]
+    if twice:  # tyro would silently take the last one
+        raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
+    options: Any = Union[  # noqa: UP007  of as many as there are
+        tuple(
+            Annotated[command.options, tyro.conf.subcommand(name)]
+            for name, command in COMMANDS.items()
+        )
+    ]
+    registry = tyro.constructors.ConstructorRegistry()
+    registry.struct_rule(_fields)
+    return tyro.cli(
+        options,
+        prog="exactdice",
+        description="Dice games whose optimum is known exactly. --version prints the version.",
+        args=list(words),
+        config=(tyro.conf.DisallowNone,),
+        registry=registry,
+    )
+
+
+def _fields(
+    info: tyro.constructors.StructTypeInfo,
+) -> tyro.constructors.StructConstructorSpec | None:
+    """List the options of a command for tyro, whose own help breaks sentences at ends of lines."""
+    if info.type not in [command.options for command in COMMANDS.values()]:
+        return None
+    hints = get_type_hints(info.type, include_extras=True)
+    texts = _texts(info.type)
+    hidden = tyro.conf.arg(help_behavior_hint=_default)
+    fields = tuple(
+        tyro.constructors.StructFieldSpec(
+            name=field.name,
+            type=cast(Any, Annotated[hints[field.name], hidden]),
+            default=_default_of(field),
+            helptext=texts.get(field.name),
+        )
+        for field in dataclasses.fields(info.type)
+    )
+    return tyro.constructors.StructConstructorSpec(instantiate=info.type, fields=fields)
+
+
+def _default(label: str) -> str:
+    return "" if label in UNSAID else f"(default: {label})"
+
+
+def _default_of(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return tyro.MISSING if field.default is dataclasses.MISSING else field.default
+
+
+def _texts(options: type[Any]) -> dict[str, str]:
+    """Give the sentences on each option, its paragraphs on one line each."""
+    texts: dict[str, str] = {}
+    for base in reversed(options.__mro__[:-1]):
+        for entry in parse_from_object(base).params:
+            paragraphs = (entry.description or "").split("\n\n")
+            texts[entry.arg_name] = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    return texts

@@ -9,7 +9,6 @@ import tyro
 
 from ..agents.runs.options import GameWord, Keywords
 from ..core import InputError
-from ..exit_codes import INTERRUPTED
 from ..games import DEFAULT_GAME
 from ..play.record import GameRecord, new_seed, options_of, read_record
 
@@ -79,32 +78,31 @@ class PlayConfig:
             raise InputError(f"port must be from 1 to {2**16 - 1}, got {self.port}")
 
 
-def run(options: PlayConfig) -> int:
+def run_play(options: PlayConfig) -> None:
     """Play a new or a saved game."""
     if options.statistics and not options.web:
         from ..play.terminal_training import tell_statistics
 
         tell_statistics()
-        return 0
+        return
     record = _record(options)
     if options.web:
         from ..play.web import serve
 
         serve(record, options.port, _page(options), options.watch)
-        return 0
-    if options.puzzles:
+    elif options.puzzles:
         from ..play.terminal_training import practise
 
         practise(record, options.puzzles)
-        return 0
-    if options.watch is not None:
+    elif options.watch is not None:
         from ..play.terminal_training import watch
 
         watch(record, options.watch)
-        return 0
-    from ..play.terminal import play
+    else:
+        from ..play.terminal import play
 
-    return 0 if play(record, options.save or options.resume) else INTERRUPTED
+        if not play(record, options.save or options.resume):
+            raise KeyboardInterrupt  # which has ended the game
 
 
 def _page(options: PlayConfig) -> str:

@@ -1,6 +1,5 @@
 """``exactdice plot``: draw a chart, or the gallery of all charts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -60,17 +59,22 @@ class PlotConfig:
         return self.what[:1] == ("gallery",)
 
 
-def run(options: PlotConfig) -> int:
+def run_plot(options: PlotConfig) -> None:
     """Draw one picture, or the gallery; or list the charts."""
     if options.is_gallery:
-        return _gallery(options.folder or Path("gallery"), options.what[1:], options.only)
+        from ..look.gallery import write_gallery
+
+        folder = options.folder or Path("gallery")
+        with shown_progress():
+            drawn = len(write_gallery(folder, options.what[1:], options.only))
+        print(f"{drawn} {plural(drawn, 'picture')} drawn in {folder}")
+        return
     from ..look.charts import format_of
     from ..look.plotting import NAMES, list_charts, picture
 
     if not options.what:
         print(list_charts())
-        return 0
-
+        return
     name = options.what[0]
     path = options.picture or Path(f"{name if name in NAMES else 'learning'}.png")
     format_of(path)  # refuses a wrong ending before anything is computed
@@ -80,13 +84,3 @@ def run(options: PlotConfig) -> int:
 
         draw(shown, path)
     print(f"{shown.caption}\ndrawn in {path}")
-    return 0
-
-
-def _gallery(folder: Path, runs: Sequence[str], only: str | None) -> int:
-    from ..look.gallery import write_gallery
-
-    with shown_progress():
-        drawn = len(write_gallery(folder, runs, only))
-    print(f"{drawn} {plural(drawn, 'picture')} drawn in {folder}")
-    return 0

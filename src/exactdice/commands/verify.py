@@ -61,7 +61,7 @@ def _files(places: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
             yield place, place / "certificate.npz" if folder else place
 
 
-def run(options: VerifyConfig) -> int:
+def run_verify(options: VerifyConfig) -> int:
     """Check every certificate, even after one that does not hold or cannot be read."""
     code = 0
     rules = None if options.game is None else find_game(options.game)  # which registers it

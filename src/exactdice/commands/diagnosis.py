@@ -1,4 +1,4 @@
-"""``exactdice audit``: check what a learning algorithm has recorded."""
+"""``exactdice audit`` and ``diagnose``: what a learning algorithm records and learns from."""
 
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -30,7 +30,7 @@ class AuditConfig:
     """Keyword arguments of the environment: --env max_score 50 seat 1 encoding one_hot_float."""
 
 
-def run(options: AuditConfig) -> int:
+def run_audit(options: AuditConfig) -> int:
     """Print the report."""
     import_module("scipy.sparse")  # the audit needs it: say so before the file is read
 
@@ -38,3 +38,25 @@ def run(options: AuditConfig) -> int:
         report = audit_file(environment_from_options(options.game, options.env), options.file)
     print(report)
     return 0 if report.ok else 1
+
+
+@dataclass(frozen=True)
+class DiagnoseConfig:
+    """Compute how good the numbers are that a run learns from, for each of its models.
+
+    The figures are those of ``train --diagnose``; they are also written into the run folder, as
+    diagnosis-models.csv.
+    """
+
+    run_folder: tyro.conf.Positional[Path]
+    """Run folder, of a finished run or of one with a checkpoint."""
+
+
+def run_diagnose(options: DiagnoseConfig) -> None:
+    """Print the figures of a run's models."""
+    from rich.console import Console
+
+    from ..diagnose.training.folder import FILE, diagnose_models, print_models
+
+    print_models(diagnose_models(options.run_folder), Console())
+    print(f"written in {options.run_folder / FILE}")

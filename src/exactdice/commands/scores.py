@@ -1,4 +1,4 @@
-"""``exactdice compare``: two agents side by side."""
+"""``exactdice score``, ``report`` and ``compare``: agents, scored exactly."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +18,64 @@ from ..core.words import to_you
 
 SHOWN = 10  # differences in the table
 _Agent = tyro.conf.arg(metavar="AGENT")
+
+
+@dataclass(frozen=True)
+class ScoreConfig(AgentOptions):
+    """Score a trained run, or a policy by name, exactly."""
+
+    ceiling: bool = False
+    """Also train a network like the run's on the optimal policy and score it: the best that the
+    network could learn. Takes a quarter of a minute."""
+
+
+def run_score(options: ScoreConfig) -> None:
+    """Print the score of a run's model, or of a policy by its name or from a file."""
+    from rich.console import Console
+
+    from ..agents.runs.report import compute, report
+
+    if not options.is_run:
+        options.refuse("a run folder", ceiling=options.ceiling)
+    with shown_progress():
+        score = options.score()
+        compute(score)
+    report(score, Console())
+    if options.ceiling:
+        _print_ceiling(options)
+
+
+def _print_ceiling(options: ScoreConfig) -> None:
+    """Print how well the network of a run can play at best."""
+    from ..agents.learners.ceiling import ceiling
+    from ..agents.runs.folders import load_model
+
+    model, env = load_model(Path(options.policy), options.model or "final")
+    highest = ceiling(model, env.task)
+    print(
+        "the ceiling, the same network fitted to the optimal policy: "
+        f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
+    )
+
+
+@dataclass(frozen=True)
+class ReportConfig(AgentOptions):
+    """Write a self-contained web page about an agent: score, mistakes, learning curve."""
+
+    page: Path = Path("report.html")
+    """File to write, which ends in .html."""
+
+
+def run_report(options: ReportConfig) -> None:
+    """Write the page of an agent, and print the score."""
+    from ..look.report import write_report
+
+    with shown_progress():
+        score = write_report(options, options.page)
+    print(
+        f"{score.policy}: normalised score {score.normalized:.6f}, regret {score.regret:.6f}\n"
+        f"written in {options.page}; open it in a browser"
+    )
 
 
 @dataclass(frozen=True)
@@ -42,7 +100,7 @@ class CompareConfig:
     actions."""
 
 
-def run(options: CompareConfig) -> int:
+def run_compare(options: CompareConfig) -> None:
     """Print the comparison."""
     from rich.console import Console
     from rich.text import Text
@@ -57,7 +115,6 @@ def run(options: CompareConfig) -> int:
             console.print(Text(part), soft_wrap=True)
         else:
             part.show(console)
-    return 0
 
 
 def _compare(options: CompareConfig) -> Comparison:

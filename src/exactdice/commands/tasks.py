@@ -1,17 +1,49 @@
-"""``exactdice describe``: exact properties of tasks."""
+"""``exactdice solve`` and ``describe``: games themselves, without an agent."""
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import tyro
 
 from ..agents.board.ladders import LadderWords, find_ladder
 from ..agents.runs.options import GameName, Keywords, task_from_options
-from ..baselines import describe
+from ..baselines import describe, solve
 from ..baselines.scoring.description import PROPERTIES
-from ..core import InputError, Table
+from ..baselines.task import first_law
+from ..core import FLOATS, InputError, Table
+from ..core.presentation import present
 from ..core.progress import shown_progress
 from ..core.words import listed
 from ..games import DEFAULT_GAME
+
+
+@dataclass(frozen=True)
+class SolveConfig:
+    """Solve a game exactly and print its optimum."""
+
+    game: tyro.conf.Positional[GameName] = DEFAULT_GAME
+    """Game to solve, in upper or lower case."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
+
+    exact: bool = False
+    """Print the value as a fraction, computed with integers."""
+
+
+def run_solve(options: SolveConfig) -> None:
+    """Print the optimal value, and the optimal moves of the likeliest first position."""
+    task = task_from_options(options.game, options.env)
+    with shown_progress():
+        solution = solve(task, exact=options.exact)
+    within = f", right within {solution.error_bound:.1e}" if solution.error_bound else ""
+    print(f"{task.words}: optimal value {solution.value}{within}")
+    start = first_law(task, FLOATS).start
+    likeliest = task.game.observe(start.states[[np.argmax(start.chances)]], task.seat)[0]
+    actions = solution.optimal_actions(likeliest)
+    words = present(task.game)
+    moves = " or ".join(words.describe_move(likeliest, int(action)) for action in actions)
+    print(f"likeliest first position: {words.describe(likeliest)}; optimal play {moves}")
 
 
 @dataclass(frozen=True)
@@ -57,7 +89,7 @@ class DescribeConfig:
         ]
 
 
-def run(options: DescribeConfig) -> int:
+def run_describe(options: DescribeConfig) -> None:
     """Describe every task, and print the table."""
     tasks = options.tasks()
     built = [task_from_options(game, env) for _, game, env in tasks]  # before any is computed
@@ -71,9 +103,8 @@ def run(options: DescribeConfig) -> int:
             for heading, each in zip(headings, found, strict=True)
         ]
         print(Table(header, rows).csv(), end="")
-        return 0
+        return
     for heading, each in zip(headings, found, strict=True):
         print(f"{heading}: {each.task.words}")
     texts = [[figure.label, *map(figure.text, found)] for figure in PROPERTIES]
     print(f"\n{Table(['', *headings], texts).markdown(aligned=True)}")
-    return 0

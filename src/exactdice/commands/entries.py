@@ -1,0 +1,122 @@
+"""``exactdice submit`` and ``board``: an entry of the public board, and the board itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from ..agents.runs.options import TrackName
+from ..core import at_least
+
+
+@dataclass(frozen=True)
+class SubmitConfig:
+    """Make an entry of the public board, a folder with certificates and a card, and verify it."""
+
+    place: tyro.conf.Positional[Path]
+    """Folder of a benchmark on a track; or a folder of certificates of any program, with names of
+    a game and a seed, such as Greed-0.npz."""
+
+    title: str
+    """Name of the entry on the board."""
+
+    link: str
+    """Address of the code or the paper, which begins with https://."""
+
+    algorithm: str | None = None
+    """Learning algorithm. Of run folders: which one, if there are several."""
+
+    hardware: str = "not said"
+    """The hardware that trained the runs."""
+
+    track: TrackName | None = None
+    """Track of certificates; runs know theirs, as they know moves and seconds."""
+
+    moves: int | None = None
+    """Largest number of moves of a run, exploration included, for certificates."""
+
+    seconds: float | None = None
+    """Mean seconds of a run, for certificates."""
+
+    folder: Path | None = None
+    """Folder of the entry, which must not exist. Default: entries/ with the track and the title."""
+
+    jobs: int = -1
+    """Number of certificates that are verified at the same time; -1 for the number of
+    processors."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once."""
+        if self.jobs != -1:
+            at_least("jobs", self.jobs, 1)
+
+
+def run_submit(options: SubmitConfig) -> None:
+    """Make the entry, and print its score."""
+    from ..agents.board.pool import processors
+    from ..agents.entries.submission import submit
+    from ..agents.entries.tables import CLAIMS
+
+    names = ("title", "link", "algorithm", "track", "moves", "seconds", "hardware")
+    said = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    jobs = processors() if options.jobs == -1 else options.jobs
+    found = submit(options.place, said, options.folder, jobs)
+    nines = [figures.nines for figures in found.figures.values()]
+    print(
+        f"{found.entry.folder}: {len(nines)} certificates hold, "
+        f"mean nines {sum(nines) / len(nines):.3f}\n{CLAIMS}"
+    )
+
+
+@dataclass(frozen=True)
+class BoardConfig:
+    """Verify every certificate of a folder of entries anew, and write the board of each track.
+
+    The exit code is 0 if all entries hold, 1 if one is refused; the others are on the board.
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """Folder of the entries; ``exactdice submit`` makes them."""
+
+    output: Path = Path("runs/board")
+    """Folder for the page, the table (Markdown) and the CSV file of each track."""
+
+    accepted: Path | None = None
+    """Folder of the entries that stand already: they must be unchanged, and a copy of one of them
+    is refused, whatever its name. Default: of two copies the later name is refused."""
+
+    summary: Path | None = None
+    """File for a text of what holds and what does not, in Markdown, as long as a comment may be."""
+
+    jobs: int = -1
+    """Number of certificates that are verified at the same time; -1 for the number of
+    processors."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once."""
+        if self.jobs != -1:
+            at_least("jobs", self.jobs, 1)
+
+
+def run_board(options: BoardConfig) -> int:
+    """Verify the entries; print what holds and what does not, and where the boards are."""
+    from ..agents.board.pool import processors
+    from ..agents.entries.admission import admit
+    from ..agents.entries.tables import CLAIMS, boards_of, summary
+    from ..core import make_folder, write_file
+    from ..look.entries import write
+
+    jobs = processors() if options.jobs == -1 else options.jobs
+    found = admit(options.folder, jobs, options.accepted)
+    for held in found.verified:
+        print(f"holds: {held.entry.name}")
+    for name, reason in found.refused.items():  # no line begins with the text of a stranger
+        print(f"refused: {name}: {reason}")
+    boards = boards_of(found)
+    make_folder(options.output)
+    for path in write(boards, options.output):
+        print(f"written: {path}")
+    print(CLAIMS)
+    if options.summary is not None:
+        write_file(options.summary, summary(found, boards).encode())
+    return 1 if found.refused else 0
