@@ -14,6 +14,7 @@ from ..baselines import PolicyLike, Reading, register_converter, register_enviro
 from ..baselines.policies.tables import as_numbers
 from ..baselines.scoring.certificate_file import is_certificate
 from ..core import Game, InputError
+from ..core.errors import needing
 
 #: The classes that users import from ``exactdice.agents``, and the modules that define them.
 PUBLIC = {
@@ -71,13 +72,9 @@ def _late(module: str, name: str) -> Callable[..., Any]:
     """Return a function of a module that is imported at the first call: it needs more libraries."""
 
     def call(given: Any, *options: Any) -> Any:
-        try:
+        what = str(given) if isinstance(given, Path) else type(given).__name__
+        with needing(what, "'exactdice[agents]'", InputError):
             found = import_module(f".{module}", __name__)
-        except ModuleNotFoundError as error:
-            what = given if isinstance(given, Path) else type(given).__name__
-            raise InputError(
-                f"{what} needs more libraries ({error.name}): pip install 'exactdice[agents]'"
-            ) from None
         return getattr(found, name)(given, *options)
 
     return call

@@ -1,5 +1,8 @@
 """Errors for mistakes of users; any other exception is a bug of this project."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class InputError(ValueError):
     """A wrong argument: the message has its name, the requirement and the value."""
@@ -23,3 +26,21 @@ class GameError(InputError):
 
 class WriteError(OSError):
     """A file cannot be written, as on a full disk; its old version is whole."""
+
+
+@contextmanager
+def needing(what: str, install: str, kind: type[Exception] | None = None) -> Iterator[None]:
+    """Say what to install, if a library is missing that the block imports.
+
+    Args:
+        what: what needs the library.
+        install: what pip is to install.
+        kind: class of the error; by default it remains a ``ModuleNotFoundError``.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        words = f"{what} needs more libraries ({error.name}): pip install {install}"
+        if kind is None:
+            raise ModuleNotFoundError(words, name=error.name) from error
+        raise kind(words) from None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import InputError
+from .errors import InputError, needing
 
 
 def frame(columns: Mapping[str, Any]) -> Any:
@@ -12,8 +12,6 @@ def frame(columns: Mapping[str, Any]) -> Any:
     Raises:
         InputError: if pandas is not installed.
     """
-    try:
+    with needing("to_frame", "pandas", InputError):
         from pandas import DataFrame
-    except ModuleNotFoundError:
-        raise InputError("to_frame needs pandas: pip install pandas") from None
     return DataFrame(dict(columns))

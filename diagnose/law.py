@@ -4,13 +4,12 @@ The law is read from the flat tables by which environments are played (``envs.en
 move draws an outcome, which leads to a state of the agent, to an end of the game with a payoff, or
 to a *node*, in which chance or another player draws. Call a state of the agent or a payoff a
 *result*. Let A(i, j) be the probability that node i leads to node j, and B(i, k) that it leads to
-result k. Then, as in ``envs.planners.sparse``, X = B + A B + A^2 B + ... is the law of the result
+result k. Then, as in ``envs.planners``, X = B + A B + A^2 B + ... is the law of the result
 of each node, and T + U X that of moves with the law T of direct results and the law U of nodes. In
 a game of many turns X has many times the entries of A and B, so that only X f is computed for
 requested numbers f of the results, and only the requested columns of X.
 """
 
-import importlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..core import BoolArray, FloatArray, InputError, IntArray
 from ..core.sizes import check_memory
 from ..envs.engine.process import FIRST_PLACE, number_of
 from ..envs.engine.tables import process_of
+from ..envs.planners import scipy_sparse
 
 #: Bytes of memory for each listed outcome.
 LISTED = 60
@@ -36,15 +36,6 @@ class _Listed(NamedTuple):
     chances: FloatArray
     states: IntArray  # the agent's next state; -1 after a payoff or a node
     events: IntArray  # the payoff or the node; -1 after a state
-
-
-def _scipy_sparse() -> Any:
-    try:
-        return importlib.import_module("scipy.sparse")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "audit must have SciPy: pip install scipy", name="scipy"
-        ) from error
 
 
 class MoveLaw:
@@ -79,7 +70,7 @@ class MoveLaw:
                 "moves that pay before"
             )
         self._process, self._outcomes = process, 0
-        self._sparse = _scipy_sparse()
+        self._sparse = scipy_sparse("audit")
         parts = [self._moves(states, actions)]
         nodes, new = np.zeros(0, dtype=np.int64), self._led_to(parts[0])
         while len(new):

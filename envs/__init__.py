@@ -5,12 +5,11 @@ from importlib.resources import files
 
 from .api.encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .api.env import GameEnv
-from .api.masking import MaskInObservation
 from .api.registration import find_game, full_place, register, register_package
 from .api.vector import GameVectorEnv
-from .api.wrappers import Opaque, not_followed, sight_in_training
+from .api.wrappers import MaskInObservation, Opaque, not_followed, sight_in_training
 from .engine.engine import Engine, RewardMode
-from .planners.sparse import SparseLaw, sparse_law
+from .planners import SparseLaw, sparse_law
 
 #: Exact values of default environments by id: "optimum", "random" and "worst"; Yahtzee has no
 #: "worst", and a game of one's own no entry.

@@ -9,7 +9,7 @@ import pytest
 from exactdice.baselines import cache
 from exactdice.baselines.policies import names
 from exactdice.envs import find_game
-from exactdice.envs.drawing import rendering
+from exactdice.envs.drawing import painting
 from exactdice.games import GAMES
 from hypothesis import settings
 
@@ -39,7 +39,7 @@ def _folders_of_the_user(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _windows_are_hidden_and_hasty(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(rendering, "FRAMES", 1000)
+    monkeypatch.setattr(painting, "FRAMES", 1000)
 
 
 def pytest_collection_modifyitems(items):

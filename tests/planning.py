@@ -3,7 +3,7 @@
 import numpy as np
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
-from exactdice.envs.planners.transitions import tabulate_transitions
+from exactdice.envs.planners import tabulate_transitions
 
 
 def require_same_law(task, reward="outcome"):

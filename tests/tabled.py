@@ -8,7 +8,7 @@ from exactdice.core.positions import states_of
 from exactdice.envs import Engine
 from exactdice.envs.engine.process import number_of
 from exactdice.envs.engine.tables import process_of
-from exactdice.envs.planners.transitions import tabulate_transitions
+from exactdice.envs.planners import tabulate_transitions
 
 
 def law_of(laws, row):

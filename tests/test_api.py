@@ -129,7 +129,9 @@ def test_results_become_frames():
 def test_without_pandas_frames_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for table in (exactdice.score("random", SMALL).blunders(), exactdice.solve(SMALL)):
-        with pytest.raises(InputError, match="to_frame needs pandas: pip install pandas"):
+        with pytest.raises(
+            InputError, match="to_frame needs more libraries .pandas.: pip install pandas"
+        ):
             table.to_frame()
 
 

@@ -68,7 +68,7 @@ def test_no_text_names_an_address_or_a_package_that_nobody_has_published():
 def test_messages_add_an_extra_to_the_package_that_is_installed():
     """As pip takes that one, in an editable installation, too; a dot would need the checkout."""
     lines = [(path, line) for path in CODE for line in path.read_text("utf-8").splitlines()]
-    hints = [(path, re.search(r"pip install '(.*)\[(.*)\]'", line)) for path, line in lines]
+    hints = [(path, re.search(r"'([\w.]*)\[(\w+|{extra})\]'", line)) for path, line in lines]
     hints = [(path, *hint.groups()) for path, hint in hints if hint]
     assert len(hints) >= 7
     extras = {*PROJECT["optional-dependencies"], "{extra}"}

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core import InputError
+from ...core.errors import needing
 from ...core.words import first_line
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -213,10 +214,8 @@ def _interrupts_held() -> Iterator[None]:
 @contextmanager
 def _connected() -> Iterator[Any]:
     """Connect to the Ray cluster at RAY_ADDRESS, or start one here; disconnect after the block."""
-    try:
+    with needing("backend ray", "'exactdice[ray]'", InputError):
         import ray
-    except ModuleNotFoundError:
-        raise InputError("backend ray needs more libraries: pip install 'exactdice[ray]'") from None
     mine = not ray.is_initialized()
     if mine:
         try:

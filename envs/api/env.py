@@ -12,11 +12,10 @@ import numpy.typing as npt
 from ...baselines import Sight, make_task
 from ...core import BoolArray, FloatArray, InputError, is_bool
 from ...core.sizes import show
-from ..drawing.rendering import FRAMES, MODES, Renderer
+from ..drawing.painting import FRAMES, MODES, Renderer
 from ..drawing.scene import ending, names_of
 from ..engine.engine import Engine, RewardMode
-from ..planners.sparse import SparseLaw, sparse_law
-from ..planners.transitions import Transitions, tabulate_transitions
+from ..planners import SparseLaw, Transitions, sparse_law, tabulate_transitions
 from .encoding import EncodingName, Features
 
 

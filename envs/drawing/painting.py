@@ -1,19 +1,28 @@
-"""Painters of pictures: as SVG, which needs nothing, and as pixels, which need pygame."""
+"""Painters of pictures: as SVG, which needs nothing, and as pixels, which need pygame.
 
-from collections.abc import Callable
+The render modes of environments are a text, pixels and a window (``Renderer``).
+"""
+
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import DependencyNotInstalled
 
-from .picture import WIDE, Picture
-from .pieces import Disc, Shape, Text
+from ...core import Game
+from ...core.errors import needing
+from ..engine.lanes import Played
+from .picture import WIDE, Disc, Picture, Shape, Text, picture_of
+from .scene import Scene, film
 
 if TYPE_CHECKING:
     import pygame
 
+MODES = ("ansi", "human", "rgb_array")
+FRAMES = 2  # a second
 #: Factor by which pictures are painted larger and then scaled down, for smooth edges.
 FINE = 3
 #: Ratio of font sizes: pygame measures the height of letters, SVG the height of a line.
@@ -70,40 +79,6 @@ def to_pixels(picture: Picture) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(pixels.swapaxes(0, 1))
 
 
-class Window:
-    """A window on the screen, which opens with the first picture.
-
-    Args:
-        frames: pictures a second.
-    """
-
-    def __init__(self, frames: int) -> None:
-        self._frames = frames
-        self._window: pygame.Surface | None = None
-
-    def show(self, picture: Picture) -> None:
-        """Show a picture for the time of a frame."""
-        import pygame
-
-        if self._window is None:
-            pygame.display.init()
-            pygame.display.set_caption("exactdice")
-            self._window = pygame.display.set_mode((WIDE.width, WIDE.height))
-            self._clock = pygame.time.Clock()
-        self._window.blit(_surface(picture), (0, 0))
-        pygame.event.pump()
-        pygame.display.update()
-        self._clock.tick(self._frames)
-
-    def close(self) -> None:
-        """Close the window if it is open."""
-        import pygame
-
-        if self._window is not None:
-            pygame.display.quit()
-            self._window = None
-
-
 def _surface(picture: Picture) -> "pygame.Surface":
     import pygame
 
@@ -139,3 +114,83 @@ def _paint(
         if shape.line:
             thick = round(shape.thick * FINE)
             pygame.draw.rect(surface, shape.line, corners, thick, border_radius=radius)
+
+
+class Renderer:
+    """Shows a game.
+
+    Args:
+        game: the game to show.
+        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, which shows moves one
+            after the other).
+        names: names of the players, by seat.
+
+    Raises:
+        TypeError: if the mode is unknown.
+        DependencyNotInstalled: if the mode needs pygame and it is not installed.
+    """
+
+    def __init__(self, game: Game, mode: str, names: Sequence[str]) -> None:
+        if mode not in MODES:
+            # TypeError, as stable-baselines3's make_vec_env then tries again without it.
+            raise TypeError(f"render_mode must be None or one of {', '.join(MODES)}, got {mode!r}")
+        if mode != "ansi":
+            with needing(f"render_mode {mode!r}", "'exactdice[board]'", DependencyNotInstalled):
+                import pygame
+        self._game, self._mode, self._names = game, mode, names
+        self._scene: Scene | None = None
+        self._window: pygame.Surface | None = None  # it opens with the first picture
+
+    def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
+        """Store the scene after some moves, and show the moves one by one in a window.
+
+        Args:
+            played: the moves since the last call.
+            seat: player to move or, if the game is over, the last player to move.
+            state: state in which this player is or was to move.
+            ended: the result in words; empty while the game goes on.
+        """
+        scenes = film(self._game, played, seat, state, self._names, ended)
+        self._scene = scenes[-1]
+        if self._mode == "human":
+            for scene in scenes:
+                self._show(picture_of(scene))
+
+    def _show(self, picture: Picture) -> None:
+        """Show a picture in the window for the time of a frame."""
+        import pygame
+
+        if self._window is None:
+            pygame.display.init()
+            pygame.display.set_caption("exactdice")
+            self._window = pygame.display.set_mode((WIDE.width, WIDE.height))
+            self._clock = pygame.time.Clock()
+        self._window.blit(_surface(picture), (0, 0))
+        pygame.event.pump()
+        pygame.display.update()
+        self._clock.tick(FRAMES)
+
+    @property
+    def scene(self) -> Scene:
+        """The present scene.
+
+        Raises:
+            RuntimeError: if no game has begun.
+        """
+        if self._scene is None:
+            raise RuntimeError("no game has begun: call reset before render")
+        return self._scene
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Return the text or the pixels, uint8 of shape (400, 600, 3); None for a window."""
+        if self._mode == "ansi":
+            return self.scene.words
+        return to_pixels(picture_of(self.scene)) if self._mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        if self._window is not None:
+            import pygame
+
+            pygame.display.quit()
+            self._window = None

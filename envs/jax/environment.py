@@ -10,6 +10,8 @@ installed, the spaces are instances of gymnax's classes, which its wrappers do c
 """
 
 import importlib
+import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
@@ -269,9 +271,44 @@ def follow(
     return state._replace(place=place, context=context), event, paid + params.payoffs[event]
 
 
+@dataclass(frozen=True)
+class Discrete:
+    """The integers 0, ..., n - 1."""
+
+    n: int
+    shape: tuple[int, ...] = ()
+    dtype: Any = jnp.int32
+
+    def sample(self, key: jax.Array) -> jax.Array:
+        """Draw a number uniformly."""
+        return jax.random.randint(key, self.shape, 0, self.n, self.dtype)
+
+    def contains(self, x: jax.Array) -> jax.Array:
+        """Return whether the space contains a number."""
+        return (x >= 0) & (x < self.n)
+
+
+@dataclass(frozen=True)
+class Box:
+    """Arrays whose entries are from ``low`` to ``high``."""
+
+    low: Any
+    high: Any
+    shape: tuple[int, ...]
+    dtype: Any = jnp.float32
+
+    def sample(self, key: jax.Array) -> jax.Array:
+        """Draw an array uniformly."""
+        numbers = jax.random.uniform(key, self.shape, minval=self.low, maxval=self.high)
+        return numbers.astype(self.dtype)
+
+    def contains(self, x: jax.Array) -> jax.Array:
+        """Return whether the space contains an array."""
+        return jnp.all((x >= self.low) & (x <= self.high))
+
+
 def _spaces() -> Any:
-    """Return gymnax's module of spaces, or a small stand-in."""
-    try:
+    """Return a module with the two kinds of spaces: gymnax's, or this one."""
+    with suppress(ModuleNotFoundError):
         return importlib.import_module("gymnax.environments.spaces")
-    except ModuleNotFoundError:
-        return importlib.import_module(f"{__package__}.spaces")
+    return sys.modules[__name__]

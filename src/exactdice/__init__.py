@@ -40,6 +40,7 @@ from .baselines import (
     verify,
 )
 from .core import InputError
+from .core.errors import needing
 from .envs import REFERENCE, register, register_package
 
 __version__ = version("exactdice")
@@ -81,13 +82,9 @@ def plot(chart: str, *what: Any, env: Any = None) -> Any:
         InputError: if there is no such chart, the other arguments do not suit it, or a library is
             missing.
     """
-    try:
+    with needing("plot", "'exactdice[look]'", InputError):
         from .look.drawing import to_figure
         from .look.plotting import make_plot
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"plot needs more libraries ({error.name}): pip install 'exactdice[look]'"
-        ) from None
     return to_figure(make_plot(chart, *what, env=env))
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch as th
 from exactdice.baselines import Task
 from exactdice.core.positions import states_of
-from exactdice.envs.api.masking import MaskInObservation
+from exactdice.envs import MaskInObservation
 from exactdice.games import FourTwoOne, Greed, InputError
 from gymnasium.wrappers import DtypeObservation, FlattenObservation, TimeLimit
 

@@ -15,8 +15,7 @@ from exactdice.baselines.solving.players import Players
 from exactdice.baselines.task import initial_law
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
-from exactdice.envs import REFERENCE, GameEnv
-from exactdice.envs.planners import transitions
+from exactdice.envs import REFERENCE, GameEnv, planners
 from exactdice.games import GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
@@ -86,7 +85,7 @@ def test_every_game_is_registered_and_has_a_small_size():
 @pytest.mark.parametrize(("name", "size"), SMALL_GAMES)
 def test_a_game_obeys_all_rules(name, size):
     game = GAMES[name](**size)
-    if game.num_states * game.num_actions > transitions.LIMIT:
+    if game.num_states * game.num_actions > planners.LIMIT:
         pytest.skip("its smallest size is too large to be listed; its own tests enumerate it")
     check_game(game)
 
@@ -405,7 +404,7 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     """Duality (Albarede 2024, equation 40): forward and backward computation agree."""
     env = make(name, **size, **against(name, "random", **size), seat=seat)
     game, task = env.unwrapped.task.game, env.unwrapped.task
-    if exact and game.num_states * game.num_actions > transitions.LIMIT:
+    if exact and game.num_states * game.num_actions > planners.LIMIT:
         pytest.skip("fractions of so many moves take long")
     policy, kind = convert("random", game, seat), arithmetic(exact)
     nothing = kind.zeros(game.num_players, game.num_states)
@@ -445,7 +444,7 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
 @pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
 def test_the_sparse_law_is_p(name, size, seat, reward):
     game = GAMES[name](**size)
-    if game.num_states * game.num_actions > transitions.LIMIT:
+    if game.num_states * game.num_actions > planners.LIMIT:
         pytest.skip("P is too large")
     policies = ["random", GAMES[name].default_opponent]
     for policy in policies if reward == "outcome" else policies[:1]:
@@ -455,7 +454,7 @@ def test_the_sparse_law_is_p(name, size, seat, reward):
 
 def test_large_games_refuse_to_list_p(name):
     env = make(name, **LARGE.get(name, {})).unwrapped
-    if env.task.game.num_states * env.task.game.num_actions <= transitions.LIMIT:
+    if env.task.game.num_states * env.task.game.num_actions <= planners.LIMIT:
         pytest.skip("the default size is small enough")
     with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
         _ = env.P

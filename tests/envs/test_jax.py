@@ -15,7 +15,7 @@ from exactdice.core import AliasLaws
 from exactdice.core.positions import states_of
 from exactdice.envs import Encoding, Engine
 from exactdice.envs.engine.tables import process_of
-from exactdice.envs.planners.transitions import tabulate_transitions
+from exactdice.envs.planners import tabulate_transitions
 from small_games import SMALL
 from tabled import require_tables
 

@@ -13,7 +13,6 @@ import numpy as np
 import pettingzoo
 import pytest
 from exactdice.baselines.policies.door import convert
-from exactdice.envs.api.pettingzoo import register_games
 from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO
@@ -21,7 +20,7 @@ from small_games import SMALL
 
 import exactdice
 from exactdice.pettingzoo import env as make
-from exactdice.pettingzoo import raw_env
+from exactdice.pettingzoo import raw_env, register_games
 
 with warnings.catch_warnings(
     action="ignore"
@@ -301,8 +300,8 @@ def test_without_pettingzoo_one_line_says_what_to_install():
         "except ModuleNotFoundError as error: print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    wanted = "exactdice.pettingzoo needs more libraries: pip install 'exactdice[pettingzoo]'"
-    assert said.stdout.strip() == wanted
+    what, wanted = "exactdice.pettingzoo", "needs more libraries (pettingzoo): pip install"
+    assert said.stdout == f"{what} {wanted} 'exactdice[pettingzoo]'\n"
 
 
 # ---------------------------------------------------------------------- exact computation

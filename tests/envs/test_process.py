@@ -8,13 +8,12 @@ import pytest
 from exactdice.baselines import Task, cache, make_task
 from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.envs import Engine
+from exactdice.envs import Engine, planners
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import tables
 from exactdice.envs.engine.rule_lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
-from exactdice.envs.planners import transitions
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from small_games import SMALL
@@ -34,7 +33,7 @@ CASES = [
 def test_the_tables_are_the_rules(name, sizes, seat, policy):
     """The law of every move, whatever the others reply, and of the first state."""
     game = GAMES[name](**sizes)
-    if game.num_states * game.num_actions > transitions.LIMIT:
+    if game.num_states * game.num_actions > planners.LIMIT:
         pytest.skip("P is too large")
     others = {game.opponent_keyword: policy} if game.num_players > 1 else {}
     require_tables(make_task(name, seat, **sizes, **others))

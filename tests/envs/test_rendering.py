@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from exactdice.baselines import make_task
 from exactdice.core.dice import dice_with_sum
-from exactdice.envs.drawing.painting import to_pixels, to_svg
-from exactdice.envs.drawing.picture import NARROW, WIDE, picture_of
-from exactdice.envs.drawing.pieces import Box, Disc, Text
+from exactdice.envs.drawing.painting import Renderer, to_pixels, to_svg
+from exactdice.envs.drawing.picture import NARROW, WIDE, Box, Disc, Text, picture_of
 from exactdice.envs.drawing.scene import event_of, names_of, scene_at
 from exactdice.envs.engine.lanes import Played
 from exactdice.games import GAMES, present
@@ -176,10 +175,8 @@ def test_a_film_is_recorded(tmp_path):
 
 
 def test_a_window_shows_the_moves_of_the_others_one_by_one(monkeypatch):
-    from exactdice.envs.drawing import rendering
-
     shown = []
-    monkeypatch.setattr(rendering.Window, "show", lambda self, picture: shown.append(picture))
+    monkeypatch.setattr(Renderer, "_show", lambda self, picture: shown.append(picture))
     env = gym.make("exactdice/LowestScore-v0", seat=2, opponents="random", render_mode="human")
     env.reset(seed=0)
     env.close()
@@ -204,10 +201,8 @@ def test_render_before_reset_is_refused():
 
 def test_without_pygame_pictures_are_refused_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(
-        gym.error.DependencyNotInstalled,
-        match=r"render_mode 'rgb_array' needs pygame: pip install 'exactdice\[board\]'",
-    ):
+    message = r"mode 'rgb_array' needs more libraries \(pygame\): pip install 'exactdice\[board\]'"
+    with pytest.raises(gym.error.DependencyNotInstalled, match=message):
         make("Greed", render_mode="rgb_array")
 
 

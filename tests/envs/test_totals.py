@@ -18,7 +18,7 @@ from exactdice.envs.engine.process import number_of
 from exactdice.envs.engine.rule_lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
-from exactdice.envs.planners.transitions import tabulate_transitions
+from exactdice.envs.planners import tabulate_transitions
 from random_games import RandomGame
 from small_games import Rounds
 from tabled import assert_same, law_of

@@ -9,7 +9,7 @@ from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution,
 from exactdice.core.turn_game import Leg, TurnGame
 from exactdice.core.types import Move
 from exactdice.envs import Engine
-from exactdice.envs.planners.transitions import tabulate_transitions
+from exactdice.envs.planners import tabulate_transitions
 from exactdice.games import FourTwoOne, GameError, InputError, ShutTheBox
 from small_games import Rounds, Walk
 

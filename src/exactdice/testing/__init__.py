@@ -6,7 +6,7 @@ from ..core import Game, InputError
 from ..core.contract import require_attributes
 from ..core.positions import has_few_states
 from ..core.sizes import show
-from ..envs.planners.transitions import LIMIT
+from ..envs.planners import LIMIT
 from .answers import check_answers
 from .enumeration import Listing
 from .environments import check_environments

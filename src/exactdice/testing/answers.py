@@ -21,8 +21,7 @@ from ..baselines.task import policies_against
 from ..core import EXACT, Array, Game, GameError, IntArray
 from ..core.positions import states_of
 from ..core.sweeps import expected_values
-from .enumeration import ActionValues, Law, Listing
-from .equations import Position
+from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 

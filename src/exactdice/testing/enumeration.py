@@ -7,6 +7,7 @@ checked move by move, but neither the sweeps nor the fixed points of the solver.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -16,9 +17,10 @@ from ..core import Game, GameError, IntArray, Move
 from ..core.checks import require_shapes
 from ..core.contract import require_moves, require_rows
 from ..core.presentation import present
-from .equations import Equation, Position, solved
 from .rules import CLOSE, largest_payoff, require_words, words_of
 
+#: A player to move, and a state.
+Position: TypeAlias = tuple[int, int]
 #: Values of the legal actions, by position.
 ActionValues: TypeAlias = dict[Position, dict[int, Fraction]]
 #: Returns the probability of each legal action of a player in a state.
@@ -287,3 +289,32 @@ class Listing:
         for action, chance in law.items():
             for way in self.moves[position][action]:
                 yield mass * chance * way.chance, way
+
+
+@dataclass
+class Equation:
+    """A linear equation: an unknown is a constant plus multiples of other unknowns."""
+
+    constant: Fraction
+    terms: dict[Position, Fraction]
+
+
+def solved(equations: dict[Position, Equation]) -> dict[Position, Fraction]:
+    """Solve linear equations by substituting each unknown in all others."""
+    users: dict[Position, set[Position]] = defaultdict(set)
+    for position, equation in equations.items():
+        for other in equation.terms:
+            users[other].add(position)
+    for position, equation in equations.items():
+        rest = 1 - equation.terms.pop(position, Fraction(0))
+        equation.constant /= rest
+        equation.terms = defaultdict(
+            Fraction, {other: factor / rest for other, factor in equation.terms.items()}
+        )
+        for user in users.pop(position, set()) - {position}:
+            factor = equations[user].terms.pop(position)
+            equations[user].constant += factor * equation.constant
+            for other, further in equation.terms.items():
+                equations[user].terms[other] += factor * further
+                users[other].add(user)
+    return {position: equation.constant for position, equation in equations.items()}

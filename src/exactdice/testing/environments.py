@@ -9,7 +9,7 @@ from ..baselines import Task, score, solve
 from ..core import Game, GameError, InputError
 from ..core.positions import states_of
 from ..envs import Engine, RewardMode
-from ..envs.planners.transitions import Transitions, tabulate_transitions
+from ..envs.planners import Transitions, tabulate_transitions
 from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 #: Number of draws of each move, and of the initial state.

@@ -14,7 +14,7 @@ from ..core import Game, GameError, IntArray, Move
 from ..core.contract import CLOSE, order_of, require_observations
 from ..core.positions import legal_moves, states_of
 from ..core.presentation import present
-from ..envs.planners.transitions import LIMIT
+from ..envs.planners import LIMIT
 
 __all__ = ["CLOSE", "check_rules", "largest_payoff", "opponents_of", "require_words", "words_of"]
 

@@ -1,1 +1,0 @@
-"""Transition laws for planners: ``P``, and sparse matrices."""
