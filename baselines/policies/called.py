@@ -17,20 +17,19 @@ preferences, which rounding may break either way, is not mistaken for a differen
 
 import inspect
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray
+from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray
 from ...core.positions import has_few_states, states_of
 from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
-from .checks import PolicyCheck
-from .kinds import DeterministicPolicy, Policy, PolicyFunction, StochasticPolicy
+from .kinds import Policy, PolicyFunction
 from .preferences import ROUNDING, NetworkPolicy
-from .tables import as_numbers, batch_size, batches, first_actions_of
+from .tables import PolicyCheck, as_numbers, batch_size, batches, first_rows, policy_of
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
 LARGE = 2**17  # states of a game in which functions are called only where games lead
@@ -70,7 +69,7 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
     if not everywhere or not policy.remembers:
         return policy
     policy.likeliest(states_of(game, check.seat))
-    return policy.remembered if policy.remembers else policy
+    return policy.remembered
 
 
 def require_arguments(function: Any, wanted: str, cure: str) -> None:
@@ -101,56 +100,40 @@ class CalledPolicy(Policy):
 
     Attributes:
         function: as given.
+        remembers: whether results are remembered.
 
     Raises:
         ValueError: if ``check`` rejects the results for the sample of states, or if the function
             returns other results when it is called again.
     """
 
-    is_deterministic = True
+    name = ""
 
     def __init__(self, function: PolicyFunction, check: PolicyCheck, share: int = 0) -> None:
-        self.shape, self.function, self._check = check.shape, function, check
-        self._rounding = getattr(function, "rounding", ROUNDING)
-        self._rows: npt.NDArray[Any] | None = None
-        count = check.game.num_states if has_few_states(check.game) else 0
-        self._known, self._marks = np.zeros(count, dtype=bool), np.zeros(0)
-        if count:
-            self._rows = first_actions_of(check.game).copy()
-            self._known[:] = True
-            self._known[states_of(check.game, check.seat)] = False
-        self._begin(_sample(check.game, check.seat, share))
+        game = check.game
+        self.shape, self.name, self.function, self._check = check.shape, check.name, function, check
+        self._rounding, self._largest = getattr(function, "rounding", ROUNDING), 0.0
+        states = _sample(game, check.seat, share)
+        called = [self._call(batch) for batch in batches(states, self.shape[1])]
+        given = _joined(given for given, _ in called)
+        evidence = _joined(evidence for _, evidence in called)
+        self.is_deterministic = given.ndim == 1
+        few = has_few_states(game)
+        self.remembers = few and (
+            self.is_deterministic or 8 * self.shape[0] * self.shape[1] <= LAWS
+        )
+        self._rows = first_rows(check, not self.is_deterministic) if self.remembers else None
+        self._known = np.full(self.shape[0] if few else 0, self.remembers)
+        if few:
+            self._known[states_of(game, check.seat)] = False
+        self._marks = np.zeros(0 if self.remembers else len(self._known))
+        self._store(states, given)
+        largest = min(len(states), batch_size(self.shape[1]))
+        self._require(states, evidence, largest, _pieces(game, states, largest))
+        self._first = self._sample = states[::FIRST], evidence[::FIRST]
         self._in_parts = None
         if isinstance(function, NetworkPolicy) and function.takes_best:
-            self._in_parts = function.grid_actions(check.game, check.seat)
-
-    def _begin(self, states: IntArray) -> None:
-        """Call the function with the sample, and again in batches of many sizes."""
-        every = [np.zeros(0, dtype=np.int64)]
-        for batch in batches(states, self.shape[1]):
-            given, evidence = self._call(batch)
-            self._store(batch, given)
-            every.append(evidence)
-        evidence = _joined(every, self.shape[1])
-        largest = min(len(states), batch_size(self.shape[1]))
-        pieces = _pieces(self._check.game, states, largest)
-        self._require(states, evidence, largest, pieces)
-        self._first = self._sample = states[::FIRST], evidence[::FIRST]
-
-    @property
-    @override
-    def name(self) -> str:
-        return self._check.name
-
-    @property
-    @override
-    def roundings(self) -> int:
-        return 0 if self.is_deterministic else super().roundings
-
-    @property
-    def remembers(self) -> bool:
-        """Whether results are remembered."""
-        return self._rows is not None
+            self._in_parts = function.grid_actions(game, check.seat)
 
     @property
     def remembered(self) -> Policy:
@@ -163,13 +146,14 @@ class CalledPolicy(Policy):
         states, evidence = self._sample
         if self._sample is not self._first:  # the first states were compared at once
             self._require(states, evidence, len(states), [np.arange(len(states))])
-        if self.is_deterministic:
-            return DeterministicPolicy(self._rows.copy(), self.shape[1], self.name)
-        return StochasticPolicy(self._rows.copy(), self.name)
+        return policy_of(self._rows.copy(), self._check)
 
     @override
     def probabilities(self, states: IntArray) -> Array:
-        return as_law(self._results(states), self.shape[1])
+        results = self._results(states)
+        if results.ndim == 1:
+            results = (np.arange(self.shape[1]) == results[:, None]).astype(np.float64)
+        return results
 
     @override
     def likeliest(self, states: IntArray) -> IntArray:
@@ -195,57 +179,36 @@ class CalledPolicy(Policy):
 
     def _results(self, states: IntArray) -> npt.NDArray[Any]:
         """Return actions (state,) or laws (state, action); the function is called for new ones."""
-        if self._rows is not None:
-            new = states[~self._known[states]]
-            if len(new):
-                self._store(new, self._asked(new))
-        if self._rows is not None:
-            rows: npt.NDArray[Any] = self._rows[states]
-            return rows
-        given = self._asked(states)
-        self._store(states, given)
-        return given
+        new = states if self._rows is None else states[~self._known[states]]
+        given = self._asked(new)
+        if len(new):
+            self._store(new, given)
+        return given if self._rows is None else self._rows[states]
 
     def _asked(self, states: IntArray) -> npt.NDArray[Any]:
         """Call the function: with each batch goes a sample of earlier states, to be compared."""
-        found = [np.zeros(0, dtype=np.int64)]
+        found = []
         for batch in batches(states, self.shape[1]):
             count, (earlier, known) = len(batch), self._sample
             given, evidence = self._call(np.concatenate([batch, earlier]), again=True)
             self._compare(earlier, (known, count), (evidence[count:], count))
             found.append(given[:count])
-            behind = _joined([self._first[1], evidence[:count:LATER]], self.shape[1])
+            behind = np.concatenate([self._first[1], evidence[:count:LATER]])
             self._sample = np.concatenate([self._first[0], batch[::LATER]]), behind
-        return _joined(found, self.shape[1])
+        return _joined(found)
 
     def _store(self, states: IntArray, given: npt.NDArray[Any]) -> None:
         """Remember results, or compare them with their marks."""
-        if given.ndim == 2 and self.is_deterministic:
-            self._begin_laws()
         if self._rows is not None:
-            rows = given if self.is_deterministic else as_law(given, self.shape[1])
-            self._rows[states], self._known[states] = rows, True
+            self._rows[states] = given
         elif len(self._marks):
-            law = as_law(given, self.shape[1])
-            marks = (law * np.random.default_rng(0).random(self.shape[1])).sum(axis=1)
+            marks = (given * np.random.default_rng(0).random(self.shape[1])).sum(axis=1)
             wrong = self._known[states] & ~(np.abs(marks - self._marks[states]) <= ROUNDING)
             if wrong.any():
-                raise InputError(
-                    f"policy must answer alike to an observation every time, and {self.name} gives "
-                    f"another law at {self._seen(states[np.argmax(wrong)])} than before"
-                )
-            self._marks[states], self._known[states] = marks, True
-
-    def _begin_laws(self) -> None:
-        """Remember laws instead of actions, or marks if laws would take too many bytes."""
-        self.is_deterministic = False
-        if self._rows is None:
-            return
-        if 8 * self.shape[0] * self.shape[1] <= LAWS:
-            self._rows = as_law(self._rows, self.shape[1])
-        else:
-            self._rows, self._marks = None, np.zeros(self.shape[0])
-            self._known[:] = False
+                self._refuse(states[np.argmax(wrong)], "gives another law", "than before")
+            self._marks[states] = marks
+        if len(self._known):
+            self._known[states] = True
 
     def _call(
         self, states: IntArray, again: bool = False
@@ -258,6 +221,9 @@ class CalledPolicy(Policy):
         else:
             given = as_numbers(self.function(*seen), "policy")
             evidence = given.astype(np.float64) if given.ndim == 2 else given
+        if evidence.ndim == 2 and evidence.size:
+            sizes = np.where(np.isfinite(evidence), np.abs(evidence), 0.0)
+            self._largest = max(self._largest, float(sizes.max()))
         return self._check(given, states), evidence
 
     def _require(
@@ -289,28 +255,31 @@ class CalledPolicy(Policy):
                     "policy must answer to observations in any batch, in play to one alone, and of "
                     f"{len(rows)} {self.name} says: {type(error).__name__}: {said}"
                 ) from error
-            self._compare(
-                states[rows], (evidence[rows], batch), (now, len(rows)), _largest(evidence)
-            )
+            self._compare(states[rows], (evidence[rows], batch), (now, len(rows)))
 
     def _compare(
         self,
         states: IntArray,
         first: tuple[npt.NDArray[Any], int],
         again: tuple[npt.NDArray[Any], int],
-        largest: float | None = None,
     ) -> None:
         """Raise an error if the evidence differs: each with the size of its batch."""
         (said, batch), (now, size) = first, again
-        most = self._rounding * (_largest(said) if largest is None else largest)
-        wrong = _differing(said, now, most, self.shape[1])
+        if said.ndim != now.ndim:
+            wrong = np.ones(len(states), dtype=bool)
+        elif said.ndim == 1:
+            wrong = said != now
+        else:
+            with np.errstate(invalid="ignore"):  # of preferences that are infinite in both
+                off = ~(np.abs(said - now) <= self._rounding * self._largest)
+            wrong = (off & (said != now)).any(axis=1)
         if wrong.any():
             row = int(np.argmax(wrong))
             before, after = _shown(said[row], now[row])
-            raise InputError(
-                f"policy must answer alike to an observation every time, and {self.name} says "
-                f"{before} at {self._seen(states[row])} in a batch of {batch} and {after} in one "
-                f"of {size}: {_WHY}"
+            self._refuse(
+                states[row],
+                f"says {before}",
+                f"in a batch of {batch} and {after} in one of {size}: {_WHY}",
             )
 
     def _confirm(self, states: IntArray, actions: IntArray) -> None:
@@ -323,27 +292,34 @@ class CalledPolicy(Policy):
         missing = ~(largest - chosen <= self._rounding * (1 + np.abs(largest)))
         if missing.any():
             row = int(np.argmax(missing))
-            raise InputError(
-                f"policy must answer alike to an observation every time, and {self.name} prefers "
-                f"action {actions[row]} at {self._seen(states[row])} in one batch and another in "
-                f"one of {len(states)}"
-            )
+            said = f"prefers action {actions[row]}"
+            self._refuse(states[row], said, f"in one batch and another in one of {len(states)}")
 
-    def _seen(self, state: Any) -> list[int]:
-        """Give the observation of a state, for messages."""
-        seen: list[int] = self._check.game.observe(np.array([state]), self._check.seat)[0].tolist()
-        return seen
+    def _refuse(self, state: Any, said: str, where: str) -> NoReturn:
+        """Raise the error that the answer to a state is another one."""
+        seen = self._check.game.observe(np.array([state]), self._check.seat)[0].tolist()
+        raise InputError(
+            f"policy must answer alike to an observation every time, and {self.name} {said} at "
+            f"{seen} {where}"
+        )
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the table of all states, as a function may have no pickle."""
-        if self._rows is None:
+        if not self.remembers:
             return super().__reduce_ex__(protocol)
         self._results(states_of(self._check.game, self._check.seat))
-        return _unchanged, (self.remembered,)
+        return self.remembered.__reduce_ex__(protocol)
 
 
-def _unchanged(policy: Policy) -> Policy:
-    return policy
+def _joined(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Join what a function has answered in several batches: actions each time, or laws."""
+    parts = list(parts) or [np.zeros(0, dtype=np.int64)]
+    if len({part.ndim for part in parts}) > 1:
+        raise InputError(
+            "policy must answer alike to all observations, and gives actions in one batch and "
+            "probabilities in another"
+        )
+    return np.concatenate(parts)
 
 
 def _sample(game: Game, seat: int, share: int) -> IntArray:
@@ -355,21 +331,6 @@ def _sample(game: Game, seat: int, share: int) -> IntArray:
     own = np.unique(some[sweeps_of(game).may_move(seat, some)])
     chooses = game.mask(own).sum(axis=1) > 1
     return own[chooses] if chooses.any() else own
-
-
-def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
-    """Return actions as laws (state, action); laws are returned unchanged."""
-    if answer.ndim == 2:
-        return answer
-    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
-    return law
-
-
-def _joined(evidence: list[npt.NDArray[Any]], num_actions: int) -> npt.NDArray[Any]:
-    """Join the evidence of several batches: actions, unless one batch has laws or preferences."""
-    if any(part.ndim == 2 for part in evidence):
-        evidence = [as_law(part, num_actions) for part in evidence]
-    return np.concatenate(evidence)
 
 
 def _spread(count: int, wanted: int) -> IntArray:
@@ -395,34 +356,13 @@ def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
     yield from few[:, None]
 
 
-def _largest(evidence: npt.NDArray[Any]) -> float:
-    if not evidence.size:
-        return 0.0
-    return float(np.where(np.isfinite(evidence), np.abs(evidence), 0.0).max())
-
-
-def _differing(
-    first: npt.NDArray[Any], again: npt.NDArray[Any], most: float, num_actions: int
-) -> BoolArray:
-    """Return whether each row of evidence differs, numbers by more than ``most``, shape (row,)."""
-    if first.ndim == again.ndim == 1:
-        different: BoolArray = first != again
-        return different
-    one, other = as_law(first, num_actions), as_law(again, num_actions)
-    finite = np.isfinite(one) & np.isfinite(other)
-    with np.errstate(invalid="ignore"):
-        off = np.where(finite, np.abs(one - other), 0.0)
-    wrong: BoolArray = np.any(np.where(finite, off > most, one != other), axis=1)
-    return wrong
-
-
 def _shown(first: Any, again: Any) -> tuple[str, str]:
     """Return two results for one observation in words: two actions, or the most different pair."""
     if np.ndim(first) == np.ndim(again) == 0:
         return f"action {first}", f"action {again}"
     if np.ndim(first) != np.ndim(again):
         kinds = "an action", "a law"
-        return (kinds[np.ndim(first)], kinds[np.ndim(again)])
+        return kinds[np.ndim(first)], kinds[np.ndim(again)]
     with np.errstate(invalid="ignore"):
         off = np.abs(first - again)
     action = int(np.nan_to_num(off, nan=0.0, posinf=np.inf).argmax())

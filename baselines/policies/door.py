@@ -22,12 +22,11 @@ from ...core import BoolArray, Game, InputError, IntArray
 from ..solving.induction import equilibrium
 from ..solving.observations import Reader
 from .called import function_policy
-from .checks import PolicyCheck
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
 from .preferences import NetworkPolicy
 from .strength import STRENGTH, read_share, strength_policy
-from .tables import mapping_policy, table_policy
+from .tables import PolicyCheck, table_policy
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
-            shape (state,); a mapping (see ``mapping_policy``); a callable on (observations, masks);
+            shape (state,); a mapping (see ``table_policy``); a callable on (observations, masks);
             the path of a file or folder that holds a policy; or an object of a library that has
             registered a converter.
         game: the game that is played.
@@ -114,10 +113,8 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     if isinstance(policy, Policy):
         return _fitting(policy, game, seat, reading.masked)
     check = PolicyCheck(game, seat, name, reading.masked, reading.worthless, _cure(policy))
-    if isinstance(policy, Mapping):
-        return mapping_policy(policy, check, reading.sight.show if reading.sight else None)
-    if isinstance(policy, np.ndarray | list | tuple):
-        return table_policy(policy, check)
+    if isinstance(policy, np.ndarray | list | tuple | Mapping):
+        return table_policy(policy, check, reading.sight.show if reading.sight else None)
     if callable(policy) and not isinstance(policy, type):
         return function_policy(policy, check, reading.lazy)
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__

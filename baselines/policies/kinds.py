@@ -6,11 +6,13 @@ The door (``door``) makes a ``Policy`` of every policy that a user gives. Exact 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from ...core import (
     FLOATS,
@@ -21,8 +23,12 @@ from ...core import (
     Game,
     IntArray,
     InverseLaws,
+    SizeError,
+    Values,
     frozen,
 )
+from ...core.sizes import show
+from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from ...core.types import Fold
 
@@ -31,6 +37,11 @@ from ...core.types import Fold
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
 #: The forms of a user's policy; ``door.convert`` makes a ``Policy`` of each.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
+
+#: Largest number of states for which a ``GreedyPolicy`` makes an array of all actions.
+MOST = 2**22
+#: Number of states for which it computes actions at once.
+PIECE = 4096
 
 
 class Policy(ABC):
@@ -61,10 +72,11 @@ class Policy(ABC):
     def roundings(self) -> int:
         """Bound the number of roundings in a mean over the actions, probabilities included.
 
-        By default two for each action: rows are divided by their sum, which rounds the sum and the
-        quotient; then each product and the sum of products are rounded.
+        None if an action is certain. Otherwise two for each action: rows are divided by their sum,
+        which rounds the sum and the quotient; then each product and the sum of products are
+        rounded.
         """
-        return 2 * self.shape[1]
+        return 0 if self.is_deterministic else 2 * self.shape[1]
 
     @abstractmethod
     def probabilities(self, states: IntArray) -> Array:
@@ -76,13 +88,20 @@ class Policy(ABC):
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Return the mean of numbers, shape (state, action), over the actions: shape (state,)."""
+        if self.is_deterministic:
+            picked: Array = numbers[np.arange(len(states)), self.likeliest(states)]
+            return picked
         mean: Array = (self.probabilities_in(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
     def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
         """Distribute the mass of each state over its actions: shape (state, action)."""
-        weights: Array = mass[:, None] * self.probabilities_in(states, arithmetic)
-        return weights
+        if not self.is_deterministic:
+            weights: Array = mass[:, None] * self.probabilities_in(states, arithmetic)
+            return weights
+        certain = arithmetic.zeros(len(states), self.shape[1])
+        certain[np.arange(len(states)), self.likeliest(states)] = mass
+        return certain
 
     def likeliest(self, states: IntArray) -> IntArray:
         """Return the likeliest action in each state, shape (state,)."""
@@ -117,16 +136,12 @@ class TablePolicy(Policy):
     """
 
     is_table = True
+    name = ""
 
     def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
         self._rows = frozen(rows if rows.flags.owndata else rows.copy())
-        self._name = name or "a table"
+        self.name = name or "a table"
         self.shape = (len(rows), num_actions)
-
-    @property
-    def name(self) -> str:
-        """Name for people."""
-        return self._name
 
     def __eq__(self, other: object) -> bool:
         """Compare rows and names."""
@@ -143,22 +158,7 @@ class TablePolicy(Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the rows, which are read-only again when they are loaded."""
-        return _table_policy, (type(self), self._rows, self.shape[1], self._name)
-
-
-def _table_policy(
-    kind: type[TablePolicy], rows: npt.NDArray[Any], num_actions: int, name: str
-) -> TablePolicy:
-    policy = kind.__new__(kind)
-    if kind.is_deterministic:  # files of earlier versions have actions of eight bytes
-        rows = _small(rows, num_actions)
-    TablePolicy.__init__(policy, rows, num_actions, name)
-    return policy
-
-
-def _small(actions: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
-    """Return actions in the smallest integer type: there may be many states."""
-    return actions.astype(np.min_scalar_type(-num_actions), copy=False)
+        return type(self), (self._rows, self.shape[1], self.name)
 
 
 class DeterministicPolicy(TablePolicy):
@@ -173,46 +173,89 @@ class DeterministicPolicy(TablePolicy):
     is_deterministic = True
 
     def __init__(self, actions: IntArray, num_actions: int, name: str = "") -> None:
-        super().__init__(_small(actions, num_actions), num_actions, name)
-
-    @property
-    def roundings(self) -> int:
-        """0: the value of one action is taken, without rounding."""
-        return 0
+        small = np.min_scalar_type(-num_actions)  # there may be many states
+        super().__init__(actions.astype(small, copy=False), num_actions, name)
 
     @cached_property
     def actions(self) -> IntArray:
         """The action in each state, shape (state,)."""
-        return frozen(self._rows.astype(np.int64))
+        return frozen(self.likeliest(np.arange(self.shape[0])))
 
+    @override
     def probabilities(self, states: IntArray) -> Array:
-        """Give 1 to the action chosen, 0 to all others."""
         return self.probabilities_in(states, FLOATS)
 
+    @override
     def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give 1 to the action chosen, 0 to all others."""
-        chosen = np.arange(self.shape[1]) == self._chosen(states)[:, None]
+        chosen = np.arange(self.shape[1]) == self.likeliest(states)[:, None]
         law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
         return law
 
-    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
-        """Return the number of the chosen action, shape (state,)."""
-        picked: Array = numbers[np.arange(len(states)), self._chosen(states)]
-        return picked
-
-    def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
-        """Give the mass of each state to the chosen action, shape (state, action)."""
-        weights = arithmetic.zeros(len(states), self.shape[1])
-        weights[np.arange(len(states)), self._chosen(states)] = mass
-        return weights
-
+    @override
     def likeliest(self, states: IntArray) -> IntArray:
-        """Return the action in each state, shape (state,)."""
-        return self._chosen(states).astype(np.int64)
+        return self._rows[states].astype(np.int64)
 
-    def _chosen(self, states: IntArray) -> IntArray:
-        """Return the action in each state in the stored small integer type, shape (state,)."""
-        chosen: IntArray = self._rows[states]
+
+class GreedyPolicy(DeterministicPolicy):
+    """Takes the smallest of the best actions, computed from the values of positions on request.
+
+    It is for games with too many states for a table of actions.
+
+    Args:
+        game: the rules.
+        seat: the seat that the policy plays.
+        found: the values of all positions to that seat, floats.
+        name: name for people.
+    """
+
+    fold = "best"
+
+    def __init__(self, game: Game, seat: int, found: Values, name: str) -> None:
+        super().__init__(np.zeros(0, dtype=np.int64), game.num_actions, name)
+        self.shape = (game.num_states, game.num_actions)
+        self._game, self._seat, self._found = game, seat, found
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Compare games, seats, names and values."""
+        return self is other or (
+            isinstance(other, GreedyPolicy)
+            and (self._game, self._seat, self.name) == (other._game, other._seat, other.name)
+            and np.array_equal(self._found.numbers, other._found.numbers)
+        )
+
+    @override
+    def __hash__(self) -> int:
+        return hash((self._game, self._seat, self.name))
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle game and values."""
+        return GreedyPolicy, (self._game, self._seat, self._found, self.name)
+
+    @cached_property
+    def actions(self) -> IntArray:
+        """The action in each state, shape (state,).
+
+        Raises:
+            SizeError: if the game has more than ``MOST`` states.
+        """
+        if self.shape[0] > MOST:
+            raise SizeError(
+                f"a table of actions must be of at most {show(MOST)} states, got "
+                f"{show(self.shape[0])}: ask for the actions in some states"
+            )
+        return frozen(self.likeliest(np.arange(self.shape[0])))
+
+    @override
+    def likeliest(self, states: IntArray) -> IntArray:
+        chosen = np.empty(len(states), dtype=np.int64)
+        tie, sweeps = FLOATS.tie(self._game), sweeps_of(self._game)
+        for first in range(0, len(states), PIECE):
+            own = states[first : first + PIECE]
+            expected = sweeps.expected(self._seat, own, self._found)
+            optimal = FLOATS.best(expected, np.isfinite(expected), tie)[1]
+            chosen[first : first + PIECE] = optimal.argmax(axis=1)
         return chosen
 
 
@@ -227,56 +270,50 @@ class StochasticPolicy(TablePolicy):
     def __init__(self, table: FloatArray, name: str = "") -> None:
         super().__init__(table, table.shape[1], name)
 
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StochasticPolicy, (self._rows, self.name)
+
     @cached_property
     def roundings(self) -> int:
         """Bound the number of roundings in a mean, by the row with the most actions."""
         return 2 * int(np.count_nonzero(self._rows, axis=1).max())
 
+    @override
     def probabilities(self, states: IntArray) -> Array:
-        """Give the rows of the table."""
         law: Array = self._rows[states]
         return law
 
 
+@dataclass(unsafe_hash=True)
 class UniformPolicy(Policy):
     """Every legal action with the same probability: the policy "random"."""
 
+    game: Game
     is_table = True
     fold = "mean"
+    name = "random"
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self.shape = (game.num_states, game.num_actions)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare games."""
-        return isinstance(other, UniformPolicy) and self._game == other._game
-
-    def __hash__(self) -> int:
-        return hash(self._game)
-
-    @property
-    def name(self) -> str:
-        """Name for people."""
-        return "random"
-
-    def probabilities(self, states: IntArray) -> Array:
-        """Give 1 / number of legal actions to each of them."""
-        return self.probabilities_in(states, FLOATS)
-
-    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give 1 / number of legal actions to each of them."""
-        mask = self._game.mask(states)
-        uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
-        return uniform
+    def __post_init__(self) -> None:
+        self.shape = (self.game.num_states, self.game.num_actions)
 
     @property
     def roundings(self) -> int:
         """One for each addition, and one for the division."""
         return self.shape[1]
 
+    @override
+    def probabilities(self, states: IntArray) -> Array:
+        return self.probabilities_in(states, FLOATS)
+
+    @override
+    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        mask = self.game.mask(states)
+        uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
+        return uniform
+
+    @override
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
-        """Take the mean over the legal actions."""
-        mask = self._game.mask(states)
+        mask = self.game.mask(states)
         mean: Array = (mask * numbers).sum(axis=1) / arithmetic.numbers(mask.sum(axis=1))
         return mean

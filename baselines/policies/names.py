@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from ...core import Game, InputError
 from ..cache import cached, clear_cache
-from .checks import PolicyCheck
 from .kinds import Policy
 from .strength import PATTERN
-from .tables import table_policy
+from .tables import PolicyCheck, table_policy
 
 #: Names that stand for the best response to all other players, if the agent plays them.
 BEST = ("optimal", "best_response")

@@ -1,110 +1,227 @@
-"""Tables as policies, and the reading of numbers from arrays, lists and tensors."""
+"""Tables as policies: each state needs a legal action, or probabilities of legal actions.
+
+Numbers may come as arrays, lists or tensors, or in mappings.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
-from ...core import Array, BoolArray, Game, InputError, IntArray, frozen, is_bool
+from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
 from ...core.identity import once_a_game
-from ...core.positions import first_actions, states_of
+from ...core.positions import are_legal, first_actions, states_of
 from ...core.sizes import check_array
-from .checks import PolicyCheck
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
 
 BATCH = 2**21  # entries (state, action) in a batch that is checked, or computed by a function
+SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
+_UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
+
+#: A function from states to whether every action there has the worst payoff as its value, (state,).
+Worthless: TypeAlias = Callable[[IntArray], BoolArray]
 
 
-def table_policy(table: Any, check: PolicyCheck) -> Policy:
-    """Turn a table into a policy; the numbers are copied.
+@dataclass(frozen=True)
+class PolicyCheck:
+    """Checks actions and probabilities that a policy gives for states of its seat.
 
-    Args:
-        table: probabilities, shape (state, action), or actions, shape (state,), or a mapping (see
-            ``mapping_policy``). Rows of states in which the seat is never to move are ignored.
-            One more row may follow for the end of the game, which ``P`` has as a state.
-        check: the check of the entries.
-
-    Raises:
-        ValueError: if the table has another shape, or ``check`` rejects an entry.
+    Attributes:
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        name: name of the policy.
+        masked: whether the policy must keep to the legal actions.
+        worthless: returns whether every action of a state has the worst payoff as its value. In
+            such a state the table of a planner may choose an illegal action, which pays the same;
+            the first legal action replaces it.
+        cure: code that makes a policy of the user's numbers if they are logits or action values.
     """
-    if isinstance(table, Mapping):
-        return mapping_policy(table, check)
-    game, own = check.game, states_of(check.game, check.seat)
-    given = as_numbers(table, "policy")
-    shape = (game.num_states, game.num_actions)
-    with_end = (game.num_states + 1, game.num_actions)
-    if given.shape not in (shape, shape[:1], with_end, with_end[:1]):
-        raise InputError(
-            f"policy must be a table of shape {shape} (state, action) or integers of shape "
-            f"({game.num_states},), got {given.dtype} of shape {given.shape}"
+
+    game: Game
+    seat: int
+    name: str
+    masked: bool = True
+    worthless: Worthless | None = None
+    cure: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of states and of actions."""
+        return self.game.num_states, self.game.num_actions
+
+    def __call__(self, given: npt.NDArray[Any], states: IntArray) -> npt.NDArray[Any]:
+        """Return the checked actions, or the checked probabilities, normalised to sum to 1.
+
+        Args:
+            given: actions, shape (state,), or probabilities, shape (state, action).
+            states: the states, shape (state,).
+
+        Raises:
+            ValueError: if the shape is wrong, an entry is not a probability or not an action, or
+                probabilities do not sum to one.
+        """
+        shape = (len(states), self.game.num_actions)
+        if given.ndim == 1 and given.dtype.kind in "iu" and given.shape == shape[:1]:
+            return self._actions(given, states)
+        if given.shape != shape:
+            raise self.shape_error(given, len(states))
+        return self._law(given.astype(np.float64), states)  # float16 rows are off by 1e-4
+
+    def shape_error(self, given: npt.NDArray[Any], count: int) -> InputError:
+        """Return the error that an array is no policy for a number of states."""
+        return InputError(
+            f"policy must be a table of shape {(count, self.game.num_actions)} (state, action) or "
+            f"integers of shape ({count},), got {given.dtype} of shape {given.shape}"
         )
-    if given.ndim == 2:
-        check_array("a table of probabilities", game, *shape)
-    return _checked(given[own], own, check)
+
+    def _actions(self, given: IntArray, states: IntArray) -> IntArray:
+        """Check an action for each state."""
+        in_range = (given >= 0) & (given < self.game.num_actions)
+        chosen = np.where(in_range, given, 0).astype(np.int64)
+        legal = in_range.copy()
+        if self.masked:
+            legal &= are_legal(self.game, states, chosen)
+        harmless = self._harmless(states, np.flatnonzero(in_range & ~legal))
+        chosen[harmless] = first_actions(self.game, states[harmless])
+        legal[harmless] = True
+        if not legal.all():
+            row = int(np.argmin(legal))
+            raise InputError(
+                f"policy must choose legal actions, got {given[row]} in state {states[row]}"
+                f"{_UNMASKED}"
+            )
+        return chosen
+
+    def _law(self, law: FloatArray, states: IntArray) -> FloatArray:
+        """Check a law of actions for each state; normalise it."""
+        allowed = self.game.mask(states) if self.masked else np.ones(law.shape, dtype=bool)
+        harmless = self._harmless(states, np.flatnonzero(((law > 0) & ~allowed).any(axis=1)))
+        law[harmless] = 0.0
+        law[harmless, allowed[harmless].argmax(axis=1)] = 1.0
+        with np.errstate(invalid="ignore"):
+            sums = law.sum(axis=1)
+        off = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
+        values = ""
+        if self.cure and off.any():
+            values = f"; if these are logits or action values, give {self.cure}"
+        for wrong, requirement, hint in (
+            (~np.isfinite(law), "be finite", ""),
+            (law < 0, "not be negative", ""),
+            ((law > 0) & ~allowed, "leave illegal actions alone", _UNMASKED),
+        ):
+            if wrong.any():
+                row, action = np.argwhere(wrong)[0]
+                raise InputError(
+                    f"policy must {requirement}, got {law[row, action]:.6g} in state "
+                    f"{states[row]}, action {action}{values or hint}"
+                )
+        if off.any():
+            row = int(np.argmax(np.abs(sums - 1)))
+            raise InputError(
+                f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
+                f"{states[row]}{values}"
+            )
+        normalized: FloatArray = law / sums[:, None]
+        return normalized
+
+    def _harmless(self, states: IntArray, places: IntArray) -> IntArray:
+        """Give the places, of illegal choices, where every action has the worst payoff."""
+        if self.worthless is None or not len(places):
+            return places[:0]
+        return places[self.worthless(states[places])]
 
 
-def mapping_policy(
-    given: Mapping[Any, Any],
+def table_policy(
+    table: Any,
     check: PolicyCheck,
     show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
 ) -> Policy:
-    """Turn a mapping to actions, or to rows of probabilities, into a policy.
+    """Turn a table into a policy; the numbers are copied.
 
     Args:
-        given: its keys are observations, as tuples of numbers, or numbers of states. A
-            ``defaultdict`` has its default for all others.
+        table: probabilities, shape (state, action), or actions, shape (state,). Rows of states in
+            which the seat is never to move are ignored. One more row may follow for the end of the
+            game, which ``P`` has as a state. Or a mapping to actions or rows, whose keys are
+            observations, as tuples of numbers, or numbers of states; a ``defaultdict`` has its
+            default for all others.
         check: the check of the entries.
-        show: turns observations of integers into those of the keys; None for integers.
+        show: turns observations of integers into those of a mapping's keys; None for integers.
 
     Raises:
-        ValueError: if keys are texts, or ``check`` rejects an entry.
+        ValueError: if the table has another shape, ``check`` rejects an entry, or keys are texts.
     """
     game, own = check.game, states_of(check.game, check.seat)
-    key = next(iter(given), 0)
+    known = np.ones(len(own), dtype=bool)
+    if isinstance(table, Mapping):
+        found = list(_entries(table, check, own, show))
+        known = np.array([entry is not None for entry in found])
+        rows = [entry for entry in found if entry is not None]
+        given = as_numbers(rows, "policy") if rows else np.zeros(0, dtype=np.int64)
+    else:
+        given = as_numbers(table, "policy")
+        count, first, rest = game.num_states, given.shape[:1], given.shape[1:]
+        if first not in ((count,), (count + 1,)) or rest not in ((), (game.num_actions,)):
+            raise check.shape_error(given, count)
+        given = given[own]
+    if given.ndim == 2:
+        check_array("a table of probabilities", game, *check.shape)
+    policy = _checked(given, own[known], check)
+    return policy if known.all() else IncompletePolicy(policy, own[~known], check)
+
+
+def _entries(
+    table: Mapping[Any, Any],
+    check: PolicyCheck,
+    own: IntArray,
+    show: Callable[[IntArray], npt.NDArray[Any]] | None,
+) -> Iterator[Any]:
+    """Look up a mapping's entry for each state; None if it lacks the state."""
+    key = next(iter(table), 0)
     if isinstance(key, str):
         raise InputError(
             "policy must have observations or numbers of states as keys, got texts: weights go "
             "into their network, net.load_state_dict(policy), and net is the policy"
         )
-    default = getattr(given, "default_factory", None) or (lambda: None)
-    found: list[Any] = []
-    for batch in batches(own, game.num_actions):
-        shown = game.observe(batch, check.seat)
+    default = getattr(table, "default_factory", None) or (lambda: None)
+    for batch in batches(own, check.game.num_actions):
+        shown = check.game.observe(batch, check.seat)
         shown = shown if show is None else show(shown)
         keys = shown.tolist() if shown.ndim == 1 else map(tuple, shown.tolist())
-        keys = batch.tolist() if shown.ndim > 1 and isinstance(key, int | np.integer) else keys
-        found += [default() if (one := given.get(key)) is None else one for key in keys]
-    known = np.array([entry is not None for entry in found])
-    rows = [entry for entry in found if entry is not None]
-    numbers = as_numbers(rows, "policy") if rows else np.zeros(0, dtype=np.int64)
-    if numbers.ndim == 2:
-        check_array("a table of probabilities", game, *check.shape)
-    policy = _checked(numbers, own[known], check)
-    missing = np.zeros(game.num_states, dtype=bool)
-    missing[own[~known]] = True
-    return IncompletePolicy(policy, missing, check) if missing.any() else policy
+        if shown.ndim > 1 and isinstance(key, int | np.integer):
+            keys = batch.tolist()
+        for each in keys:
+            entry = table.get(each)
+            yield default() if entry is None else entry
 
 
 def _checked(given: npt.NDArray[Any], states: IntArray, check: PolicyCheck) -> Policy:
-    """Make a policy of the actions or laws in some states; elsewhere the first action is taken.
-
-    Args:
-        given: actions, shape (state,), or probabilities, shape (state, action).
-        states: shape (state,).
-        check: the check of the entries, batch by batch.
-    """
+    """Make a policy of the checked rows of some states; elsewhere the first action is taken."""
     step = batch_size(check.shape[1])
     parts = [slice(first, first + step) for first in range(0, max(len(states), 1), step)]
-    rows = np.concatenate([check(given[part], states[part]) for part in parts])
-    actions = first_actions_of(check.game).copy()
+    found = np.concatenate([check(given[part], states[part]) for part in parts])
+    rows = first_rows(check, found.ndim == 2)
+    rows[states] = found
+    return policy_of(rows, check)
+
+
+def first_rows(check: PolicyCheck, laws: bool) -> npt.NDArray[Any]:
+    """Make an array of the first legal action in each state: actions, or laws (state, action)."""
+    actions = first_actions_of(check.game)
+    if not laws:
+        return actions.copy()
+    rows = np.zeros(check.shape)
+    rows[np.arange(len(actions)), actions] = 1.0
+    return rows
+
+
+def policy_of(rows: npt.NDArray[Any], check: PolicyCheck) -> Policy:
+    """Make a policy of checked actions, shape (state,), or laws, shape (state, action)."""
     if rows.ndim == 1:
-        actions[states] = rows
-        return DeterministicPolicy(actions, check.shape[1], check.name)
-    laws = np.zeros(check.shape)
-    laws[np.arange(len(actions)), actions] = 1.0
-    laws[states] = rows
-    return StochasticPolicy(laws, check.name)
+        return DeterministicPolicy(rows, check.shape[1], check.name)
+    return StochasticPolicy(rows, check.name)
 
 
 @once_a_game
@@ -119,29 +236,26 @@ class IncompletePolicy(Policy):
 
     Args:
         remembered: the table, with the first legal action in the missing states.
-        missing: whether each state is missing, shape (state,).
+        missing: the missing states, in increasing order.
         check: the check of the policy.
     """
 
     remembers = True
+    name = ""
 
-    def __init__(self, remembered: Policy, missing: BoolArray, check: PolicyCheck) -> None:
-        self.shape, self.remembered = check.shape, remembered
+    def __init__(self, remembered: Policy, missing: IntArray, check: PolicyCheck) -> None:
+        self.shape, self.name, self.remembered = check.shape, check.name, remembered
         self._missing, self._check = missing, check
         self.is_deterministic = remembered.is_deterministic
 
-    @property
-    def name(self) -> str:
-        """Name for people."""
-        return self._check.name
-
+    @override
     def probabilities(self, states: IntArray) -> Array:
         """Give the rows of the table.
 
         Raises:
             ValueError: if a state is missing.
         """
-        for state in states[self._missing[states]]:
+        for state in states[np.isin(states, self._missing)]:
             seen = self._check.game.observe(np.array([state]), self._check.seat)[0].tolist()
             raise InputError(
                 f"policy must have an action for every state that is needed, got none for {seen} "

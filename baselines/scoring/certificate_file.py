@@ -30,8 +30,8 @@ from ...core import GAMES, InputError
 from ...core.positions import has_few_states, states_of
 from ...core.words import printable as printable  # for the callers of this module, too
 from ..policies.called import CalledPolicy
-from ..policies.checks import SUM_TOLERANCE
 from ..policies.fixed_point import FixedPointNetwork
+from ..policies.tables import SUM_TOLERANCE
 
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")

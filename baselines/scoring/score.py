@@ -32,8 +32,8 @@ from ...core import (
 from ...core.positions import require_few_states, states_of
 from ...core.sweeps import pays_early
 from ...core.tour import KEPT, Tour
-from ..policies.checks import SUM_TOLERANCE
 from ..policies.kinds import Policy
+from ..policies.tables import SUM_TOLERANCE
 from ..solving.occupancy import Outcomes, outcomes, play, where_met
 from ..solving.solver import evaluate, solve
 from ..solving.touring import is_toured, tour_of

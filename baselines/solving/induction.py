@@ -27,8 +27,7 @@ from ...core.sizes import check_array, check_exact
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
 from ..cache import cached
-from ..policies.greedy import GreedyPolicy
-from ..policies.kinds import DeterministicPolicy
+from ..policies.kinds import DeterministicPolicy, GreedyPolicy
 from . import kept
 from .cycles import fixed_point, pass_error
 from .players import Players, no_choices

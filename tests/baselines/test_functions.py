@@ -68,23 +68,6 @@ def test_an_opponent_that_is_asked_again_plays_as_one_that_is_remembered(task, m
     assert asked != Task(task.game, task.seat, others)  # nobody knows what functions have in common
 
 
-def test_a_function_may_give_laws_here_and_actions_there():
-    task = TASKS[0]
-
-    def mixed(observations, masks):
-        law = laws(observations, masks)
-        return law.argmax(axis=1) if (law.max(axis=1) == 1).all() else law
-
-    def laws(observations, masks):
-        certain = np.eye(masks.shape[1])[masks.argmax(axis=1)]
-        return np.where(observations[:, :1] < 6, softened(observations, masks), certain)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "BATCH", task.game.num_actions)
-        found = exactdice.score(mixed, task).value
-    assert found == exactdice.score(laws, task).value
-
-
 def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
     game = Greed(100)
 
