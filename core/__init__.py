@@ -1,14 +1,25 @@
 """The contract of games, and the sweeps of any game, with numpy (and platformdirs) only."""
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
-from .board import Die, Gauge, Layout, Note, Piece, Row, Tile, Tokens
+from .arithmetic import EXACT, FLOATS, Arithmetic, Values, arithmetic
 from .checks import at_least, is_bool, one_of
 from .errors import GameError, InputError, KeywordError, SizeError, WriteError
 from .folders import append, make_folder, user_folder, write_file
 from .game import GAMES, Game
 from .leg import Leg
 from .moves import Moves
-from .presentation import Presentation, present, presents
+from .presentation import (
+    Die,
+    Gauge,
+    Layout,
+    Note,
+    Piece,
+    Presentation,
+    Row,
+    Tile,
+    Tokens,
+    present,
+    presents,
+)
 from .sampling import AliasLaws, InverseLaws
 from .sweeps import Sweeps, sweeps_for, sweeps_of
 from .table import Table
@@ -16,7 +27,6 @@ from .turn import Turn
 from .turn_game import TurnGame
 from .turn_sweeps import TurnSweeps
 from .types import Array, BoolArray, Decide, FloatArray, IntArray, Move, Stage, frozen
-from .values import Values
 
 __all__ = [
     "EXACT",

@@ -101,7 +101,7 @@ class Block(ABC):
         """Visit the stages last to first with the expected value of every action.
 
         Args:
-            decide: as in ``Sweeps.backward``.
+            decide: see ``types.Decide``.
             gains: of moves that leave the block.
             cut: values of the cut where moves lead to it, shape (cut,).
             values: of ``Sweeps.values``, where those of the block go; None if nobody wants them.
@@ -115,7 +115,7 @@ class Block(ABC):
         """Give the probabilities to come from one point of the cut next to another.
 
         Args:
-            decide: as in ``Sweeps.forward``.
+            decide: see ``types.Decide``.
 
         Returns:
             Shape (group, place of the one, place of the other).
@@ -126,7 +126,7 @@ class Block(ABC):
         """Give what comes to the cut of the mass that begins in the block, shape (cut,).
 
         Args:
-            decide: as in ``Sweeps.forward``.
+            decide: see ``types.Decide``.
             mass: what begins in the block, of the kind that ``Sweeps.mass`` gives.
         """
 
@@ -137,7 +137,7 @@ class Block(ABC):
         """Visit the stages first to last, moving mass along.
 
         Args:
-            decide: as in ``Sweeps.forward``.
+            decide: see ``types.Decide``.
             mass: what begins in the block, of the kind that ``Sweeps.mass`` gives; all mass of the
                 block takes its place, and what leaves it is added to that of later ones.
             returning: what comes to the cut from inside the block, shape (cut,).

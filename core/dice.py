@@ -13,8 +13,8 @@ from random import Random
 
 import numpy as np
 
-from .board import Die, dice_of
 from .checks import at_least
+from .presentation import Die, dice_of
 from .types import FloatArray
 
 

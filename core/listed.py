@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from typing_extensions import override
 
-from .arithmetic import Arithmetic
+from .arithmetic import Arithmetic, Values
 from .block_moves import BlockMoves, Step, divided_by_level, joined, list_block, small
 from .blocks import Block, PayoffLaw
 from .contract import order_of
@@ -29,7 +29,6 @@ from .moves import (
 )
 from .sizes import PIECE, check_memory
 from .types import Array, Decide, IntArray, Stage
-from .values import Values
 
 #: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
 WAY = 50

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arithmetic import FLOATS, Arithmetic
+from .arithmetic import FLOATS, Arithmetic, Values
 from .checks import range_of, roundings_between
 from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
 from .errors import GameError, SizeError
@@ -30,7 +30,6 @@ from .game import Game
 from .identity import once_a_game
 from .positions import legal_moves, states_of
 from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
-from .values import Values
 
 #: Number of ways that are listed at once, about 25 MB.
 BATCH = 2**17

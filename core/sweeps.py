@@ -1,6 +1,6 @@
 """How games are swept: expectation in both directions, and moves as flat tables.
 
-Exact computation needs two operators, each the adjoint of the other:
+Exact computation needs two operators of blocks of positions, each the adjoint of the other:
 
 * ``backward`` visits the stages last to first and turns values of later positions into the
   expected value of every action (the Kolmogorov equation);
@@ -20,12 +20,12 @@ faster and equal to it, which is registered for the class of its rules.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .arithmetic import FLOATS, Arithmetic
-from .blocks import Block, Blocks
+from .arithmetic import FLOATS, Arithmetic, Values
+from .blocks import Blocks
 from .contract import require_moves
 from .game import Game
 from .identity import once_a_game
@@ -33,9 +33,7 @@ from .listed import listed_blocks
 from .moves import Moves, expected_worth, list_ways, tabulate_moves
 from .positions import legal_moves, states_of
 from .tour import Choose, Tour
-from .turn_game import TurnGame
 from .types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Move, Start
-from .values import Values
 
 
 class Sweeps:
@@ -43,7 +41,12 @@ class Sweeps:
 
     Args:
         game: the rules.
+
+    Attributes:
+        is_listed: whether the moves are listed one by one, and checked then (see ``contract``).
     """
+
+    is_listed: ClassVar[bool] = True
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -57,12 +60,6 @@ class Sweeps:
         """
         return True
 
-    @property
-    def is_listed(self) -> bool:
-        """Whether the moves are listed one by one, and checked then (see ``contract``)."""
-        kind = type(self)
-        return kind.moves is Sweeps.moves and kind.turn_game is Sweeps.turn_game
-
     # ------------------------------------------------------------------ tables
 
     def moves(self, seat: int, player: int) -> Moves:
@@ -74,21 +71,12 @@ class Sweeps:
         """
         return tabulate_moves(self.game, seat, player)
 
-    @property
-    def turn_game(self) -> TurnGame | None:
-        """The game if it is made of turns, whose legs are its tables; else ``moves`` gives them."""
-        return None
-
     # ------------------------------------------------------------------ blocks
 
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
         """Give the blocks of the game, first to last, for sweeps to one player."""
         listed = listed_blocks(self.game, (seat,), arithmetic)
         return Blocks(listed.count, listed.make)
-
-    def pays_early(self, seat: int) -> bool:
-        """Say whether a move may pay a player for whom the game goes on."""
-        return any(block.pays_early for block in self.blocks(seat))
 
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
         """Make room for the values of all positions to a player, which blocks fill in.
@@ -115,28 +103,14 @@ class Sweeps:
             mass[seat, states] = chances
         return Values(mass)
 
-    # ------------------------------------------------ games without cycles
-
-    def backward(self, decide: Decide, seat: int, arithmetic: Arithmetic = FLOATS) -> Values:
-        """Visit the stages last to first with the expected value of every action to a player.
-
-        Args:
-            decide: takes a stage and its expected values, shape (state, action), meaningless for
-                illegal actions; gives the value of each state, shape (state,).
-            seat: whose payoffs are meant.
-            arithmetic: of the values.
-
-        Returns:
-            What was decided, the value *to ``seat``* of each position; zero where no stage is.
-        """
-        block, values = self._only_block(seat, arithmetic), self.values(seat, decide, arithmetic)
-        block.backward(decide, block.gains(values), arithmetic.zeros(0), values)
-        return values.frozen()
+    # ------------------------------------------------------------------ values
 
     def backward_together(
         self, decide: Decide, values: Mapping[int, Values], arithmetic: Arithmetic = FLOATS
     ) -> None:
         """Visit the stages last to first with the expected values to several players side by side.
+
+        Only for games without cycles.
 
         Args:
             decide: takes expected values, shape (seat, state, action), and gives values, shape
@@ -144,7 +118,6 @@ class Sweeps:
             values: by seat, of ``Sweeps.values``; they are filled in.
             arithmetic: of the values.
         """
-        self._require_one_pass()
         listed_blocks(self.game, tuple(values), arithmetic).make(0).backward_together(
             decide, list(values.values())
         )
@@ -153,12 +126,12 @@ class Sweeps:
         """Compute the values to player 0 if player 1 decides the same in the same states.
 
         Args:
-            decide: as of ``backward``; only the stages of player 0 are decided.
+            decide: see ``Decide``; only the stages of player 0 are decided.
             arithmetic: of the values.
 
         Returns:
-            As ``backward``. None if it would be no faster, or the game is not zero-sum for two to
-            whom a state means the same.
+            The values of all positions. None if it would be no faster, or the game is not zero-sum
+            for two to whom a state means the same.
         """
         return None
 
@@ -203,40 +176,6 @@ class Sweeps:
         known: BoolArray = own[places] == states
         return known
 
-    def forward(
-        self,
-        decide: Decide,
-        starts: Sequence[Start],
-        seat: int,
-        arithmetic: Arithmetic = FLOATS,
-    ) -> Values:
-        """Visit the stages first to last, moving probability mass along.
-
-        Args:
-            decide: takes a stage and the mass of its states, shape (state,); gives the weight of
-                every action, shape (state, action), usually the mass times a policy, and 0 for
-                illegal ones.
-            starts: mass that no move has brought where it is.
-            seat: for whom the game is not over where mass goes on.
-            arithmetic: of the mass.
-
-        Returns:
-            All mass.
-        """
-        mass = self.mass(decide, starts, arithmetic)
-        self._only_block(seat, arithmetic).forward(decide, mass, arithmetic.zeros(0))
-        return mass.frozen()
-
-    def _only_block(self, seat: int, arithmetic: Arithmetic) -> Block:
-        self._require_one_pass()
-        return self.blocks(seat, arithmetic)[0]
-
-    def _require_one_pass(self) -> None:
-        if self.game.has_cycles:
-            raise TypeError(
-                f"{self.game.name} has cycles, so that one pass is not enough: see blocks"
-            )
-
 
 #: What sweeps take for granted: a class that changes one of these has other rules.
 _RULES = (
@@ -275,8 +214,8 @@ def sweeps_of(game: Game) -> Sweeps:
 
 @once_a_game
 def pays_early(game: Game, seat: int) -> bool:
-    """Say whether a move may pay a player for whom the game goes on (see ``Sweeps``)."""
-    return sweeps_of(game).pays_early(seat)
+    """Say whether a move may pay a player for whom the game goes on ."""
+    return any(block.pays_early for block in sweeps_of(game).blocks(seat))
 
 
 class FoldedSweeps(Sweeps):

@@ -1,4 +1,7 @@
-"""A table, as Markdown, CSV, HTML or lines of a terminal: the package writes tables here alone."""
+"""A table, as Markdown, CSV, HTML or lines of a terminal: the package writes tables here alone.
+
+And as a table of pandas, which is optional: the rest of the package does not need it.
+"""
 
 import csv
 import io
@@ -6,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from html import escape
 from typing import Any, Self
+
+from .errors import InputError, needing
 
 #: Least width of a column of words, largest of a name above numbers, space between two columns.
 _WORDS, _NAME, _GAP = 10, 16, 3
@@ -109,3 +114,14 @@ class Table:
     @property
     def _lines(self) -> list[Sequence[Any]]:
         return [self.header, *self.rows]
+
+
+def frame(columns: Mapping[str, Any]) -> Any:
+    """Make a ``pandas.DataFrame`` of columns of equal length.
+
+    Raises:
+        InputError: if pandas is not installed.
+    """
+    with needing("to_frame", "pandas", InputError):
+        from pandas import DataFrame
+    return DataFrame(dict(columns))

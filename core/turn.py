@@ -22,12 +22,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arithmetic import EXACT, FLOATS, Arithmetic
+from .arithmetic import EXACT, FLOATS, Arithmetic, Values
 from .checks import is_whole, require_below, require_count, require_tables
 from .errors import GameError
 from .sizes import PIECE
 from .types import Array, BoolArray, IntArray, frozen
-from .values import Values
 
 #: Kind and axes of each table of a turn (see ``require_tables``).
 FORMS = {
@@ -177,14 +176,14 @@ class Turn:
         return values.frozen(), arithmetic.unscaled(later[..., 0, :], scale)
 
     def backward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass (see ``Sweeps.backward_roundings``).
+        """Bound the roundings of one pass (see ``Block.roundings``).
 
         A roll takes that of a probability, of a product, and of each addition.
         """
         return len(self.slices) * (int(self.rolls.shape[1]) + 1 + decision)
 
     def forward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass (see ``Sweeps.forward_roundings``).
+        """Bound the roundings of one pass (see ``Block.forward_roundings``).
 
         A layer takes those of a decision, of the probability of a roll and the product with it, and
         of each addition: to what begins in a state, and of all that comes to an afterstate.

@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from .arithmetic import FLOATS, Arithmetic
+from .arithmetic import FLOATS, Arithmetic, Values
 from .blocks import Block, Blocks, PayoffLaw
 from .presentation import present
 from .sweeps import Sweeps, sweeps_for
 from .turn_game import TurnGame
 from .turn_values import LegPart, TurnMass, TurnValues, parts_of
 from .types import Array, Decide, IntArray, Start
-from .values import Values
 
 
 class TurnGains(NamedTuple):
@@ -281,20 +280,12 @@ class TurnSweeps(Sweeps):
     """The sweeps of a game of turns."""
 
     game: TurnGame
-
-    @property
-    @override
-    def turn_game(self) -> TurnGame:
-        return self.game
+    is_listed = False
 
     @override
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
         count = int(self.game.blocks.max()) + 1
         return Blocks(count, lambda number: TurnBlock(self.game, seat, arithmetic, number))
-
-    @override
-    def pays_early(self, seat: int) -> bool:
-        return any(leg.pays_early for leg in self.game.legs)
 
     @override
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
@@ -310,7 +301,6 @@ class TurnSweeps(Sweeps):
     def backward_together(
         self, decide: Decide, values: Mapping[int, Values], arithmetic: Arithmetic = FLOATS
     ) -> None:
-        self._require_one_pass()
         block = TurnBlock(self.game, list(values), arithmetic, 0)
         for found, row in zip(values.values(), block.backward_together(decide), strict=True):
             assert isinstance(found, TurnValues)

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from .arithmetic import Arithmetic
+from .arithmetic import Arithmetic, Values, complement
 from .leg import Leg
 from .sizes import HELD
 from .turn import Piece
 from .turn_game import TurnGame
 from .types import Array, BoolArray, Decide, IntArray, Stage, Start, frozen
-from .values import Values, complement
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,7 @@ class LegPart:
         """Sweep the turn backward (see ``Turn.backward``).
 
         Args:
-            decide: as in ``Sweeps.backward``, or for several seats ``Sweeps.backward_together``.
+            decide: see ``types.Decide``, or for several seats ``Sweeps.backward_together``.
             ends: value of each result, shape (result, context), or (seat, result, context).
             arithmetic: of the values.
 
@@ -158,7 +157,7 @@ class LegPart:
         """Sweep the turn forward (see ``Turn.forward``).
 
         Args:
-            decide: as in ``Sweeps.forward``.
+            decide: see ``types.Decide``.
             begun: mass of states that no move has brought there, shape (state, context).
             entering: mass before the first roll, shape (context,).
             arithmetic: of the mass.
@@ -279,7 +278,7 @@ class TurnValues(TurnNumbers):
         game: the rules.
         seat: the player.
         arithmetic: of the values.
-        decide: see ``Sweeps.backward``.
+        decide: see ``types.Decide``.
         between: value of each context before the first roll, shape (context,); zeros if None.
     """
 
@@ -326,7 +325,7 @@ class TurnMass(TurnNumbers):
     Args:
         game: the rules.
         arithmetic: of the mass.
-        decide: see ``Sweeps.forward``.
+        decide: see ``types.Decide``.
         starts: mass that no move has brought where it is.
 
     Attributes:

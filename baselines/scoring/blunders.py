@@ -7,8 +7,8 @@ import numpy as np
 
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
 from ...core.checks import at_most
-from ...core.frame import frame
 from ...core.presentation import present
+from ...core.table import frame
 from ...core.tour import Decisions
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution

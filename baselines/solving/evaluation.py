@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
-from ...core.frame import frame
 from ...core.positions import states_of
 from ...core.sizes import check_array
 from ...core.sweeps import expected_values, pays_early, sweeps_of
+from ...core.table import frame
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law

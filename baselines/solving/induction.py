@@ -1,7 +1,7 @@
 """Backward and forward induction over all positions of a game, with one policy for each seat.
 
 Let V(i, s) be the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
-expected value of an action, which ``Sweeps.backward`` computes from later values. Then:
+expected value of an action, which ``Block.backward`` computes from later values. Then:
 
 * a fixed policy pi_i gives V(i, s) = sum over a of pi_i(a | s) Q(i, s, a);
 * the chosen player, if free, takes the maximum;

@@ -31,6 +31,7 @@ from ...core import (
     Moves,
     SizeError,
     TurnGame,
+    TurnSweeps,
     frozen,
 )
 from ...core.contract import order_of
@@ -455,8 +456,10 @@ def process_of(task: Task) -> Process | None:
         _ = order_of(task.game)  # checks the game before its initial law is used
     _ = first_law(task, FLOATS)  # raises ValueError
     try:
-        turns = sweeps_of(task.game).turn_game
-        return process_of_moves(task) if turns is None else process_of_turns(task, turns)
+        sweeps = sweeps_of(task.game)
+        if isinstance(sweeps, TurnSweeps):
+            return process_of_turns(task, sweeps.game)
+        return process_of_moves(task)
     except SizeError:
         return None
 

@@ -6,8 +6,7 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.board import Layout, Row, Tokens
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Layout, Presentation, Row, Tokens, presents
 from ...core.types import IntArray
 from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
 from .game import Combination

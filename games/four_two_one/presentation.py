@@ -7,10 +7,9 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.board import Layout, Row, dice_of
 from ...core.dice import combinations
 from ...core.positions import states_of
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Layout, Presentation, Row, dice_of, presents
 from ...core.types import IntArray
 from ...core.words import (
     dice_words,

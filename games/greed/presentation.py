@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
-from ...core.board import Die, Gauge, Layout, Note, Row
 from ...core.dice import dice_with_sum
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Die, Gauge, Layout, Note, Presentation, Row, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, plural, said_of, sentence, whose
 from .game import BUST, HIGHER, TIES, Greed

@@ -41,9 +41,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arithmetic import Arithmetic
+from ...core.arithmetic import Arithmetic, Values
 from ...core.types import Array, Decide, IntArray, Stage
-from ...core.values import Values
 from .game import Greed
 
 HALF = Fraction(1, 2)
@@ -178,7 +177,7 @@ def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) ->
 
     Args:
         game: the rules.
-        decide: as for ``Sweeps.forward``.
+        decide: see ``types.Decide``.
         mass: mass that begins in each position, shape (player to move, state); the mass that
             moves bring is added in place.
         arithmetic: of the mass.

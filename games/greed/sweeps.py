@@ -7,12 +7,11 @@ from functools import lru_cache
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.arithmetic import FLOATS, Arithmetic, Values
 from ...core.blocks import Blocks, PayoffLaw, WholeGame
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
-from ...core.values import Values
 from .game import Greed
 from .recursion import backward, forward
 
@@ -22,6 +21,7 @@ class GreedSweeps(Sweeps):
     """Sweeps in O(M^3), a die at a time, and the moves and ends of games as tables."""
 
     game: Greed
+    is_listed = False
 
     def moves(self, seat: int, player: int) -> Moves:
         """List all moves; those that differ by the number of dice alone share a row of totals."""

@@ -5,8 +5,7 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
-from ...core.board import Layout, Note, Row, Tokens
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Layout, Note, Presentation, Row, Tokens, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, said_of, sentence, spelled, whose
 from .match import LowestScoreMatch

@@ -5,8 +5,7 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
-from ...core.board import Layout, Note, Row, dice_of
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Layout, Note, Presentation, Row, dice_of, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, plural, sentence, spelled, whose
 from .game import LowestScore

@@ -6,9 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.board import Layout, Note, Row, Tile
 from ...core.dice import dice_with_sum
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Layout, Note, Presentation, Row, Tile, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, said_of, sentence
 from .game import ShutTheBox

@@ -6,8 +6,7 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.board import Gauge, Layout, Note, Row, Tile, dice_of
-from ...core.presentation import Presentation, presents
+from ...core.presentation import Gauge, Layout, Note, Presentation, Row, Tile, dice_of, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.arithmetic import FLOATS, Arithmetic, Values
 from ...core.blocks import Blocks
 from ...core.errors import SizeError
 from ...core.moves import Moves
 from ...core.sweeps import FoldedSweeps, sweeps_for
 from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
-from ...core.values import Values
 from .block import YahtzeeBlock, agrees, fill
 from .dice import KEEPS, dice
 from .game import MORE, Yahtzee
@@ -30,6 +29,7 @@ class YahtzeeSweeps(FoldedSweeps):
     """Sweeps of Yahtzee, one turn in many contexts side by side."""
 
     game: Yahtzee
+    is_listed = False
 
     @override
     def moves(self, seat: int, player: int) -> Moves:

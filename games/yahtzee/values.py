@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import Arithmetic
+from ...core.arithmetic import Arithmetic, Values
 from ...core.errors import SizeError
 from ...core.sizes import check_memory, show
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
-from ...core.values import Values
 from .block import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee

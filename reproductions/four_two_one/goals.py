@@ -8,11 +8,12 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
+from exactdice.baselines.solving.cycles import visits
 from exactdice.baselines.solving.evaluation import Solution
 from exactdice.baselines.solving.solver import evaluate, occupancy
 from exactdice.baselines.task import initial_law
+from exactdice.core import FLOATS
 from exactdice.core.dice import combinations
-from exactdice.core.sweeps import sweeps_of
 from exactdice.games import FourTwoOne
 from exactdice.games.four_two_one.game import Combination
 
@@ -244,7 +245,11 @@ def _any_one_die(solution: Solution, goal: str) -> bool:
 def _optimal_strategies(solution: Solution) -> int:
     """Return the number of optimal strategies, restricted to states that optimal play can meet."""
     game, optimal = solution.task.game, solution.optimal
-    mass = sweeps_of(game).forward(
-        lambda stage, met: met[:, None] * optimal[stage.states], [initial_law(game)], 0
+    mass, _ = visits(
+        game,
+        lambda stage, met: met[:, None] * optimal[stage.states],
+        initial_law(game),
+        0,
+        FLOATS,
     )
     return prod(optimal[mass[0] > 0].sum(axis=1).tolist())

@@ -9,6 +9,7 @@ from math import comb
 
 import numpy as np
 from exactdice.baselines.policies.door import convert
+from exactdice.baselines.solving.cycles import visits
 from exactdice.baselines.solving.evaluation import Evaluation
 from exactdice.baselines.solving.solver import evaluate, solve
 from exactdice.baselines.task import Task, initial_law
@@ -101,8 +102,10 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
         ended += (weights * paid[int(stage.states[0])]).sum()
         return weights
 
-    sweeps_of(game).backward(pay, 0, EXACT)
-    sweeps_of(game).forward(follow, [initial_law(game, EXACT)], 0, EXACT)
+    sweeps = sweeps_of(game)
+    (block,) = sweeps.blocks(0, EXACT)
+    block.backward(pay, block.gains(sweeps.values(0, pay, EXACT)), EXACT.zeros(0))
+    visits(game, follow, initial_law(game, EXACT), 0, EXACT)
     return {*products, ended}
 
 
@@ -219,5 +222,5 @@ def live_dice_laws(
         laws.append([1 - sum(law, Fraction(0)), *law])
         return policy.spread(stage.states, met, EXACT)
 
-    sweeps_of(game).forward(follow, [initial_law(game, EXACT)], 0, EXACT)
+    visits(game, follow, initial_law(game, EXACT), 0, EXACT)
     return laws[1:]

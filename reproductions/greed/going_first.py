@@ -105,7 +105,9 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
         sign = 1 if mover == 0 else -1
         return sign * EXACT.best(sign * expected, game.mask(states), 0.0)[0]
 
-    value: Fraction = sweeps_of(game).backward(decide, 0, EXACT)[0, 0]
+    values = EXACT.values(2, game.num_states)
+    sweeps_of(game).blocks(0, EXACT)[0].backward(decide, None, EXACT.zeros(0), values)
+    value: Fraction = values[0, 0]
     return value
 
 

@@ -23,7 +23,7 @@ from planning import require_same_law
 from small_games import SMALL
 from spawned import first_move, put_first_moves
 from stable_baselines3.common import env_checker
-from sweeping import action_values, starts
+from sweeping import action_values, forward, starts
 
 import exactdice
 from exactdice.testing import check_game
@@ -409,7 +409,8 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     policy, kind = convert("random", game, seat), arithmetic(exact)
     nothing = kind.zeros(game.num_players, game.num_states)
     paid = action_values(sweeps_of(game), nothing, seat, kind)
-    met = sweeps_of(game).forward(
+    met = forward(
+        sweeps_of(game),
         lambda stage, met: policy.spread(stage.states, met, kind),
         [initial_law(game, kind)],
         seat,
@@ -436,7 +437,7 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
     for player, states in game.stages():
         begun[player, states] = 1  # a pass forward visits positions of some mass
     decide = lambda stage, _: weights[stage.positions]  # noqa: E731
-    mass = sweeps_of(game).forward(decide, starts(begun), seat).array - begun
+    mass = forward(sweeps_of(game), decide, starts(begun), seat).array - begun
     assert (weights * later).sum() == pytest.approx((mass * values).sum(), rel=1e-12)
 
 

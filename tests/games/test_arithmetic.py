@@ -7,6 +7,7 @@ import pytest
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox, Stage
+from sweeping import backward
 
 GAMES = [Greed(5, 3), ShutTheBox(4, 2, 3), LowestScore(2, 3, 2, 2), FourTwoOne(3, 2, 2, "set")]
 
@@ -21,8 +22,8 @@ def first_legal(game):
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_nothing_scaled_leaves_a_sweep(game):
-    exact = sweeps_of(game).backward(first_legal(game), 0, EXACT)
-    floats = sweeps_of(game).backward(first_legal(game), 0)
+    exact = backward(sweeps_of(game), first_legal(game), 0, EXACT)
+    floats = backward(sweeps_of(game), first_legal(game), 0)
     assert {type(value) for value in exact.array.ravel()} == {Fraction}
     np.testing.assert_allclose(exact.array.astype(float), floats.array, atol=1e-14)
     states = states_of(game, 0)
@@ -41,7 +42,7 @@ def test_sweeps_compute_with_integers(game):
         assert stage.scale.shape == stage.states.shape
         return decide(stage, expected)
 
-    sweeps_of(game).backward(look, 0, EXACT)
+    backward(sweeps_of(game), look, 0, EXACT)
     assert kinds == {int}
 
 

@@ -14,7 +14,7 @@ from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.greed.sweeps import GreedBlock
-from sweeping import action_values, payoff_law
+from sweeping import action_values, backward, forward, payoff_law
 
 import exactdice
 
@@ -91,7 +91,7 @@ def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
         np.testing.assert_allclose(quick[:, mask], plain[:, mask], atol=1e-14)
     weights *= game.mask(np.arange(game.num_states))
     quick, plain = (
-        kind(game).forward(lambda stage, _: weights[stage.positions], [], 0).array
+        forward(kind(game), lambda stage, _: weights[stage.positions], [], 0).array
         for kind in (GreedSweeps, Sweeps)
     )
     np.testing.assert_allclose(quick, plain, atol=1e-12)
@@ -109,7 +109,7 @@ def test_where_both_do_the_same_asking_one_player_is_enough(limit, sides, tie, k
         asked.append((stage.seat, len(stage.states)))
         return one.choose(stage, expected)
 
-    values = sweeps_of(game).backward(both.choose, 0, kind)
+    values = backward(sweeps_of(game), both.choose, 0, kind)
     mirrored = sweeps_of(game).backward_mirrored(choose, kind)
     assert {seat for seat, _ in asked} == {0}
     assert sum(count for _, count in asked) == game.num_states

@@ -20,6 +20,7 @@ from exactdice.games.yahtzee.best_play import bonus_of_best_play, met_by_best_pl
 from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
 from exactdice.games.yahtzee.values import YahtzeeValues
+from sweeping import backward, forward
 
 import exactdice
 
@@ -195,10 +196,10 @@ def test_folds_are_the_decisions_of_a_sweep():
     def best(stage, expected):
         return FLOATS.best(expected, stage.mask, 0.0)[0]
 
-    folded, swept = sweeps.folded("best"), sweeps.backward(best, 0)
+    folded, swept = sweeps.folded("best"), backward(sweeps, best, 0)
     assert (folded.numbers == swept.numbers).all()  # to the last bit
     assert (folded.array == swept.array).all()
-    uniform = sweeps.backward(mean, 0)
+    uniform = backward(sweeps, mean, 0)
     assert sweeps.folded("mean").array == pytest.approx(uniform.array, rel=1e-13)
 
 
@@ -210,7 +211,7 @@ def test_mass_of_uniform_play_by_hand_and_by_the_duality_of_sweeps():
     def weigh(stage, mass):
         return stage.mask * (mass / stage.mask.sum(axis=1))[:, None]
 
-    met = sweeps.forward(weigh, [Start(0, states, chances)], 0)
+    met = forward(sweeps, weigh, [Start(0, states, chances)], 0)
     assert met.numbers[-1] == pytest.approx(1, rel=1e-13)  # every game ends
     assert met.at(0, states) == pytest.approx(chances, rel=1e-14)
     legal = game.mask(np.arange(game.num_states))
@@ -231,7 +232,7 @@ def test_exact_mass_of_one_box():
         weights[np.arange(len(mass)), stage.mask.argmax(axis=1)] = mass
         return weights
 
-    met = sweeps.forward(keep_nothing, [Start(0, states, chances)], 0, EXACT)
+    met = forward(sweeps, keep_nothing, [Start(0, states, chances)], 0, EXACT)
     assert met.numbers[-1] == 1
     assert met.array[0].tolist() == 3 * chances.tolist()
 
@@ -245,7 +246,7 @@ def test_the_variance_of_uniform_play_is_that_by_hand(arithmetic):
         total = np.where(stage.mask, expected, 0).sum(axis=1)
         return arithmetic.divided(total, stage.mask.sum(axis=1))
 
-    values = sweeps.backward(mean, 0, arithmetic)
+    values = backward(sweeps, mean, 0, arithmetic)
     spreads = sweeps.values(0, mean, arithmetic)
     (block,) = sweeps.blocks(0, arithmetic)
     block.backward(mean, block.deviations(values, spreads), arithmetic.zeros(0), spreads)
@@ -368,7 +369,7 @@ def test_the_course_of_the_best_play_is_that_of_a_general_sweep():
 
     starts = [Start(0, *game.initial_law())]
     starts[0] = starts[0]._replace(chances=starts[0].chances.astype(float))
-    mass = sweeps_of(game).forward(decide, starts, 0)
+    mass = forward(sweeps_of(game), decide, starts, 0)
     assert mass.between[1:] == pytest.approx(met[1:], abs=1e-12)
     assert [met[a:b].sum() for a, b in pairwise(levels)] == pytest.approx([1.0] * 4)
     boxed = states[actions >= KEEPS]
