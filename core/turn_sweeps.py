@@ -63,15 +63,15 @@ class TurnBlock(Block):
 
     @override
     def gains(self, values: TurnValues | None) -> TurnGains | None:
-        return None if values is None else TurnGains(values.between)
+        return None if values is None else TurnGains(values.numbers)
 
     @override
     def deviations(self, values: TurnValues, spreads: TurnValues) -> TurnGains:
-        return TurnGains(spreads.between, around=values.between)
+        return TurnGains(spreads.numbers, around=values.numbers)
 
     @override
     def at_cut(self, values: TurnValues) -> Array:
-        picked: Array = values.between[self._cut]
+        picked: Array = values.numbers[self._cut]
         return picked
 
     @override
@@ -82,7 +82,7 @@ class TurnBlock(Block):
         between[self._cut] = cut
         found = self._pass(decide, between, lambda part: self._ends(part, gains, between))
         if values is not None:
-            values.between[self._inside] = between[self._inside]
+            values.numbers[self._inside] = between[self._inside]
         return found
 
     def backward_together(self, decide: Decide) -> Array:
@@ -167,7 +167,7 @@ class TurnBlock(Block):
     @override
     def arrive(self, decide: Decide, mass: TurnMass) -> Array:
         came = self._arithmetic.zeros(len(self._inside))
-        for _, targets, led in self._turns(decide, mass.between.copy(), mass):
+        for _, targets, led in self._turns(decide, mass.numbers.copy(), mass):
             back = self._inside[targets] & self._game.is_cut[targets]
             np.add.at(came, targets[back], led[back])
         picked: Array = came[self._cut]
@@ -177,10 +177,10 @@ class TurnBlock(Block):
     def forward(
         self, decide: Decide, mass: TurnMass, returning: Array, law: PayoffLaw | None = None
     ) -> None:
-        mass.between[self._cut] += returning
-        for _, targets, led in self._turns(decide, mass.between, mass, law, mass.totals):
+        mass.numbers[self._cut] += returning
+        for _, targets, led in self._turns(decide, mass.numbers, mass, law, mass.totals):
             leaves = ~self._inside[targets]
-            np.add.at(mass.between, targets[leaves], led[leaves])
+            np.add.at(mass.numbers, targets[leaves], led[leaves])
 
     def _turns(
         self,
@@ -304,4 +304,4 @@ class TurnSweeps(Sweeps):
         block = TurnBlock(self.game, list(values), arithmetic, 0)
         for found, row in zip(values.values(), block.backward_together(decide), strict=True):
             assert isinstance(found, TurnValues)
-            found.between[:] = row
+            found.numbers[:] = row

@@ -206,17 +206,14 @@ class TurnNumbers(Values):
         game: the rules.
         arithmetic: of the numbers.
         decide: what all players do (see ``types.Decide``); it is called again.
-        between: number of each context, shape (context,), counted over all legs.
-
-    Attributes:
-        between: the same; a sweep fills it in.
+        between: number of each context, shape (context,), counted over all legs; a sweep fills
+            them in.
     """
 
     def __init__(
         self, game: TurnGame, arithmetic: Arithmetic, decide: Decide, between: Array
     ) -> None:
         super().__init__(between)
-        self.between = between
         self._game, self._arithmetic, self._decide = game, arithmetic, decide
         self._last: tuple[LegPart, Values] | None = None
 
@@ -265,11 +262,6 @@ class TurnNumbers(Values):
         scaled: Array = self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
         return scaled
 
-    @override
-    def frozen(self) -> Values:
-        frozen(self.between)
-        return self
-
 
 class TurnValues(TurnNumbers):
     """Values of all positions to one player.
@@ -296,7 +288,7 @@ class TurnValues(TurnNumbers):
 
     @override
     def _swept(self, part: LegPart) -> Values:
-        ends = part.worth(self._seat, self.between, self._arithmetic)
+        ends = part.worth(self._seat, self.numbers, self._arithmetic)
         return part.backward(self._decide, ends, self._arithmetic)[0]
 
     @override
@@ -305,7 +297,7 @@ class TurnValues(TurnNumbers):
         centres = self._arithmetic.zeros(len(states))
         movers = np.broadcast_to(seats, states.shape)
         for number, where, _, contexts in self._game.locate(states, movers):
-            centres[where] = self.between[self._game.first_contexts[number] + contexts]
+            centres[where] = self.numbers[self._game.first_contexts[number] + contexts]
         return centres
 
     @override
@@ -314,7 +306,7 @@ class TurnValues(TurnNumbers):
 
     @override
     def subtracted_from(self, payoffs: tuple[Any, Any], decide: Decide) -> Values:
-        between = complement(self.between, payoffs)
+        between = complement(self.numbers, payoffs)
         other = TurnValues(self._game, 1 - self._seat, self._arithmetic, decide, between)
         return other.frozen()
 
@@ -329,7 +321,7 @@ class TurnMass(TurnNumbers):
         starts: mass that no move has brought where it is.
 
     Attributes:
-        between: mass that moves bring to each context, before its first roll.
+        numbers: mass that moves bring to each context, before its first roll.
         totals: mass of all positions of each player, shape (player,). Blocks add theirs as they
             are swept forward.
     """
@@ -361,5 +353,5 @@ class TurnMass(TurnNumbers):
 
     @override
     def _swept(self, part: LegPart) -> Values:
-        entering = self.between[part.own]
+        entering = self.numbers[part.own]
         return part.forward(self._decide, self.begun(part), entering, self._arithmetic)[0]

@@ -9,7 +9,7 @@ win pays 1, a tie 1/2, a loss 0 (section 1.1), so that V(p, o) and 1 - V(o, p) a
 players' ratings of one position (section 6). ``endings`` has these payoffs and other rules for
 ties.
 
-The expected values of all actions take O(M^3) together, a die at a time (``recursion``).
+The expected values of all actions take O(M^3) together, a die at a time (``sweeps``).
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,44 @@
-"""The sweeps of Greed: values and mass by the recursion, moves and ends of games as tables."""
+"""The sweeps of Greed, a die at a time: O(M^3) for all actions of all states.
 
-from collections.abc import Mapping
+With W_n(p, o) the rating of a mover who still has n dice in the air,
+
+    W_0(p, o) = 1 - V(o, p)      W_n(p, o) = 1/s * sum over f = 1..s of W_{n-1}(p + f, o)
+
+and W = 0 above M, as a bust pays the mover 0 (``endings.BUST``). In the last
+turn W_0 is the final comparison instead. W_n with n >= 1 is the value of the action n, and
+W_{n-1}(p + f, o) is an action value of a state swept before, as p + o falls from 2M. So each action
+of a state costs O(s) and the game O(M^3); sums over the law of the total (equation 4) cost O(M^4).
+
+A stage is an anti-diagonal p + o = k. A die that shows f leads to the anti-diagonal k + f, so that
+only the next s anti-diagonals are kept, here s = 3:
+
+    p = M | 1 2 3 - - -      x        the present stage, p + o = k
+          | x 1 2 3 - -      1, 2, 3  p + o = k + 1, ..., k + s: a die leads there, up a column
+          | . x 1 2 3 -      -        swept and dropped
+          | . . x 1 2 3      .        not swept yet
+          | . . . x 1 2
+    p = 0 | . . . . x 1
+          +------------
+      o = 0         o = M
+
+The other player's score o, which no roll changes, is the index along an anti-diagonal; p = k - o.
+Last turns are swept by rows p = M, ..., 0 in the same way. ``forward`` sweeps in the opposite order
+and keeps the s anti-diagonals before the present one.
+
+The rating of dice in the air is the value to ``seat`` if ``seat`` moves; if the other player moves,
+it is the payoff of a bust to ``seat`` minus the value to ``seat``. So a bust has rating 0 in both
+cases. In a zero-sum game the rating is the value to the mover. ``decide`` takes and gives values to
+``seat``.
+
+Every W_n(p, o) is an integer divided by 2 s^(2M-p-o), in the last turn by 2 s^(M-p). These
+denominators are the scales of exact values.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -13,7 +49,8 @@ from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
 from .game import Greed
-from .recursion import backward, forward
+
+HALF = Fraction(1, 2)
 
 
 @sweeps_for(Greed)
@@ -56,7 +93,7 @@ class GreedSweeps(Sweeps):
     def backward_together(
         self, decide: Decide, values: Mapping[int, Values], arithmetic: Arithmetic = FLOATS
     ) -> None:
-        backward(self.game, decide, values, arithmetic)
+        _Backward(self.game, decide, values, arithmetic).sweep()
 
     @override
     def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
@@ -64,7 +101,7 @@ class GreedSweeps(Sweeps):
         if not self.game.zero_sum:
             return None
         values = self.values(0, decide, arithmetic)
-        backward(self.game, _for_one(decide), {0: values}, arithmetic, movers=[0])
+        _Backward(self.game, _for_one(decide), {0: values}, arithmetic, movers=[0]).sweep()
         return values.frozen()
 
 
@@ -87,7 +124,8 @@ class GreedBlock(WholeGame):
     ) -> Array:
         if values is None:
             values = self._arithmetic.values(2, self._game.num_states)
-        backward(self._game, _for_one(decide), {self._seat: values}, self._arithmetic)
+        sought = {self._seat: values}
+        _Backward(self._game, _for_one(decide), sought, self._arithmetic).sweep()
         return cut
 
     @override
@@ -101,7 +139,7 @@ class GreedBlock(WholeGame):
                 law.add(payoffs, weights[pairs, actions] * chances)
             return weights
 
-        forward(self._game, divide, mass.numbers, self._arithmetic)
+        _forward(self._game, divide, mass.numbers, self._arithmetic)
 
     @override
     def roundings(self, decision: int, stay: float) -> int:
@@ -190,3 +228,221 @@ def _below(game: Greed, arithmetic: Arithmetic) -> Array:
     """Return the chances of sums below each total, shape (dice, total); the last is 1."""
     sums = np.cumsum(arithmetic.laws(game), axis=1)
     return frozen(np.concatenate([np.zeros_like(sums[:, :1]), sums], axis=1))
+
+
+@dataclass(frozen=True)
+class _Backward:
+    """A sweep that visits the stages last to first (see ``Sweeps.backward_together``).
+
+    Attributes:
+        game: the rules.
+        decide: as for ``Sweeps.backward_together``.
+        values: by player whose values are computed; they are filled in.
+        arithmetic: of the values.
+        movers: the players whose stages are visited; with player 0 alone, the values of player 1's
+            stages are 1 minus the values of player 0's.
+    """
+
+    game: Greed
+    decide: Decide
+    values: Mapping[int, Values]
+    arithmetic: Arithmetic
+    movers: Sequence[int] = (0, 1)
+
+    def sweep(self) -> None:
+        """Compute the values of all positions."""
+        self._last_turns()
+        self._normal_turns()
+
+    @cached_property
+    def _scales(self) -> Array:
+        return self.arithmetic.scales(2, self.game.sides, 2 * self.game.max_score + 1)
+
+    def _last_turns(self) -> None:
+        """Compute the values of last turns."""
+        game = self.game
+        rows = 1 if game.zero_sum else 2  # the rating is the same for both seats if zero-sum
+        air = self._dice_in_the_air(rows)
+        other = np.arange(game.num_scores)
+        for own in range(game.max_score, -1, -1):
+            states = (game.num_scores + own) * game.num_scores + other
+            one = self._one(game.max_score - own, states)
+            # All scores below the mover's have the same ratings: the mover wins unless it is bust.
+            window = slice(max(own - 1, 0), game.num_scores)
+            air.copy(own, window.start)
+            ratings = air.land(window, 1)  # (seat to move or other, state in window, dice)
+            mine, others = game.final_halves(np.full_like(other, own), other)
+            halves = np.array([mine, game.endings.bust.other - others])[:rows]
+            compared = halves * self.arithmetic.scaled(HALF, one)
+            ratings[..., 0] = compared[:, window]
+            air.store(own, window, ratings)
+            ratings = ratings[:, np.maximum(other - window.start, 0)]  # of all states
+            for mover in self.movers:
+                rated = [ratings[0 if mover == seat else -1] for seat in self.values]
+                self._decide(mover, states, rated, one)
+
+    def _normal_turns(self) -> None:
+        """Compute the values of all other positions, by falling sums of scores."""
+        game, last_turn = self.game, self.game.num_scores**2
+        air = self._dice_in_the_air(len(self.values), len(self.movers))
+        for total in range(2 * game.max_score, -1, -1):
+            window, states = game.diagonal(total)
+            swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
+            one = self._one(2 * game.max_score - total, states)
+            ratings = air.land(window, 1)  # (seat, mover, state, dice)
+            ratings[..., 0] = self._passed(swapped + last_turn, one)
+            for column, mover in enumerate(self.movers):
+                self._decide(mover, states, ratings[:, column], one)
+            ratings[..., 0] = self._passed(swapped, one)
+            air.store(total, window, ratings)
+
+    def _dice_in_the_air(self, *rows: int) -> "_DiceInTheAir":
+        """Make an empty store of ratings, whose scale grows by ``ratio`` with each step."""
+        ratio = self.arithmetic.scales(1, self.game.sides, 2)[1]
+        weight = self.arithmetic.scaled(Fraction(1, self.game.sides), ratio)
+        return _DiceInTheAir(self.game, self.arithmetic, rows, weight, ratio)
+
+    def _one(self, points: int, states: IntArray) -> Array:
+        """Return the scale of states in which ``points`` more points can be scored."""
+        return np.full(len(states), self._scales[points], dtype=self.arithmetic.dtype)
+
+    def _decide(
+        self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
+    ) -> None:
+        """Call ``decide`` for a stage and store the values.
+
+        Args:
+            mover: the player to move.
+            states: the states of the stage.
+            ratings: ratings of its actions, an array of shape (state, dice) for each seat.
+            one: scale of the states.
+        """
+        bust = self._bust(one)[:, None]
+        expected = [
+            numbers if mover == seat else bust - numbers
+            for seat, numbers in zip(self.values, ratings, strict=True)
+        ]
+        together = np.stack(expected) if len(expected) > 1 else expected[0][None]
+        decided = self.decide(Stage(mover, states, one), together)
+        for numbers, values in zip(decided, self.values.values(), strict=True):
+            values.put((mover, states), numbers, one)
+            if len(self.movers) == 1:
+                values.put((1 - mover, states), one - numbers, one)
+
+    def _passed(self, states: IntArray, one: Array) -> Array:
+        """Rate the ends of turns after which the other is in ``states``: (seat, mover, state)."""
+        bust, rated = self._bust(one), []
+        for seat, values in self.values.items():
+            later = [values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
+            rated.append(
+                [
+                    one - (one - worth) if mover == seat else bust - worth
+                    for mover, worth in zip(self.movers, later, strict=True)
+                ]
+            )
+        return np.array(rated)
+
+    def _bust(self, one: Array) -> Array:
+        """Return the payoff of a bust to the player who is not the mover."""
+        payoff: Array = self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
+        return payoff
+
+
+def _forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) -> None:
+    """Move mass from the first stage to the last: the adjoint of ``_Backward``.
+
+    Args:
+        game: the rules.
+        decide: see ``types.Decide``.
+        mass: mass that begins in each position, shape (player to move, state); the mass that
+            moves bring is added in place.
+        arithmetic: of the mass.
+    """
+    last_turn = game.num_scores**2
+    weight = arithmetic.number(Fraction(1, game.sides))
+    air = _DiceInTheAir(game, arithmetic, (2,), weight, 1)
+
+    def weigh(mover: int, states: IntArray) -> Array:
+        one = np.ones(len(states), dtype=arithmetic.dtype)
+        return decide(Stage(mover, states, one), mass[mover, states])
+
+    for total in range(2 * game.max_score + 1):
+        window, states = game.diagonal(total)
+        swapped = states[::-1]
+        landed = air.land(window, 0)  # (mover, state, dice before one landed)
+        mass[:, swapped] += landed[::-1, :, 1:2].sum(axis=2)  # the last die landed, if any
+        weights = np.stack([weigh(mover, states) for mover in (0, 1)])  # (mover, state, dice)
+        mass[:, swapped + last_turn] += weights[::-1, :, 0]
+        weights[..., 1:-1] += landed[..., 2:]
+        air.store(total, window, weights)
+    for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
+        for mover in (0, 1):
+            weigh(mover, row)
+
+
+class _DiceInTheAir:
+    """The numbers by (other player's score, dice in the air) of the last s steps of a sweep.
+
+    A step is a sum of scores or, in the last turn, the mover's score. Backward the numbers are
+    ratings, and a die in the air moves a rating from step k + f to step k; forward they are
+    probabilities, moved from step k - f to step k.
+
+    Args:
+        game: the rules.
+        arithmetic: of the numbers.
+        rows: sizes of further axes, for players, before these two.
+        weight: factor of the number that a die with one point moves.
+        ratio: factor for each further point of the die.
+    """
+
+    def __init__(
+        self, game: Greed, arithmetic: Arithmetic, rows: tuple[int, ...], weight: Any, ratio: Any
+    ) -> None:
+        shape = *rows, game.num_scores, game.num_actions
+        self._steps = arithmetic.zeros(game.sides, *shape)  # multiplied by ``weight``
+        self._landed = arithmetic.zeros(*rows, game.num_scores * game.num_actions + 1)
+        self._weight, self._ratio = weight, ratio
+        # From step to step the sum over the faces gains one term and loses one. Floats are summed
+        # again at each step, as differences of floats lose digits.
+        self._sum = None if arithmetic.rounds else arithmetic.zeros(*shape)
+
+    def land(self, window: slice, dice: int) -> Array:
+        """Average over the faces of one die that lands.
+
+        Args:
+            window: scores.
+            dice: 0 or 1. The average over n dice in the air becomes the entry of n + ``dice``; with
+                1, the entry of no dice is meaningless.
+
+        Returns:
+            Shape (..., score in window, dice), overwritten by the next call.
+        """
+        *rows, _, num_dice = self._steps.shape[1:]
+        shape = *rows, window.stop - window.start, num_dice
+        size = shape[-2] * num_dice
+        landed = self._landed[..., dice : size + dice].reshape(shape)
+        if self._sum is None:
+            np.add.reduce(self._steps[..., window, :], axis=0, out=landed)
+        else:
+            landed[...] = self._sum[..., window, :]
+        return self._landed[..., :size].reshape(shape)
+
+    def store(self, step: int, window: slice, numbers: Array) -> None:
+        """Store the numbers of a step in place of the numbers s steps ago.
+
+        Outside the window numbers are zero, or no later window includes them.
+        """
+        slot = self._steps[step % len(self._steps)][..., window, :]
+        if self._sum is None:
+            np.multiply(numbers, self._weight, out=slot)
+            return
+        total = self._sum[..., window, :]
+        total -= self._ratio ** (len(self._steps) - 1) * slot
+        total *= self._ratio
+        slot[...] = numbers if self._weight == 1 else self._weight * numbers
+        total += slot
+
+    def copy(self, score: int, target: int) -> None:
+        """Copy the numbers of one score to another score."""
+        for numbers in (self._steps,) if self._sum is None else (self._steps, self._sum):
+            numbers[..., target, :] = numbers[..., score, :]

@@ -2,8 +2,7 @@
 
 from .game import LowestScore
 from .match import LowestScoreMatch
-from .match_presentation import LowestScoreMatchPresentation
-from .presentation import LowestScorePresentation
+from .presentation import LowestScoreMatchPresentation, LowestScorePresentation
 
 __all__ = [
     "LowestScore",

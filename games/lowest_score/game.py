@@ -20,15 +20,15 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from ...core.checks import at_least, one_of
+from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
 from ...core.leg import Leg
-from ...core.sizes import bounded, check_states
+from ...core.sizes import bounded, check_states, choose
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
-from ...core.types import IntArray
-from .turn import by_worth, count_turn, lay_out, list_afterstates, worths
 
 Objective = Literal["win", "share", "score"]
+MANY = 1000  # dice; every limit on sizes is lower
 
 
 class LowestScore(TurnGame):
@@ -74,10 +74,15 @@ class LowestScore(TurnGame):
         self.players = at_least("players", players, 1)
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
         self._check_states()
-        self.worth = worths(self.faces, self.zero_face)
-        self.max_score = self.dice * max(self.worth)
-        self.afterstates = list_afterstates(self.dice, self.worth)
-        turn = lay_out(self.dice, self.worth)
+        self.worth = [0 if n == self.zero_face else n for n in range(1, self.faces + 1)]
+        most = max(self.worth)
+        self.max_score = self.dice * most
+        self.afterstates = [
+            (left, total)
+            for left in range(self.dice, 0, -1)
+            for total in range((self.dice - left) * most + 1)
+        ]
+        turn = self._turn()
         counts = [("players tied for it", players)] if objective == "share" else []
         observed = [
             ("total kept", int(turn.observations[:, 0].max()) + 1),
@@ -99,25 +104,49 @@ class LowestScore(TurnGame):
         tables = states * 2 * dice + results * contexts * players
         check_states(self, states * contexts, tables)
 
+    # ------------------------------------------------------------------ the turn
+
     def by_worth(self, roll: tuple[int, ...]) -> tuple[int, ...]:
         """Sort the faces of a roll by worth."""
-        return by_worth(roll, self.worth)
+        return tuple(sorted(roll, key=lambda face: self.worth[face - 1]))
+
+    def _turn(self) -> Turn:
+        """Make the tables of a turn; its results are totals."""
+        dice = self.dice
+        numbers = {afterstate: number for number, afterstate in enumerate(self.afterstates)}
+        for total in range(self.max_score + 1):
+            numbers[0, total] = total  # the result
+        casts = [combinations(left, self.faces) for left in range(dice, 0, -1)]  # by law
+        rolls = np.zeros((dice, max(map(len, casts))), dtype=object)
+        for row, outcomes in enumerate(casts):
+            rolls[row, : len(outcomes)] = [redundancy(cast) for cast in outcomes]
+        law = np.array([dice - left for left, _ in self.afterstates])  # law k: k dice fewer
+        leads_to: list[list[int]] = []
+        seen: list[list[int]] = []
+        for left, total in self.afterstates:
+            for cast in casts[dice - left]:
+                ordered = self.by_worth(cast)
+                kept = np.cumsum([self.worth[face - 1] for face in ordered])
+                following = [numbers[left - i - 1, total + int(kept[i])] for i in range(left)]
+                leads_to.append(following + [0] * (dice - left))
+                seen.append([total, *ordered, *[0] * (dice - left)])
+        observations = np.array(seen)
+        rolled = (observations[:, 1:] > 0).sum(axis=1)[:, None]  # dice rolled, (state, 1)
+        number = 1 + np.arange(dice)  # of dice kept
+        tables = number <= rolled, number == rolled, np.array(leads_to), observations
+        return Turn(rolls, law, law, *tables, self.max_score + 1)
 
     # ------------------------------------------------------------------ the round
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
-        """Yield the leg of each player."""
-        known_before, first_context = [_Known(None, 0)], 0
+        """Yield the leg of each player; its contexts are what the player may know."""
+        before, first_context = [_Known(None, 0)], 0
         for seat in range(self.players):
-            first_context += len(known_before)
-            known_after = self._known_after(seat)
-            yield self._leg(seat, turn, known_before, known_after, first_context)
-            known_before = known_after
-
-    def _known_after(self, seat: int) -> "list[_Known]":
-        """List the possible knowledge after a player's turn: the contexts of the next leg."""
-        tied = range(1, seat + 2) if self.objective == "share" else [1]
-        return [_Known(best, count) for best in range(self.max_score + 1) for count in tied]
+            first_context += len(before)
+            tied = range(1, seat + 2) if self.objective == "share" else [1]
+            after = [_Known(best, count) for best in range(self.max_score + 1) for count in tied]
+            yield self._leg(seat, turn, before, after, first_context)
+            before = after
 
     def _leg(
         self,
@@ -150,7 +179,11 @@ class LowestScore(TurnGame):
                 for player, payoff in self._settle(seat, known, result, now):
                     payoffs[result, context, player] = payoff
                     settled[result, context, player] = True
-        return Leg(seat, turn, self._contexts(seat, before), following, payoffs, settled)
+        best = [self.max_score + 1 if known.best is None else known.best for known in before]
+        columns = [best, [self.players - 1 - seat] * len(before)]
+        if self.objective == "share":
+            columns.insert(1, [known.tied for known in before])
+        return Leg(seat, turn, np.array(columns).T, following, payoffs, settled)
 
     def _settle(
         self, seat: int, known: "_Known", result: int, now: "_Known"
@@ -171,13 +204,6 @@ class LowestScore(TurnGame):
         elif last:
             yield seat, won
 
-    def _contexts(self, seat: int, known: "list[_Known]") -> IntArray:
-        best = [self.max_score + 1 if entry.best is None else entry.best for entry in known]
-        columns = [best, [self.players - 1 - seat] * len(known)]
-        if self.objective == "share":
-            columns.insert(1, [entry.tied for entry in known])
-        return np.array(columns).T
-
 
 class _Known(NamedTuple):
     """The results of the turns before, as far as they matter."""
@@ -190,3 +216,17 @@ class _Known(NamedTuple):
         if self.best is None or result < self.best:
             return _Known(result, 1)
         return _Known(self.best, self.tied + int(counts and result == self.best))
+
+
+def count_turn(dice: float, faces: float, zero_face: float) -> tuple[float, float]:
+    """Count the states and the results of a turn before it is made.
+
+    Args:
+        dice: dice of each player.
+        faces: faces of each die.
+        zero_face: the face worth zero.
+    """
+    most = faces - (zero_face == faces)
+    rolled = range(1, int(min(dice, MANY)) + 1)
+    states = sum(((dice - left) * most + 1) * choose(left + faces - 1, left) for left in rolled)
+    return states, dice * most + 1

@@ -19,8 +19,7 @@ from ...core.checks import at_least, one_of
 from ...core.leg import Leg
 from ...core.sizes import bounded, check_states
 from ...core.turn_game import TurnGame
-from .game import LowestScore
-from .turn import count_turn
+from .game import LowestScore, count_turn
 
 Starter = Literal["winner", "next", "same"]
 Tie = Literal["first", "last"]

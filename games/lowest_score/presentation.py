@@ -1,18 +1,118 @@
-"""The rules, states and moves of a round of the lowest-score game in words, and its board."""
+"""The rules, states and moves of the lowest-score game and of its match in words, and boards."""
 
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
 from typing_extensions import override
 
-from ...core.presentation import Layout, Note, Presentation, Row, dice_of, presents
+from ...core.presentation import Layout, Note, Presentation, Row, Tokens, dice_of, presents
 from ...core.types import IntArray
-from ...core.words import dice_words, plural, sentence, spelled, whose
+from ...core.words import dice_words, listed, plural, said_of, sentence, spelled, whose
 from .game import LowestScore
+from .match import LowestScoreMatch
+
+RulesT = TypeVar("RulesT", LowestScore, LowestScoreMatch)
+#: The player who begins the next round, by the value of the keyword ``starter``.
+STARTERS = {
+    "winner": "the winner of a round begins the next one",
+    "next": "the players take turns to begin a round, in the order of their seats",
+    "same": "the same player begins every round",
+}
+
+
+class _OfTurns(Presentation[RulesT]):
+    """The words and the board of one turn, in a round or in a match."""
+
+    @property
+    def round(self) -> LowestScore:
+        """A round, which has the turn."""
+        return self.game if isinstance(self.game, LowestScore) else self.game.round
+
+    def turn_rules(self) -> Iterator[str]:
+        """Yield the sentences about one turn."""
+        if self.game.dice == 1:
+            yield f"Roll {dice_words(1, self.game.faces)} and keep it."
+        else:
+            yield (
+                f"Roll {dice_words(self.game.dice, self.game.faces)}, keep one or more, always the "
+                "lowest; roll the others again, until all are kept."
+            )
+        yield f"A die counts its face, but {_with_article(self.game.zero_face)} counts 0."
+
+    def describe_turn(self, observation: IntArray) -> str:
+        """Write the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
+        rolled = self._dice_of(observation)
+        worth = (
+            f" ({_with_article(self.game.zero_face)} counts 0)"
+            if self.game.zero_face in rolled
+            else ""
+        )
+        return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
+
+    def _dice_of(self, observation: IntArray) -> list[int]:
+        """Return the faces rolled, in order of worth."""
+        return [int(face) for face in observation[1 : 1 + self.game.dice] if face]
+
+    def look_at_turn(self, kept: int) -> str:
+        """Say what a die is worth that is rolled again."""
+        mean = sum(self.round.worth) / self.game.faces
+        return (
+            f"You have {kept} so far, and a die that is rolled again brings {mean:.3g} on average."
+        )
+
+    @override
+    def describe_action(self, action: int) -> str:
+        return f"keeps the {f'{spelled(action + 1)} lowest dice' if action else 'lowest die'}"
+
+    @override
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        rolled = self._dice_of(observation)
+        if action >= len(rolled):  # an illegal action
+            return self.describe_action(action)
+        return f"keeps {_faces(rolled[: action + 1])}"
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        move, total = self.describe_move(observation, action), self.total_after(observation, action)
+        return move if total is None else f"{move}: {total} in all"
+
+    def total_after(self, observation: IntArray, action: int) -> int | None:
+        """Return the total of a turn after the move that ends it, None after any other move."""
+        rolled = self._dice_of(observation)
+        if action + 1 < len(rolled):
+            return None
+        return int(observation[0]) + sum(self.round.worth[face - 1] for face in rolled)
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return Layout(
+            x_label="total kept so far",
+            y_label="dice just rolled",
+            column=observations[:, 0],
+            row=(observations[:, 1 : 1 + self.game.dice] > 0).sum(axis=1) - 1,
+            rows=[str(number + 1) for number in range(self.game.dice)],
+        )
+
+    def settled_turn(self, seat: int, observation: IntArray, total: int) -> tuple[Row, Row]:
+        """Return two rows of the board after a turn: the dice kept last, and the total."""
+        dice = dice_of(self._dice_of(observation), special=self.game.zero_face)
+        return Row("kept last", dice, seat), Row("total", (Note(str(total)),), seat)
+
+    def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
+        """Return two rows of the board: the dice rolled, and the total of the dice kept before."""
+        dice = dice_of(
+            observation[1 : 1 + self.game.dice].tolist(), part=0, special=self.game.zero_face
+        )
+        return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        return tuple(range(action + 1))
 
 
 @presents(LowestScore)
-class LowestScorePresentation(Presentation[LowestScore]):
+class LowestScorePresentation(_OfTurns[LowestScore]):
     """The words and the board of a round; ``LowestScore`` has the rules."""
 
     made_for_two = MappingProxyType({"players": 2})
@@ -48,17 +148,6 @@ class LowestScorePresentation(Presentation[LowestScore]):
         else:
             yield "The lowest total wins; everyone tied for lowest shares the win."
 
-    def turn_rules(self) -> Iterator[str]:
-        """Yield the sentences about one turn."""
-        if self.game.dice == 1:
-            yield f"Roll {dice_words(1, self.game.faces)} and keep it."
-        else:
-            yield (
-                f"Roll {dice_words(self.game.dice, self.game.faces)}, keep one or more, always the "
-                "lowest; roll the others again, until all are kept."
-            )
-        yield f"A die counts its face, but {_with_article(self.game.zero_face)} counts 0."
-
     # ------------------------------------------------------------------ states
 
     @override
@@ -78,20 +167,6 @@ class LowestScorePresentation(Presentation[LowestScore]):
             to_beat += f", which {spelled(tied[0])} {plural(tied[0], 'player has', 'players have')}"
         return f"{turn}, {to_beat}, {to_come(after)}"
 
-    def describe_turn(self, observation: IntArray) -> str:
-        """Write the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
-        rolled = self._dice_of(observation)
-        worth = (
-            f" ({_with_article(self.game.zero_face)} counts 0)"
-            if self.game.zero_face in rolled
-            else ""
-        )
-        return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
-
-    def _dice_of(self, observation: IntArray) -> list[int]:
-        """Return the faces rolled, in order of worth."""
-        return [int(face) for face in observation[1 : 1 + self.game.dice] if face]
-
     @override
     def look_at(self, observation: IntArray) -> str:
         kept, best = int(observation[0]), int(observation[1 + self.game.dice])
@@ -99,37 +174,7 @@ class LowestScorePresentation(Presentation[LowestScore]):
             return self.look_at_turn(kept)
         return f"{self.look_at_turn(kept)} The total to equal or beat is {best}."
 
-    def look_at_turn(self, kept: int) -> str:
-        """Say what a die is worth that is rolled again."""
-        mean = sum(self.game.worth) / self.game.faces
-        return (
-            f"You have {kept} so far, and a die that is rolled again brings {mean:.3g} on average."
-        )
-
     # ------------------------------------------------------------------ moves
-
-    @override
-    def describe_action(self, action: int) -> str:
-        return f"keeps the {f'{spelled(action + 1)} lowest dice' if action else 'lowest die'}"
-
-    @override
-    def describe_move(self, observation: IntArray, action: int) -> str:
-        rolled = self._dice_of(observation)
-        if action >= len(rolled):  # an illegal action
-            return self.describe_action(action)
-        return f"keeps {_faces(rolled[: action + 1])}"
-
-    @override
-    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        move, total = self.describe_move(observation, action), self.total_after(observation, action)
-        return move if total is None else f"{move}: {total} in all"
-
-    def total_after(self, observation: IntArray, action: int) -> int | None:
-        """Return the total of a turn after the move that ends it, None after any other move."""
-        rolled = self._dice_of(observation)
-        if action + 1 < len(rolled):
-            return None
-        return int(observation[0]) + sum(self.game.worth[face - 1] for face in rolled)
 
     @override
     def decided(
@@ -144,16 +189,6 @@ class LowestScorePresentation(Presentation[LowestScore]):
         return sentence(f"{mine} {'beats' if total < best else 'does not beat'} {best}, {lowest}")
 
     # ------------------------------------------------------------------ the board and the maps
-
-    @override
-    def layout(self, observations: IntArray) -> Layout:
-        return Layout(
-            x_label="total kept so far",
-            y_label="dice just rolled",
-            column=observations[:, 0],
-            row=(observations[:, 1 : 1 + self.game.dice] > 0).sum(axis=1) - 1,
-            rows=[str(number + 1) for number in range(self.game.dice)],
-        )
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
@@ -176,21 +211,131 @@ class LowestScorePresentation(Presentation[LowestScore]):
             return rows
         return (*rows, Row("lowest total", (Note(str(min(total, best))),)))
 
-    def settled_turn(self, seat: int, observation: IntArray, total: int) -> tuple[Row, Row]:
-        """Return two rows of the board after a turn: the dice kept last, and the total."""
-        dice = dice_of(self._dice_of(observation), special=self.game.zero_face)
-        return Row("kept last", dice, seat), Row("total", (Note(str(total)),), seat)
 
-    def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
-        """Return two rows of the board: the dice rolled, and the total of the dice kept before."""
-        dice = dice_of(
-            observation[1 : 1 + self.game.dice].tolist(), part=0, special=self.game.zero_face
-        )
-        return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
+@presents(LowestScoreMatch)
+class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
+    """The words and the board of a match; ``LowestScoreMatch`` has the rules."""
+
+    options = MappingProxyType(
+        {
+            "starter": STARTERS,
+            "tie": {
+                "first": "of equal totals the first to be rolled wins",
+                "last": "of equal totals the last to be rolled wins",
+            },
+        }
+    )
+
+    @property
+    @override
+    def title(self) -> str:
+        length = "one round" if self.game.wins == 1 else f"first to {self.game.wins} rounds"
+        return f"The lowest score, {length}"
 
     @override
-    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        return tuple(range(action + 1))
+    def describe_rules(self) -> Iterator[str]:
+        yield from self.turn_rules()
+        yield f"{spelled(self.game.players)} players have one turn each in a round."
+        won = f"The lowest total wins it; of equal totals the {self.game.tie} to be rolled wins"
+        if self.game.wins == 1:
+            yield f"{won}."
+            yield "The winner of the round wins the match."
+        else:
+            yield f"{won}, and {STARTERS[self.game.starter]}."
+            yield f"The first player who has won {spelled(self.game.wins)} rounds wins the match."
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        known = [int(number) for number in observation[1 + self.game.dice :]]
+        (own, *others), (best, holder, after, seat) = (
+            known[: self.game.players],
+            known[self.game.players :],
+        )
+        named = [f" of seat {(seat + i) % self.game.players}" for i in range(self.game.players)]
+        if self.game.players == 2:  # there is one other player
+            named = ["", ""]
+        so_far = ""
+        if self.game.wins > 1:
+            theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
+            so_far = f"{own} {plural(own, 'round')} won to {theirs}, "
+        to_beat = "nothing to beat yet"
+        if best != self.game.nothing:
+            beats = "equal or beat" if self.game.tie == "last" else "beat"
+            to_beat = f"{best}{named[holder]} to {beats}"
+        turn = self.describe_turn(observation)
+        return f"{so_far}{turn}, {to_beat}, {to_come(after)}"
+
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        *_, best, _, _, _ = (int(number) for number in observation)
+        turn = self.look_at_turn(int(observation[0]))
+        if best == self.game.nothing:
+            return turn
+        beats = "equal or beat" if self.game.tie == "last" else "beat"
+        return f"{turn} The total to {beats} is {best}."
+
+    @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        total = self.total_after(observation, action)
+        *_, best, holder, after, _ = (int(number) for number in observation)
+        if total is None or best == self.game.nothing:
+            return ""
+        other = (seat + holder) % self.game.players
+        mine, theirs = f"{whose(names[seat])} {total}", f"{whose(names[other])} {best}"
+        takes_it = self._takes_it(total, best)
+        said = f"{mine} beats {theirs}" if takes_it else f"{mine} does not beat {theirs}"
+        if total == best:
+            said = f"{mine} equals {theirs}, and the {self.game.tie} to be rolled counts"
+        if after:
+            return sentence(said)
+        who = names[seat if takes_it else other]
+        return sentence(f"{said}: {who} {said_of(who, 'wins')} the round")
+
+    def _takes_it(self, total: int, best: int) -> bool:
+        """Say whether a total takes the lead from the best total so far."""
+        return total < best or (total == best and self.game.tie == "last")
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        *_, best, holder, players_after, _ = (int(number) for number in observation)
+        won = self._rounds_won(self._wins(seat, observation), names)
+        owner = whose(names[(seat + holder) % self.game.players])
+        lowest = "none yet" if best == self.game.nothing else f"{best}, {owner}"
+        known = Row("lowest so far", (Note(lowest),))
+        after = Row("still to play", (Note(still_to_play(players_after)),))
+        return (*won, *self.turn_board(seat, observation), known, after)
+
+    def _wins(self, seat: int, observation: IntArray) -> list[int]:
+        """Return the rounds that each player has won, by seat."""
+        players, first = self.game.players, 1 + self.game.dice
+        return [int(observation[first + (player - seat) % players]) for player in range(players)]
+
+    def _rounds_won(self, wins: Sequence[int], names: Sequence[str]) -> list[Row]:
+        """Return a row for the rounds that each player has won."""
+        if self.game.wins == 1:
+            return []
+        return [
+            Row(name, (Tokens(wins[player], self.game.wins),), player)
+            for player, name in enumerate(names)
+        ]
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        total = self.total_after(observation, action)
+        assert total is not None  # the last move ends a turn
+        *_, best, holder, _, _ = (int(number) for number in observation)
+        winner = (seat + holder) % self.game.players
+        if best == self.game.nothing or self._takes_it(total, best):
+            best, winner = total, seat
+        wins = self._wins(seat, observation)
+        wins[winner] += 1
+        turn = self.settled_turn(seat, observation, total)
+        lowest = Row("lowest total", (Note(f"{best}, {whose(names[winner])}"),))
+        return (*self._rounds_won(wins, names), *turn, lowest)
 
 
 def to_come(players_after: int) -> str:

@@ -39,6 +39,8 @@ class Dice(NamedTuple):
         completed: index, among the rolled multisets, of the five dice after a roll, shape
             (kept, outcome). Outcome j of n rolled dice is multiset j of those of size n.
         parts: whether a kept multiset is a part of a rolled one, bool, shape (rolled, kept).
+        proper: these parts of each rolled multiset, in increasing order, padded with -1, shape
+            (rolled, part).
         ways: number of ordered rolls of n dice that give each outcome, shape (n, outcome).
     """
 
@@ -47,6 +49,7 @@ class Dice(NamedTuple):
     more: IntArray
     completed: IntArray
     parts: BoolArray
+    proper: IntArray
     ways: Array
 
 
@@ -71,5 +74,8 @@ def dice() -> Dice:
         for outcome, own in enumerate(counts[slice(*FIRSTS[size : size + 2])].tolist()):
             ways[size, outcome] = factorial(size) // prod(map(factorial, own))
     parts = (counts[:KEEPS] <= counts[KEEPS:, None]).all(axis=2)
-    tables = counts, counts.sum(axis=1), np.array(more), completed, parts, ways
+    order = np.argsort(~parts, axis=1, kind="stable")
+    listed = np.where(np.take_along_axis(parts, order, axis=1), order, -1)
+    proper = listed[:, : parts.sum(axis=1).max()]
+    tables = counts, counts.sum(axis=1), np.array(more), completed, parts, proper, ways
     return Dice(*map(frozen, tables))

@@ -15,7 +15,7 @@ for Yahtzee*, and Verhoeff (1999), *Optimal Solitaire Yahtzee Strategies*.
 
 Points add up, so the points so far are no part of a state. It has the open boxes, the upper points
 as far as 63, whether a further Yahtzee is paid, the rolls left and the dice: these are 4 x 10^8
-states. What comes before the rolls and the dice is the *context* of a turn (``contexts``). If only
+states. What comes before the rolls and the dice is the *context* of a turn (``card``). If only
 some boxes are played, all others count as filled, the box for a Yahtzee with 0.
 """
 
@@ -37,14 +37,15 @@ from .card import (
     ALL,
     BOXES,
     ENOUGH,
+    Contexts,
     Joker,
     Scoring,
     boxes_in,
+    has_box,
     largest_total,
     names_of,
     read_boxes,
 )
-from .contexts import Contexts, has_box
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 
 #: Number of rolls after the first one; below it, the number of states of a context.

@@ -11,12 +11,10 @@ import numpy as np
 
 from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Stage
-from .card import BOXES
-from .choices import best_choices, followed_turn
-from .contexts import has_box
+from .card import BOXES, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
-from .turn import Later, boxes_of, folded_turn, mean_of_rolls
+from .turn import Later, best_choices, boxes_of, folded_turn, followed_turn, mean_of_rolls
 
 #: Largest number of entries in an array (state, action) that ``decide`` gets at once.
 ASKED = 2**20
@@ -107,7 +105,8 @@ def _by_fold(
 ) -> tuple[FloatArray, FloatArray]:
     """Sweep a turn by a fold; mean squares about optimal values follow the optimal actions."""
     if fold == "mean" or later.centres is None:
-        return folded_turn(game.contexts, columns, later, fold)
+        values, _ = folded_turn(game.contexts, columns, later, fold)
+        return values, mean_of_rolls(values[-1])[0]
     best = Later(later.centres)
     chosen = best_choices(game.contexts, columns, best, FLOATS.tie(game))
     return followed_turn(game.contexts, columns, later, chosen)

@@ -1,22 +1,31 @@
-"""The sweeps of Yahtzee, which store numbers between turns and compute numbers inside turns."""
+"""The sweeps of Yahtzee, which store numbers between turns and compute numbers inside turns.
+
+The game is one block, which stores one number for each context: the backward pass the value before
+the first roll of the turn, the forward pass the probability mass that enters the turn. Contexts are
+numbered turn by turn, so a pass visits them in the order of their numbers, a few hundred at a time.
+"""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
 from ...core.arithmetic import FLOATS, Arithmetic, Values
-from ...core.blocks import Blocks
+from ...core.blocks import Blocks, PayoffLaw, WholeGame
 from ...core.errors import SizeError
 from ...core.moves import Moves
+from ...core.progress import tell
 from ...core.sweeps import FoldedSweeps, sweeps_for
 from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
-from .block import YahtzeeBlock, agrees, fill
-from .dice import KEEPS, dice
+from .card import TOGETHER
+from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
+from .passes import swept_back, swept_forward
 from .tour import tour
-from .turn import boxes_of
+from .turn import Later, boxes_of
 from .values import YahtzeeMass, YahtzeeValues
 
 #: Games with more states than this, that is with two boxes or more, have no tables of moves: the
@@ -69,9 +78,9 @@ class YahtzeeSweeps(FoldedSweeps):
 
     @override
     def folded_squares(self, fold: Fold, values: Values) -> Values | None:
-        if not isinstance(values, YahtzeeValues) or values.between.dtype == object:
+        if not isinstance(values, YahtzeeValues) or values.numbers.dtype == object:
             return None
-        spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.between)
+        spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.numbers)
         fill(self.game, spreads.later, fold, FLOATS)
         return spreads.frozen()
 
@@ -81,13 +90,13 @@ class YahtzeeSweeps(FoldedSweeps):
     ) -> Values | None:
         if numbers.shape != (len(self.game.contexts) + 1,) or numbers[-1] != 0:
             return None
-        about = centres.between if isinstance(centres, YahtzeeValues) else None
+        about = centres.numbers if isinstance(centres, YahtzeeValues) else None
         values = YahtzeeValues(self.game, FLOATS, fold, numbers, about)
         return values.frozen() if agrees(self.game, values.later, fold) else None
 
     @override
     def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:
-        if not isinstance(values, YahtzeeValues) or values.between.dtype == object:
+        if not isinstance(values, YahtzeeValues) or values.numbers.dtype == object:
             return None
         return tour(self.game, choose, values, decision)
 
@@ -106,3 +115,105 @@ class YahtzeeSweeps(FoldedSweeps):
             means = values.means(contexts[own], left_after)
             found[own, :KEEPS] = np.where(dice().parts[rolls[own]], means, -np.inf)
         return found
+
+
+class YahtzeeBlock(WholeGame):
+    """The whole game as one block.
+
+    Args:
+        game: the rules.
+        arithmetic: the arithmetic of values and probability mass.
+    """
+
+    def __init__(self, game: Yahtzee, arithmetic: Arithmetic) -> None:
+        super().__init__(arithmetic)
+        self._game = game
+        self.pays_early = len(game.chosen) > 1
+
+    @override
+    def deviations(self, values: Any, spreads: Any) -> Array:
+        """Return the values before the first rolls, shape (context + 1,).
+
+        The squared deviations of a turn are taken from these values.
+        """
+        centres: Array = values.numbers
+        return centres
+
+    @override
+    def backward(
+        self, decide: Decide, gains: Array | None, cut: Array, values: Any = None
+    ) -> Array:
+        numbers = self._arithmetic.zeros(len(self._game.contexts) + 1)
+        later = Later(numbers if values is None else values.numbers, gains)
+        fill(self._game, later, decide, self._arithmetic)
+        return cut
+
+    @override
+    def forward(
+        self, decide: Decide, mass: Any, returning: Array, law: PayoffLaw | None = None
+    ) -> None:
+        known = self._game.contexts
+        for columns in known.batches():
+            own = columns[mass.is_met(columns)]
+            if not len(own):
+                continue
+            flow = swept_forward(
+                self._game, own, mass.numbers[own], mass.begun(own), decide, self._arithmetic
+            )
+            places, rolls, boxes = np.nonzero(flow.taken)
+            taken, ended = known.take(own[places], rolls, boxes), flow.taken[places, rolls, boxes]
+            np.add.at(mass.numbers, taken.contexts, ended)
+            if law is not None:  # the game has one box, whose points are the whole payoff
+                law.add(taken.points, ended)
+
+    @override
+    def roundings(self, decision: int, stay: float) -> int:
+        """Count the roundings of all rolls and decisions of a game.
+
+        Each die adds six means and divides the sum. The first means are of the values of boxes,
+        each a sum of points and the value of the next context.
+        """
+        roll = DICE * (FACES + 1)
+        turns = len(self._game.chosen)
+        return 1 + roll + turns * ((MORE + 1) * (roll + decision + 3) + 2)
+
+    @override
+    def forward_roundings(self, decision: int) -> int:
+        """Count the roundings of all turns; a context sums the mass from all states before it."""
+        into = 3 * ROLLS * len(self._game.contexts)
+        return self.roundings(decision, 0.0) + len(self._game.chosen) * min(into, 2**40)
+
+
+def fill(
+    game: Yahtzee,
+    later: Later,
+    decide: Decide | Fold,
+    arithmetic: Arithmetic,
+) -> None:
+    """Write the value of each context before the first roll into ``later``, last turns first.
+
+    Args:
+        game: the rules.
+        later: its array ``values`` is filled.
+        decide: the argument ``decide`` of ``swept_back``.
+        arithmetic: the arithmetic of the values.
+    """
+    for columns in reversed(game.contexts.batches()):
+        later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
+        tell(len(game.contexts) - int(columns[0]), len(game.contexts), "beginnings of turns")
+
+
+def agrees(game: Yahtzee, later: Later, fold: Fold) -> bool:
+    """Return whether stored values agree with a fold, in a random sample of contexts of each turn.
+
+    The function computes a few hundred contexts of each turn again from the stored values of the
+    next turns and compares them to the last bit. The sample always contains the empty card.
+    """
+    rng = np.random.default_rng()
+    for begin, end in pairwise(game.contexts.levels):
+        first = int(rng.integers(begin, end))
+        columns = np.arange(first, min(first + TOGETHER, end))
+        again = swept_back(game, columns, later, fold, FLOATS).start
+        if not np.array_equal(again, later.values[columns]):
+            return False
+    return True

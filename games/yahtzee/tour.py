@@ -1,4 +1,6 @@
-"""A tour of Yahtzee: one forward pass, turn by turn, that stores four numbers for each context.
+"""Passes that follow a player from turn to turn: tours, and the course of optimal play.
+
+A tour is one forward pass, turn by turn, that stores four numbers for each context.
 
 The numbers are sums over all games that reach the context: the probability m, the expected points
 so far f, the expected square of the points so far s, and the probability of no mistake so far. A
@@ -8,28 +10,29 @@ first three become
     m        f + p m        s + 2 p f + p^2 m.
 
 At the end of the game f is the mean of the total, and s - f^2 is its variance.
+
+Of optimal play alone there are the probability that it begins a turn in each context, in one pass
+forward, and its chance of the upper bonus, in one pass backward.
 """
 
 from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from typing_extensions import override
 
 from ...core.arithmetic import FLOATS
 from ...core.contract import CLOSE
 from ...core.progress import tell
 from ...core.tour import Choices, Choose, Costliest, Decisions, Grid, Tour
-from ...core.types import BoolArray, FloatArray, IntArray, frozen
-from .block import TOGETHER
-from .card import BOXES, FIFTY, UPPER_BONUS, YAHTZEE, points
-from .choices import best_choices
-from .contexts import Taken, has_box
+from ...core.types import Array, BoolArray, FloatArray, IntArray
+from .card import BOXES, ENOUGH, FIFTY, TOGETHER, UPPER_BONUS, YAHTZEE, Taken, has_box, points
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee
 from .passes import Swept, rolled
 from .presentation import title_of
+from .turn import Actions, Later, best_choices, followed_turn
 from .values import YahtzeeValues
 
 #: Largest number of contexts from which taking a box leads to one given context: one for each box,
@@ -259,7 +262,7 @@ class _Turn:
         actions = np.tile(np.arange(KEEPS, KEEPS + len(BOXES)), (ROLLS, 1))
         if not left:
             return Grid(states, actions, self._boxes)
-        parts = _parts()
+        parts = dice().proper
         legal = np.broadcast_to((parts >= 0)[:, :, None], (*parts.shape, len(self._columns)))
         every = np.concatenate([parts, actions], axis=1)
         return Grid(states, every, np.concatenate([legal, self._boxes], axis=1))
@@ -303,9 +306,96 @@ def _lead_on(carried: FloatArray, taken: Taken, flow: FloatArray) -> None:
         own[first : first + len(counted)] += counted
 
 
-@cache
-def _parts() -> IntArray:
-    """List the proper parts of each roll, shape (dice, part), padded with -1."""
-    order = np.argsort(~dice().parts, axis=1, kind="stable")
-    parts = np.where(np.take_along_axis(dice().parts, order, axis=1), order, -1)
-    return frozen(parts[:, : dice().parts.sum(axis=1).max()])
+def met_by_best_play(game: Yahtzee, values: Array) -> FloatArray:
+    """Compute the probability that optimal play begins a turn in each context.
+
+    Args:
+        game: the rules.
+        values: optimal value of each context before the first roll, in points, shape
+            (context + 1,); the last entry, the end of the game, is 0.
+
+    Returns:
+        Probabilities, float64, shape (context + 1,); the last entry, the end of the game, is 1.
+    """
+    met = np.zeros(len(values))
+    met[0] = 1.0
+    for columns in game.contexts.batches():
+        own = columns[met[columns] > 0]
+        if len(own):
+            chosen = best_choices(game.contexts, own, Later(values), FLOATS.tie(game))
+            taken = _taken(game, met[own], chosen)
+            boxes, rolls, places = np.nonzero(taken)
+            after = game.contexts.take(own[places], rolls, boxes).contexts
+            np.add.at(met, after, taken[boxes, rolls, places])
+            tell(int(own[-1]) + 1, len(game.contexts), "beginnings of turns, forward")
+    return met
+
+
+def _taken(game: Yahtzee, entering: FloatArray, chosen: Actions) -> FloatArray:
+    """Return the probability mass that takes each box in a turn, shape (box, dice, context)."""
+    columns, law = np.arange(len(entering)), FLOATS.laws(game)[DICE]
+    met, taken = law[:, None] * entering, np.zeros((len(BOXES), len(law), len(entering)))
+    for left in range(MORE, -1, -1):
+        kept = chosen[left] < KEEPS
+        rolls, places = np.nonzero(~kept)
+        taken[chosen[left][~kept] - KEEPS, rolls, places] += met[~kept]
+        if left:
+            numbers = chosen[left].astype(np.int64) * len(columns) + columns
+            mass = np.bincount(numbers[kept], met[kept], KEEPS * len(columns))
+            met = rolled(mass.reshape(KEEPS, -1), FLOATS)
+    return taken
+
+
+class _LaterBonus(Later):
+    """Chances of the upper bonus to come: a box adds 1 if it earns the bonus."""
+
+    @override
+    def worth(self, columns: IntArray, taken: Taken) -> FloatArray:
+        earns = (taken.upper_bonus > 0) & (taken.points > 0)  # of the shape of all points
+        chances: FloatArray = self.values.take(taken.contexts) + earns
+        return chances
+
+
+def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatArray:
+    """Compute, for each context, the probability that optimal play ends with 63 upper points.
+
+    Args:
+        game: the rules.
+        values: the argument ``values`` of ``met_by_best_play``.
+        met: the result of ``met_by_best_play``.
+
+    Returns:
+        Probabilities, float64, shape (context,); NaN for contexts that optimal play never reaches.
+    """
+    known, chances = game.contexts, np.full(len(values), np.nan)
+    chances[-1] = 0.0
+    for columns in reversed(known.batches()):
+        own = columns[met[columns] > 0]
+        if len(own):
+            chosen = best_choices(known, own, Later(values), FLOATS.tie(game))
+            _, chances[own] = followed_turn(known, own, _LaterBonus(chances), chosen)
+            tell(len(known) - int(own[0]), len(known), "beginnings of turns, backward")
+    chances[:-1] += known.upper == ENOUGH
+    return chances[:-1]
+
+
+def losses_of_boxes(game: Yahtzee, values: Array, columns: IntArray) -> FloatArray:
+    """Compute the expected points that a player loses with a box and the turn that fills it.
+
+    Args:
+        game: the rules.
+        values: the argument ``values`` of ``met_by_best_play``.
+        columns: contexts, shape (context,).
+
+    Returns:
+        Points, float64, shape (context, box): the value of the context minus the value of the same
+        card with the box filled for 0 points; NaN where the box is not open.
+    """
+    known, lost = game.contexts, np.full((len(columns), len(BOXES)), np.nan)
+    for box in game.chosen:
+        own = np.flatnonzero(known.still_open[columns] >> box & 1)
+        at = columns[own]
+        without = known.still_open[at] & ~(1 << box)
+        after = known.find(without, known.holds_fifty[at], known.upper[at])
+        lost[own, box] = values[at] - values[np.where(without > 0, after, len(known))]
+    return lost

@@ -16,19 +16,25 @@ The fold over the parts of d is built up face by face. Let F_0(k) = E(k), and fo
 
 so that F_6(k) combines E of all parts of k: 1,260 operations instead of one for each of the 4,116
 pairs. Sums are taken in this order; maxima do not depend on the order.
+
+Of equally good actions of optimal play the smallest is chosen. Actions that keep dice have smaller
+numbers than actions that take a box.
 """
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ...core.arithmetic import FLOATS, Arithmetic
-from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray
-from .card import BOXES, YAHTZEE, points
-from .contexts import Contexts, Taken, has_box
+from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray, frozen
+from .card import BOXES, YAHTZEE, Contexts, Taken, has_box, points
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
+
+#: Actions, one byte each.
+Actions: TypeAlias = npt.NDArray[np.uint8]
 
 
 class Later(NamedTuple):
@@ -246,19 +252,6 @@ def boxes_of(
 def folded_turn(
     known: Contexts, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the values of a turn in some contexts for a player that decides by a fold.
-
-    Returns:
-        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
-        shape (context,).
-    """
-    values, _ = folded_decisions(known, columns, later, fold)
-    return values, mean_of_rolls(values[-1])[0]
-
-
-def folded_decisions(
-    known: Contexts, columns: IntArray, later: Later, fold: Fold
-) -> tuple[FloatArray, FloatArray]:
     """Compute the values of a turn, and of keeping multisets, for a player that decides by a fold.
 
     Returns:
@@ -279,3 +272,85 @@ def folded_decisions(
         else:
             np.divide(boxes + parts, counts, out=values[left])
     return values, means
+
+
+@cache
+def _parts() -> tuple[IntArray, list[npt.NDArray[np.uint8]]]:
+    """Return all rolls, sorted by their number of proper parts, largest first, shape (dice,).
+
+    And entry j of the list holds part j of every roll with more than j parts, in this order.
+    """
+    proper = dice().proper
+    order = np.argsort((proper < 0).sum(axis=1), kind="stable")
+    some = (column[column >= 0] for column in proper[order].T)
+    return frozen(order), [part.astype(np.uint8) for part in some]
+
+
+def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -> Actions:
+    """Compute the actions of optimal play in some contexts.
+
+    Args:
+        known: all contexts of the game.
+        columns: the contexts to compute, shape (context,).
+        later: the optimal values of the contexts after the turn.
+        tie: values that differ by at most this number count as equal, in points.
+
+    Returns:
+        Actions, uint8, shape (rolls left, dice, context).
+    """
+    values, every = folded_turn(known, columns, later, "best")
+    enough = values - tie
+    chosen = np.zeros(values.shape, dtype=np.uint8)
+    for box, worth in reversed(list(worth_of_boxes(known, columns, later, -np.inf))):
+        np.copyto(chosen, np.uint8(KEEPS + box), where=worth >= enough)
+    wild, (legal, worth, _) = _jokers(known, columns, later)
+    good = legal & (worth >= enough[:, wild, :, None])
+    chosen[:, wild] = KEEPS + good.argmax(axis=3)  # a multiset that is kept replaces it below
+    order, parts = _parts()
+    for left in range(1, len(values)):
+        means, own, needed = every[left - 1], chosen[left, order], enough[left]
+        needed = needed[order]
+        for part in reversed(parts):
+            some = slice(len(part))
+            np.copyto(own[some], part[:, None], where=means.take(part, axis=0) >= needed[some])
+        chosen[left, order] = own
+    return chosen
+
+
+def _jokers(
+    known: Contexts, columns: IntArray, later: Later
+) -> tuple[IntArray, tuple[BoolArray, FloatArray, int]]:
+    """Return the six rolls of five of a kind, and the result of ``boxes_of`` for them.
+
+    Joker rules change the points and the legal boxes of these rolls only.
+    """
+    wild = np.flatnonzero(points().five >= 0)
+    return wild, boxes_of(known, columns, wild[:, None], later, FLOATS)
+
+
+def followed_turn(
+    known: Contexts, columns: IntArray, later: Later, chosen: Actions
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the values of a turn in which the player takes given actions.
+
+    Args:
+        known: all contexts of the game.
+        columns: the contexts to compute, shape (context,).
+        later: the values of the contexts after the turn.
+        chosen: the actions, shape (rolls left, dice, context).
+
+    Returns:
+        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
+        shape (context,), as from ``folded_turn``.
+    """
+    values = np.zeros(chosen.shape)
+    for box, worth in worth_of_boxes(known, columns, later, -np.inf):
+        np.copyto(values, worth, where=chosen == KEEPS + box)
+    wild, (_, worth, _) = _jokers(known, columns, later)
+    boxes = np.maximum(chosen[:, wild], KEEPS).astype(np.int64) - KEEPS
+    values[:, wild] = np.take_along_axis(worth[None], boxes[..., None], axis=3)[..., 0]
+    for left in range(1, len(values)):
+        kept = chosen[left] < KEEPS
+        means, actions = mean_of_rolls(values[left - 1]), np.where(kept, chosen[left], 0)
+        np.copyto(values[left], np.take_along_axis(means, actions.astype(np.int64), 0), where=kept)
+    return values, mean_of_rolls(values[-1])[0]

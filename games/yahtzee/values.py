@@ -17,11 +17,11 @@ from ...core.arithmetic import Arithmetic, Values
 from ...core.errors import SizeError
 from ...core.sizes import check_memory, show
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
-from .block import TOGETHER
+from .card import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
 from .passes import Swept, swept_back, swept_forward
-from .turn import Later, folded_decisions
+from .turn import Later, folded_turn
 
 #: Number of contexts in one half of the cache for each game that is played at once.
 EACH = 2
@@ -82,7 +82,7 @@ class RecentTurns:
         self._held[self._half, self._used : end] = columns
         places = self._half * self.most + np.arange(self._used, end)
         own = slice(places[0], places[-1] + 1)
-        swept = folded_decisions(self._known, columns, self._later, "best")
+        swept = folded_turn(self._known, columns, self._later, "best")
         self.values[..., own], self.means[..., own] = swept
         self._places[columns], self._used = places, end
 
@@ -98,7 +98,6 @@ class YahtzeeNumbers(Values):
 
     def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array) -> None:
         super().__init__(between)
-        self.between = between
         self._game, self._arithmetic = game, arithmetic
 
     @override
@@ -151,11 +150,6 @@ class YahtzeeNumbers(Values):
     def at_stage(self, stage: Stage) -> Array:
         scaled: Array = self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
         return scaled
-
-    @override
-    def frozen(self) -> Values:
-        frozen(self.between)
-        return self
 
 
 class YahtzeeValues(YahtzeeNumbers):
@@ -218,7 +212,7 @@ class YahtzeeValues(YahtzeeNumbers):
     def centres(self, seats: int | IntArray, states: IntArray) -> Array:
         """Return, for each position, the value of its turn before the first roll."""
         contexts, _, _ = self._game.locate(states)
-        numbers: Array = self.between[contexts]
+        numbers: Array = self.numbers[contexts]
         return numbers
 
     @override
@@ -235,7 +229,7 @@ class YahtzeeValues(YahtzeeNumbers):
     def recent(self, lanes: int) -> "Values | None":
         if self._decide != "best" or self.later.centres is not None or not self._arithmetic.rounds:
             return None
-        return RecentValues(self._game, self._arithmetic, self.between, lanes)
+        return RecentValues(self._game, self._arithmetic, self.numbers, lanes)
 
 
 class RecentValues(YahtzeeValues):
@@ -254,7 +248,7 @@ class RecentValues(YahtzeeValues):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the constructor's arguments, without the cache."""
-        return RecentValues, (self._game, self._arithmetic, self.between, self._lanes)
+        return RecentValues, (self._game, self._arithmetic, self.numbers, self._lanes)
 
     @override
     def at(self, seats: int | IntArray, states: IntArray) -> Array:
@@ -301,7 +295,7 @@ class YahtzeeMass(YahtzeeNumbers):
 
     def is_met(self, columns: IntArray) -> BoolArray:
         """Return whether each context has any mass, bool, shape (context,)."""
-        met: BoolArray = (self.between[columns] != 0) | np.isin(columns, self._begins)
+        met: BoolArray = (self.numbers[columns] != 0) | np.isin(columns, self._begins)
         return met
 
     def begun(self, columns: IntArray) -> Array:
@@ -323,7 +317,7 @@ class YahtzeeMass(YahtzeeNumbers):
         flow = swept_forward(
             self._game,
             columns,
-            self.between[columns],
+            self.numbers[columns],
             self.begun(columns),
             self._decide,
             self._arithmetic,

@@ -11,11 +11,10 @@ from ...baselines.scoring.summary import quoted
 from ...baselines.solving.touring import tour_of
 from ...core import FloatArray, InputError, IntArray
 from ...games import Yahtzee
-from ...games.yahtzee.best_play import bonus_of_best_play, losses_of_boxes, met_by_best_play
-from ...games.yahtzee.card import ENOUGH
-from ...games.yahtzee.contexts import has_box
+from ...games.yahtzee.card import ENOUGH, has_box
 from ...games.yahtzee.dice import FACES
 from ...games.yahtzee.presentation import title_of
+from ...games.yahtzee.tour import bonus_of_best_play, losses_of_boxes, met_by_best_play
 from ..charts import Bars, Map, Plot
 from ..registry import agent_chart, game_chart
 

@@ -16,9 +16,9 @@ from exactdice.core.progress import watched
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Start
 from exactdice.games.yahtzee import Yahtzee
-from exactdice.games.yahtzee.best_play import bonus_of_best_play, met_by_best_play
 from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
+from exactdice.games.yahtzee.tour import bonus_of_best_play, met_by_best_play
 from exactdice.games.yahtzee.values import YahtzeeValues
 from sweeping import backward, forward
 
@@ -370,7 +370,7 @@ def test_the_course_of_the_best_play_is_that_of_a_general_sweep():
     starts = [Start(0, *game.initial_law())]
     starts[0] = starts[0]._replace(chances=starts[0].chances.astype(float))
     mass = forward(sweeps_of(game), decide, starts, 0)
-    assert mass.between[1:] == pytest.approx(met[1:], abs=1e-12)
+    assert mass.numbers[1:] == pytest.approx(met[1:], abs=1e-12)
     assert [met[a:b].sum() for a, b in pairwise(levels)] == pytest.approx([1.0] * 4)
     boxed = states[actions >= KEEPS]
     context, _, rolls = game.locate(boxed)
