@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
+
+from ..core import BoolArray
 
 #: Statistical checks, in which no single entry is wrong.
 CHANCE = ("outcomes", "beginnings", "policy", "visits")
@@ -29,25 +32,124 @@ class Finding:
     words: str
 
 
-class Mistake(NamedTuple):
-    """A known mistake.
+#: What to do about each known mistake, in words that the fields of ``Mistake`` complete.
+CURES = {
+    # Steps.
+    "illegal-action": "hold the policy to the mask of legal actions",
+    "autoreset": "{row}, or make the environments with AutoresetMode.SAME_STEP",
+    "terminated-missing": "record whether a move has ended the game: here the first position of "
+    "the next game is taken for the next position of this one",
+    "last-game-ended": "the games go on after the last row: its moves have ended none of them, "
+    "only the rollout",
+    "stale-observation": "the observation was overwritten by the next one before it was "
+    "recorded: copy it{by}",
+    "stale-next-observation": "the next observation is the one before the move: read it after "
+    "the step{by}",
+    "shifted-actions": "each action was recorded with the {neighbour} observation{by}: record "
+    "the two together",
+    "shifted-ends": "ends were recorded with the {neighbour} observation{by}: record the two "
+    "together",
+    "lanes-mixed": "{arrays}",
+    "wrong-task": "the steps fit {task.words}",
+    # Rewards.
+    "shifted-rewards": "each reward was recorded with the {neighbour} step{by}",
+    "reward-scaled": "they have the opposite sign: the agent learns to lose",
+    "rewards-clipped": "they are {made}, so different results are worth the same",
+    "reward-mode": "they are rewards of reward={mode!r}, and env has {declared!r}",
+    # Chance.
+    "same-seeds": "environments play the same games: give each a seed of its own",
+    "epsilon-wrong": "they fit epsilon = {epsilon:.3g}",
+    "greedy-actions": "draw from the law of the policy, instead of its likeliest action",
+    "random-actions": "they fit uniform draws from the legal actions, not this policy",
+    # Log-probabilities and values.
+    "log-probs-without-log": "take the logarithm of the probabilities",
+    "log-probs-sign": "the logarithm of a probability is not above 0",
+    "log-probs-of-likeliest": "they are those of the action that was taken",
+    "log-probs-unmasked": "take the softmax over the legal actions alone",
+    "log-probs-stale": "they fit the draws, but not this policy: it has been updated",
+    "shifted-values": "a value belongs to the observation before the move of its row",
+    "values-stale": "they are near the critic's values, and not the same: the critic has been "
+    "updated since, or values were computed under another normalisation",
+    # Advantages, returns and targets of action values.
+    "returns-without-values": "returns are advantages plus values",
+    "gae-ignores-ends": "multiply gamma by 1 - terminated in the recursion",
+    "gae-ends-late": "the end of row t must stop the recursion from row t + 1 to row t, not a row "
+    "later or earlier",
+    "gae-last-value-missing": "add the critic's value after the last row, where d is 0",
+    "gamma-wrong": "the {computed} were computed with gamma = {gamma:.6g}",
+    "lambda-wrong": "the advantages were computed with lambda = {gae_lambda:.6g}",
+    "advantages-normalised": "normalised advantages are for the actor (a PolicyUpdate declares "
+    "them by normalised=True): returns need the advantages themselves",
+    "target-ignores-ends": "the target of a move that ends the game is its reward alone",
+    "max-over-illegal": "take the maximum over the legal actions of the next state",
+    "stale-mask": "the mask must be that of the next state, not of the state before the move",
+    "target-from-online-network": "the values must be the target network's",
+    "double-dqn": "the action is the online network's: say so by double=True",
+    # Losses.
+    "entropy-sign": "the loss has minus the entropy",
+    "policy-sign": "the actor's loss is minus the objective",
+    "value-sign": "the critic's errors are minimised",
+    "loss-sign": "the loss is minimised: the optimizer goes down its gradient",
+    "ratio-inverted": "the new probability is divided by the old one",
+    "ratio-without-exp": "the difference of log-probabilities is the logarithm of the ratio",
+    "ratio-always-one": "the old log-probabilities are those of the draw, not of this policy",
+    "clip-without-minimum": "take the smaller one of the objectives with and without clipping: the "
+    "clipped one alone has no gradient where the policy has moved too far the wrong way",
+    "clip-missing": "clip the ratio in one of the two objectives",
+    "maximum-for-minimum": "take the smaller one of the two objectives",
+    "advantages-not-detached": "advantages are constants of the actor's loss: detach them",
+    "advantages-recomputed": "advantages are the rollout's, not returns less the present values",
+    "returns-for-advantages": "the actor's loss has the advantages, the critic's the returns",
+    "advantages-not-normalised": "this is no mistake if it is meant: say so by normalised=False",
+    "mask-missing-in-update": "hold the law to the legal actions, as when actions were drawn",
+    "entropy-unmasked": "the entropy is that of the law over the legal actions",
+    "values-not-clipped": "this is no mistake if it is meant: leave old_values out",
+    "advantages-broadcast": "ratios of shape (move, 1) times advantages of shape (move,) are a "
+    "square: squeeze them",
+    "values-broadcast": "values of shape (move, 1) less numbers of shape (move,) are a square: "
+    "squeeze them",
+    "ent-coef-wrong": "the loss has ent_coef = {ent_coef:.3g}",
+    "vf-coef-wrong": "the loss has vf_coef = {vf_coef:.3g}",
+    "value-of-best-action": "the target is that of the action that was taken: gather its value",
+    "other-loss": "this is no mistake if it is meant: say so by loss={kind!r}",
+    # What a step changes.
+    "learning-rate-zero": "its learning rate is 0, or too small to count",
+    "parameters-left-out": "give the optimizer all parameters",
+    "target-always-updated": "it has been updated, and this was not due",
+    "target-never-updated": "an update was due and has not taken place",
+    "tau-wrong": "it has been updated with tau = {tau:.3g}",
+}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake, as an edit of a declared formula or of a record.
 
     Attributes:
-        name: as ``docs/mutants.md`` lists it.
-        cure: advice for the user.
+        name: as ``CURES`` and ``docs/mutants.md`` list it.
         changes: the fields of a formula that the mistake changes, or the recorded arrays as a right
             program would have recorded them.
+        told: words of the cure that are no changes.
+        others: names of further mistakes that give the same numbers.
     """
 
     name: str
-    cure: str
-    changes: Mapping[str, Any] = MappingProxyType({})
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+    @property
+    def cure(self) -> str:
+        """Advice for the user."""
+        cure = CURES[self.name].format(**self.changes, **self.told)
+        same = f" (or {', '.join(self.others)}: the numbers are the same here)"
+        return cure + same * bool(self.others)
 
 
 def reproducing(
     formula: Any, mistakes: Iterable[Mistake], reproduces: Callable[[Any], bool]
 ) -> Iterator[Mistake]:
-    """Yield the mistakes of a formula, a dataclass, whose changes reproduce what was recorded."""
+    """Yield the mistakes whose changes make a formula, a dataclass, reproduce what was recorded."""
     for mistake in mistakes:
         if reproduces(replace(formula, **mistake.changes)):
             yield mistake
@@ -77,31 +179,33 @@ class Report:
     def add(
         self,
         check: str,
-        wrong: int,
-        of: int,
-        example: Callable[[], str],
+        wrong: BoolArray,
+        example: Callable[..., str],
         mistakes: Iterable[Mistake] = (),
+        of: int | None = None,
     ) -> bool:
         """Add a check: passed, or failed with the first of the mistakes that explain it.
 
         Args:
             check: the name of the check.
-            wrong: number of wrong entries.
-            of: number of checked entries.
-            example: describes a wrong entry.
+            wrong: which entries are wrong.
+            example: describes a wrong entry, given its place in ``wrong``.
             mistakes: known mistakes that explain all wrong entries; asked for if there are any.
+            of: number of checked entries; all entries by default.
 
         Returns:
             Whether the check passed.
         """
-        if not wrong:
+        of = wrong.size if of is None else of
+        if not wrong.any():
             self.held[check] = of
             return True
         found = next(iter(mistakes), None)
-        words = f"{example()}."
-        if found and found.cure:
+        words = f"{example(*np.argwhere(wrong)[0].tolist())}."
+        if found:
             words += f" {found.cure[:1].upper()}{found.cure[1:]}."
-        self.findings.append(Finding(check, found.name if found else None, wrong, of, words))
+        name, count = found.name if found else None, int(wrong.sum())
+        self.findings.append(Finding(check, name, count, of, words))
         return False
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from ..view import AgentView
 from .chance import check_chance, player_of
 from .estimates import check_rollout, check_targets
 from .mistakes import explained, reward_mistakes
-from .steps import Steps, Verdict
+from .steps import Payment, Steps
 
 
 def audit(
@@ -80,16 +80,14 @@ def _check_steps(report: Report, steps: Steps) -> Steps:
             "no known mistake explains the wrong steps: was the record made with other keywords of "
             "the environment, such as its size?"
         )
-    for check, verdict in steps.verdicts.items():
+    for check, (checked, wrong) in steps.verdicts.items():
         named = [mistakes[check]] if check in mistakes else []
-        wrong, example = int(verdict.wrong.sum()), partial(_example, steps, check, verdict)
-        report.add(check, wrong, int(verdict.checked.sum()), example, named)
+        report.add(check, wrong, partial(_example, steps, check), named, int(checked.sum()))
     return right
 
 
-def _example(steps: Steps, check: str, verdict: Verdict) -> str:
-    """Return a description of the first wrong step."""
-    time, lane = np.argwhere(verdict.wrong)[0].tolist()
+def _example(steps: Steps, check: str, time: int, lane: int) -> str:
+    """Return a description of a wrong step."""
     where = f"step {time} of lane {lane}" if steps.follow else f"transition {time}"
     state = int(steps.states[time, lane])
     if state < 0:
@@ -116,20 +114,20 @@ def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray
     """Check rewards in a reward mode, up to a constant factor.
 
     Returns:
-        The payoffs of ended games, as ``Steps.payoffs`` gives them, if the rewards are right.
+        The payoffs of ended games, as ``Payment.payoffs`` gives them, if the rewards are right.
     """
     if steps.wrong.any():
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
         return None
-    factor, verdict = steps.rewards_by(mode)
+    payment = Payment(steps, mode)
+    factor, wrong = payment.fit
 
-    def example() -> str:
-        time, lane = np.argwhere(verdict.wrong)[0].tolist()
+    def example(time: int, lane: int) -> str:
         return f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}"
 
-    wrong, checked = int(verdict.wrong.sum()), int(verdict.checked.sum())
-    if not report.add("rewards", wrong, checked, example, reward_mistakes(steps, mode)):
+    checked = int(payment.checked.sum())
+    if not report.add("rewards", wrong, example, reward_mistakes(payment), checked):
         return None
     if factor != 1:
         report.notes.append(f"rewards are those of the game times {factor:.6g}")
-    return steps.payoffs(mode, factor)
+    return payment.payoffs

@@ -18,6 +18,7 @@ inequality applies as well. Games that begin after the last row, or before the f
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ from ...core import FLOATS, BoolArray, FloatArray, Game, IntArray
 from ...core.presentation import present
 from ..arrays import factor
 from ..records import EpsilonGreedy
-from ..report import Mistake, Report
+from ..report import Mistake, Report, reproducing
 from .steps import Steps
 
 #: Most states of a game whose visits are compared with the occupancy of the policy.
@@ -80,12 +81,12 @@ def check_chance(
         mine = [deviation for deviation in found if deviation.check == check]
         worst = max(mine, key=lambda deviation: deviation.evidence)
         drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
-        mistakes, example = chain(_copied_lanes(steps), drawn), partial(_example, worst, looks)
-        wrong = 0 if worst.evidence < least else worst.steps
-        report.add(check, wrong, worst.steps, example, mistakes)
+        wrong = np.full(worst.steps, worst.evidence >= least)
+        example = partial(_example, worst, looks)
+        report.add(check, wrong, example, chain(_copied_lanes(steps), drawn))
 
 
-def _example(worst: Deviation, looks: int) -> str:
+def _example(worst: Deviation, looks: int, _: int) -> str:
     tens = (worst.evidence - np.log(looks)) / np.log(10)
     return (
         f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
@@ -223,36 +224,36 @@ def threshold(count: int) -> float:
 # ----------------------------------------------------------------------------- policies
 
 
+@dataclass(eq=False)
 class EpsilonGreedyPolicy(Policy):
-    """The law that takes a random legal action with probability epsilon, else the greedy one.
+    """The law that takes a random legal action with probability epsilon, else a policy's.
 
-    Args:
+    Attributes:
         greedy: the policy without random actions.
         game: the game.
         epsilon: probability of a random action.
     """
 
-    def __init__(self, greedy: Policy, game: Game, epsilon: float) -> None:
-        self._greedy, self._game, self.epsilon = greedy, game, epsilon
-        self.shape = greedy.shape
+    greedy: Policy
+    game: Game
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        self.shape = self.greedy.shape
 
     def probabilities(self, states: IntArray) -> FloatArray:
         """Return the probability of each action, shape (state, action)."""
-        masks = self._game.mask(states)
+        masks = self.game.mask(states)
         random = masks / masks.sum(axis=1, keepdims=True)
-        law: FloatArray = self.epsilon * random + (1 - self.epsilon) * self.greedy(states)
+        greedy = self.greedy.probabilities(states)
+        law: FloatArray = self.epsilon * random + (1 - self.epsilon) * greedy
         return law
 
-    def greedy(self, states: IntArray) -> FloatArray:
-        """Return 1 for the greedy action of each state, shape (state, action)."""
-        return np.asarray(self._greedy.probabilities(states), dtype=np.float64)
-
-    def fitting(self, states: IntArray, actions: IntArray) -> "EpsilonGreedyPolicy":
-        """Return the policy of the epsilon that explains how often actions are not greedy."""
-        others = 1 - self.greedy(states)[np.arange(len(states)), actions]
-        expected = 1 - 1 / self._game.mask(states).sum(axis=1)  # of random actions
-        found = min(float(others.sum()) / max(float(expected.sum()), 1e-12), 1.0)
-        return EpsilonGreedyPolicy(self._greedy, self._game, found)
+    def fitting(self, states: IntArray, actions: IntArray) -> float:
+        """Return the epsilon that explains how often actions are not greedy."""
+        others = 1 - self.greedy.probabilities(states)[np.arange(len(states)), actions]
+        expected = 1 - 1 / self.game.mask(states).sum(axis=1)  # of random actions
+        return min(float(others.sum()) / max(float(expected.sum()), 1e-12), 1.0)
 
 
 def player_of(policy: Any, env: Any) -> Policy:
@@ -272,19 +273,17 @@ def player_of(policy: Any, env: Any) -> Policy:
 def draw_mistakes(steps: Steps, policy: Policy) -> Iterator[Mistake]:
     """Yield the known mistakes that reproduce how often actions were taken."""
     states, actions = _legal_moves(steps)
+    explains = partial(_explains, steps)
     if isinstance(policy, EpsilonGreedyPolicy):
-        fitting = policy.fitting(states, actions)
-        if _explains(steps, fitting):
-            yield Mistake("epsilon-wrong", f"they fit epsilon = {fitting.epsilon:.3g}")
+        fitting = Mistake("epsilon-wrong", {"epsilon": policy.fitting(states, actions)})
+        yield from reproducing(policy, [fitting], explains)
     distinct, rows = np.unique(states, return_inverse=True)
     law = policy.probabilities(distinct)
     clear: BoolArray = (law == law.max(axis=1, keepdims=True)).sum(axis=1) == 1
     if clear[rows].sum() >= 20 and (law.argmax(axis=1)[rows] == actions)[clear[rows]].all():
-        cure = "draw from the law of the policy, instead of its likeliest action"
-        yield Mistake("greedy-actions", cure)
-    if _explains(steps, EpsilonGreedyPolicy(policy, steps.task.game, 1.0)):
-        cure = "they fit uniform draws from the legal actions, not this policy"
-        yield Mistake("random-actions", cure)
+        yield Mistake("greedy-actions")
+    random = Mistake("random-actions", {"epsilon": 1.0})
+    yield from reproducing(EpsilonGreedyPolicy(policy, steps.task.game, 0.0), [random], explains)
 
 
 def _explains(steps: Steps, policy: Policy) -> bool:
@@ -298,5 +297,4 @@ def _copied_lanes(steps: Steps) -> Iterator[Mistake]:
     if steps.follow and steps.states.shape[1] > 1:
         lanes = np.concatenate([steps.states, steps.actions]).T
         if 2 * len(np.unique(lanes, axis=0)) <= len(lanes):
-            cure = "environments play the same games: give each a seed of its own"
-            yield Mistake("same-seeds", cure)
+            yield Mistake("same-seeds")

@@ -11,16 +11,17 @@ The value after the last row is ``last_values``, and A is 0 there. Returns are A
 targets of action values are r + gamma max Q(s', a') over the legal a', and r at the end.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...baselines import as_policy
 from ...baselines.policies.tables import as_numbers
-from ...core import BoolArray, FloatArray, InputError
+from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..arrays import agree, called, factor, numbers
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, reproducing
@@ -28,6 +29,8 @@ from .steps import Steps
 
 #: Says which numbers agree.
 Agreement: TypeAlias = Callable[[FloatArray, FloatArray], BoolArray]
+#: A formula of recorded numbers, a dataclass whose fields mistakes change.
+Formula: TypeAlias = Callable[[], FloatArray]
 
 
 def check_rollout(
@@ -52,22 +55,51 @@ def check_rollout(
 def _compare(
     report: Report,
     check: str,
-    ours: FloatArray,
+    formula: Formula,
     given: FloatArray,
-    mistakes: Iterator[Mistake],
-    agree: Agreement = agree,
+    edits: Iterable[Mistake] = (),
+    others: Iterable[Mistake] = (),
+    close: Agreement = agree,
 ) -> None:
-    """Compare numbers with what they must be, and name the mistake that reproduces them."""
-    right = agree(ours, given)
+    """Compare numbers with their formula, and name the mistake that reproduces them.
 
-    def example() -> str:
-        at = tuple(np.argwhere(~right)[0].tolist())
+    Args:
+        report: of the audit.
+        check: the name of the check.
+        formula: gives the numbers as they must be.
+        given: the numbers that were recorded.
+        edits: known mistakes as changes of the formula, of which the first that fits is named.
+        others: further mistakes that explain the numbers.
+        close: says which numbers agree.
+    """
+    ours = formula()
+
+    def example(*at: int) -> str:
         return f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}"
 
-    report.add(check, int((~right).sum()), given.size, example, mistakes)
+    found = reproducing(formula, edits, lambda it: bool(close(it(), given).all()))
+    report.add(check, ~close(ours, given), example, chain(found, others))
 
 
 # --------------------------------------------------------------------- log-probabilities
+
+
+@dataclass(frozen=True)
+class LogProbs:
+    """Logarithms of the probabilities of actions."""
+
+    law: Callable[[bool], FloatArray]  # logarithms by whether it is masked, (move, action)
+    actions: IntArray  # (move,)
+    masked: bool = True
+    likeliest: bool = False
+    sign: float = 1.0
+    logarithms: bool = True
+
+    def __call__(self) -> FloatArray:
+        """Compute the numbers, shape (move,)."""
+        logs = self.law(self.masked)
+        found = logs.max(axis=1) if self.likeliest else logs[np.arange(len(logs)), self.actions]
+        return self.sign * (found if self.logarithms else np.exp(found))
 
 
 def _check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
@@ -76,35 +108,30 @@ def _check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any
         report.unchecked["log_probs"] = "log_probs and policy are needed"
         return
     given = numbers(rollout.log_probs, "log_probs", steps.states.shape, finite=False)
-    which = steps.used & ~steps.verdicts["observations"].wrong & ~steps.verdicts["actions"].wrong
+    given = given[steps.legal]
 
-    def logs(masked: bool) -> FloatArray:
-        law = as_policy(policy, env, deterministic=False, masked=masked)
-        states, where = np.unique(steps.states[which], return_inverse=True)
+    def law(masked: bool) -> FloatArray:
+        player = as_policy(policy, env, deterministic=False, masked=masked)
+        states, where = np.unique(steps.states[steps.legal], return_inverse=True)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(law.probabilities(states)[where]), dtype=np.float64)
+            return np.asarray(np.log(player.probabilities(states)[where]), dtype=np.float64)
 
-    law, given = logs(masked=True), given[which]
-    rows = np.arange(len(given)), steps.actions[which]
-    ours = law[rows]
+    right = LogProbs(law, steps.actions[steps.legal])
+    edits = [
+        Mistake("log-probs-without-log", {"logarithms": False}),
+        Mistake("log-probs-sign", {"sign": -1.0}),
+        Mistake("log-probs-of-likeliest", {"likeliest": True}),
+        Mistake("log-probs-unmasked", {"masked": False}),
+    ]
 
-    def search() -> Iterator[Mistake]:
-        if agree(np.exp(ours), given).all():
-            yield Mistake("log-probs-without-log", "take the logarithm of the probabilities")
-        if agree(-ours, given).all():
-            yield Mistake("log-probs-sign", "the logarithm of a probability is not above 0")
-        if agree(law.max(axis=1), given).all():
-            yield Mistake("log-probs-of-likeliest", "they are those of the action that was taken")
-        if agree(logs(masked=False)[rows], given).all():
-            yield Mistake("log-probs-unmasked", "take the softmax over the legal actions alone")
-        ratios = np.exp(ours - given)
+    def stale() -> Iterator[Mistake]:
+        ratios = np.exp(right() - given)
         fit = abs(ratios.mean() - 1) <= 4 * ratios.std() / np.sqrt(ratios.size)
         if fit and not steps.wrong.any():  # else they may be right, and the observations wrong
-            cure = "they fit the draws, but not this policy: it has been updated"
-            yield Mistake("log-probs-stale", cure)
+            yield Mistake("log-probs-stale")
 
     # Logarithms near 0 come from logits that are larger, and are rounded as these are.
-    _compare(report, "log_probs", ours, given, search(), partial(agree, size=1.0))
+    _compare(report, "log_probs", right, given, edits, stale(), partial(agree, size=1.0))
 
 
 # -------------------------------------------------------------------------------- values
@@ -117,7 +144,7 @@ def _check_values(report: Report, rollout: Rollout, shape: tuple[int, ...], crit
         return
     given = numbers(rollout.values, "values", shape)
     ours = called(critic, "critic", _flat(rollout.observations), (given.size,)).reshape(shape)
-    _compare(report, "values", ours, given, _value_mistakes(ours, given))
+    _compare(report, "values", lambda: ours, given, others=_value_mistakes(ours, given))
 
 
 def _flat(observations: Any) -> Any:
@@ -130,30 +157,37 @@ def _flat(observations: Any) -> Any:
 
 def _value_mistakes(ours: FloatArray, given: FloatArray) -> Iterator[Mistake]:
     if len(ours) > 1 and (agree(ours[1:], given[:-1]).all() or agree(ours[:-1], given[1:]).all()):
-        cure = "a value belongs to the observation before the move of its row"
-        yield Mistake("shifted-values", cure)
+        yield Mistake("shifted-values")
     ours, given = ours.ravel(), given.ravel()
     if ours.std() > 0 and given.std() > 0 and np.corrcoef(ours, given)[0, 1] > 0.9:
-        yield Mistake(
-            "values-stale",
-            "they are near the critic's values, and not the same: the critic has been updated "
-            "since, or values were computed under another normalisation",
-        )
+        yield Mistake("values-stale")
 
 
 # ----------------------------------------------------------------------------- estimates
 
 
-def _advantages(rollout: Rollout) -> FloatArray:
-    """Estimate the advantages of a rollout of checked arrays, shape (time, lane)."""
-    estimates: FloatArray = np.zeros_like(rollout.values)
-    ahead = np.zeros_like(rollout.last_values)
-    later = np.concatenate([rollout.values[1:], rollout.last_values[None]])
-    for row in reversed(range(len(rollout.values))):
-        goes_on = rollout.gamma * ~rollout.terminated[row]
-        delta = rollout.rewards[row] + goes_on * later[row] - rollout.values[row]
-        ahead = estimates[row] = delta + goes_on * rollout.gae_lambda * ahead
-    return estimates
+@dataclass(frozen=True)
+class Estimates:
+    """Advantages of a rollout, or returns, by the recursion of the module's docstring."""
+
+    rewards: FloatArray  # (time, lane)
+    terminated: BoolArray  # (time, lane)
+    values: FloatArray  # (time, lane)
+    last_values: FloatArray  # (lane,)
+    gamma: float
+    gae_lambda: float
+    returns: bool  # whether values are added
+
+    def __call__(self) -> FloatArray:
+        """Compute the numbers, shape (time, lane)."""
+        estimates: FloatArray = np.zeros_like(self.values)
+        ahead = np.zeros_like(self.last_values)
+        later = np.concatenate([self.values[1:], self.last_values[None]])
+        for row in reversed(range(len(self.values))):
+            goes_on = self.gamma * ~self.terminated[row]
+            delta = self.rewards[row] + goes_on * later[row] - self.values[row]
+            ahead = estimates[row] = delta + goes_on * self.gae_lambda * ahead
+        return estimates + self.values if self.returns else estimates
 
 
 def _check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
@@ -166,84 +200,59 @@ def _check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
             continue
         shape = steps.states.shape
         last = as_numbers(rollout.last_values, "last_values").ravel()
-        right = replace(
-            rollout,
-            rewards=steps.rewards,
-            terminated=steps.terminated,
+        right = Estimates(
+            steps.rewards,
+            steps.terminated,
             values=numbers(rollout.values, "values", shape),
             last_values=numbers(last, "last_values", shape[1:]),
             gamma=factor(rollout.gamma, "gamma"),
             gae_lambda=factor(rollout.gae_lambda, "gae_lambda"),
+            returns=check == "returns",
         )
         given = numbers(getattr(rollout, check), check, shape)
-        ours = _advantages(right) + (right.values if check == "returns" else 0)
         used = right.rewards, right.values, right.last_values  # whose rounding counts
         close = partial(agree, size=max(float(np.abs(array).max(initial=0)) for array in used))
-        mistakes = _estimate_mistakes(right, check, close, given)
-        _compare(report, check, ours, given, mistakes, close)
+        advantages = given - right.values if right.returns else given
+        edits = _estimate_mistakes(right, advantages)
+        _compare(report, check, right, given, edits, _normalised(right, advantages), close)
 
 
-def _estimate_mistakes(
-    right: Rollout, check: str, close: Agreement, given: FloatArray
-) -> Iterator[Mistake]:
-    """Yield the known mistakes that reproduce given advantages or returns."""
-    ours = _advantages(right)
-    if check == "returns":
-        if close(ours, given).all():
-            yield Mistake("returns-without-values", "returns are advantages plus values")
-        given = given - right.values
-    yield from reproducing(
-        right, _changes(right, given), lambda it: bool(close(_advantages(it), given).all())
-    )
-    if ours.std() > 0:
-        scaled = (ours - ours.mean()) / ours.std()
-        if agree(scaled, (given - given.mean()) / max(given.std(), 1e-12)).all():
-            yield Mistake(
-                "advantages-normalised",
-                "they are the advantages less their mean, divided by their deviation: fine for "
-                "the actor, but returns need the advantages themselves",
-            )
-
-
-def _changes(right: Rollout, given: FloatArray) -> Iterator[Mistake]:
-    """List what known mistakes change in the recursion."""
-    yield Mistake(
-        "gae-ignores-ends",
-        "multiply gamma by 1 - terminated in the recursion",
-        {"terminated": np.zeros_like(right.terminated)},
-    )
-    late = (
-        "the end of row t must stop the recursion from row t + 1 to row t, not a row later or "
-        "earlier"
-    )
+def _estimate_mistakes(right: Estimates, given: FloatArray) -> Iterator[Mistake]:
+    """List what known mistakes change in the recursion, for given advantages."""
+    if right.returns:
+        yield Mistake("returns-without-values", {"returns": False})
     ended = right.terminated
+    yield Mistake("gae-ignores-ends", {"terminated": np.zeros_like(ended)})
     # Beyond the border a program may take no end, the border's row, or the one of the other border.
     for beyond in (np.zeros_like(ended[:1]), ended[:1], ended[-1:]):
         for moved in ((beyond, ended[:-1]), (ended[1:], beyond)):
-            yield Mistake("gae-ends-late", late, {"terminated": np.concatenate(moved)})
-    yield Mistake(
-        "gae-last-value-missing",
-        "add the critic's value after the last row, where d is 0",
-        {"last_values": np.zeros_like(right.last_values)},
-    )
+            yield Mistake("gae-ends-late", {"terminated": np.concatenate(moved)})
+    yield Mistake("gae-last-value-missing", {"last_values": np.zeros_like(right.last_values)})
     # The last row is A = r + gamma v' - v, the row before it A = delta + gamma lambda A'.
     left = given[-1] - right.rewards[-1] + right.values[-1]
     gamma = _ratio(left, right.last_values, ~ended[-1])
     if gamma is not None:
-        cure = f"the advantages were computed with gamma = {gamma:.6g}"
-        yield Mistake("gamma-wrong", cure, {"gamma": gamma})
+        yield Mistake("gamma-wrong", {"gamma": gamma}, {"computed": "advantages"})
     if len(given) > 1:
-        left = given[-2] - _advantages(replace(right, gae_lambda=0.0))[-2]
+        left = given[-2] - replace(right, gae_lambda=0.0, returns=False)()[-2]
         found = _ratio(left, right.gamma * given[-1], ~ended[-2])
         if found is not None:
-            cure = f"the advantages were computed with lambda = {found:.6g}"
-            yield Mistake("lambda-wrong", cure, {"gae_lambda": found})
+            yield Mistake("lambda-wrong", {"gae_lambda": found})
 
 
 def _ratio(numbers: FloatArray, of: FloatArray, which: BoolArray) -> float | None:
     """Return the median factor between numbers, where the divisor is not near 0."""
     on = which & (np.abs(of) > 1e-3)
     return float(np.median(numbers[on] / of[on])) if on.any() else None
+
+
+def _normalised(right: Estimates, given: FloatArray) -> Iterator[Mistake]:
+    """Yield a mistake if given advantages are the right ones with another mean and deviation."""
+    ours = replace(right, returns=False)()
+    if ours.std() > 0:
+        scaled = (ours - ours.mean()) / ours.std()
+        if agree(scaled, (given - given.mean()) / max(given.std(), 1e-12)).all():
+            yield Mistake("advantages-normalised")
 
 
 # ------------------------------------------------------------------------------- targets
@@ -257,14 +266,14 @@ class Bootstrap:
     ends: BoolArray
     values: FloatArray  # of the next actions, (transition, action)
     mask: BoolArray  # of the next actions, (transition, action)
-    chosen_by: FloatArray | None  # values whose maximum is the next action; None for ``values``
+    chosen_by: FloatArray  # values whose maximum is the next action
     gamma: float
 
     def __call__(self) -> FloatArray:
         """Compute the targets, shape (transition,)."""
-        by = np.where(self.mask, self.values if self.chosen_by is None else self.chosen_by, -np.inf)
-        best: FloatArray = self.values[np.arange(len(by)), by.argmax(axis=1)]
-        return self.rewards + self.gamma * np.where(self.ends, 0.0, best)
+        best = np.where(self.mask, self.chosen_by, -np.inf).argmax(axis=1)
+        later: FloatArray = self.values[np.arange(len(best)), best]
+        return self.rewards + self.gamma * np.where(self.ends, 0.0, later)
 
 
 def check_targets(report: Report, record: Targets, steps: Steps) -> None:
@@ -277,31 +286,26 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         online = called(record.online, "online", seen, legal.shape)
     if record.double and online is None:
         raise InputError("online must be the online network where double is True, got None")
-    gamma = factor(record.gamma, "gamma")
-    chosen_by = online if record.double else None
-    right = Bootstrap(rewards, ended, target, legal, chosen_by, gamma)
+    by = online if record.double and online is not None else target
+    right = Bootstrap(rewards, ended, target, legal, by, factor(record.gamma, "gamma"))
     known = ended | (after >= 0)  # elsewhere the next state and its mask are not known
     wanted = np.where(known, right(), given)
-    wrong = ~agree(wanted, given)
 
-    def example() -> str:
-        row = int(wrong.argmax())
+    def example(row: int) -> str:
         return f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}"
 
     def search() -> Iterator[Mistake]:
         before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
         later = (given - rewards)[known & ~ended], (right() - rewards)[known & ~ended]
-        changes = _target_changes(right, online, before, *later)
+        changes = _target_mistakes(right, online, before, *later)
         found = list(reproducing(right, changes, lambda it: bool(agree(it(), given)[known].all())))
-        if found:
-            others = ", ".join(other.name for other in found[1:])
-            tie = f" (or {others}: the numbers are the same here)" if others else ""
-            yield Mistake(found[0].name, found[0].cure + tie)
+        for mistake in found[:1]:
+            yield replace(mistake, others=tuple(other.name for other in found[1:]))
 
-    report.add("targets", int(wrong.sum()), len(given), example, search())
+    report.add("targets", ~agree(wanted, given), example, search())
 
 
-def _target_changes(
+def _target_mistakes(
     right: Bootstrap,
     online: FloatArray | None,
     before: BoolArray,
@@ -317,35 +321,12 @@ def _target_changes(
         given: recorded targets less rewards, where the game goes on.
         ours: declared targets less rewards, where the game goes on.
     """
-    yield Mistake(
-        "target-ignores-ends",
-        "the target of a move that ends the game is its reward alone",
-        {"ends": np.zeros_like(right.ends)},
-    )
-    yield Mistake(
-        "max-over-illegal",
-        "take the maximum over the legal actions of the next state",
-        {"mask": np.ones_like(right.mask)},
-    )
-    yield Mistake(
-        "stale-mask",
-        "the mask must be that of the next state, not of the state before the move",
-        {"mask": before},
-    )
+    yield Mistake("target-ignores-ends", {"ends": np.zeros_like(right.ends)})
+    yield Mistake("max-over-illegal", {"mask": np.ones_like(right.mask)})
+    yield Mistake("stale-mask", {"mask": before})
     if online is not None:
-        yield Mistake(
-            "target-from-online-network",
-            "the values must be the target network's",
-            {"values": online},
-        )
-        yield Mistake(
-            "double-dqn",
-            "the action is the online network's: say so by double=True",
-            {"chosen_by": online},
-        )
-    best = ours / (right.gamma or 1.0)
-    large = np.abs(best) > 1e-3
-    gamma = float(np.median(given[large] / best[large])) if large.any() else 1.0
-    yield Mistake(
-        "gamma-wrong", f"the targets were computed with gamma = {gamma:.6g}", {"gamma": gamma}
-    )
+        yield Mistake("target-from-online-network", {"values": online, "chosen_by": online})
+        yield Mistake("double-dqn", {"chosen_by": online})
+    gamma = _ratio(given, ours / (right.gamma or 1.0), np.ones_like(given, dtype=bool))
+    gamma = 1.0 if gamma is None else gamma
+    yield Mistake("gamma-wrong", {"gamma": gamma}, {"computed": "targets"})

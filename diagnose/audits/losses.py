@@ -14,7 +14,7 @@ huber(Q(s, a) - y) with constant targets y.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch as th
 from torch import Tensor
@@ -23,7 +23,7 @@ from ..report import Mistake
 
 
 class Batch(NamedTuple):
-    """A batch of moves, with what the modules say of it before the step."""
+    """A batch of moves of PPO, with what the modules say of it before the step."""
 
     logits: Tensor  # (move, action), with a gradient
     masks: Tensor  # (move, action)
@@ -38,6 +38,22 @@ class Batch(NamedTuple):
         """Return logarithms of the probabilities of all actions, or of the legal ones alone."""
         logits = self.logits.masked_fill(~self.masks, -th.inf) if masked else self.logits
         return logits.log_softmax(dim=1)
+
+    def log_probs(self, masked: bool) -> Tensor:
+        """Return logarithms of the probabilities of the actions that were taken."""
+        return self.law(masked).gather(1, self.actions[:, None]).squeeze(1)
+
+
+class ValueBatch(NamedTuple):
+    """A batch of moves of DQN."""
+
+    values: Tensor  # of the network before the step, with a gradient, (move, action)
+    actions: Tensor  # (move,)
+    targets: Tensor  # (move,)
+
+    def taken(self) -> Tensor:
+        """Return the values of the actions that were taken, shape (move, 1)."""
+        return self.values.gather(1, self.actions[:, None])
 
 
 def ratios(new: Tensor, old: Tensor) -> Tensor:
@@ -75,7 +91,7 @@ class PolicyLoss:
 
     def __call__(self, moves: Batch) -> Tensor:
         """Return the loss of a batch."""
-        new = moves.law(self.masked).gather(1, moves.actions[:, None]).squeeze(1)
+        new = moves.log_probs(self.masked)
         advantages = self.advantages(moves)
         if self.normalised:
             spread = advantages.std(correction=int(self.unbiased))
@@ -97,144 +113,69 @@ class PolicyLoss:
 
 def policy_mistakes(loss: PolicyLoss) -> list[Mistake]:
     """List the known mistakes of PPO's loss."""
-    declared = "False" if loss.normalised else "True"
     normal = "advantages-not-normalised" if loss.normalised else "advantages-normalised"
-    recomputed: Callable[[Batch], Tensor] = lambda moves: moves.returns - moves.values  # noqa: E731
-    legal = "hold the law to the legal actions in the update, as when the actions were drawn"
-    constant = "advantages are constants of the actor's loss: detach them, or use torch.no_grad()"
-    return [
-        Mistake("entropy-sign", "the loss has minus the entropy", {"ent_coef": -loss.ent_coef}),
-        Mistake("policy-sign", "the actor's loss is minus the objective", {"policy_coef": -1.0}),
-        Mistake("value-sign", "the critic's errors are minimised", {"vf_coef": -loss.vf_coef}),
-        Mistake(
-            "ratio-inverted",
-            "the new probability is divided by the old one",
-            {"ratio": lambda new, old: ratios(old, new)},
-        ),
-        Mistake(
-            "ratio-without-exp",
-            "the difference of log-probabilities is the logarithm of the ratio",
-            {"ratio": lambda new, old: new - old},
-        ),
-        Mistake(
-            "ratio-always-one",
-            "the old log-probabilities are those of the draw, not of the present policy",
-            {"ratio": lambda new, _: ratios(new, new.detach())},
-        ),
-        Mistake(
-            "clip-without-minimum",
-            "take the smaller one of the objectives with and without clipping: the clipped one "
-            "alone has no gradient where the policy has moved too far the wrong way",
-            {"objective": lambda ratio, advantages, clip: _clipped(ratio, clip) * advantages},
-        ),
-        Mistake(
-            "clip-missing",
-            "clip the ratio in one of the two objectives",
-            {"objective": lambda ratio, advantages, _: ratio * advantages},
-        ),
-        Mistake(
-            "maximum-for-minimum",
-            "take the smaller one of the two objectives",
-            {
-                "objective": lambda ratio, advantages, clip: th.max(
-                    ratio * advantages, _clipped(ratio, clip) * advantages
-                )
-            },
-        ),
-        Mistake("advantages-not-detached", constant, {"advantages": recomputed}),
-        Mistake(
-            "advantages-not-detached",
-            constant,
-            {"advantages": lambda moves: moves.advantages + moves.values.detach() - moves.values},
-        ),
-        Mistake(
-            "advantages-recomputed",
-            "advantages are those of the rollout, not returns less the present values",
-            {"advantages": lambda moves: recomputed(moves).detach()},
-        ),
-        Mistake(
-            "returns-for-advantages",
-            "the actor's loss has the advantages, the critic's the returns",
-            {"advantages": lambda moves: moves.returns},
-        ),
-        Mistake(
-            normal,
-            f"this is no mistake if it is meant: say so by normalised={declared}",
-            {"normalised": not loss.normalised},
-        ),
-        Mistake("mask-missing-in-update", legal, {"masked": False}),
-        Mistake("mask-missing-in-update", legal, {"masked": False, "entropy_of_legal": True}),
-        Mistake(
-            "entropy-unmasked",
-            "the entropy is that of the law over the legal actions",
-            {"entropy_masked": False},
-        ),
-        Mistake(
-            "values-not-clipped",
-            "this is no mistake if it is meant: leave old_values out",
-            {"values_clipped": False},
-        ),
-        Mistake(
+    every_sign = {part: -getattr(loss, part) for part in ("policy_coef", "ent_coef", "vf_coef")}
+
+    def maximum(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
+        return th.max(ratio * advantages, _clipped(ratio, clip) * advantages)
+
+    def recomputed(moves: Batch) -> Tensor:
+        return moves.returns - moves.values
+
+    def with_gradient(moves: Batch) -> Tensor:
+        return moves.advantages + moves.values.detach() - moves.values
+
+    edits: list[tuple[str, dict[str, Any]]] = [
+        ("entropy-sign", {"ent_coef": -loss.ent_coef}),
+        ("policy-sign", {"policy_coef": -1.0}),
+        ("value-sign", {"vf_coef": -loss.vf_coef}),
+        ("ratio-inverted", {"ratio": lambda new, old: ratios(old, new)}),
+        ("ratio-without-exp", {"ratio": lambda new, old: new - old}),
+        ("ratio-always-one", {"ratio": lambda new, _: ratios(new, new.detach())}),
+        ("clip-without-minimum", {"objective": lambda ratio, lead, c: _clipped(ratio, c) * lead}),
+        ("clip-missing", {"objective": lambda ratio, lead, _: ratio * lead}),
+        ("maximum-for-minimum", {"objective": maximum}),
+        ("advantages-not-detached", {"advantages": recomputed}),
+        ("advantages-not-detached", {"advantages": with_gradient}),
+        ("advantages-recomputed", {"advantages": lambda moves: recomputed(moves).detach()}),
+        ("returns-for-advantages", {"advantages": lambda moves: moves.returns}),
+        (normal, {"normalised": not loss.normalised}),
+        ("mask-missing-in-update", {"masked": False}),
+        ("mask-missing-in-update", {"masked": False, "entropy_of_legal": True}),
+        ("entropy-unmasked", {"entropy_masked": False}),
+        ("values-not-clipped", {"values_clipped": False}),
+        (
             "advantages-broadcast",
-            "ratios of shape (move, 1) times advantages of shape (move,) are a square: squeeze "
-            "them",
             {"objective": lambda ratio, lead, c: loss.objective(ratio[:, None], lead, c)},
         ),
-        Mistake(
-            "values-broadcast",
-            "values of shape (move, 1) less returns of shape (move,) are a square: squeeze them",
-            {"errors": lambda moves: moves.values[:, None] - moves.returns},
-        ),
-        Mistake(
-            "loss-sign",
-            "the loss is minimised: the optimizer goes down its gradient",
-            {
-                "policy_coef": -loss.policy_coef,
-                "ent_coef": -loss.ent_coef,
-                "vf_coef": -loss.vf_coef,
-            },
-        ),
+        ("values-broadcast", {"errors": lambda moves: moves.values[:, None] - moves.returns}),
+        ("loss-sign", every_sign),
     ]
+    return [Mistake(*edit) for edit in edits]
 
 
 @dataclass(frozen=True)
 class ValueLoss:
     """DQN's loss, part by part."""
 
-    huber: bool
+    kind: Literal["huber", "mse"]
     sign: float = 1.0
-    values: Callable[[Tensor, Tensor], Tensor] = lambda values, actions: values.gather(
-        1, actions[:, None]
-    ).squeeze(1)
+    values: Callable[[ValueBatch], Tensor] = lambda moves: moves.taken().squeeze(1)
 
-    def __call__(self, values: Tensor, actions: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of a batch; ``values`` of shape (move, action)."""
-        given = self.values(values, actions)
-        wanted = targets.expand(len(given), len(targets)) if given.ndim > 1 else targets
-        given = given.expand(wanted.shape)
-        kind = th.nn.functional.smooth_l1_loss if self.huber else th.nn.functional.mse_loss
-        loss: Tensor = self.sign * kind(given, wanted)
-        return loss
+    def __call__(self, moves: ValueBatch) -> Tensor:
+        """Return the loss of a batch."""
+        errors = {"huber": th.nn.functional.smooth_l1_loss, "mse": th.nn.functional.mse_loss}
+        given, wanted = self.values(moves), moves.targets
+        wanted = wanted.expand(len(given), -1) if given.ndim > 1 else wanted
+        loss: Tensor = errors[self.kind](given.expand(wanted.shape), wanted)
+        return self.sign * loss
 
 
 def value_mistakes(loss: ValueLoss) -> list[Mistake]:
     """List the known mistakes of DQN's loss."""
-    other = "mse" if loss.huber else "huber"
     return [
-        Mistake("loss-sign", "the loss is minimised", {"sign": -1.0}),
-        Mistake(
-            "value-of-best-action",
-            "the target is that of the action that was taken: gather its value",
-            {"values": lambda values, _: values.max(dim=1).values},
-        ),
-        Mistake(
-            "values-broadcast",
-            "values of shape (move, 1) less targets of shape (move,) are a square: squeeze them",
-            {"values": lambda values, actions: values.gather(1, actions[:, None])},
-        ),
-        Mistake(
-            "other-loss",
-            f"this is no mistake if it is meant: say so by loss={other!r}",
-            {"huber": not loss.huber},
-        ),
+        Mistake("loss-sign", {"sign": -1.0}),
+        Mistake("value-of-best-action", {"values": lambda moves: moves.values.max(dim=1).values}),
+        Mistake("values-broadcast", {"values": ValueBatch.taken}),
+        Mistake("other-loss", {"kind": "mse" if loss.kind == "huber" else "huber"}),
     ]

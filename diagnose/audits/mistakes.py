@@ -18,9 +18,9 @@ from ...baselines import Task, policy_names
 from ...core import FloatArray, Game, InputError, IntArray, frozen
 from ...core.positions import states_of
 from ...envs import RewardMode
-from ..report import Mistake
+from ..report import Mistake, reproducing
 from .chance import deviations, threshold
-from .steps import Steps
+from .steps import Payment, Steps
 
 #: Largest distance that is tried.
 FARTHEST = 1024
@@ -33,19 +33,7 @@ LEAST = 0.01
 #: Rewards that must be paid before many distances are tried.
 ENOUGH = 8
 #: Arrays of ``Steps``.
-ARRAYS = "states", "actions", "rewards", "terminated", "after", "knows_after", "used"
-#: Name and cure of an array that was recorded too early or too late.
-SHIFTED = {
-    "actions": (
-        "shifted-actions",
-        "each action was recorded with the {} observation{}: record the two together",
-    ),
-    "terminated": (
-        "shifted-ends",
-        "ends were recorded with the {} observation{}: record the two together",
-    ),
-    "rewards": ("shifted-rewards", "each reward was recorded with the {} step{}"),
-}
+ARRAYS = "states", "actions", "rewards", "terminated", "later", "used"
 #: What is made of rewards so that an algorithm for other games may keep its learning rate.
 CLIPPED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "the signs of the rewards": np.sign,
@@ -61,27 +49,28 @@ def explained(steps: Steps) -> tuple[dict[str, Mistake], Steps]:
         steps as a right program would have recorded them, as far as this is known.
     """
     failed = [check for check, verdict in steps.verdicts.items() if verdict.wrong.any()]
-    illegal = Mistake("illegal-action", "hold the policy to the mask of legal actions")
-    legal = steps.changed(used=steps.used & ~steps.verdicts["actions"].wrong)
+    illegal = {"actions": Mistake("illegal-action")} if "actions" in failed else {}
+    legal = replace(steps, used=steps.used & ~steps.verdicts["actions"].wrong)
     if failed == ["actions"]:
-        return {"actions": illegal}, legal
+        return illegal, legal
     if failed and (found := _named(steps)):
-        return dict.fromkeys(failed, found), steps.changed(**found.changes)
-    if "actions" in failed and (found := _named(legal)):
-        named = dict.fromkeys(failed, found) | {"actions": illegal}
-        return named, legal.changed(**found.changes)
+        return dict.fromkeys(failed, found), replace(steps, **found.changes)
+    if illegal and (found := _named(legal)):
+        return dict.fromkeys(failed, found) | illegal, replace(legal, **found.changes)
     return {}, steps
 
 
 def _named(steps: Steps) -> Mistake | None:
     """Return the mistake that explains all wrong steps; None if none does."""
-    least = sum(int(verdict.checked.sum()) for verdict in steps.verdicts.values()) // 3
-    for mistake in _mistakes(steps):
-        found = steps.changed(**mistake.changes)
-        checked = sum(int(verdict.checked.sum()) for verdict in found.verdicts.values())
-        if checked >= least and not found.wrong.any():
-            return mistake
-    return None
+
+    def checked(steps: Steps) -> int:
+        return sum(int(verdict.checked.sum()) for verdict in steps.verdicts.values())
+
+    least = checked(steps) // 3
+    right = reproducing(
+        steps, _mistakes(steps), lambda found: checked(found) >= least and not found.wrong.any()
+    )
+    return next(right, None)
 
 
 def _mistakes(steps: Steps) -> Iterator[Mistake]:
@@ -89,7 +78,7 @@ def _mistakes(steps: Steps) -> Iterator[Mistake]:
     yield from _autoreset(steps)
     yield from _wrong_ends(steps)
     if steps.follow:
-        yield _stale(steps, steps.states, 1)
+        yield _moved_rows("stale-observation", steps, "states", steps.states, 1)
     yield from (_shifted(steps, "actions", far) for far in (1, -1))
     if steps.follow:
         yield from _mixed_lanes(steps)
@@ -119,57 +108,36 @@ def _autoreset(steps: Steps) -> Iterator[Mistake]:
                 "after the end of a game the environment ignores one action and resets: leave that "
                 "row out"
             )
-        cure = f"{row}, or make the environments with AutoresetMode.SAME_STEP"
-        yield Mistake("autoreset", cure, {"used": steps.used & ~after_end})
+        yield Mistake("autoreset", {"used": steps.used & ~after_end}, {"row": row})
 
 
 def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
     """Mark the ends of games that were not recorded, or not those of the last row."""
-    if not steps.terminated.any():
-        first = steps.task.initial[np.maximum(steps.after, 0)] > 0
-        yield Mistake(
-            "terminated-missing",
-            "record whether a move has ended the game: here the first position of the next game is "
-            "taken for the next position of this one",
-            {"terminated": steps.verdicts["transitions"].wrong & first & (steps.after >= 0)},
-        )
-    if steps.follow and len(steps.terminated) > 1 and steps.terminated[-1].all():
-        yield Mistake(
-            "last-game-ended",
-            "the games go on after the last row: its moves have ended none of them, only the "
-            "rollout",
-            {"terminated": np.append(steps.terminated[:-1], np.zeros_like(steps.used[:1]), axis=0)},
-        )
+    ended = steps.terminated
+    if not ended.any():
+        first = (steps.task.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
+        ends = steps.verdicts["transitions"].wrong & first
+        yield Mistake("terminated-missing", {"terminated": ends})
+    if steps.follow and len(ended) > 1 and ended[-1].all():
+        ends = np.append(ended[:-1], np.zeros_like(ended[:1]), axis=0)
+        yield Mistake("last-game-ended", {"terminated": ends})
 
 
 # -------------------------------------------------------------- rows and lanes of arrays
 
 
-def _stale(steps: Steps, before: IntArray, far: int) -> Mistake:
-    """Take the states before the moves from rows that are ``far`` rows earlier."""
-    return Mistake(
-        "stale-observation",
-        "the observation was overwritten by the next one before it was recorded: copy "
-        f"it{_by(far)}",
-        _rolled(steps, "states", before, far),
-    )
+def _moved_rows(name: str, steps: Steps, array: str, given: Any, far: int) -> Mistake:
+    """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative."""
+    used = steps.used.copy()
+    used[slice(far) if far > 0 else slice(far, None)] = False
+    rows = "" if abs(far) == 1 else f" ({abs(far)} rows: one step of {abs(far)} environments)"
+    told = {"neighbour": "next" if far > 0 else "last", "by": rows}
+    return Mistake(name, {array: np.roll(given, far, axis=0), "used": used}, told)
 
 
 def _shifted(steps: Steps, name: str, far: int) -> Mistake:
-    """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative."""
-    mistake, cure = SHIFTED[name]
-    words = cure.format("next" if far > 0 else "last", _by(far))
-    return Mistake(mistake, words, _rolled(steps, name, getattr(steps, name), far))
-
-
-def _rolled(steps: Steps, name: str, array: Any, far: int) -> dict[str, Any]:
-    used = steps.used.copy()
-    used[slice(far) if far > 0 else slice(far, None)] = False
-    return {name: np.roll(array, far, axis=0), "used": used}
-
-
-def _by(far: int) -> str:
-    return "" if abs(far) == 1 else f" ({abs(far)} rows: one step of {abs(far)} environments)"
+    mistake = "shifted-" + name.replace("terminated", "ends")
+    return _moved_rows(mistake, steps, name, getattr(steps, name), far)
 
 
 def _farthest(steps: Steps) -> int:
@@ -182,12 +150,12 @@ def _mixed_lanes(steps: Steps) -> Iterator[Mistake]:
     time, lanes = steps.states.shape
     every = "states", "actions", "rewards", "terminated"
     for mixed in (every, ("states",), ("actions",), ("terminated", "rewards")):
-        yield Mistake(
-            "lanes-mixed",
+        arrays = (
             f"{', '.join(mixed)}: time and lane are swapped: give arrays as (time, lane), by a "
-            "transposition, not a reshape",
-            {name: getattr(steps, name).reshape(lanes, time).T for name in mixed},
+            "transposition, not a reshape"
         )
+        changes = {name: getattr(steps, name).reshape(lanes, time).T for name in mixed}
+        yield Mistake("lanes-mixed", changes, {"arrays": arrays})
 
 
 def _other_lanes(steps: Steps, *names: str) -> Iterator[Mistake]:
@@ -195,12 +163,10 @@ def _other_lanes(steps: Steps, *names: str) -> Iterator[Mistake]:
     lanes = steps.states.shape[1]
     for far in range(1, min(lanes, FARTHEST)):
         for name in names:
-            shown = "observations" if name == "states" else name
-            yield Mistake(
-                "lanes-mixed",
-                f"{shown} are those of other lanes, {min(far, lanes - far)} away: keep one order",
-                {name: np.roll(getattr(steps, name), far, axis=1)},
-            )
+            shown, away = name.replace("states", "observations"), min(far, lanes - far)
+            arrays = f"{shown} are those of other lanes, {away} away: keep one order"
+            moved = np.roll(getattr(steps, name), far, axis=1)
+            yield Mistake("lanes-mixed", {name: moved}, {"arrays": arrays})
 
 
 def _other_rows(steps: Steps) -> Iterator[Mistake]:
@@ -208,13 +174,8 @@ def _other_rows(steps: Steps) -> Iterator[Mistake]:
     stale = (steps.states == steps.after)[~steps.terminated].mean() > 0.9
     for far in range(1, _farthest(steps) + 1):
         if stale:
-            yield _stale(steps, steps.after, far)
-            yield Mistake(
-                "stale-next-observation",
-                "the next observation is the one before the move: read it after the "
-                f"step{_by(far)}",
-                _rolled(steps, "after", steps.states, -far),
-            )
+            yield _moved_rows("stale-observation", steps, "states", steps.after, far)
+            yield _moved_rows("stale-next-observation", steps, "later", steps.states, -far)
             continue
         for name in ("actions", "terminated"):
             yield from (_shifted(steps, name, sign * far) for sign in (1, -1))
@@ -232,7 +193,7 @@ def _moved(steps: Steps) -> Iterator[Mistake]:
         left = steps.wrong & mistake.changes.get("used", steps.used)
         if 2 * left.sum() < steps.wrong.sum():
             continue
-        found = steps.changed(**mistake.changes)
+        found = replace(steps, **mistake.changes)
         if mistake.changes.keys() <= {"actions", "terminated", "used"} and not possible.fit(found):
             continue
         if all(_fits(found, count) for count in (FEW, SAMPLE)):  # most distances fail soon
@@ -248,15 +209,15 @@ class _Possible:
 
     def __init__(self, steps: Steps) -> None:
         actions = steps.task.game.num_actions
-        self._rows = _spread(steps.states.size, max(FEW, MOVES // actions))
+        rows = _spread(steps.states.size, max(FEW, MOVES // actions))
+        self._rows = rows[steps.knows_after.ravel()[rows]]
         every: dict[str, Any] = {
             name: np.repeat(getattr(steps, name).ravel()[self._rows], 2 * actions)[:, None]
-            for name in ARRAYS
+            for name in ("states", "rewards", "after")
         }
         each = np.indices((len(self._rows), actions, 2)).reshape(3, -1, 1)
-        every |= {"actions": each[1], "terminated": each[2] == 1}
-        every["used"][:] = True
-        wrong = replace(steps, **every, follow=False).wrong
+        every |= {"actions": each[1], "terminated": each[2] == 1, "later": every.pop("after")}
+        wrong = replace(steps, **every, used=np.ones_like(each[0], dtype=bool)).wrong
         self._wrong = wrong.reshape(len(self._rows), actions, 2)
 
     def fit(self, steps: Steps) -> bool:
@@ -271,10 +232,9 @@ class _Possible:
 def _fits(steps: Steps, count: int) -> bool:
     """Say whether a sample of about ``count`` steps is right: lanes, or rows of a buffer."""
     lanes, rows = np.s_[:, : max(1, count // len(steps.states))], _spread(len(steps.states), count)
-    part = replace(
-        steps,
-        **{name: getattr(steps, name)[lanes if steps.follow else rows] for name in ARRAYS},
-    )
+    arrays = {name: getattr(steps, name) for name in ARRAYS if name != "later" or not steps.follow}
+    sampled = lanes if steps.follow else rows
+    part = replace(steps, **{name: array[sampled] for name, array in arrays.items()})
     return bool(part.used.any()) and not part.wrong.any()
 
 
@@ -295,16 +255,16 @@ def _other_tasks(steps: Steps) -> Iterator[Mistake]:
     for seat in range(game.num_players):
         if not np.array_equal(states_of(game, seat), own):
             continue  # the observations would have to be read anew
-        if not _possible(steps.changed(task=Task(game, seat, "random"))):
+        if not _possible(replace(steps, task=Task(game, seat, "random"))):
             continue  # no opponent makes moves that a random one never makes
         for opponent in _opponents(game):
             other = Task(game, seat, *opponent)
-            changed = steps.changed(task=other)
+            changed = replace(steps, task=other)
             if other != steps.task and _follows(changed):
                 fitting.append(changed)
     if fitting:
-        best = max(fitting, key=lambda changed: changed.likelihood).task
-        yield Mistake("wrong-task", f"the steps fit {best.words}", {"task": best})
+        best = max(fitting, key=lambda changed: changed.likelihood)
+        yield Mistake("wrong-task", {"task": best.task})
 
 
 def _possible(steps: Steps) -> bool:
@@ -319,7 +279,7 @@ def _follows(steps: Steps) -> bool:
     """Return whether steps, outcomes and the rewards of some mode agree with the law."""
     if not _possible(steps):
         return False
-    if all(steps.rewards_by(mode)[1].wrong.any() for mode in get_args(RewardMode)):
+    if not any(Payment(steps, mode).is_right for mode in get_args(RewardMode)):
         return False
     found = list(deviations(steps, None, None))
     return max(deviation.evidence for deviation in found) < threshold(len(found))
@@ -336,36 +296,24 @@ def _opponents(game: Game) -> list[tuple[str, ...]]:
 # ------------------------------------------------------------------------------ rewards
 
 
-def reward_mistakes(steps: Steps, mode: RewardMode) -> Iterator[Mistake]:
-    """Yield the known mistakes that reproduce recorded rewards.
-
-    Args:
-        steps: the recorded steps, all of them possible.
-        mode: the reward mode of the environment.
-    """
+def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
+    """Yield the known mistakes that reproduce the recorded rewards of possible steps."""
+    steps = payment.steps
     enough = (steps.rewards != 0).sum() >= ENOUGH
     rows = 1 if steps.follow or not enough else max(1, _farthest(steps))
-    for far in (sign * row for row in range(1, rows + 1) for sign in (1, -1)):
-        shifted = _shifted(steps, "rewards", far)
-        if _are_paid(steps.changed(**shifted.changes), mode):
-            yield shifted
-    for mixed in _other_lanes(steps, "rewards") if enough else ():
-        if _are_paid(steps.changed(**mixed.changes), mode):
-            yield mixed
-    if not steps.changed(rewards=-steps.rewards).rewards_by(mode)[1].wrong.any():
-        yield Mistake("reward-scaled", "they have the opposite sign: the agent learns to lose")
-    for words, change in CLIPPED.items():
-        if not steps.rewards_by(mode, change)[1].wrong.any():
-            cure = f"they are {words}, so different results are worth the same"
-            yield Mistake("rewards-clipped", cure)
-    for other in get_args(RewardMode):
-        if other != mode and not steps.rewards_by(other)[1].wrong.any():
-            cure = f"they are rewards of reward={other!r}, and env has {mode!r}"
-            yield Mistake("reward-mode", cure)
-
-
-def _are_paid(steps: Steps, mode: RewardMode) -> bool:
-    """Say whether all rewards that count are right."""
-    if mode == "outcome" and (steps.rewards[steps.used & ~steps.terminated] != 0).any():
-        return False  # only the end of a game is paid: the quick way to rule a shift out
-    return not steps.rewards_by(mode)[1].wrong.any()
+    far = (sign * row for row in range(1, rows + 1) for sign in (1, -1))
+    moved = chain(
+        (_shifted(steps, "rewards", each) for each in far),
+        _other_lanes(steps, "rewards") if enough else (),
+        [Mistake("reward-scaled", {"rewards": -steps.rewards})],
+    )
+    yield from reproducing(steps, moved, lambda found: replace(payment, steps=found).is_right)
+    modes = [mode for mode in get_args(RewardMode) if mode != payment.mode]
+    others = [
+        *(
+            Mistake("rewards-clipped", {"clipped": made}, {"made": words})
+            for words, made in CLIPPED.items()
+        ),
+        *(Mistake("reward-mode", {"mode": mode}, {"declared": payment.mode}) for mode in modes),
+    ]
+    yield from reproducing(payment, others, lambda found: found.is_right)

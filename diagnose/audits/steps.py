@@ -1,9 +1,9 @@
 """Recorded steps as states, with the checks that find steps which the game cannot make."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,7 @@ class Steps:
         actions: the action, by number.
         rewards: as recorded.
         terminated: whether the move has ended the game.
-        after: the agent's next state, or -1; meaningless where it is not known.
-        knows_after: whether the next observation is known.
-        follow: whether each row follows the row before, as in a rollout.
+        later: the agent's next state, or -1; None if it is that of the next row, as in a rollout.
         used: whether a step counts; others are left out of all checks.
     """
 
@@ -48,9 +46,7 @@ class Steps:
     actions: IntArray
     rewards: FloatArray
     terminated: BoolArray
-    after: IntArray
-    knows_after: BoolArray
-    follow: bool
+    later: IntArray | None
     used: BoolArray
 
     @classmethod
@@ -60,59 +56,65 @@ class Steps:
         Raises:
             InputError: if an array has another shape, or no numbers.
         """
-        follow = isinstance(record, Rollout)
-        task, seen = view.task, view.seen
-        shape = leading_shape(record.observations, "observations", 2 if follow else 1)
+        rollout, seen = isinstance(record, Rollout), view.seen
+        shape = leading_shape(record.observations, "observations", 2 if rollout else 1)
         states = seen.states(record.observations, "observations", shape)
         actions = whole(record.actions, "actions", shape)
         rewards = numbers(record.rewards, "rewards", shape)
         ended = flags(record.terminated, "terminated", shape)
-        if isinstance(record, Rollout):
-            after, known = _next_rows(states)
-        else:
-            after = seen.states(record.next_observations, "next_observations", shape)[:, None]
-            states, actions, rewards, ended = (
-                states[:, None],
-                actions[:, None],
-                rewards[:, None],
-                ended[:, None],
-            )
-            known = np.ones(states.shape, dtype=bool)
-        used = np.ones(states.shape, dtype=bool)
-        steps = cls(task, states, actions, rewards, ended, after, known, follow, used)
-        if actions.min() < 0 or actions.max() >= task.game.num_actions:
+        most = view.task.game.num_actions - 1
+        if actions.min() < 0 or actions.max() > most:
             raise InputError(
-                f"actions must be from 0 to {task.game.num_actions - 1}, got {actions.min()} to "
-                f"{actions.max()}"
+                f"actions must be from 0 to {most}, got {actions.min()} to {actions.max()}"
             )
-        return steps
+        later = None
+        if not isinstance(record, Rollout):
+            later = seen.states(record.next_observations, "next_observations", shape)[:, None]
+            states, actions = states[:, None], actions[:, None]
+            rewards, ended = rewards[:, None], ended[:, None]
+        used = np.ones(states.shape, dtype=bool)
+        return cls(view.task, states, actions, rewards, ended, later, used)
 
-    def changed(self, **changes: Any) -> "Steps":
-        """Return other steps; those of a rollout are followed by its changed rows."""
-        if self.follow and "states" in changes:
-            changes["after"], changes["knows_after"] = _next_rows(changes["states"])
-        return replace(self, **changes)
+    @property
+    def follow(self) -> bool:
+        """Whether each row follows the row before, as in a rollout."""
+        return self.later is None
 
-    # ------------------------------------------------------------------- checks
+    @cached_property
+    def after(self) -> IntArray:
+        """The agent's next state, or -1; meaningless where it is not known."""
+        last = np.full_like(self.states[:1], -1)
+        return np.concatenate([self.states[1:], last]) if self.later is None else self.later
+
+    @cached_property
+    def knows_after(self) -> BoolArray:
+        """Whether the next observation is known."""
+        known = np.ones_like(self.used)
+        known[-1:] = not self.follow
+        return known
+
+    @cached_property
+    def legal(self) -> BoolArray:
+        """Which steps are legal moves."""
+        legal = self.used & (self.states >= 0)
+        legal[legal] = are_legal(self.task.game, self.states[legal], self.actions[legal])
+        return legal
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """Observations, actions, transitions and beginnings, by the name of the check."""
         readable = self.used & (self.states >= 0)
-        legal = np.zeros_like(readable)
-        legal[readable] = are_legal(self.task.game, self.states[readable], self.actions[readable])
-        moves = readable & legal
-        leads = moves & (self.terminated | self.knows_after)
+        leads = self.legal & (self.terminated | self.knows_after)
         possible = np.ones_like(leads)
         if leads.any():
             possible[leads] = self._chances(leads) > 0
         verdicts = {
             "observations": Verdict(self.used, self.used & ~readable),
-            "actions": Verdict(readable, readable & ~legal),
+            "actions": Verdict(readable, readable & ~self.legal),
             "transitions": Verdict(leads, leads & ~possible),
         }
         if self.follow:
-            begins = np.zeros_like(moves)
+            begins = np.zeros_like(readable)
             begins[1:] = self.terminated[:-1] & self.used[1:] & self.used[:-1]
             first = self.task.initial[np.maximum(self.states, 0)] > 0
             verdicts["first states"] = Verdict(begins, begins & ~(first & (self.states >= 0)))
@@ -134,12 +136,10 @@ class Steps:
     @cached_property
     def law(self) -> tuple[MoveLaw, IntArray]:
         """The law of all distinct legal moves, and the number of the move of each step, or -1."""
-        legal = self.used & (self.states >= 0)
-        legal[legal] = are_legal(self.task.game, self.states[legal], self.actions[legal])
-        codes = self.states[legal] * self.task.game.num_actions + self.actions[legal]
-        distinct, rows = np.unique(codes, return_inverse=True)
+        codes = self.states * self.task.game.num_actions + self.actions
+        distinct, rows = np.unique(codes[self.legal], return_inverse=True)
         moves = np.full(self.states.shape, -1)
-        moves[legal] = rows
+        moves[self.legal] = rows
         return MoveLaw(self.task, *np.divmod(distinct, self.task.game.num_actions)), moves
 
     def _chances(self, which: BoolArray) -> FloatArray:
@@ -154,77 +154,85 @@ class Steps:
         chances[~ended] = law.chances(*goes_on)
         return chances
 
-    # ------------------------------------------------------------------ rewards
 
-    def rewards_by(
-        self, mode: RewardMode, change: Callable[[FloatArray], FloatArray] | None = None
-    ) -> tuple[float, Verdict]:
-        """Compare rewards with those of a reward mode, times the constant factor that fits best.
+@dataclass(frozen=True)
+class Payment:
+    """The rewards of some steps in a reward mode, up to a constant factor.
 
-        Args:
-            mode: the reward mode.
-            change: what a mistake makes of rewards, None for nothing.
+    Attributes:
+        steps: the recorded steps.
+        mode: the reward mode.
+        clipped: what a mistake makes of rewards, None for nothing.
+    """
 
-        Returns:
-            The factor, and which rewards are wrong.
-        """
-        possible = self.used & ~self.wrong & (self.law[1] >= 0)
-        checked = possible & (self.terminated | self.knows_after)
-        ended, rewards = self.terminated[checked], self.rewards[checked]
-        base, law, moves = self._base(mode, checked), self.law[0], self.law[1][checked]
+    steps: Steps
+    mode: RewardMode
+    clipped: Callable[[FloatArray], FloatArray] | None = None
+
+    @cached_property
+    def checked(self) -> BoolArray:
+        """Which rewards are checked, shape (time, lane)."""
+        steps = self.steps
+        ends = steps.terminated | steps.knows_after
+        return steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
+
+    @cached_property
+    def fit(self) -> tuple[float, BoolArray]:
+        """The constant factor that fits best, and which rewards are wrong, shape (time, lane)."""
+        steps, checked = self.steps, self.checked
+        ended, rewards = steps.terminated[checked], steps.rewards[checked]
+        base, law, moves = self._base(checked), steps.law[0], steps.law[1][checked]
         options = np.concatenate([[0.0], law.payoffs])  # what may be paid on top of the base
         allowed = np.zeros((len(moves), len(options)), dtype=bool)
-        allowed[:, 0] = ~ended | (mode == "regret")
-        if mode != "regret":
+        allowed[:, 0] = ~ended | (self.mode == "regret")
+        if self.mode != "regret":
             for number in range(len(law.payoffs)):
                 one = np.zeros(law.num_results)
                 one[len(law.states) + number] = 1
                 allowed[:, 1 + number] = ended & (law.mean(one)[moves] > 0)
         wanted = np.where(allowed, base[:, None] + options, np.nan)
-        wanted = wanted if change is None else change(wanted)
-        low, high = self.task.game.payoff_range
+        wanted = wanted if self.clipped is None else self.clipped(wanted)
+        low, high = steps.task.game.payoff_range
         close = CLOSE * max(high - low, 1e-9)
-        best: tuple[float, BoolArray] = (1.0, np.ones(len(moves), dtype=bool))
+        best, least = 1.0, np.ones(len(moves), dtype=bool)
         for factor in _factors(rewards, wanted):
             far = np.abs(rewards[:, None] - factor * wanted)
             wrong = ~(np.nanmin(far, axis=1, initial=np.inf) <= close * abs(factor))
-            if wrong.sum() < best[1].sum():
-                best = factor, wrong
+            if wrong.sum() < least.sum():
+                best, least = factor, wrong
         wrong = np.zeros_like(checked)
-        wrong[checked] = best[1]
-        return best[0], Verdict(checked, wrong)
+        wrong[checked] = least
+        return best, wrong
 
-    def payoffs(self, mode: RewardMode, factor: float) -> FloatArray | None:
-        """Return the payoff of each step that ends a game, 0 elsewhere, shape (time, lane).
+    @property
+    def is_right(self) -> bool:
+        """Whether all rewards are right."""
+        steps = self.steps
+        if self.mode == "outcome" and (steps.rewards[steps.used & ~steps.terminated] != 0).any():
+            return False  # only the end of a game is paid: the quick way to rule a shift out
+        return not self.fit[1].any()
 
-        Args:
-            mode: the reward mode.
-            factor: of the rewards, which are right.
+    @property
+    def payoffs(self) -> FloatArray | None:
+        """The payoff of each step that ends a game, 0 elsewhere, shape (time, lane).
 
-        Returns:
-            None if rewards do not tell payoffs, as those of "regret" do not.
+        None if rewards, which must be right, do not tell payoffs, as those of "regret" do not.
         """
-        if mode == "regret":
+        if self.mode == "regret":
             return None
-        ended = self.terminated & self.used
-        paid = self.rewards[ended] / factor - self._base(mode, ended)
-        known, payoffs = self.law[0].payoffs, np.zeros(self.rewards.shape)
+        ended = self.steps.terminated & self.steps.used
+        paid = self.steps.rewards[ended] / self.fit[0] - self._base(ended)
+        known, payoffs = self.steps.law[0].payoffs, np.zeros(ended.shape)
         payoffs[ended] = known[np.abs(paid[:, None] - known).argmin(axis=1)] if len(known) else 0
         return payoffs
 
-    def _base(self, mode: RewardMode, which: BoolArray) -> FloatArray:
-        """Return what a reward mode adds to the payoff of some steps."""
-        base = paid_by_moves(self.task, mode, self.states[which], self.actions[which])
-        on = ~self.terminated[which]
-        base[on] += paid_by_results(self.task, mode, self.after[which][on])
+    def _base(self, which: BoolArray) -> FloatArray:
+        """Return what the reward mode adds to the payoff of some steps."""
+        steps, mode = self.steps, self.mode
+        base = paid_by_moves(steps.task, mode, steps.states[which], steps.actions[which])
+        on = ~steps.terminated[which]
+        base[on] += paid_by_results(steps.task, mode, steps.after[which][on])
         return base
-
-
-def _next_rows(states: IntArray) -> tuple[IntArray, BoolArray]:
-    """Return the next state of each row, and whether there is a next row."""
-    after, known = np.full_like(states, -1), np.zeros(states.shape, dtype=bool)
-    after[:-1], known[:-1] = states[1:], True
-    return after, known
 
 
 def _factors(rewards: FloatArray, wanted: FloatArray) -> list[float]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..networks import joined, parameters_of, tensors
 from ..records import PolicyUpdate, ValueUpdate
 from ..report import Mistake, Report, reproducing
 from ..view import AgentView
-from .losses import Batch, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
+from .losses import Batch, PolicyLoss, ValueBatch, ValueLoss, policy_mistakes, value_mistakes
 
 #: Gradients agree if they differ by no more than this part of their norm.
 CLOSE = 1e-3
@@ -35,33 +34,23 @@ NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
 
 def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: AgentView) -> None:
     """Add to a report whether a gradient step follows the gradient of its loss."""
-    game = view.task.game
-    (count,) = leading_shape(update.actions, "actions", 1)[:1]
-    states = view.seen.states(update.observations, "observations", (count,))
-    actions = whole(update.actions, "actions", (count,))
-    readable, legal = states >= 0, np.zeros(count, dtype=bool)
-    inside = readable & (actions >= 0) & (actions < game.num_actions)
-    legal[inside] = are_legal(game, states[inside], actions[inside])
-    for check, wrong, words in (
-        ("observations", ~readable, "the agent never sees them before a move"),
-        (
-            "actions",
-            readable & ~legal,
-            "its action is illegal; the arrays of a batch must be in the same order",
-        ),
-    ):
-        example = f"move {wrong.argmax()} of the batch: {words}"
-        report.add(check, int(wrong.sum()), count, partial(str, example))
+    shape = leading_shape(update.actions, "actions", 1)
+    states = view.seen.states(update.observations, "observations", shape)
+    actions = whole(update.actions, "actions", shape)
+    readable = (states >= 0) & (actions >= 0) & (actions < view.task.game.num_actions)
+    legal = np.zeros(shape, dtype=bool)
+    legal[readable] = are_legal(view.task.game, states[readable], actions[readable])
+    unseen = "move {} of the batch: the agent never sees them before a move"
+    report.add("observations", states < 0, unseen.format)
+    illegal = "its action is illegal; the arrays of a batch must be in the same order"
+    mixed = f"move {{}} of the batch: {illegal}"
+    report.add("actions", (states >= 0) & ~legal, mixed.format)
     before, after = (parameters_of(getattr(update, name), name) for name in ("before", "after"))
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
     if report.ok:
-        masks = game.mask(states)
         with th.enable_grad():
-            if isinstance(update, PolicyUpdate):
-                _of_policy(report, update, actions, masks)
-            else:
-                _of_values(report, update, actions, masks)
+            _check_gradient(report, update, actions, view.task.game.mask(states))
     _check_step(report, before, after)
     if isinstance(update, ValueUpdate):
         _check_target(report, update)
@@ -70,73 +59,26 @@ def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: Agent
 # ------------------------------------------------------------------------------ gradients
 
 
-def _of_policy(report: Report, update: PolicyUpdate, actions: IntArray, masks: BoolArray) -> None:
-    """Check the gradient of PPO's loss."""
-    shape, like = actions.shape, next(iter(parameters_of(update.before, "before").values()))
-
-    def constant(name: str) -> Tensor:
-        given = as_numbers(getattr(update, name), name)
-        given = given.reshape(-1) if given.size == len(actions) else given
-        return th.as_tensor(numbers(given, name, shape)).to(like)
-
-    given, none = tensors(update.observations, like), th.zeros(shape).to(like)
-    moves = Batch(
-        logits=_called(update.actor, "actor", given, masks.shape),
-        masks=th.as_tensor(masks, device=like.device),
-        actions=th.as_tensor(actions, device=like.device),
-        old=constant("log_probs"),
-        advantages=constant("advantages"),
-        returns=none if update.critic is None else constant("returns"),
-        values=none if update.critic is None else _called(update.critic, "critic", given, shape),
-        old_values=None if update.old_values is None else constant("old_values"),
-    )
-    vf_coef = 0.0 if update.critic is None else update.vf_coef
-    right = PolicyLoss(update.clip, update.ent_coef, vf_coef, update.normalised)
-    held = _compare(report, update, right, lambda loss: loss(moves), policy_mistakes(right))
-    ratio = (moves.law(masked=True).gather(1, moves.actions[:, None]).squeeze(1) - moves.old).exp()
-    if held and not ((ratio - 1).abs() > update.clip).any():
-        low, high = 1 - update.clip, 1 + update.clip
-        report.notes.append(f"no ratio has left {low:g} to {high:g}: clipping did nothing")
-
-
-def _of_values(report: Report, update: ValueUpdate, actions: IntArray, masks: BoolArray) -> None:
-    """Check the gradient of DQN's loss."""
-    if update.loss not in ("huber", "mse"):
-        raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
-    like = next(iter(parameters_of(update.before, "before").values()))
-    values = _called(update.before, "before", tensors(update.observations, like), masks.shape)
-    taken = th.as_tensor(actions, device=like.device)
-    targets = th.as_tensor(numbers(update.targets, "targets", actions.shape)).to(like)
-    right = ValueLoss(update.loss == "huber")
-    mistakes = value_mistakes(right)
-    _compare(report, update, right, lambda loss: loss(values, taken, targets), mistakes)
-
-
-def _called(function: Any, name: str, given: Any, shape: tuple[int, ...]) -> Tensor:
-    """Call a module with a batch, and check what it gives."""
-    found = function(given)
-    if not isinstance(found, Tensor) or found.numel() != np.prod(shape):
-        raise InputError(f"{name} must give a tensor of shape {shape} for observations")
-    if not found.requires_grad:
-        raise InputError(f"{name} must give a tensor with a gradient, got a detached one")
-    return found.reshape(shape)
-
-
-def _compare(
-    report: Report,
-    update: PolicyUpdate | ValueUpdate,
-    right: Any,
-    value: Callable[[Any], Tensor],
-    mistakes: list[Mistake],
-) -> bool:
+def _check_gradient(
+    report: Report, update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray
+) -> None:
     """Compare the gradient that the step has left with that of the loss, and name the mistake."""
     before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
+    right: PolicyLoss | ValueLoss
+    if isinstance(update, PolicyUpdate):
+        vf_coef = 0.0 if update.critic is None else update.vf_coef
+        right = PolicyLoss(update.clip, update.ent_coef, vf_coef, update.normalised)
+    elif update.loss in ("huber", "mse"):
+        right = ValueLoss(update.loss)
+    else:
+        raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
+    batch: Any = _batch(update, actions, masks)
     if all(parameter.grad is None for parameter in after.values()):
         raise InputError("after must have the gradients of loss.backward(), got none")
 
     def gradient(loss: Any) -> FloatArray:
         found = th.autograd.grad(
-            value(loss), list(before.values()), retain_graph=True, allow_unused=True
+            loss(batch), list(before.values()), retain_graph=True, allow_unused=True
         )
         if all(part is None for part in found):
             raise InputError("actor and critic must be those of the module before, got others")
@@ -145,7 +87,7 @@ def _compare(
     given = joined(after, {key: parameter.grad for key, parameter in after.items()})
     exact = gradient(right)
 
-    def example() -> str:
+    def example(_: int) -> str:
         norms = [float(np.linalg.norm(part)) for part in (given, exact)]
         cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
         return (
@@ -155,21 +97,57 @@ def _compare(
 
     factors = (_factor(given, gradient(same)) for same in _alike(right))
     factor = next((each for each in factors if each is not None), None)
-    wrong = 0
-    if factor is None:
-        wrong = max(1, int((np.abs(given - exact) > CLOSE * np.abs(exact).max()).sum()))
-    elif abs(factor - 1) > CLOSE:
+    far = np.abs(given - exact)
+    wrong = (factor is None) & ((far > CLOSE * np.abs(exact).max()) | (far == far.max()))
+    if factor is not None and abs(factor - 1) > CLOSE:
         report.notes.append(f"gradients are those of the loss times {factor:.4g}")
-    fitted = _weights(right, given, gradient) if isinstance(right, PolicyLoss) else ()
-    known = reproducing(
-        right,
-        chain(mistakes, fitted),
-        lambda loss: _factor(given, gradient(loss)) is not None,
+    mistakes = (
+        chain(policy_mistakes(right), _weights(right, given, gradient))
+        if isinstance(right, PolicyLoss)
+        else value_mistakes(right)
     )
-    held = report.add("gradient", wrong, len(given), example, known)
-    if held and isinstance(right, PolicyLoss):
+    known = reproducing(right, mistakes, lambda loss: _factor(given, gradient(loss)) is not None)
+    if report.add("gradient", wrong, example, known) and isinstance(right, PolicyLoss):
         report.notes.extend(_hidden(right, given, gradient))
-    return held
+        ratio = (batch.log_probs(masked=True) - batch.old).exp()
+        if not ((ratio - 1).abs() > right.clip).any():
+            low, high = 1 - right.clip, 1 + right.clip
+            report.notes.append(f"no ratio has left {low:g} to {high:g}: clipping did nothing")
+
+
+def _batch(
+    update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray
+) -> Batch | ValueBatch:
+    """Return the batch of a step, with what the modules say of it before the step."""
+    shape, like = actions.shape, next(iter(parameters_of(update.before, "before").values()))
+    seen, taken = tensors(update.observations, like), th.as_tensor(actions, device=like.device)
+
+    def constant(name: str) -> Tensor:
+        given = as_numbers(getattr(update, name), name)
+        given = given.reshape(-1) if given.size == len(actions) else given
+        return th.as_tensor(numbers(given, name, shape)).to(like)
+
+    def called(name: str, shape: tuple[int, ...]) -> Tensor:
+        found = getattr(update, name)(seen)
+        if not isinstance(found, Tensor) or found.numel() != np.prod(shape):
+            raise InputError(f"{name} must give a tensor of shape {shape} for observations")
+        if not found.requires_grad:
+            raise InputError(f"{name} must give a tensor with a gradient, got a detached one")
+        return found.reshape(shape)
+
+    if isinstance(update, ValueUpdate):
+        return ValueBatch(called("before", masks.shape), taken, constant("targets"))
+    none = th.zeros(shape).to(like)
+    return Batch(
+        logits=called("actor", masks.shape),
+        masks=th.as_tensor(masks, device=like.device),
+        actions=taken,
+        old=constant("log_probs"),
+        advantages=constant("advantages"),
+        returns=none if update.critic is None else constant("returns"),
+        values=none if update.critic is None else called("critic", shape),
+        old_values=None if update.old_values is None else constant("old_values"),
+    )
 
 
 def _weights(
@@ -181,12 +159,8 @@ def _weights(
     policy, entropy, critic = np.linalg.lstsq(parts.T, given, rcond=None)[0].tolist()
     if policy <= 0:
         return
-    for mistake, name, part in (
-        ("ent-coef-wrong", "ent_coef", entropy),
-        ("vf-coef-wrong", "vf_coef", critic),
-    ):
-        weight = part / policy
-        yield Mistake(mistake, f"the loss has {name} = {weight:.3g}", {name: weight})
+    yield Mistake("ent-coef-wrong", {"ent_coef": entropy / policy})
+    yield Mistake("vf-coef-wrong", {"vf_coef": critic / policy})
 
 
 def _hidden(
@@ -228,27 +202,24 @@ def _factor(given: FloatArray, wanted: FloatArray) -> float | None:
 
 def _check_step(report: Report, before: dict[str, Tensor], after: dict[str, Tensor]) -> None:
     """Check that the step has changed all parameters that have a gradient."""
-    wanted = {
-        key: float(given.grad.abs().max())
-        for key, given in after.items()
-        if given.grad is not None and given.grad.any()
-    }
-    moved = {key: float((after[key] - before[key]).detach().abs().max()) for key in wanted}
-    left = [key for key, far in moved.items() if not far]
-    mistake = Mistake("learning-rate-zero", "its learning rate is 0, or too small to count")
-    words = "the step has changed nothing"
-    if len(left) < len(moved):
+    given = {key: each.grad.abs() for key, each in after.items() if each.grad is not None}
+    keys = [key for key, gradient in given.items() if gradient.any()]
+    old = {key: before[key].detach() for key in keys}
+    wanted = np.array([float(given[key].max()) for key in keys])
+    moved = np.array([float((after[key].detach() - old[key]).abs().max()) for key in keys])
+    left, mistake = moved == 0, Mistake("learning-rate-zero")
+    if not left.all():
         # A small step may be lost in the rounding of a large parameter.
-        least = min((far for far in moved.values() if far), default=0.0)
-        rate = min((far / wanted[key] for key, far in moved.items() if far), default=0.0)
-        left = [
-            key
-            for key in left
-            if min(least, rate * wanted[key]) > 1e-5 * float(before[key].detach().abs().max())
-        ]
-        mistake = Mistake("parameters-left-out", "give the optimizer all parameters")
-        words = f"{''.join(left[:1])} has a gradient and has not changed"
-    report.add("parameters", len(left), len(moved), lambda: words, [mistake])
+        least, rate = moved[~left].min(), (moved / wanted)[~left].min()
+        sizes = np.array([float(each.abs().max()) for each in old.values()])
+        left &= np.minimum(least, rate * wanted) > 1e-5 * sizes
+        mistake = Mistake("parameters-left-out")
+
+    def example(place: int) -> str:
+        some = f"{keys[place]} has a gradient and has not changed"
+        return "the step has changed nothing" if left.all() else some
+
+    report.add("parameters", left, example, [mistake])
 
 
 def _check_target(report: Report, update: ValueUpdate) -> None:
@@ -256,28 +227,23 @@ def _check_target(report: Report, update: ValueUpdate) -> None:
     if update.target_before is None or update.target_after is None:
         report.unchecked["target network"] = "target_before and target_after are needed"
         return
-    online, old, new = (
-        joined(found, found)
-        for found in (
-            parameters_of(getattr(update, name), name)
-            for name in ("after", "target_before", "target_after")
-        )
-    )
+    names = ("after", "target_before", "target_after")
+    found = [parameters_of(getattr(update, name), name) for name in names]
+    online, old, new = (joined(each, each) for each in found)
     if not len(online) == len(old) == len(new):
         raise InputError("target_before and target_after must have the parameters of after")
     apart, close = online - old, 1e-5 * max(np.abs(new).max(), 1e-30)
-    wrong = np.abs(old + (update.tau if update.copied else 0.0) * apart - new) > close
+
+    def far(tau: float) -> BoolArray:
+        far: BoolArray = np.abs(old + tau * apart - new) > close
+        return far
 
     def search() -> Iterator[Mistake]:
         tau = float((apart * (new - old)).sum()) / max(float((apart**2).sum()), 1e-300)
-        if not (np.abs(old + tau * apart - new) <= close).all():
-            return
-        if not update.copied:
-            yield Mistake("target-always-updated", "it has been updated, and this was not due")
-        elif abs(tau) < 1e-3:
-            yield Mistake("target-never-updated", "an update was due and has not taken place")
-        else:
-            yield Mistake("tau-wrong", f"it has been updated with tau = {tau:.3g}")
+        never = "target-never-updated" if abs(tau) < 1e-3 else "tau-wrong"
+        if not far(tau).any():
+            yield Mistake(never if update.copied else "target-always-updated", {"tau": tau})
 
     words = "its parameters are not those that an update gives"
-    report.add("target network", int(wrong.sum()), len(new), lambda: words, search())
+    wrong = far(update.tau if update.copied else 0.0)
+    report.add("target network", wrong, lambda _: words, search())

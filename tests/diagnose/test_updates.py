@@ -222,9 +222,9 @@ def law_of(env, arrays, actions, policy):
 
 def test_the_epsilon_that_fits_is_said():
     env, arrays, actions = draws(0.5, network)
-    ((name, words, _),) = law_of(env, arrays, actions, EpsilonGreedy(network, 0.1))
-    assert name == "epsilon-wrong"
-    assert 0.4 < float(words.split("= ")[1]) < 0.6
+    (found,) = law_of(env, arrays, actions, EpsilonGreedy(network, 0.1))
+    assert found.name == "epsilon-wrong"
+    assert 0.4 < float(found.cure.split("= ")[1]) < 0.6
 
 
 def test_random_and_greedy_actions_are_named():
@@ -234,7 +234,7 @@ def test_random_and_greedy_actions_are_named():
     masks = Greed(12, 3).mask(np.arange(len(table)))
     law = np.where(masks, table + 1e-3, 0)
     law /= np.maximum(law.sum(1, keepdims=True), 1e-9)
-    assert [name for name, *_ in law_of(env, arrays, actions, law)] == ["random-actions"]
+    assert [found.name for found in law_of(env, arrays, actions, law)] == ["random-actions"]
 
 
 def test_an_epsilon_is_a_probability():
