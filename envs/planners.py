@@ -120,7 +120,7 @@ class _Table:
             for batch in batches(self._game, states):
                 self._list(seat, states[batch])
             if seat != self._agent:
-                chances = engine.policies[seat].probabilities(states).tolist()
+                chances = engine.task.policies[seat].probabilities(states).tolist()
                 self._chances.update(
                     zip(((seat, s) for s in states.tolist()), chances, strict=True)
                 )

@@ -31,8 +31,7 @@ from ..core.sweeps import checked_advance
 from ..core.words import YOU, listed
 from ..envs.api.encoding import Encoding
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
-from ..envs.engine.lanes import Played
-from ..envs.engine.rule_lanes import RuleLanes
+from ..envs.engine.lanes import Played, RuleLanes
 from .advice import Advice, Choice, advice_at, choices_at, seen_at, values_at
 
 ONLY = np.array([0])  # indices of lanes; a table has one lane
@@ -80,7 +79,7 @@ class AgainstPolicies:
     def move(self, now: Moment, action: int) -> Moment:
         """Make a move, and let the policies reply."""
         ends = self._lanes.move(ONLY, np.array([action]), self._rng)
-        return self._moment(now.paid[self._seat] + float(ends.payoffs[0]), bool(ends.over[0]))
+        return self._moment(now.paid[self._seat] + float(ends.rewards[0]), bool(ends.over[0]))
 
     def back_to(self, moment: Moment) -> None:
         """Go back to an earlier moment."""

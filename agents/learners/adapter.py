@@ -235,4 +235,4 @@ def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
             f"env must be an exactdice environment, got {type(inner).__name__}: pass one of its "
             "environments, such as env.envs[0]"
         )
-    return inner.task, inner.engine.sight
+    return inner.task, inner.engine.encoding.sight

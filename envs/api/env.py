@@ -81,10 +81,10 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     ) -> tuple[Features, dict[str, Any]]:
         """Start a new game."""
         super().reset(seed=seed, options=options)
-        self._engine.reset_one(self.np_random)
+        self._engine.lanes.start_one(self.np_random)
         self._over = False
         self._watch()
-        return self._engine.observe_one(), {"action_mask": self._engine.mask_of_one()}
+        return self._engine.lanes.observe_one(), {"action_mask": self._engine.lanes.mask_of_one()}
 
     def step(self, action: SupportsIndex) -> tuple[Features, float, bool, bool, dict[str, Any]]:
         """Make one move; the opponents reply.
@@ -102,12 +102,12 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
             self._watch("illegal move" if illegal else ending(self.task, payoff, self._names))
         else:
             self._watch()
-        info: dict[str, Any] = {"action_mask": self._engine.mask_of_one()}
+        info: dict[str, Any] = {"action_mask": self._engine.lanes.mask_of_one()}
         if over:
             info["outcome"] = payoff
             if illegal:
                 info["illegal_action"] = True
-        return self._engine.observe_one(), reward, over, False, info
+        return self._engine.lanes.observe_one(), reward, over, False, info
 
     @property
     def state(self) -> int:
@@ -127,7 +127,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     @property
     def sight(self) -> Sight:
         """The observations of the agent."""
-        return self._engine.sight
+        return self._engine.encoding.sight
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
@@ -188,7 +188,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """Pass the last moves, and the result in words if the game is over, to the renderer."""
         if self._renderer is not None:
             state = int(self._engine.states[0])
-            self._renderer.watch(self._engine.played, self.task.seat, state, ended)
+            self._renderer.watch(self._engine.lanes.played, self.task.seat, state, ended)
 
 
 def check_action(action: Any, num_actions: int) -> int:

@@ -8,7 +8,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ...baselines import Sight, make_task
 from ...core import BoolArray, FloatArray, InputError, IntArray, is_bool
-from ..engine.engine import Engine, Outcome, RewardMode
+from ..engine.engine import Engine, RewardMode
+from ..engine.lanes import Outcome
 from .encoding import EncodingName, Features
 
 #: Names in a vector of the attributes of a single game, where they differ.
@@ -180,7 +181,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     @property
     def sight(self) -> Sight:
         """The observations of the agent of a game."""
-        return self._engine.sight
+        return self._engine.encoding.sight
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (num_envs, action)."""

@@ -6,13 +6,12 @@ one generator in a fixed order, so that all classes play the same games from a s
 """
 
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import gymnasium as gym
 import numpy as np
-import numpy.typing as npt
 
-from ...baselines import Sight, Task, solve
+from ...baselines import Task, solve
 from ...baselines.cache import cached
 from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
@@ -22,8 +21,7 @@ from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import expected_values
 from ..api.encoding import Encoding, EncodingName, Features
-from .lanes import Lanes, Played
-from .rule_lanes import RuleLanes
+from .lanes import Lanes, Outcome, RuleLanes
 from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
 
@@ -32,15 +30,6 @@ FEW = 24
 #: Limit of the table of Q* - V*, in bytes. Beyond it ``reward="regret"`` is computed move by move.
 ADVANTAGES = 2**29
 RewardMode = Literal["outcome", "regret", "shaped"]
-
-
-class Outcome(NamedTuple):
-    """The results of a step, for the lanes that made it."""
-
-    rewards: FloatArray  # (lane,)
-    over: BoolArray  # (lane,)
-    payoffs: FloatArray  # (lane,) payoff of the game to the agent, once it is over
-    illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
 
 
 class Engine:
@@ -60,7 +49,7 @@ class Engine:
 
     Attributes:
         encoding: the ``Encoding`` of that name.
-        policies: the other players' policies by seat.
+        lanes: the games; the tables are made when the first game begins.
 
     Raises:
         ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the agent
@@ -77,13 +66,12 @@ class Engine:
     ) -> None:
         one_of("reward", reward, get_args(RewardMode))
         self.task = task
-        self.policies = dict(task.policies)
         self.game = task.game
         self.reward = reward
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        self._num_lanes, self._by_tables = num_lanes, tables
+        self._every, self._by_tables = np.arange(num_lanes), tables
         if tables:
             _ = first_law(task, FLOATS)  # raises an error if the agent never gets to move
         self._rows = self._advantages = None
@@ -93,14 +81,12 @@ class Engine:
             self._values = _values(task, reward, num_lanes)
 
     @cached_property
-    def _lanes(self) -> Lanes:
-        """The games; the tables are made when the first game begins."""
-        return _make_lanes(self.task, self._num_lanes, self.encoding, self._by_tables)
-
-    def _potential(self, states: IntArray) -> FloatArray:
-        """Give the optimal value of some of the agent's states, shape (state,)."""
-        values: FloatArray = self._values.at(self.task.seat, states)
-        return values
+    def lanes(self) -> Lanes:
+        """Make the lanes: by tables, if they are wanted and fit into memory, else by the rules."""
+        kind: type[Lanes] = RuleLanes
+        if self._by_tables and process_of(self.task) is not None:
+            kind = PlainLanes if len(self._every) <= FEW else ArrayLanes
+        return kind(self.task, len(self._every), self.encoding)
 
     def lane_bytes(self) -> float:
         """Estimate the memory of a lane during a step by tables, in bytes."""
@@ -118,23 +104,17 @@ class Engine:
         expected[legal] = expected_values(
             self.game, self.task.seat, states[legal], actions[legal], self._values
         )
-        return expected - self._potential(states)
-
-    @property
-    def played(self) -> list[Played]:
-        """All moves in the only lane, played by the rules, since the last reset or step."""
-        assert isinstance(self._lanes, RuleLanes)
-        return self._lanes.played
+        return expected - self._values.at(self.task.seat, states)
 
     @property
     def states(self) -> IntArray:
         """The state of each lane in which the agent moves, or moved last: shape (lane,), a copy."""
-        return self._lanes.states()
+        return self.lanes.states()
 
     @property
     def totals(self) -> FloatArray:
         """What the agent was paid in the game of each lane so far, shape (lane,), a copy."""
-        return self._lanes.totals
+        return self.lanes.totals
 
     def go_to(self, states: IntArray, totals: FloatArray | None = None) -> None:
         """Put the lanes into states in which the agent is to move.
@@ -143,33 +123,28 @@ class Engine:
             states: shape (lane,).
             totals: what the agent was paid in each game so far, shape (lane,). Default: as before.
         """
-        self._lanes.go_to(states)
+        self.lanes.go_to(states)
         if totals is not None:
-            self._lanes.totals = totals
+            self.lanes.totals = totals
 
     def observations(self) -> Features:
         """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
-        return self._lanes.observations()
+        return self.lanes.observations()
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""
         return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
 
-    @property
-    def sight(self) -> Sight:
-        """The observations of the agent."""
-        return self.encoding.sight
-
     def masks(self) -> BoolArray:
         """Give the legal actions of each lane, shape (lane, action), in fresh memory."""
-        return self._lanes.masks()
+        return self.lanes.masks()
 
     def reset(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Start new games in some lanes, and make the opponents' moves before the agent's first.
 
         A game that ends before the agent's first move starts again.
         """
-        self._lanes.start(lanes, rng)
+        self.lanes.start(lanes, rng)
 
     def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
         """Make one move in each of some lanes and let the opponents reply.
@@ -179,37 +154,7 @@ class Engine:
             actions: the action in each lane, shape (move,).
             rng: the generator of all random numbers.
         """
-        before = self._seen(lanes)
-        payoffs, over, illegal, totals = self._lanes.move(lanes, actions, rng)
-        rewards = self.rewards(before, actions, payoffs, self._seen(lanes), over)
-        return Outcome(rewards, over, totals, illegal)
-
-    def reset_one(self, rng: np.random.Generator) -> None:
-        """Start a new game in the only lane."""
-        self._lanes.start_one(rng)
-
-    def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
-        """Make a move in the only lane: reward, whether the game is over, payoff, illegal move.
-
-        The payoff is that of the game, once it is over.
-        """
-        lane = self._lanes
-        if self.reward == "outcome":
-            payoff, over, illegal, total = lane.move_one(action, rng)
-            return payoff, over, total, illegal
-        before = np.array([lane.state_of_one()])
-        payoff, over, illegal, total = lane.move_one(action, rng)
-        after, move = np.array([lane.state_of_one()]), np.array([action])
-        reward = self.rewards(before, move, np.array([payoff]), after, np.array([over]))
-        return float(reward[0]), over, total, illegal
-
-    def observe_one(self) -> Features:
-        """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
-        return self._lanes.observe_one()
-
-    def mask_of_one(self) -> npt.NDArray[np.int8]:
-        """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
-        return self._lanes.mask_of_one()
+        return self._advance(lanes, actions, np.zeros(len(lanes), dtype=bool), rng)
 
     def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
         """Make one move in every lane, or start a new game where ``fresh`` says so.
@@ -222,20 +167,29 @@ class Engine:
         Returns:
             The outcome in every lane; all zeros and False where a game has started.
         """
-        if self.reward == "outcome":
-            payoffs, over, illegal, totals = self._lanes.move_all(actions, fresh, rng)
-            return Outcome(payoffs, over, totals, illegal)
-        before = self.states
-        payoffs, over, illegal, totals = self._lanes.move_all(actions, fresh, rng)
-        rewards, moved = np.zeros(len(fresh)), ~fresh
-        rewards[moved] = self.rewards(
-            before[moved], actions[moved], payoffs[moved], self.states[moved], over[moved]
-        )
-        return Outcome(rewards, over, totals, illegal)
+        return self._advance(self._every, actions, fresh, rng)
 
-    def _seen(self, lanes: IntArray) -> IntArray:
-        """Return the states of some lanes, or any array if rewards do not depend on states."""
-        return lanes if self.reward == "outcome" else self.states[lanes]
+    def _advance(
+        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
+    ) -> Outcome:
+        if self.reward == "outcome":
+            return self.lanes.advance(lanes, actions, fresh, rng)
+        before = self.states[lanes]
+        found = self.lanes.advance(lanes, actions, fresh, rng)
+        columns: Any = before, actions, found.rewards, self.states[lanes], found.over
+        rewards = np.zeros(len(lanes))
+        rewards[~fresh] = self.rewards(*(column[~fresh] for column in columns))
+        return found._replace(rewards=rewards)
+
+    def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
+        """Make a move in the only lane: what ``Outcome`` has of it."""
+        if self.reward == "outcome":
+            return self.lanes.move_one(action, rng)
+        before = np.array([self.lanes.state_of_one()])
+        payoff, over, total, illegal = self.lanes.move_one(action, rng)
+        after, move = np.array([self.lanes.state_of_one()]), np.array([action])
+        reward = self.rewards(before, move, np.array([payoff]), after, np.array([over]))
+        return float(reward[0]), over, total, illegal
 
     def rewards(
         self,
@@ -250,8 +204,9 @@ class Engine:
             return payoffs
         if self.reward == "regret":
             return self._regrets(before, actions)
-        later = np.where(over, 0.0, self._potential(after))
-        return payoffs + later - self._potential(before)
+        seat = self.task.seat
+        later = np.where(over, 0.0, self._values.at(seat, after))
+        return payoffs + later - self._values.at(seat, before)
 
 
 def _values(task: Task, reward: RewardMode, num_lanes: int) -> Values:
@@ -285,11 +240,3 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
 
     visit_action_values(game, visit, found, task.seat, FLOATS)
     return frozen(rows), frozen(table)
-
-
-def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
-    """Make lanes played by tables, if ``tables`` is true and they fit, else by the rules."""
-    if not tables or process_of(task) is None:
-        return RuleLanes(task, num_lanes, encoding)
-    kind = PlainLanes if num_lanes <= FEW else ArrayLanes
-    return kind(task, num_lanes, encoding)

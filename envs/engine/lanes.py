@@ -1,28 +1,39 @@
-"""Lanes: games of one task that are played at once.
+"""Lanes: games of one task that are played at once, by the rules or by tables.
 
 A *lane* is one game. All random numbers come from one generator. Lanes that are played by tables
-draw them in rounds: first a number for each lane that moves, in the order of the lanes; then a
-number for each lane that is at a node of chance, in the same order, until no lane is at a node.
+(``table_lanes``) draw them in rounds: first a number for each lane that moves, in the order of the
+lanes; then a number for each lane that is at a node of chance, in the same order, until no lane is
+at a node. ``RuleLanes`` serve games whose tables do not fit or whose moves are shown.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import count, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Task
-from ...core import BoolArray, FloatArray, IntArray
+from ...baselines.task import first_law
+from ...core import FLOATS, BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...core.sampling import draw
+from ...core.sizes import check_memory
+from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 
+#: Number of games in a row that end before the agent's first move, after which ``start`` checks
+#: whether the agent ever gets to move.
+PATIENCE = 100
 
-class Ends(NamedTuple):
-    """The results of a batch of moves, arrays of shape (move,)."""
 
-    payoffs: FloatArray  # what the agent is paid until it is to move again
-    over: BoolArray
-    illegal: BoolArray  # whether the move was illegal, which ends the game
-    totals: FloatArray  # what it was paid in the game, from its first move on
+class Outcome(NamedTuple):
+    """The results of a step, for the lanes that made it; zeros and False where a game has begun."""
+
+    rewards: FloatArray  # (lane,) of lanes: what the agent is paid until it is to move again
+    over: BoolArray  # (lane,)
+    payoffs: FloatArray  # (lane,) payoff of the game to the agent, once it is over
+    illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
 
 
 class Played(NamedTuple):
@@ -41,8 +52,13 @@ class Lanes(ABC):
         task: the agent's decision problem.
         num_lanes: number of games.
         encoding: the form of observations.
+
+    Attributes:
+        played: if there is a single lane that is played by the rules, all moves in it since the
+            last call of ``start`` or ``move``.
     """
 
+    played: list[Played]
     _totals: FloatArray | None = None  # of each lane; None if moves pay at the end alone
 
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
@@ -51,7 +67,11 @@ class Lanes(ABC):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and the states; loading takes the tables from the cache."""
         arguments = self._task, self._num_lanes, self._encoding
-        return _lanes_at, (type(self), *arguments, self.states(), self._totals)
+        return type(self), arguments, (self.states(), self._totals)
+
+    def __setstate__(self, state: tuple[IntArray, FloatArray | None]) -> None:
+        self.go_to(state[0])
+        self._totals = state[1]
 
     @abstractmethod
     def states(self) -> IntArray:
@@ -72,23 +92,25 @@ class Lanes(ABC):
             self._totals[:] = totals
 
     @abstractmethod
+    def advance(
+        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
+    ) -> Outcome:
+        """Make one move in each of some lanes, or begin a new game; let the others reply.
+
+        Args:
+            lanes: the lanes, shape (lane,).
+            actions: the action in each of them, ignored where a game begins.
+            fresh: whether a game begins, shape (lane,).
+            rng: the generator of all random numbers.
+        """
+
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games in some lanes; the others play up to the agent's first move."""
+        self.advance(lanes, np.zeros_like(lanes), np.ones(len(lanes), dtype=bool), rng)
 
-    @abstractmethod
-    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
+    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
         """Make one move in each of some lanes and let the others reply."""
-
-    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
-        """Make one move in every lane, or begin a new game where ``fresh`` says so."""
-        moving = np.flatnonzero(~fresh)
-        self.start(np.flatnonzero(fresh), rng)
-        ends = self.move(moving, actions[moving], rng)
-        every = Ends(*np.zeros((4, len(fresh))))
-        every = every._replace(over=every.over > 0, illegal=every.illegal > 0)
-        for column, found in zip(every, ends, strict=True):
-            column[moving] = found
-        return every
+        return self.advance(lanes, actions, np.zeros(len(lanes), dtype=bool), rng)
 
     @abstractmethod
     def observations(self) -> Features:
@@ -108,23 +130,10 @@ class Lanes(ABC):
         """Begin a new game in the only lane."""
         self.start(np.array([0]), rng)
 
-    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool, float]:
-        """Make a move in the only lane: payoff, whether the game is over, illegal move, total."""
-        payoffs, over, illegal, totals = self.move(np.array([0]), np.array([action]), rng)
-        return float(payoffs[0]), bool(over[0]), bool(illegal[0]), float(totals[0])
-
-    def _begin(self, lanes: "IntArray | BoolArray | slice") -> None:
-        """Forget what was paid in some lanes."""
-        if self._totals is not None:
-            self._totals[lanes] = 0.0
-
-    def _added(self, lanes: "IntArray | slice", payoffs: FloatArray) -> FloatArray:
-        """Add payoffs, (move,), to the totals of some lanes, and give these totals."""
-        if self._totals is None:
-            return payoffs
-        self._totals[lanes] += payoffs
-        totals: FloatArray = self._totals[lanes]
-        return totals.copy()
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
+        """Make a move in the only lane: what ``Outcome`` has of it."""
+        rewards, over, payoffs, illegal = self.move(np.array([0]), np.array([action]), rng)
+        return float(rewards[0]), bool(over[0]), float(payoffs[0]), bool(illegal[0])
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
@@ -136,16 +145,128 @@ class Lanes(ABC):
         legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
         return legal
 
+    def _begin(self, lanes: "IntArray | slice") -> None:
+        """Forget what was paid in some lanes."""
+        if self._totals is not None:
+            self._totals[lanes] = 0.0
 
-def _lanes_at(
-    kind: type[Lanes],
-    task: Task,
-    num_lanes: int,
-    encoding: Encoding,
-    states: IntArray,
-    totals: FloatArray | None = None,
-) -> Lanes:
-    lanes = kind(task, num_lanes, encoding)
-    lanes.go_to(states)
-    lanes._totals = totals
-    return lanes
+    def _added(self, lanes: IntArray, payoffs: FloatArray) -> FloatArray:
+        """Add payoffs, (move,), to the totals of some lanes, and give these totals."""
+        if self._totals is None:
+            return payoffs
+        self._totals[lanes] += payoffs
+        totals: FloatArray = self._totals[lanes]
+        return totals
+
+
+class RuleLanes(Lanes):
+    """Lanes that are played by the rules, move by move."""
+
+    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(task, num_lanes, encoding)
+        self._game = task.game
+        components, features = len(self._game.observation_sizes), len(encoding.components)
+        each = 400 + 8 * (3 * components + 2 * features) + 5 * self._game.num_actions
+        check_memory("num_envs", num_lanes, float(each))
+        self.played: list[Played] = []
+        self._policies = dict(task.policies)
+        self._states, self._totals = np.zeros(num_lanes, dtype=np.int64), np.zeros(num_lanes)
+        self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
+        self._mask: BoolArray | None = None  # of the present states, once it is asked for
+        self._starts, chances = self._game.initial_law()
+        self._start_law = InverseLaws(chances.astype(np.float64)[None])
+
+    def states(self) -> IntArray:
+        """Give the state of each lane."""
+        return self._states.copy()
+
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states."""
+        self._begin(slice(None))
+        self._states[:], self._mask = states, None
+
+    def observations(self) -> Features:
+        """Encode the observations of the states."""
+        return self._encoding.encode(self._game.observe(self._states, self._task.seat))
+
+    def masks(self) -> BoolArray:
+        """Read the legal actions from the rules."""
+        return self._legal().copy()
+
+    def _legal(self) -> BoolArray:
+        """Give the legal actions, which a step asks for after ``masks`` has."""
+        if self._mask is None:
+            self._mask = self._game.mask(self._states)
+        return self._mask
+
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games; a game that ends before the agent's first move begins again."""
+        self._begin(lanes)
+        for replay in count():
+            if not len(lanes):
+                break
+            if replay == PATIENCE:
+                _ = first_law(self._task, FLOATS)  # raises if the agent never gets to move
+            self.played.clear()
+            seats = np.zeros(len(lanes), dtype=np.int64)
+            states = self._starts[self._start_law.draw(seats, rng)]
+            lanes = lanes[self._play_others(lanes, seats, states, rng)[1]]
+
+    def advance(
+        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
+    ) -> Outcome:
+        """Begin games, and then make moves."""
+        self.played.clear()
+        self.start(lanes[fresh], rng)
+        seat, before = self._task.seat, self._states[lanes]
+        legal = self._legal()[lanes, actions] & ~fresh
+        illegal = ~(legal | fresh)
+        payoffs, over = np.where(illegal, self._game.payoff_range[0], 0.0), ~fresh
+        move = self._sample(np.full(legal.sum(), seat), before[legal], actions[legal], rng)
+        playing = ~move.over[:, seat]
+        goes_on = np.flatnonzero(legal)[playing]
+        payoffs[legal] = move.payoffs[:, seat]
+        later, over[goes_on] = self._play_others(
+            lanes[goes_on], move.seats[playing], move.states[playing], rng
+        )
+        payoffs[goes_on] += later
+        return Outcome(payoffs, over, self._added(lanes, payoffs), illegal)
+
+    def _play_others(
+        self, lanes: IntArray, seats: IntArray, states: IntArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, BoolArray]:
+        """Play until the agent is to move or the game is over in all lanes: (payoffs, over).
+
+        What the agent is paid before its first move is no part of its game.
+        """
+        seats, states = seats.copy(), states.copy()
+        payoffs = np.zeros(len(lanes))
+        over = np.zeros(len(lanes), dtype=bool)
+        moves = np.zeros(len(lanes), dtype=np.int64)
+        for seat in self._others_in_turn(seats, over):
+            waiting = np.flatnonzero((seats == seat) & ~over)
+            moves[waiting] += 1
+            if moves.max() > self._most_moves:  # each move leads to a later stage
+                raise GameError(f"{self._game!r} must end, but others move in circles")
+            actions = self._policies[seat].sample(states[waiting], rng)
+            move = self._sample(seats[waiting], states[waiting], actions, rng)
+            seats[waiting], states[waiting] = move.seats, move.states
+            payoffs[waiting] += move.payoffs[:, self._task.seat]
+            over[waiting] = move.over[:, self._task.seat]
+        self._states[lanes[~over]], self._mask = states[~over], None
+        return payoffs, over
+
+    def _sample(
+        self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
+    ) -> Move:
+        """Make moves; if there is a single lane, add them to ``played``."""
+        outcomes = draw(self._game, states, actions, rng)
+        if self._num_lanes == 1:
+            columns = (column.tolist() for column in (seats, states, actions, outcomes))
+            self.played += starmap(Played, zip(*columns, strict=True))
+        return checked_advance(self._game, seats, states, actions, outcomes)
+
+    def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
+        """Yield the player to move in some lane, while other players are to move in any lane."""
+        while (waiting := (seats != self._task.seat) & ~over).any():
+            yield int(seats[np.argmax(waiting)])

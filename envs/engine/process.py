@@ -17,6 +17,7 @@ the nodes. ``tables`` makes the tables, by the rules of the game.
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -152,26 +153,8 @@ class Process:
         return len(self.groups.bases)
 
     @cached_property
-    def plain(self) -> "PlainTables":
-        """The same tables as memory views, whose entries are Python ints and floats."""
-        tables = vars(self) | self.laws._asdict() | self.groups._asdict()
-        views: Any = {name: memoryview(tables[name]) for name in PlainTables._fields}
-        return PlainTables(**views)
-
-
-class PlainTables(NamedTuple):
-    """The tables of a ``Process`` as memory views, whose entries are Python ints and floats."""
-
-    sizes: "memoryview[float]"
-    firsts: "memoryview[int]"
-    thresholds: "memoryview[float]"
-    aliases: "memoryview[int]"
-    move_laws: "memoryview[int]"
-    move_firsts: "memoryview[int]"
-    node_laws: "memoryview[int]"
-    node_firsts: "memoryview[int]"
-    node_contexts: "memoryview[int]"
-    leads_to: "memoryview[int]"
-    events: "memoryview[int]"
-    bases: "memoryview[int]"
-    strides: "memoryview[int]"
+    def plain(self) -> SimpleNamespace:
+        """The tables as memory views, whose entries are Python ints and floats."""
+        tables: dict[str, Any] = vars(self) | self.laws._asdict() | self.groups._asdict()
+        arrays: Any = filter(lambda each: isinstance(each[1], np.ndarray), tables.items())
+        return SimpleNamespace(**{name: memoryview(table) for name, table in arrays})

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...baselines import Task
 from ...core import BoolArray, FloatArray, IntArray
 from ..api.encoding import Encoding, Features
-from .lanes import Ends, Lanes
+from .lanes import Lanes, Outcome
 from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .tables import features_of, process_of
 
@@ -56,13 +56,13 @@ class TableLanes(Lanes):
             np.subtract(events, self._process.first_node)
         ]
 
-    def _ends(self, events: IntArray, lanes: IntArray | slice = slice(None)) -> Ends:
+    def _outcome(self, events: IntArray, lanes: IntArray) -> Outcome:
         """Return the results of moves whose events are no nodes, each of another lane."""
-        payoffs = self._process.payoffs[events]
+        paid = self._process.payoffs[events]
         if self._gained is not None:
-            payoffs += self._gained[lanes]
+            paid += self._gained[lanes]
             self._gained[lanes] = 0.0
-        return Ends(payoffs, events != GOES_ON, events == ILLEGAL, self._added(lanes, payoffs))
+        return Outcome(paid, events != GOES_ON, self._added(lanes, paid), events == ILLEGAL)
 
 
 class ArrayLanes(TableLanes):
@@ -80,41 +80,23 @@ class ArrayLanes(TableLanes):
         self._begin(slice(None))
         self._places[:], self._contexts[:] = self._process.groups.locate(states)
 
-    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Begin new games."""
-        self._begin(lanes)
-        self._follow(lanes, np.full(len(lanes), self._process.start), rng)
-
-    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
-        """Make moves."""
-        paid = self._move(lanes, self._places[lanes], self._contexts[lanes], actions, rng)
-        ended = np.flatnonzero(paid != GOES_ON)
-        paid[ended] = self._follow(lanes[ended], paid[ended], rng)
-        return self._ends(paid, lanes)
-
-    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+    def advance(
+        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
+    ) -> Outcome:
         """Make moves and begin games; draws at nodes are made for all lanes together."""
         if np.count_nonzero(fresh):
-            self._begin(fresh)
-            lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
-            places, contexts = self._places[lanes], self._contexts[lanes]
-            paid[lanes] = self._move(lanes, places, contexts, actions[lanes], rng)
+            self._begin(lanes[fresh])
+            moving, events = np.flatnonzero(~fresh), np.full(len(lanes), self._process.start)
+            events[moving] = self._move(lanes[moving], actions[moving], rng)
         else:
-            paid = self._move(slice(None), self._places, self._contexts, actions, rng)
-        ended = np.flatnonzero(paid != GOES_ON)
-        paid[ended] = self._follow(ended, paid[ended], rng)
-        return self._ends(paid)
+            events = self._move(lanes, actions, rng)
+        ended = np.flatnonzero(events != GOES_ON)
+        events[ended] = self._follow(lanes[ended], events[ended], rng)
+        return self._outcome(events, lanes)
 
-    def _move(
-        self,
-        lanes: IntArray | slice,
-        places: IntArray,
-        contexts: IntArray,
-        actions: IntArray,
-        rng: np.random.Generator,
-    ) -> IntArray:
+    def _move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
         """Make moves and return their events, shape (move,)."""
-        tables = self._process
+        tables, places = self._process, self._places.take(lanes)
         moves = places * tables.legal.shape[1]
         moves += actions
         outcomes = tables.laws.draw(tables.move_laws.take(moves), rng)
@@ -125,7 +107,8 @@ class ArrayLanes(TableLanes):
         events = np.full(len(entries), GOES_ON)
         ended = np.flatnonzero(~goes_on)
         results = number_of(entries[ended].astype(np.int64))
-        events[ended] = tables.events.take(results * tables.num_contexts + contexts[ended])
+        results *= tables.num_contexts
+        events[ended] = tables.events.take(results + self._contexts[lanes[ended]])
         return events
 
     def _follow(self, lanes: IntArray, events: IntArray, rng: np.random.Generator) -> IntArray:
@@ -169,29 +152,19 @@ class PlainLanes(TableLanes):
         places, contexts = self._process.groups.locate(states)
         self._places[:], self._contexts[:] = places.tolist(), contexts.tolist()
 
-    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Begin new games."""
-        self._begin(lanes)
-        self._follow(lanes.tolist(), [self._process.start] * len(lanes), rng)
-
-    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
-        """Make moves."""
-        whose, chances = lanes.tolist(), rng.random(len(lanes)).tolist()
-        paid = list(map(self._move, whose, actions.tolist(), chances))
-        self._follow(whose, paid, rng)
-        return self._ends(np.array(paid, dtype=np.int64), lanes)
-
-    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+    def advance(
+        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
+    ) -> Outcome:
         """Make moves and begin games; draws at nodes are made for all lanes together."""
-        self._begin(fresh)
-        news, chosen, start = fresh.tolist(), actions.tolist(), self._process.start
-        chances = iter(rng.random(news.count(False)).tolist())
-        every = range(len(news))
-        paid = [
-            start if news[lane] else self._move(lane, chosen[lane], next(chances)) for lane in every
+        self._begin(lanes[fresh])
+        whose, chosen, news = lanes.tolist(), actions.tolist(), fresh.tolist()
+        chances, start = iter(rng.random(news.count(False)).tolist()), self._process.start
+        events = [
+            start if new else self._move(lane, action, next(chances))
+            for lane, action, new in zip(whose, chosen, news, strict=True)
         ]
-        self._follow(every, paid, rng)
-        return self._ends(np.array(paid))
+        self._follow(whose, events, rng)
+        return self._outcome(np.array(events, dtype=np.int64), lanes)
 
     def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
         """Draw at nodes until no lane is at a node; ``events`` is changed in place."""
@@ -204,7 +177,8 @@ class PlainLanes(TableLanes):
     def state_of_one(self) -> int:
         """Give the state of the only lane."""
         context, tables = self._contexts[0], self._tables
-        return tables.bases[context] + tables.strides[context] * self._places[0]
+        state: int = tables.bases[context] + tables.strides[context] * self._places[0]
+        return state
 
     def observe_one(self) -> Features:
         """Give the observation of the only lane, shape (feature,), in fresh memory."""
@@ -226,7 +200,7 @@ class PlainLanes(TableLanes):
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
 
-    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool, float]:
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane."""
         if self._gained is not None:
             return super().move_one(action, rng)
@@ -234,7 +208,7 @@ class PlainLanes(TableLanes):
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
         payoff = self._payoffs[event]
-        return payoff, event != GOES_ON, event == ILLEGAL, payoff
+        return payoff, event != GOES_ON, payoff, event == ILLEGAL
 
     def _move(self, lane: int, action: int, chance: float) -> int:
         """Make a move by a uniform random number, and return its event."""
@@ -262,8 +236,8 @@ class PlainLanes(TableLanes):
         slot = tables.firsts[law] + outcome
         if spread - outcome >= tables.thresholds[slot]:
             outcome = tables.aliases[slot]
-        entry = tables.leads_to[tables.node_firsts[node] + outcome]
-        if entry < FIRST_PLACE:
-            return number_of(entry)
-        self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
-        return GOES_ON
+        entry: int = tables.leads_to[tables.node_firsts[node] + outcome]
+        if entry >= FIRST_PLACE:
+            self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
+            return GOES_ON
+        return number_of(entry)

@@ -11,7 +11,7 @@ from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine, planners
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import tables
-from exactdice.envs.engine.rule_lanes import RuleLanes
+from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
@@ -48,10 +48,11 @@ def test_arrays_and_plain_numbers_play_the_same_games(name, lanes):
     both = [kind(task, lanes, encoding) for kind in (ArrayLanes, PlainLanes)]
     rngs = [np.random.default_rng(3) for _ in both]
     actions, fresh = np.random.default_rng(4), np.ones(lanes, dtype=bool)
+    every = np.arange(lanes)
     for _ in range(200):
         chosen = actions.integers(0, game.num_actions, lanes)  # illegal ones, too
         ours, theirs = (
-            side.move_all(chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
+            side.advance(every, chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
         )
         for mine, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(mine, other)
@@ -88,7 +89,7 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
         monkeypatch.setattr(tables, "LIMIT", limit)
         cache.clear_cache()
         engine = Engine(task, 20_000)
-        assert isinstance(engine._lanes, RuleLanes) == (limit == 0)
+        assert isinstance(engine.lanes, RuleLanes) == (limit == 0)
         engine.reset(np.arange(20_000), rng)
         met = np.bincount(engine.states, minlength=task.game.num_states) / 20_000
         outcome = engine.step(np.arange(20_000), np.ones(20_000, dtype=int), rng)

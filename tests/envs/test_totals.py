@@ -14,8 +14,8 @@ from exactdice.core import FLOATS
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
 from exactdice.envs.api.encoding import Encoding
+from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.envs.engine.process import number_of
-from exactdice.envs.engine.rule_lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners import tabulate_transitions
@@ -144,8 +144,8 @@ def test_sampled_games_have_mean_and_deviation_of_the_exact_answer(task, kind):
         legal = lanes.masks()[playing]
         weights = legal * rng.random(legal.shape)
         ends = lanes.move(playing, weights.argmax(axis=1), rng)
-        totals[playing] += ends.payoffs
-        np.testing.assert_allclose(ends.totals, totals[playing], atol=1e-12)
+        totals[playing] += ends.rewards
+        np.testing.assert_allclose(ends.payoffs, totals[playing], atol=1e-12)
         playing = playing[~ends.over]
     found = evaluate("random", task)
     spread = float(found.variance) ** 0.5
@@ -161,16 +161,16 @@ def test_arrays_and_plain_numbers_play_the_same_games(task):
     both = [lanes_of(task, kind, 9) for kind in (ArrayLanes, PlainLanes)]
     rngs = [np.random.default_rng(3) for _ in both]
     actions, fresh = np.random.default_rng(4), np.ones(9, dtype=bool)
-    paid = np.zeros(9)
+    paid, every = np.zeros(9), np.arange(9)
     for _ in range(100):
         chosen = actions.integers(0, task.game.num_actions, 9)  # illegal ones, too
         ours, theirs = (
-            side.move_all(chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
+            side.advance(every, chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
         )
         for mine, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(mine, other)
-        paid = np.where(fresh, 0, paid) + ours.payoffs
-        np.testing.assert_allclose(ours.totals, paid, atol=1e-12)
+        paid = np.where(fresh, 0, paid) + ours.rewards
+        np.testing.assert_allclose(ours.payoffs, paid, atol=1e-12)
         fresh = ours.over
     one, again = both[0], pickle.loads(pickle.dumps(both[0]))
     rngs = [np.random.default_rng(5) for _ in both]
@@ -179,7 +179,7 @@ def test_arrays_and_plain_numbers_play_the_same_games(task):
     left, right = (
         side.move(moved, chosen, rng) for side, rng in zip((one, again), rngs, strict=True)
     )
-    np.testing.assert_array_equal(left.totals, right.totals)
+    np.testing.assert_array_equal(left.payoffs, right.payoffs)
 
 
 @pytest.fixture

@@ -186,7 +186,7 @@ BROKEN = {
 
 def begun(task):
     """Begin a game in an environment, whose tables are made then."""
-    Engine(task, 1).reset_one(np.random.default_rng(0))
+    Engine(task, 1).lanes.start_one(np.random.default_rng(0))
 
 
 #: Ways of asking; none may answer with a number.

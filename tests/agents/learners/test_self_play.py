@@ -17,7 +17,7 @@ from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Reading, Task
 from exactdice.core.positions import states_of
-from exactdice.envs.engine.rule_lanes import RuleLanes
+from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.games import FourTwoOne, LowestScore
 
 import exactdice
