@@ -12,7 +12,6 @@ draws the context in which the agent begins. The last nodes are those that pay: 
 contexts again, with what a result pays that leads there.
 """
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,8 +26,6 @@ from ...core import (
     BoolArray,
     FloatArray,
     IntArray,
-    Leg,
-    Moves,
     SizeError,
     TurnGame,
     TurnSweeps,
@@ -82,57 +79,63 @@ class ProcessBuilder:
             raise SizeError(f"tables must take at most {LIMIT} bytes")
 
     def process(
-        self,
-        *,
-        moves: Sequence[IntArray],
-        nodes: Sequence[IntArray],
-        node_gains: FloatArray | None,
-        events: IntArray,
-        worst: float,
-        payoffs: FloatArray,
-        start: int,
-        legal: BoolArray,
-        groups: ContextGroups,
-        seen: slice,
+        self, worst: float, payoffs: FloatArray, legal: BoolArray, **tables: Any
     ) -> Process:
-        """Build the process (see ``Process``), with integers of 32 bits.
+        """Build the process, with integers of 32 bits.
 
         Args:
-            moves: ``move_laws`` and ``move_firsts``, each of shape (place, action).
-            nodes: ``node_laws``, ``node_firsts`` and ``node_contexts``.
-            node_gains: what the agent is paid at each node; None if no node pays.
-            events: shape (result, context).
             worst: payoff of illegal moves.
             payoffs: all other payoffs, in increasing order.
-            start: event with which a game begins.
             legal: the legal actions, shape (place, action).
-            groups: the state of each place in each context.
-            seen: the components of an observation that depend on the place.
+            tables: the other tables of ``Process``, of any shape.
         """
-        integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
-        tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)
-        rest: Any = (
-            np.array([0.0, worst, *payoffs]),
-            start,
-            legal.astype(np.int8, order="C"),
-            groups,
-            seen,
-            node_gains,
+        tables["leads_to"] = np.concatenate(self.leads_to)
+        for name, table in tables.items():
+            if isinstance(table, np.ndarray) and table.dtype.kind == "i":
+                tables[name] = np.ascontiguousarray(table, dtype=np.int32).ravel()
+        return Process(
+            laws=AliasLaws.of(self.laws),
+            payoffs=np.array([0.0, worst, *payoffs]),
+            legal=legal.astype(np.int8, order="C"),
+            **tables,
         )
-        return Process(AliasLaws.of(self.laws), *tables, *rest)
 
 
-def process_of_turns(task: Task, game: TurnGame) -> Process:
-    """Make the tables of a task whose game is made of turns.
+class _Paying:
+    """The ways of moves that pay the agent before the end: each pair of payment and what follows.
 
-    Raises:
-        SizeError: if the tables would be larger than the limit.
+    Args:
+        following: number of what follows each of these ways, an array of shape (way,) for each
+            player or leg.
+        paid: what the agent is paid with them, the same.
+
+    Attributes:
+        leads_to: number of what follows each pair, shape (pair,).
+        gains: payment of each pair, shape (pair,).
+        nodes: the pair of each way, in the shape of ``following``.
     """
-    return _TurnTables(task, game).process()
+
+    def __init__(self, following: list[IntArray], paid: list[FloatArray]) -> None:
+        both = np.stack([np.concatenate(following).astype(np.float64), np.concatenate(paid)])
+        pairs, found = np.unique(both, axis=1, return_inverse=True)
+        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]
+        self.nodes = np.split(found.ravel(), np.cumsum([len(each) for each in paid])[:-1])
+
+    def gains_of(self, nodes: slice, count: int) -> FloatArray | None:
+        """Give what the agent is paid at each of ``count`` nodes, the pairs being some of them.
+
+        Returns:
+            Shape (node,); None if none pays.
+        """
+        if not len(self.gains):
+            return None
+        gains = np.zeros(count)
+        gains[nodes] = self.gains
+        return gains
 
 
 class _TurnTables:
-    """Makes the tables of one task."""
+    """Makes the tables of a task whose game is made of turns."""
 
     def __init__(self, task: Task, game: TurnGame) -> None:
         self._task, self._game, self._legs, self._tables = task, game, game.legs, ProcessBuilder()
@@ -153,16 +156,19 @@ class _TurnTables:
         self._payoffs = np.unique(np.concatenate(settled))
         self._first_node = FIRST_PAYOFF + len(self._payoffs)
         self._begins: int = self._nodes[-1].stop  # node with which a game begins
-        pairs = [
-            np.stack([leg.following[early], each[early]]).astype(np.float64)
-            for leg, each, over in zip(legs, paid, ended, strict=True)
-            for early in [~over & (each != 0)]
-        ]
-        self._paying = np.unique(
-            np.concatenate(pairs, axis=1), axis=1
-        )  # (context or payment, node)
-        self._events = list(map(self._events_of, legs))
-        count = self._begins + 1 + self._paying.shape[1]
+        early = [~over & (each != 0) for each, over in zip(paid, ended, strict=True)]
+        following = [leg.following[pays] for leg, pays in zip(legs, early, strict=True)]
+        gains = [each[pays] for each, pays in zip(paid, early, strict=True)]
+        self._paying = _Paying(following, gains)
+        self._events = []  # of each result in each context of a leg, (result, context)
+        for leg, each, over, pays, pairs in zip(
+            legs, paid, ended, early, self._paying.nodes, strict=True
+        ):
+            nodes = leg.following.copy()
+            nodes[pays] = self._begins + 1 + pairs
+            payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, each)
+            self._events.append(np.where(over, payoffs, self._first_node + nodes))
+        count = self._begins + 1 + len(self._paying.gains)
         self._laws, self._firsts, self._contexts = np.zeros((3, count), dtype=np.int64)
 
     def _check(self) -> None:
@@ -171,19 +177,6 @@ class _TurnTables:
         of_agent = places * self._task.game.num_actions + self._num_results * self._num_contexts
         others = [leg.following.size for leg in self._legs if leg.seat != self._task.seat]
         self._tables.check(of_agent + sum(others))
-
-    def _events_of(self, leg: Leg) -> IntArray:
-        """Give the event of each result in each context of a leg, shape (result, context)."""
-        player = self._task.seat
-        paid, settled = leg.paid(FLOATS)[..., player], leg.settled[..., player]
-        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, paid)
-        nodes = leg.following.copy()
-        early = ~settled & (paid != 0)
-        if early.any():
-            known = self._paying[0] + 1j * self._paying[1]  # complex numbers sort by both parts
-            pairs = leg.following[early] + 1j * paid[early]
-            nodes[early] = self._begins + 1 + np.searchsorted(known, pairs)
-        return np.where(settled, payoffs, self._first_node + nodes)
 
     def process(self) -> Process:
         """Make the tables of the agent's turns and of all nodes."""
@@ -205,13 +198,18 @@ class _TurnTables:
                 groups.append((start, begun, leg.width, first_places[played]))
                 begun += leg.width
         located = ContextGroups.of(*np.array(groups).T)
-        start = self._start(located)
+        start, paying = self._start(located), slice(self._begins + 1, None)
+        for table in (self._laws, self._firsts, self._contexts):
+            table[paying] = table[self._paying.leads_to]
         return self._tables.process(
-            moves=moves,
+            move_laws=moves[0],
+            move_firsts=moves[1],
             events=events,
             start=start,
-            nodes=(self._laws, self._firsts, self._contexts),
-            node_gains=self._add_paying(),
+            node_laws=self._laws,
+            node_firsts=self._firsts,
+            node_contexts=self._contexts,
+            node_gains=self._paying.gains_of(paying, len(self._laws)),
             worst=self._task.game.payoff_range[0],
             payoffs=self._payoffs,
             legal=np.concatenate([turn.legal for turn in self._played]),
@@ -237,13 +235,6 @@ class _TurnTables:
         firsts = self._tables.add_entries(ends_in(self._first_node + nodes[met]))
         self._firsts[self._begins] = firsts
         return self._first_node + self._begins
-
-    def _add_paying(self) -> FloatArray | None:
-        """Add the nodes that pay, and return what the agent is paid at each node, (node,)."""
-        contexts, paid = self._paying
-        for table in (self._laws, self._firsts, self._contexts):
-            table[self._begins + 1 :] = table[contexts.astype(np.int64)]
-        return np.append(np.zeros(self._begins + 1), paid) if len(paid) else None
 
     def _add_moves(self) -> tuple[list[IntArray], dict[int, int], dict[int, tuple[int, int]]]:
         """Add the moves of the agent's turns.
@@ -274,7 +265,7 @@ class _TurnTables:
         first, so that later nodes are known. In a game with cycles the agent may always move again.
         """
         size, one_draw = self._begins, len(self._payoffs) < MOST_PAYOFFS
-        one_draw &= not self._paying.size  # else totals would have to be drawn
+        one_draw &= not len(self._paying.gains)  # else totals would have to be drawn
         settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
         through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
         # ILLEGAL has probability 0; without its column seeds would give other games than before.
@@ -331,7 +322,10 @@ def process_of_moves(task: Task) -> Process:
     moves = {mover: sweeps_of(game).moves(mover, seat) for mover in range(game.num_players)}
     payoffs = np.unique(np.concatenate([every.payoffs[every.over] for every in moves.values()]))
     first_node = FIRST_PAYOFF + len(payoffs)
-    paying = _Paying(list(moves.values()))
+    paying = _Paying(
+        [every.leads_to[every.paying[~every.over]].astype(np.int64) for every in moves.values()],
+        [every.payoffs[~every.over] for every in moves.values()],
+    )
     begins: Any = np.zeros(game.num_players, dtype=np.int32)  # node of state 0 of other players
     begins[task.others] = len(paying.gains) + np.arange(len(task.others)) * size
     tabulated = {}
@@ -349,9 +343,12 @@ def process_of_moves(task: Task) -> Process:
     node_laws, node_firsts = _nodes(task, tables, tabulated, begins, first_node, paying.leads_to)
     first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     return tables.process(
-        moves=tabulated[seat],
-        nodes=(node_laws, node_firsts, np.zeros_like(node_laws)),
-        node_gains=paying.at_nodes(len(node_laws)),
+        move_laws=tabulated[seat][0],
+        move_firsts=tabulated[seat][1],
+        node_laws=node_laws,
+        node_firsts=node_firsts,
+        node_contexts=np.zeros_like(node_laws),
+        node_gains=paying.gains_of(slice(len(paying.gains)), len(node_laws)),
         events=np.arange(first_node + len(node_laws)),
         worst=game.payoff_range[0],
         payoffs=payoffs,
@@ -360,34 +357,6 @@ def process_of_moves(task: Task) -> Process:
         groups=ContextGroups.of(first, first, one, first),
         seen=slice(None),
     )
-
-
-class _Paying:
-    """The ways of moves that pay the agent before the end: each pair of payment and next position.
-
-    Args:
-        moves: of each player, with what they pay the agent.
-
-    Attributes:
-        leads_to: position that follows each pair, seat * num_states + state, shape (pair,).
-        gains: payment of each pair, shape (pair,).
-        nodes: for each player the pair of each of these ways, in their order, shape (way,).
-    """
-
-    def __init__(self, moves: list[Moves]) -> None:
-        columns = []
-        for every in moves:
-            early = ~every.over
-            after = every.leads_to[every.paying[early]].astype(np.float64)
-            columns.append(np.stack([after, every.payoffs[early]]))
-        pairs, found = np.unique(np.concatenate(columns, axis=1), axis=1, return_inverse=True)
-        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]
-        counts = [column.shape[1] for column in columns]
-        self.nodes = np.split(found.ravel(), np.cumsum(counts)[:-1])
-
-    def at_nodes(self, count: int) -> FloatArray | None:
-        """Give what the agent is paid at each node, shape (node,); None if none pays."""
-        return np.append(self.gains, np.zeros(count - len(self.gains))) if len(self.gains) else None
 
 
 def _nodes(
