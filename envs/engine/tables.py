@@ -427,7 +427,7 @@ def process_of(task: Task) -> Process | None:
     try:
         sweeps = sweeps_of(task.game)
         if isinstance(sweeps, TurnSweeps):
-            return process_of_turns(task, sweeps.game)
+            return _TurnTables(task, sweeps.game).process()
         return process_of_moves(task)
     except SizeError:
         return None
