@@ -23,7 +23,7 @@ import numpy as np
 
 from ..baselines import Task, score, solve
 from ..baselines.cache import cached
-from ..core import FloatArray, Game, IntArray
+from ..core import Game, IntArray
 from ..core.presentation import present
 from ..core.words import to_you
 
@@ -98,32 +98,14 @@ def choices_at(game: Game, seat: int, state: int) -> list[Choice]:
     ]
 
 
-def values_at(task: Task, state: int) -> FloatArray:
-    """Return the value of each action in a state, shape (action,); -inf if illegal."""
-    values: FloatArray = solve(task).action_values(seen_at(task.game, task.seat, state))
-    return values
-
-
-def advice_at(task: Task, state: int, values: FloatArray | None = None) -> list[Advice]:
-    """Return the value of every legal move in a state, in the order of ``choices_at``.
-
-    Args:
-        task: the player's decision process.
-        state: the state.
-        values: as ``values_at`` returns them, if they are known.
-    """
-    known = values_at(task, state) if values is None else values
-    choices = choices_at(task.game, task.seat, state)
-    worth = [float(known[choice.action]) for choice in choices]
-    return advice_of(choices, worth, spread_of(task))
-
-
-def advice_of(choices: Sequence[Choice], worth: Sequence[float], spread: float) -> list[Advice]:
-    """Compare the values of moves with the best one."""
-    best = max(worth)
+def advice_at(task: Task, state: int) -> list[Advice]:
+    """Return the value of every legal move in a state, in the order of ``choices_at``."""
+    values = solve(task).action_values(seen_at(task.game, task.seat, state))
+    costs = values.max() - values
+    shares = costs / spread_of(task)
     return [
-        Advice(choice, value, best - value, (best - value) / spread)
-        for choice, value in zip(choices, worth, strict=True)
+        Advice(choice, *(float(figure[choice.action]) for figure in (values, costs, shares)))
+        for choice in choices_at(task.game, task.seat, state)
     ]
 
 

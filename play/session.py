@@ -16,25 +16,28 @@ person gives away is luck as well.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import count, zip_longest
 from operator import sub
 from typing import Any
 
 import numpy as np
 
 from ..baselines import Task, solve
-from ..core import FloatArray, Game, InputError, IntArray, InverseLaws, at_least
+from ..baselines.task import first_law
+from ..core import FLOATS, FloatArray, InputError, IntArray, InverseLaws, at_least
 from ..core.sampling import draw
 from ..core.sizes import show
 from ..core.sweeps import checked_advance
 from ..core.words import YOU, listed
-from ..envs.api.encoding import Encoding
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
-from ..envs.engine.lanes import Played, RuleLanes
-from .advice import Advice, Choice, advice_at, choices_at, seen_at, values_at
+from ..envs.engine.lanes import Played
+from .advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
 
-ONLY = np.array([0])  # indices of lanes; a table has one lane
+#: Number of games in a row that end before a person's move, after which it is checked whether a
+#: person ever gets to move.
+PATIENCE = 100
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Moment:
         state: the state in which this person is, or was, to move.
         played: the moves from a person's last move on.
         chance: state of the random number generator.
-        paid: what each person was paid so far, by seat.
+        paid: what each player was paid from a person's first move on, shape (player,).
         over: whether the game is over.
     """
 
@@ -54,77 +57,8 @@ class Moment:
     state: int
     played: tuple[Played, ...]
     chance: Mapping[str, Any]
-    paid: Mapping[int, float]
+    paid: FloatArray
     over: bool
-
-
-class AgainstPolicies:
-    """One person against the policies of a task.
-
-    Args:
-        task: the person's decision process.
-        seed: of all random draws.
-    """
-
-    def __init__(self, task: Task, seed: int) -> None:
-        self._seat = task.seat
-        self._lanes = RuleLanes(task, 1, Encoding(task.game.observation_sizes, "integer"))
-        self._rng = np.random.default_rng(seed)
-
-    def start(self) -> Moment:
-        """Begin a game."""
-        self._lanes.start(ONLY, self._rng)
-        return self._moment(0.0, over=False)
-
-    def move(self, now: Moment, action: int) -> Moment:
-        """Make a move, and let the policies reply."""
-        ends = self._lanes.move(ONLY, np.array([action]), self._rng)
-        return self._moment(now.paid[self._seat] + float(ends.rewards[0]), bool(ends.over[0]))
-
-    def back_to(self, moment: Moment) -> None:
-        """Go back to an earlier moment."""
-        self._lanes.go_to(np.array([moment.state]))
-        self._rng.bit_generator.state = moment.chance
-
-    def _moment(self, paid: float, over: bool) -> Moment:
-        state, chance = int(self._lanes.states()[0]), self._rng.bit_generator.state
-        played = tuple(self._lanes.played)
-        return Moment(self._seat, state, played, chance, {self._seat: paid}, over)
-
-
-class PersonsAlone:
-    """All players are persons.
-
-    Args:
-        game: the rules.
-        seed: of all random draws.
-    """
-
-    def __init__(self, game: Game, seed: int) -> None:
-        self._game, self._rng = game, np.random.default_rng(seed)
-
-    def start(self) -> Moment:
-        """Begin a game."""
-        starts, chances = self._game.initial_law()
-        law = InverseLaws(chances.astype(np.float64)[None])
-        state = int(starts[law.draw(ONLY, self._rng)[0]])
-        paid = dict.fromkeys(range(self._game.num_players), 0.0)
-        return Moment(0, state, (), self._rng.bit_generator.state, paid, over=False)
-
-    def move(self, now: Moment, action: int) -> Moment:
-        """Make a move."""
-        seats, states, actions = (np.array([number]) for number in (now.seat, now.state, action))
-        outcomes = draw(self._game, states, actions, self._rng)
-        move = checked_advance(self._game, seats, states, actions, outcomes)
-        played = (Played(now.seat, now.state, action, int(outcomes[0])),)
-        paid = {seat: so_far + float(move.payoffs[0, seat]) for seat, so_far in now.paid.items()}
-        over = bool(move.over.all())
-        seat, state = (now.seat, now.state) if over else (int(move.seats[0]), int(move.states[0]))
-        return Moment(seat, state, played, self._rng.bit_generator.state, paid, over)
-
-    def back_to(self, moment: Moment) -> None:
-        """Go back to an earlier moment."""
-        self._rng.bit_generator.state = moment.chance
 
 
 @dataclass(frozen=True)
@@ -172,15 +106,16 @@ class Session:
         if together and players == 1:
             raise InputError("a game of several persons must have several players, got 1")
         self.task, self.seed, self.together = task, seed, together
-        self.persons = range(players) if together else [task.seat]
+        self.persons = list(range(players)) if together else [task.seat]
         self.names = names_of(task, called)
         if together:
             self.names = [f"player {seat + 1}" for seat in self.persons]
         self._called = called
         self.actions: list[int] = []
-        self._table = PersonsAlone(task.game, seed) if together else AgainstPolicies(task, seed)
-        self._moments = [self._table.start()]
-        self._known: dict[tuple[int, int], FloatArray] = {}  # action values by seat and state
+        self._policies = dict(task.policies)
+        self._rng = np.random.default_rng(seed)
+        self._moments = [self._start()]
+        self._advice = cache(self._advice_at)
 
     def again(self, seed: int, actions: Iterable[int] = ()) -> "Session":
         """Start another session of the same players, in which these moves have been made."""
@@ -199,7 +134,7 @@ class Session:
     @property
     def payoff(self) -> float | None:
         """The person's payoff, None while the game goes on."""
-        return self.now.paid[self.task.seat] if self.now.over else None
+        return float(self.now.paid[self.task.seat]) if self.now.over else None
 
     @property
     def observation(self) -> IntArray:
@@ -225,7 +160,7 @@ class Session:
             each = ", ".join(map(str, legal))
             allowed = f"one of {each}" if legal else "left, as the game is over"
             raise InputError(f"action must be {allowed}, got {show(action)}")
-        self._moments.append(self._table.move(self.now, action))
+        self._moments.append(self._play(self.now.seat, self.now.state, self.now.paid, action))
         self.actions.append(action)
 
     def undo(self) -> None:
@@ -238,7 +173,38 @@ class Session:
             raise InputError("undo must follow a move, got none")
         self.actions.pop()
         self._moments.pop()
-        self._table.back_to(self.now)
+        self._rng.bit_generator.state = self.now.chance
+
+    def _start(self) -> Moment:
+        """Begin a game; one that ends before a person's first move begins again."""
+        starts, chances = self.task.game.initial_law()
+        law = InverseLaws(chances.astype(np.float64)[None])
+        unpaid = np.zeros(self.task.game.num_players)
+        for replay in count():
+            if replay == PATIENCE:
+                first_law(self.task, FLOATS)  # raises if the person never gets to move
+            state = int(starts[law.draw(np.array([0]), self._rng)[0]])
+            moment = self._play(0, state, unpaid)
+            if not moment.over:
+                break
+        return replace(moment, paid=unpaid)
+
+    def _play(self, seat: int, state: int, paid: FloatArray, action: int | None = None) -> Moment:
+        """Make a person's move, if one is given, and those of policies up to a person's turn."""
+        game, last, over = self.task.game, (seat, state), False
+        played: list[Played] = []
+        while not over and (action is not None or seat not in self.persons):
+            seats, states = np.array([seat]), np.array([state])
+            if action is None:
+                action = int(self._policies[seat].sample(states, self._rng)[0])
+            actions = np.array([action])
+            outcomes = draw(game, states, actions, self._rng)
+            move = checked_advance(game, seats, states, actions, outcomes)
+            played.append(Played(seat, state, action, int(outcomes[0])))
+            seat, state, action = int(move.seats[0]), int(move.states[0]), None
+            paid, over = paid + move.payoffs[0], bool(move.over[0, self.persons].all())
+        seat, state = last if over else (seat, state)
+        return Moment(seat, state, tuple(played), self._rng.bit_generator.state, paid, over)
 
     @property
     def scene(self) -> Scene:
@@ -258,7 +224,7 @@ class Session:
             return ""
         if not self.together:
             return ending(self.task, self.payoff, self.names)
-        paid = {self.names[seat]: payoff for seat, payoff in self.now.paid.items()}
+        paid = dict(zip(self.names, self.now.paid.tolist(), strict=True))
         if self.task.game.payoff_range != (0.0, 1.0):
             return listed(f"{name} gets {payoff:g}" for name, payoff in paid.items())
         best = [name for name, payoff in paid.items() if payoff > 0]
@@ -289,9 +255,11 @@ class Session:
         Args:
             before: how many moves ago; 1 is the choice that led here.
         """
-        number = len(self.actions) - before
-        moment = self._moments[number]
-        return advice_at(self._tasks[moment.seat], moment.state, self._values(number))
+        moment = self._moments[len(self.actions) - before]
+        return self._advice(moment.seat, moment.state)
+
+    def _advice_at(self, seat: int, state: int) -> list[Advice]:
+        return advice_at(self._tasks[seat], state)
 
     def course_of(self, seat: int) -> list[float]:
         """The expected payoff of optimal play from each moment on, with what was paid before.
@@ -301,15 +269,15 @@ class Session:
         luck. While another person is to move, the last number is that after the person's last move.
         """
         line = [float(solve(self._tasks[seat]).value)]
-        for number, action in enumerate(self.actions):
-            if self.moment(number).seat == seat:
-                values, paid = self._values(number), self._moments[number].paid[seat]
-                line += [paid + float(values.max()), paid + float(values[action])]
+        for moment, action in zip_longest(self._moments, self.actions):
+            if moment.seat == seat and not moment.over:
+                advice, paid = self._advice(seat, moment.state), float(moment.paid[seat])
+                line.append(paid + max(one.value for one in advice))
+                if action is not None:
+                    line.append(paid + made_of(advice, action).value)
         if self.now.over:
-            return [*line, self.now.paid[seat]]
-        if self.seat != seat:
-            return [*line, line[-1]]
-        return [*line, self.now.paid[seat] + float(self._values(len(self.actions)).max())]
+            return [*line, float(self.now.paid[seat])]
+        return line if self.seat == seat else [*line, line[-1]]
 
     @property
     def account(self) -> Account:
@@ -328,13 +296,6 @@ class Session:
         if not self.together:
             return {self.task.seat: self.task}
         return {seat: Task(self.task.game, seat) for seat in self.persons}
-
-    def _values(self, number: int) -> FloatArray:
-        """Return action values, shape (action,), before a move; -inf if illegal."""
-        seat, state = self._moments[number].seat, self._moments[number].state
-        if (seat, state) not in self._known:
-            self._known[seat, state] = values_at(self._tasks[seat], state)
-        return self._known[seat, state]
 
 
 def replay(task: Task, seed: int, actions: Iterable[int], **options: Any) -> Session:
