@@ -10,17 +10,15 @@ from .policies.names import (
     reference_names,
     register_policies,
 )
-from .policies.preferences import NetworkPolicy, choose
+from .policies.networks import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import in_fixed_point, verify
 from .scoring.certificate_file import CertificateError, certificate
-from .scoring.comparison import Comparison, compare
+from .scoring.comparison import Comparison, PayoffMatrix, compare, payoff_matrix
 from .scoring.description import Description, describe
-from .scoring.exact import exact_evaluation, random_value, score
 from .scoring.figure import LOGGED
-from .scoring.score import ImpossibleScoreError, Score
+from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, random_value, score
 from .scoring.self_play import SelfPlayScore, score_self_play
-from .scoring.tournament import PayoffMatrix, payoff_matrix
 from .solving.evaluation import Evaluation, Solution
 from .solving.induction import equilibrium
 from .solving.solver import (
@@ -30,11 +28,11 @@ from .solving.solver import (
     expected_payoffs,
     exploitability,
     from_network,
+    is_toured,
     occupancy,
     outcome_distribution,
     solve,
 )
-from .solving.touring import is_toured
 from .task import Task, as_task, register_environment, task_and_sight
 
 __all__ = [

@@ -24,9 +24,9 @@ from ..core.sweeps import sweeps_of
 from ..core.types import Start
 from ..core.words import listed, plural
 from .cache import cached
-from .policies.door import Sight, label, packages_of, read_policy, resolve
+from .policies.door import Sight, label, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
-from .policies.names import EQUILIBRIUM
+from .policies.names import EQUILIBRIUM, resolve
 from .solving.cycles import Visits, visits
 from .solving.rounding import decision_roundings, gamma, upwards
 

@@ -38,11 +38,11 @@ def main() -> None:
     with th.no_grad():
         model.policy.action_net.weight.mul_(100)
     game = Yahtzee(boxes=options.boxes)
-    check, whole = PolicyCheck(game, 0, "network"), ModelPolicy(model, game)
+    check, whole = PolicyCheck(game, 0), ModelPolicy(model, game)
     ways = {
-        "as a whole": CalledPolicy(exactdice.from_network(in_full(whole), env), check),
-        "in parts": CalledPolicy(whole, check),
-        "in fixed point": CalledPolicy(exactdice.in_fixed_point(model, env), check),
+        "as a whole": CalledPolicy(exactdice.from_network(in_full(whole), env), check, "network"),
+        "in parts": CalledPolicy(whole, check, "network"),
+        "in fixed point": CalledPolicy(exactdice.in_fixed_point(model, env), check, "network"),
     }
     values = exactdice.solve(env).found
     seconds: dict[str, list[float]] = {name: [] for name in ways}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from ..baselines.policies.preferences import ROUNDING
+from ..baselines.policies.networks import ROUNDING
 from ..baselines.policies.tables import as_numbers
 from ..core import FloatArray, InputError
 

@@ -1,6 +1,6 @@
 """The players that a person can play against or watch, by names that people understand.
 
-Levels are policies of graded strength (``baselines/policies/strength.py``): each wins a fixed share
+Levels are policies of graded strength (``baselines/policies/names.py``): each wins a fixed share
 of what perfect play wins more than random play, so that the steps between them are equally large.
 """
 
@@ -136,7 +136,7 @@ def agent_of(word: str, task: Task) -> Agent:
     name, game, seat = policy_of(word), task.game, task.seat
     policy = convert(name, game, seat)
     try:
-        laws = convert(name, game, seat, reading=Reading(deterministic=False))
+        laws = convert(name, game, seat, Reading(deterministic=False))
     except InputError:  # a network of action values has no law
         laws = policy
     title = Path(name).name if Path(name).exists() else player(game, name).title

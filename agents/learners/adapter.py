@@ -20,7 +20,7 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
-from ...baselines.policies.preferences import ROUNDING
+from ...baselines.policies.networks import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...envs.api.wrappers import inspect_env
 from .grids import Features, Perceptron, PerceptronPolicy

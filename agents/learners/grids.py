@@ -22,8 +22,14 @@ import numpy as np
 import torch as th
 from torch import nn
 
-from ...baselines.policies.fixed_point import WEIGHTS, Activation, FixedPointNetwork
-from ...baselines.policies.preferences import ROUNDING, GridActions, NetworkPolicy
+from ...baselines.policies.networks import (
+    ROUNDING,
+    WEIGHTS,
+    Activation,
+    FixedPointNetwork,
+    GridActions,
+    NetworkPolicy,
+)
 from ...core import Game, InputError, IntArray
 from ...core.tour import Grid
 

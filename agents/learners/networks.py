@@ -13,7 +13,7 @@ import torch as th
 from torch import nn
 
 from ...baselines import NetworkPolicy, Reading
-from ...baselines.policies.preferences import ROUNDING, as_preferences
+from ...baselines.policies.networks import ROUNDING, as_preferences
 from ...core import InputError, IntArray
 from .grids import Features, Perceptron, PerceptronPolicy, flat, perceptron
 

@@ -28,7 +28,7 @@ from ...core.positions import has_few_states, states_of
 from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from .kinds import Policy, PolicyFunction
-from .preferences import ROUNDING, NetworkPolicy
+from .networks import ROUNDING, NetworkPolicy
 from .tables import PolicyCheck, as_numbers, batch_size, batches, first_rows, policy_of
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
@@ -46,12 +46,15 @@ _WHY = (
 )
 
 
-def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = False) -> Policy:
+def function_policy(
+    function: PolicyFunction, check: PolicyCheck, name: str, lazy: bool = False
+) -> Policy:
     """Turn a function on (observations, masks) into a policy.
 
     Args:
         function: returns actions (state,) or probabilities (state, action).
         check: the check of the results.
+        name: name of the policy.
         lazy: whether the function may be called later, where its games lead, if the game is large.
 
     Raises:
@@ -65,7 +68,7 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
         function = function.kept()
     game = check.game
     everywhere = has_few_states(game) and (not lazy or game.num_states <= LARGE)
-    policy = CalledPolicy(function, check, SHARE if everywhere else 0)
+    policy = CalledPolicy(function, check, name, SHARE if everywhere else 0)
     if not everywhere or not policy.remembers:
         return policy
     policy.likeliest(states_of(game, check.seat))
@@ -96,6 +99,7 @@ class CalledPolicy(Policy):
     Args:
         function: returns actions (state,) or probabilities (state, action).
         check: the check of the results.
+        name: name of the policy.
         share: the sample has one of this number of states, if these are more than ``SAMPLE``.
 
     Attributes:
@@ -109,9 +113,11 @@ class CalledPolicy(Policy):
 
     name = ""
 
-    def __init__(self, function: PolicyFunction, check: PolicyCheck, share: int = 0) -> None:
+    def __init__(
+        self, function: PolicyFunction, check: PolicyCheck, name: str, share: int = 0
+    ) -> None:
         game = check.game
-        self.shape, self.name, self.function, self._check = check.shape, check.name, function, check
+        self.shape, self.name, self.function, self._check = check.shape, name, function, check
         self._rounding, self._largest = getattr(function, "rounding", ROUNDING), 0.0
         states = _sample(game, check.seat, share)
         called = [self._call(batch) for batch in batches(states, self.shape[1])]
@@ -146,7 +152,7 @@ class CalledPolicy(Policy):
         states, evidence = self._sample
         if self._sample is not self._first:  # the first states were compared at once
             self._require(states, evidence, len(states), [np.arange(len(states))])
-        return policy_of(self._rows.copy(), self._check)
+        return policy_of(self._rows.copy(), self.shape[1], self.name)
 
     @override
     def probabilities(self, states: IntArray) -> Array:

@@ -1,8 +1,7 @@
 """The door for policies: every policy of a user becomes a checked ``Policy`` here.
 
-``read_policy`` returns a known name or a checked ``Policy``. ``resolve`` returns the ``Policy``
-that a name stands for. ``convert`` calls both. (``as_policy`` of ``solver`` calls ``convert`` for
-the agent of an environment.)
+``read_policy`` returns a known name or a checked ``Policy``; ``convert`` also resolves the name.
+(``as_policy`` of ``solver`` calls ``convert`` for the agent of an environment.)
 
 This module reads names, tables and callables. For objects of another library it calls the converter
 that is registered for the package of the object's class or of a base class; the converter returns a
@@ -19,14 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, Game, InputError, IntArray
-from ..solving.induction import equilibrium
 from ..solving.observations import Reader
 from .called import function_policy
-from .kinds import Policy, PolicyLike, UniformPolicy
-from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
-from .preferences import NetworkPolicy
-from .strength import STRENGTH, read_share, strength_policy
-from .tables import PolicyCheck, table_policy
+from .kinds import Policy, PolicyLike
+from .names import known_name, policy_names, resolve
+from .tables import NoLawError, PolicyCheck, table_policy
 
 
 @dataclass(frozen=True)
@@ -59,6 +55,7 @@ class Reading:
             an object with a method ``normalize_obs``.
         worthless: says in which states every action has the worst payoff as its value.
         lazy: whether a function may be called later (``CalledPolicy``); scores ask for it.
+        exact: whether named policies are computed without rounding.
     """
 
     deterministic: bool = True
@@ -67,6 +64,7 @@ class Reading:
     observations: Any = None
     worthless: Callable[[IntArray], BoolArray] | None = None
     lazy: bool = False
+    exact: bool = False
 
 
 #: Turns an object of another library into a name, a table, a callable or a ``Policy``.
@@ -105,18 +103,23 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     name = label(policy)
     if isinstance(policy, str) and is_path(policy, game):
         policy = Path(policy)
-    policy, reading = _converted(policy, game, reading)
+    policy, reading = converted(policy, game, reading)
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
     if isinstance(policy, str):
-        return _known_name(policy, game, seat, reading.masked)
-    if isinstance(policy, Policy):
-        return _fitting(policy, game, seat, reading.masked)
-    check = PolicyCheck(game, seat, name, reading.masked, reading.worthless, _cure(policy))
-    if isinstance(policy, np.ndarray | list | tuple | Mapping):
-        return table_policy(policy, check, reading.sight.show if reading.sight else None)
-    if callable(policy) and not isinstance(policy, type):
-        return function_policy(policy, check, reading.lazy)
+        return known_name(policy, game, seat, reading.masked)
+    check = PolicyCheck(game, seat, reading.masked, reading.worthless)
+    try:
+        if isinstance(policy, Policy):
+            return _fitting(policy, check)
+        if isinstance(policy, np.ndarray | list | tuple | Mapping):
+            show = reading.sight.show if reading.sight else None
+            return table_policy(policy, check, name, show)
+        if callable(policy) and not isinstance(policy, type):
+            return function_policy(policy, check, name, reading.lazy)
+    except NoLawError as error:
+        values = "if these are logits or action values, give"
+        raise InputError(f"{error}; {values} {_cure(policy)}") from None
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
@@ -134,132 +137,56 @@ def _cure(policy: Any) -> str:
     return f"lambda seen, legal: np.where(legal, {values}, -np.inf).argmax(axis=1)"
 
 
-def fixed_point(policy: Any, game: Game, reading: Reading) -> NetworkPolicy:
-    """Round a network to fixed point, so that it has the same actions on every machine.
-
-    Args:
-        policy: a model, a module, or the path of one.
-        game: the game that is played.
-        reading: options for reading the policy.
-
-    Raises:
-        InputError: if the policy is no network, or no perceptron with ReLU or Tanh.
-    """
-    found, _ = _converted(Path(policy) if isinstance(policy, str) else policy, game, reading)
-    if not isinstance(found, NetworkPolicy):
-        raise InputError(f"policy must be a network, got {label(policy)}")
-    return found.in_fixed_point(game)
-
-
-def _converted(policy: Any, game: Game, reading: Reading) -> tuple[Any, Reading]:
+def converted(policy: Any, game: Game, reading: Reading) -> tuple[Any, Reading]:
     """Convert an object of another library, repeatedly if needed; return it and its options.
 
-    The option ``observations`` applies to the first conversion alone.
+    The converter is that of the object's class, or of the nearest class it inherits from. The
+    option ``observations`` applies to the first conversion alone.
     """
-    while not isinstance(policy, Policy) and (converter := _converter(policy)) is not None:
-        policy = converter(policy, game, reading)
-        reading = replace(reading, observations=None)
+    while not isinstance(policy, Policy | type):
+        known = [_CONVERTERS[name] for name in packages_of(policy) if name in _CONVERTERS]
+        if not known:
+            break
+        policy, reading = known[0](policy, game, reading), replace(reading, observations=None)
     return policy, reading
 
 
-def resolve(
-    known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
-) -> Policy:
-    """Return the ``Policy`` that a name stands for; "optimal" is the equilibrium.
-
-    Args:
-        known: a name or a ``Policy`` from ``read_policy``; a ``Policy`` is returned unchanged.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        exact: whether an equilibrium is computed without rounding.
-        masked: whether a registered policy must keep to the legal actions.
-
-    Raises:
-        ValueError: if no policy has this name, or the registered policy does not fit the seat.
-    """
-    if not isinstance(known, str):
-        return known
-    if known in EQUILIBRIUM:
-        return equilibrium(game, exact).policies[seat]
-    if known == "random":
-        return UniformPolicy(game)
-    named = source_policy(game, known, seat, masked)
-    if named is not None:
-        return named
-    if known.startswith(STRENGTH):
-        return strength_policy(game, read_share(known), seat, exact)
-    names = ", ".join(repr(name) for name in policy_names(game))
-    raise InputError(
-        f"opponent or policy must be {names}, a table, a callable, a model, or the path of a run "
-        f"folder, a certificate or a saved model, got {known!r}"
-    )
-
-
-def convert(
-    policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
-) -> Policy:
-    """Return a user's policy as the ``Policy`` of a seat: ``read_policy``, then ``resolve``.
+def convert(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> Policy:
+    """Return a user's policy as the ``Policy`` of a seat.
 
     Args:
         policy: a policy in any form that ``read_policy`` takes.
         game: the game that is played.
         seat: the seat that the policy plays.
-        exact: whether an equilibrium is computed without rounding.
         reading: how the policy is to be understood.
 
     Raises:
-        ValueError: if ``read_policy`` or ``resolve`` rejects the policy.
+        ValueError: if the policy does not fit the game, or no policy has this name.
     """
     reading = reading or Reading()
     known = read_policy(policy, game, seat, reading)
-    return resolve(known, game, seat, exact, reading.masked)
+    return resolve(known, game, seat, reading.exact, reading.masked)
 
 
-def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
-    """Return a name after checking that a policy of this seat has it; nothing is solved."""
-    if name == "best_response":
-        raise InputError(
-            "opponent or policy must be one by itself, got 'best_response', which only the agent "
-            "of an environment can play: its opponents are known"
-        )
-    if name.startswith(STRENGTH):
-        read_share(name)
-    elif name not in COMMON:
-        resolve(name, game, seat, masked=masked)
-    return name
-
-
-def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
+def _fitting(policy: Policy, check: PolicyCheck) -> Policy:
     """Return a ``Policy`` after checking its shape and, in a user's own class, its laws.
 
     An object of a user's own class is called like a function, and the checked copy replaces it,
     unless the class has its own ``probabilities_in`` for arithmetic without rounding.
     """
-    if policy.shape != (game.num_states, game.num_actions):
+    if policy.shape != check.shape:
         raise InputError(
-            f"policy must be for {game.num_states} states and {game.num_actions} actions "
-            f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
+            f"policy must be for {check.shape[0]} states and {check.shape[1]} actions "
+            f"({check.game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
         )
     if packages_of(policy)[0] == "exactdice":
         return policy
-    if hasattr(policy, "law"):
-        raise InputError(
-            f"policy must have no method law, as {type(policy).__name__} has: rename it to "
-            "probabilities_in"
-        )
 
     def ask(observations: IntArray, _masks: BoolArray) -> Any:
-        return policy.probabilities(game.encode(observations))
+        return policy.probabilities(check.game.encode(observations))
 
-    checked = function_policy(ask, PolicyCheck(game, seat, policy.name, masked))
+    checked = function_policy(ask, check, policy.name)
     return checked if type(policy).probabilities_in is Policy.probabilities_in else policy
-
-
-def _converter(policy: Any) -> Converter | None:
-    """Find the converter of an object's class, or of the nearest class it inherits from."""
-    if isinstance(policy, type):
-        return None
-    return next((_CONVERTERS[name] for name in packages_of(policy) if name in _CONVERTERS), None)
 
 
 def packages_of(thing: Any) -> list[str]:

@@ -25,6 +25,10 @@ _UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
 Worthless: TypeAlias = Callable[[IntArray], BoolArray]
 
 
+class NoLawError(InputError):
+    """Numbers are no probabilities: they may be logits or action values."""
+
+
 @dataclass(frozen=True)
 class PolicyCheck:
     """Checks actions and probabilities that a policy gives for states of its seat.
@@ -32,20 +36,16 @@ class PolicyCheck:
     Attributes:
         game: the game that is played.
         seat: the seat that the policy plays.
-        name: name of the policy.
         masked: whether the policy must keep to the legal actions.
         worthless: returns whether every action of a state has the worst payoff as its value. In
             such a state the table of a planner may choose an illegal action, which pays the same;
             the first legal action replaces it.
-        cure: code that makes a policy of the user's numbers if they are logits or action values.
     """
 
     game: Game
     seat: int
-    name: str
     masked: bool = True
     worthless: Worthless | None = None
-    cure: str = ""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -104,9 +104,7 @@ class PolicyCheck:
         with np.errstate(invalid="ignore"):
             sums = law.sum(axis=1)
         off = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
-        values = ""
-        if self.cure and off.any():
-            values = f"; if these are logits or action values, give {self.cure}"
+        error = NoLawError if off.any() else InputError
         for wrong, requirement, hint in (
             (~np.isfinite(law), "be finite", ""),
             (law < 0, "not be negative", ""),
@@ -114,15 +112,15 @@ class PolicyCheck:
         ):
             if wrong.any():
                 row, action = np.argwhere(wrong)[0]
-                raise InputError(
+                raise error(
                     f"policy must {requirement}, got {law[row, action]:.6g} in state "
-                    f"{states[row]}, action {action}{values or hint}"
+                    f"{states[row]}, action {action}{hint}"
                 )
         if off.any():
             row = int(np.argmax(np.abs(sums - 1)))
-            raise InputError(
+            raise error(
                 f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
-                f"{states[row]}{values}"
+                f"{states[row]}"
             )
         normalized: FloatArray = law / sums[:, None]
         return normalized
@@ -137,6 +135,7 @@ class PolicyCheck:
 def table_policy(
     table: Any,
     check: PolicyCheck,
+    name: str = "a table",
     show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
 ) -> Policy:
     """Turn a table into a policy; the numbers are copied.
@@ -148,6 +147,7 @@ def table_policy(
             observations, as tuples of numbers, or numbers of states; a ``defaultdict`` has its
             default for all others.
         check: the check of the entries.
+        name: name of the policy.
         show: turns observations of integers into those of a mapping's keys; None for integers.
 
     Raises:
@@ -158,8 +158,8 @@ def table_policy(
     if isinstance(table, Mapping):
         found = list(_entries(table, check, own, show))
         known = np.array([entry is not None for entry in found])
-        rows = [entry for entry in found if entry is not None]
-        given = as_numbers(rows, "policy") if rows else np.zeros(0, dtype=np.int64)
+        there = [entry for entry in found if entry is not None]
+        given = as_numbers(there, "policy") if there else np.zeros(0, dtype=np.int64)
     else:
         given = as_numbers(table, "policy")
         count, first, rest = game.num_states, given.shape[:1], given.shape[1:]
@@ -168,7 +168,12 @@ def table_policy(
         given = given[own]
     if given.ndim == 2:
         check_array("a table of probabilities", game, *check.shape)
-    policy = _checked(given, own[known], check)
+    step, filled = batch_size(game.num_actions), own[known]
+    parts = [slice(first, first + step) for first in range(0, max(len(filled), 1), step)]
+    checked = np.concatenate([check(given[part], filled[part]) for part in parts])
+    rows = first_rows(check, checked.ndim == 2)
+    rows[filled] = checked
+    policy = policy_of(rows, check.shape[1], name)
     return policy if known.all() else IncompletePolicy(policy, own[~known], check)
 
 
@@ -197,16 +202,6 @@ def _entries(
             yield default() if entry is None else entry
 
 
-def _checked(given: npt.NDArray[Any], states: IntArray, check: PolicyCheck) -> Policy:
-    """Make a policy of the checked rows of some states; elsewhere the first action is taken."""
-    step = batch_size(check.shape[1])
-    parts = [slice(first, first + step) for first in range(0, max(len(states), 1), step)]
-    found = np.concatenate([check(given[part], states[part]) for part in parts])
-    rows = first_rows(check, found.ndim == 2)
-    rows[states] = found
-    return policy_of(rows, check)
-
-
 def first_rows(check: PolicyCheck, laws: bool) -> npt.NDArray[Any]:
     """Make an array of the first legal action in each state: actions, or laws (state, action)."""
     actions = first_actions_of(check.game)
@@ -217,11 +212,11 @@ def first_rows(check: PolicyCheck, laws: bool) -> npt.NDArray[Any]:
     return rows
 
 
-def policy_of(rows: npt.NDArray[Any], check: PolicyCheck) -> Policy:
+def policy_of(rows: npt.NDArray[Any], num_actions: int, name: str) -> Policy:
     """Make a policy of checked actions, shape (state,), or laws, shape (state, action)."""
     if rows.ndim == 1:
-        return DeterministicPolicy(rows, check.shape[1], check.name)
-    return StochasticPolicy(rows, check.name)
+        return DeterministicPolicy(rows, num_actions, name)
+    return StochasticPolicy(rows, name)
 
 
 @once_a_game
@@ -244,7 +239,7 @@ class IncompletePolicy(Policy):
     name = ""
 
     def __init__(self, remembered: Policy, missing: IntArray, check: PolicyCheck) -> None:
-        self.shape, self.name, self.remembered = check.shape, check.name, remembered
+        self.shape, self.name, self.remembered = check.shape, remembered.name, remembered
         self._missing, self._check = missing, check
         self.is_deterministic = remembered.is_deterministic
 

@@ -18,15 +18,13 @@ import numpy.typing as npt
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
 from ...core.positions import states_of
 from ...core.presentation import present
-from ..policies.door import Reading, fixed_point
-from ..policies.fixed_point import FixedPointNetwork
+from ..policies.door import Reading, converted, label
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
-from ..policies.preferences import NetworkPolicy
+from ..policies.networks import FixedPointNetwork, NetworkPolicy
 from ..task import Task, task_and_sight
 from .certificate_file import CLAIMS, CertificateError, naming, read
-from .exact import score
-from .score import Score
+from .score import Score, score
 
 #: Share of the largest payoff by which claims may be off: normalising again changes last digits.
 TOLERANCE = 1e-9
@@ -48,7 +46,11 @@ def in_fixed_point(model: Any, env: Any) -> NetworkPolicy:
             components of an observation.
     """
     task, sight = task_and_sight(env)
-    return fixed_point(model, task.game, Reading(sight=sight))
+    known = Path(model) if isinstance(model, str) else model
+    network, _ = converted(known, task.game, Reading(sight=sight))
+    if not isinstance(network, NetworkPolicy):
+        raise InputError(f"policy must be a network, got {label(model)}")
+    return network.in_fixed_point(task.game)
 
 
 def verify(path: Path | str) -> Score:

@@ -30,7 +30,7 @@ from ...core import GAMES, InputError
 from ...core.positions import has_few_states, states_of
 from ...core.words import printable as printable  # for the callers of this module, too
 from ..policies.called import CalledPolicy
-from ..policies.fixed_point import FixedPointNetwork
+from ..policies.networks import FixedPointNetwork
 from ..policies.tables import SUM_TOLERANCE
 
 FORMAT = "exactdice policy certificate 1"

@@ -1,4 +1,4 @@
-"""Two agents side by side: their scores, where they differ, and who wins head to head.
+"""Agents side by side: their scores, where two of them differ, and who wins head to head.
 
 The regret of an agent is the sum over positions of what its moves cost there (see ``score``), so
 the regret of one agent minus that of another is a sum over positions, too,
@@ -9,24 +9,25 @@ A cost is how often the agent comes to the position, times the loss by its move 
 from then on. Where two agents play alike, they differ only in how often they come there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import FLOATS, InputError, IntArray
+from ...core import FLOATS, Array, InputError, IntArray
 from ...core.checks import at_most
 from ...core.positions import require_few_states
 from ...core.presentation import present
 from ...core.progress import tell
-from ..policies.door import Reading, convert
+from ..policies.door import Reading, convert, label
+from ..solving.induction import arithmetic_of
 from ..solving.occupancy import outcomes, pieces
-from ..solving.solver import evaluate, solve
-from ..task import Task, task_and_sight
-from .exact import score
-from .score import Score
+from ..solving.solver import evaluate, read_player, solve
+from ..task import Task, as_task, task_and_sight
+from .score import Score, score
 from .summary import pays_wins
 
 #: Largest difference by rounding between a mean payoff and the mean of its law.
@@ -152,7 +153,7 @@ class Comparison:
         """Let the agents play, with the first in a seat."""
         game = self.first.task.game
         own, other = (
-            convert(policy, game, place, reading=self.reading)
+            convert(policy, game, place, self.reading)
             for policy, place in zip(self.players, (seat, 1 - seat), strict=True)
         )
         payoff = float(evaluate(own, Task(game, seat, {1 - seat: other})).value_before_play)
@@ -221,3 +222,78 @@ def compare(first: Any, second: Any, env: Any, *, deterministic: bool = True) ->
     players = tuple(one.agent if isinstance(one, Score) else one for one in (first, second))
     reading = Reading(deterministic=deterministic, sight=sight)
     return Comparison(scores[0], scores[1], (players[0], players[1]), reading)
+
+
+@dataclass(frozen=True)
+class PayoffMatrix:
+    """Expected payoff of each policy against each other, averaged over all seats.
+
+    Attributes:
+        names: names of the policies.
+        payoffs: entry (i, j) is the expected payoff of policy i in one seat if policy j plays all
+            others, averaged over the seats; shape (policy, policy), fractions if exact.
+    """
+
+    names: tuple[str, ...]
+    payoffs: Array
+
+    @property
+    def means(self) -> dict[str, float | Fraction]:
+        """Mean payoff of each policy against all the others, best first."""
+        others = ~np.eye(len(self.names), dtype=bool)
+        rows = zip(self.names, self.payoffs, others, strict=True)
+        means = {name: sum(row[other].tolist()) / int(other.sum()) for name, row, other in rows}
+        return dict(sorted(means.items(), key=lambda entry: -entry[1]))
+
+    @property
+    def ranking(self) -> list[str]:
+        """Names by mean payoff against all the others, best first."""
+        return list(self.means)
+
+
+def payoff_matrix(
+    policies: Mapping[str, Any] | Sequence[Any], env: Any, exact: bool = False
+) -> PayoffMatrix:
+    """Let every policy play every other, and itself, in every seat.
+
+    Args:
+        policies: two at least, each whatever ``as_policy`` takes, by name or in a list. A policy
+            must be able to play every seat of the game; "optimal" is the equilibrium.
+        env: an environment of this project, its id, or a ``Task``, for its game.
+        exact: compute with fractions.
+
+    Raises:
+        ValueError: if the game has one player, or there are fewer than two policies.
+    """
+    game = as_task(env).game
+    seats = range(game.num_players)
+    if len(seats) < 2:
+        raise InputError(f"game must have two players at least, got {game!r}")
+    if not isinstance(policies, Mapping | list | tuple) or len(policies) < 2:
+        size = f" of {len(policies)}" if isinstance(policies, Sized) else ""
+        raise InputError(
+            "policies must be a mapping from two names at least to policies, or a list of two at "
+            f"least, got {type(policies).__name__}{size}"
+        )
+    named = policies if isinstance(policies, Mapping) else _named(policies)
+    reading = Reading(exact=exact)
+    players = [
+        [read_player(policy, env, seat, reading) for seat in seats] for policy in named.values()
+    ]
+    payoffs = arithmetic_of(game, exact).zeros(len(players), len(players))
+    for column, others in enumerate(players):
+        for seat in seats:
+            task = Task(game, seat, {other: others[other] for other in seats if other != seat})
+            for row, own in enumerate(players):
+                payoffs[row, column] += evaluate(own[seat], task, exact).value_before_play
+    return PayoffMatrix(tuple(named), payoffs / len(seats))
+
+
+def _named(policies: Sequence[Any]) -> dict[str, Any]:
+    """Name each policy of a list; policies of one name are numbered."""
+    names = [label(policy) for policy in policies]
+    found: dict[str, Any] = {}
+    for place, (name, policy) in enumerate(zip(names, policies, strict=True)):
+        number = names[: place + 1].count(name)
+        found[name if names.count(name) == 1 else f"{name} {number}"] = policy
+    return found

@@ -18,10 +18,10 @@ from typing import Any
 
 from ...core import FLOATS, Game
 from ..cache import cached
-from ..policies.door import Reading, convert, label
-from ..policies.kinds import Policy
-from ..solving.solver import require_two_players, solve
-from ..task import Task, task_and_sight
+from ..policies.door import Reading, label
+from ..policies.kinds import Policy, UniformPolicy
+from ..solving.solver import read_player, require_two_players, solve
+from ..task import Task, as_task
 from .figure import nines
 
 
@@ -102,14 +102,22 @@ def score_self_play(
     Raises:
         ValueError: if the game is not zero-sum for two players, or the policy does not fit it.
     """
-    task, sight = task_and_sight(env)
-    require_two_players(task.game)
-    reading = Reading(deterministic, True, sight, observations)
-    policies = [convert(policy, task.game, seat, False, reading) for seat in (0, 1)]
-    return score_of(name or label(policy), task.game, guaranteed_by(task.game, policies))
+    game = as_task(env).game
+    require_two_players(game)
+    reading = Reading(deterministic, observations=observations)
+    guaranteed = _guaranteed(game, [read_player(policy, env, seat, reading) for seat in (0, 1)])
+    equilibrium = _values(game)
+    worst = _random_exploitability(game)
+    return SelfPlayScore(name or label(policy), game, guaranteed, equilibrium, worst)
 
 
-def guaranteed_by(game: Game, policies: Sequence[Policy]) -> tuple[float, float]:
+def _values(game: Game) -> tuple[float, float]:
+    """Compute the equilibrium value of each seat."""
+    first, second = (float(solve(Task(game, seat)).value_before_play) for seat in (0, 1))
+    return first, second
+
+
+def _guaranteed(game: Game, policies: Sequence[Policy]) -> tuple[float, float]:
     """Compute the value of each seat to the seat's policy against a best response."""
     first, second = (
         sum(game.payoff_range)
@@ -119,15 +127,8 @@ def guaranteed_by(game: Game, policies: Sequence[Policy]) -> tuple[float, float]
     return first, second
 
 
-def score_of(name: str, game: Game, guaranteed: tuple[float, float]) -> SelfPlayScore:
-    """Make the score of the policy with some guaranteed values."""
-    first, second = (float(solve(Task(game, seat)).value_before_play) for seat in (0, 1))
-    return SelfPlayScore(name, game, guaranteed, (first, second), random_exploitability(game))
-
-
 @cached
-def random_exploitability(game: Game) -> float:
+def _random_exploitability(game: Game) -> float:
     """Compute the exploitability of uniformly random play."""
-    worth = [float(solve(Task(game, seat)).value_before_play) for seat in (0, 1)]
-    policies = [convert("random", game, seat, False, Reading()) for seat in (0, 1)]
-    return (sum(worth) - sum(guaranteed_by(game, policies))) / 2
+    guaranteed = _guaranteed(game, [UniformPolicy(game)] * 2)
+    return (sum(_values(game)) - sum(guaranteed)) / 2

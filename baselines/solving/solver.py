@@ -5,26 +5,35 @@ payoffs (a win is 1, a tie 1/2, a loss 0, unless the game says otherwise); for a
 opponents move first they are conditional on its getting to move at all.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
+from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray, SizeError
+from ...core.positions import has_few_states, require_few_states
 from ...core.presentation import present
+from ...core.sweeps import sweeps_of
+from ...core.tour import Tour
 from ..cache import cached
 from ..policies.called import require_arguments
 from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
-from ..policies.preferences import FunctionNetwork
+from ..policies.networks import FunctionNetwork
 from ..task import LineUp, Task, as_task, by_seat, policies_against, task_and_sight
 from .evaluation import Evaluation, Solution
-from .induction import Sweep, arithmetic_of, equilibrium, sweep_back
-from .occupancy import outcomes, where_met
+from .induction import arithmetic_of, equilibrium, sweep_back
+from .occupancy import outcomes
 from .players import Players
+
+#: Largest difference of mean and regret of a tour from the optimum, as a share of the largest
+#: payoff.
+_CLOSE = 1e-9
+
+_Found = TypeVar("_Found", bound=Evaluation)
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -34,11 +43,14 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, its id, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task, sight = task_and_sight(env)
-    solution = _solve(task, arithmetic_of(task.game, exact))
-    if sight is None or sight.read is None:
-        return solution
-    return replace(solution, read=sight.read)  # equal tasks may show observations differently
+    task = as_task(env)
+    return _as_seen(_solve(task, arithmetic_of(task.game, exact)), env)
+
+
+def _as_seen(found: _Found, env: Any) -> _Found:
+    """Have results read observations of ``env``: equal tasks may show them differently."""
+    sight = task_and_sight(env)[1]
+    return found if sight is None or sight.read is None else replace(found, read=sight.read)
 
 
 @cached
@@ -75,39 +87,16 @@ def evaluate(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task, sight = task_and_sight(env)
-    arithmetic = arithmetic_of(task.game, exact)
-    reading = Reading(deterministic, masked, sight, observations)
-    agent = _agent(policy, task, arithmetic, reading)
-    swept = _swept(agent, task, arithmetic)
-    read = None if sight is None else sight.read
-    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
+    reading = Reading(deterministic, masked, observations=observations, exact=exact)
+    agent, task = read_agent(policy, env, reading), as_task(env)
+    return _as_seen(value_of(agent, task, arithmetic_of(task.game, exact)), env)
 
 
-def _swept(agent: Policy, task: Task, arithmetic: Arithmetic) -> Sweep:
+def value_of(agent: Policy, task: Task, arithmetic: Arithmetic) -> Evaluation:
+    """Compute the value of a policy of the task's agent in every position."""
     policies = {**policies_against(task, arithmetic), task.seat: agent}
-    return sweep_back(Players(task.game, task.seat, policies, arithmetic))
-
-
-def read_agent(
-    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
-) -> Policy:
-    """Read a policy for its score: in a large game a function is called where its games lead.
-
-    All arguments are those of ``as_policy``.
-    """
-    task, sight = task_and_sight(env)
-    reading = Reading(deterministic, masked, sight, observations, lazy=True)
-    return _agent(policy, task, FLOATS, reading)
-
-
-def evaluate_where_met(
-    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
-) -> Evaluation:
-    """Compute the value of a policy in the positions that its games visit (see ``where_met``)."""
-    agent, task = read_agent(policy, env, deterministic, masked, observations), as_task(env)
-    swept = _swept(agent if agent.is_table else where_met(agent, task), task, FLOATS)
-    return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
+    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound)
 
 
 def as_policy(
@@ -143,13 +132,14 @@ def as_policy(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
+    reading = Reading(deterministic, masked, observations=observations, exact=exact)
+    return read_agent(policy, env, reading)
+
+
+def read_agent(policy: Any, env: Any, reading: Reading) -> Policy:
+    """Turn what a user gives into the policy of the agent of ``env``, which ``reading`` lacks."""
     task, sight = task_and_sight(env)
-    reading = Reading(deterministic, masked, sight, observations)
-    return _agent(policy, task, arithmetic_of(task.game, exact), reading)
-
-
-def _agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
-    """Turn what a user gives into the policy of the task's agent."""
+    arithmetic = arithmetic_of(task.game, reading.exact)
     if isinstance(policy, str) and policy in BEST and reading.observations is None:
         return _solve(task, arithmetic).policy
 
@@ -158,9 +148,8 @@ def _agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) ->
         nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
         return nothing
 
-    if reading.masked:
-        reading = replace(reading, worthless=worthless)
-    return convert(policy, task.game, task.seat, not arithmetic.rounds, reading)
+    reading = replace(reading, sight=sight, worthless=worthless if reading.masked else None)
+    return convert(policy, task.game, task.seat, reading)
 
 
 def from_network(
@@ -198,10 +187,9 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         Probabilities, shape (state,); in a game with cycles, which may visit a state again,
         expected visits.
     """
-    task, sight = task_and_sight(env)
+    agent, task = as_policy(policy, env, exact=exact), as_task(env)
     arithmetic = arithmetic_of(task.game, exact)
-    chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    met: Array = outcomes(chosen, task, arithmetic).visits.array[task.seat]
+    met: Array = outcomes(agent, task, arithmetic).visits.array[task.seat]
     return arithmetic.numbers(met)
 
 
@@ -221,10 +209,8 @@ def outcome_distribution(
     Raises:
         InputError: if moves pay before the end, as states do not hold the payoffs so far.
     """
-    task, sight = task_and_sight(env)
-    arithmetic = arithmetic_of(task.game, exact)
-    chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    law = outcomes(chosen, task, arithmetic).law
+    agent, task = as_policy(policy, env, exact=exact), as_task(env)
+    law = outcomes(agent, task, arithmetic_of(task.game, exact)).law
     if law is None:
         raise InputError(
             f"game must pay at its end alone to have its law of payoffs computed, and a state of "
@@ -243,20 +229,20 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
         env: an environment of this project, its id, or a ``Task``, for its game.
         exact: compute with fractions.
     """
-    task, sight = task_and_sight(env)
-    game, reading = task.game, Reading(sight=sight)
-    line_up = {
-        seat: convert(policy, game, seat, exact, reading)
-        for seat, policy in by_seat(policies, range(game.num_players)).items()
+    game = as_task(env).game
+    seats, reading = by_seat(policies, range(game.num_players)), Reading(exact=exact)
+    line_up = {seat: read_player(policy, env, seat, reading) for seat, policy in seats.items()}
+    tasks = {
+        seat: Task(game, seat, {other: line_up[other] for other in line_up if other != seat})
+        for seat in line_up
     }
-    return [
-        evaluate(policy, Task(game, seat, _others(line_up, seat)), exact).value_before_play
-        for seat, policy in line_up.items()
-    ]
+    return [evaluate(line_up[seat], tasks[seat], exact).value_before_play for seat in line_up]
 
 
-def _others(line_up: Mapping[int, Policy], seat: int) -> dict[int, PolicyLike]:
-    return {other: policy for other, policy in line_up.items() if other != seat}
+def read_player(policy: Any, env: Any, seat: int, reading: Reading) -> Policy:
+    """Turn what a user gives into the policy of any seat; "optimal" is the equilibrium."""
+    task, sight = task_and_sight(env)
+    return convert(policy, task.game, seat, replace(reading, sight=sight))
 
 
 def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:
@@ -265,9 +251,9 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     ``policy`` plays the seat of ``env``; the opponents of ``env`` are ignored. Here "optimal" is
     the equilibrium.
     """
-    task, sight = task_and_sight(env)
+    task = as_task(env)
     require_two_players(task.game)
-    chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
+    chosen = read_player(policy, env, task.seat, Reading(exact=exact))
     return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
 
 
@@ -277,12 +263,11 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     It is the mean over both seats of the best response's value minus the value of the game to its
     seat (half of NashConv): zero for an equilibrium, positive for any other policy.
     """
-    task, sight = task_and_sight(env)
-    game = task.game
+    game = as_task(env).game
     require_two_players(game)
     gains = []
     for seat in (0, 1):
-        chosen = convert(policy, game, seat, exact, Reading(sight=sight))
+        chosen = read_player(policy, env, seat, Reading(exact=exact))
         against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
@@ -298,3 +283,44 @@ def require_two_players(game: Game) -> None:
     """
     if game.num_players != 2 or not game.zero_sum:
         raise InputError(f"game must be zero-sum with two players, got {game!r}")
+
+
+def is_toured(task: Task) -> bool:
+    """Return whether a tour scores policies in this task: its states are too many for arrays."""
+    return task.game.num_players == 1 and not has_few_states(task.game)
+
+
+@cached
+def tour_of(agent: Policy, task: Task) -> Tour:
+    """Return the exact figures of an agent, from one pass that calls it once for each state met.
+
+    Args:
+        agent: the agent's policy.
+        task: game, seat and opponents.
+
+    Raises:
+        SizeError: if the policy is uniformly random play, which reaches all states, too many for a
+            tour.
+        ValueError: if the game has no tours, or the policy returns no actions or depends on more
+            than the state.
+        ArithmeticError: if the mean and the regret do not add up to the optimum, which is a bug.
+    """
+    if agent.fold == "mean" and not has_few_states(task.game):
+        raise SizeError(
+            f"decisions must be fewer than those of {agent.name} play in {task.game!r}, of which "
+            "values and the standard deviation are computed"
+        )
+    solution = solve(task)
+    choose = None if agent.fold == "best" else agent.choices
+    tour = sweeps_of(task.game).tour(choose, solution.found, agent.roundings)
+    if tour is None:
+        require_few_states(task.game)
+        raise InputError(f"game must have tours, got {task.game!r}")
+    lost = sum(next(iter(tour.regrets.values())).values())
+    off = abs(tour.mean + lost - float(solution.value))
+    if off > _CLOSE * max(map(abs, task.game.payoff_range)):
+        raise ArithmeticError(
+            f"mean and regret must add up to the optimum {float(solution.value)!r}, got "
+            f"{tour.mean!r} and {lost!r}: this is a bug of exactdice, please report it"
+        )
+    return tour

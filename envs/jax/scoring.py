@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...baselines import Task, score
-from ...baselines.policies.preferences import choose
+from ...baselines.policies.networks import choose
 from ...core import FloatArray, InputError
 from ...core.positions import states_of
 from ..api.encoding import EncodingName

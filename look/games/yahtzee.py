@@ -8,7 +8,7 @@ import numpy as np
 from ...baselines import Score, Task, solve
 from ...baselines.cache import cached
 from ...baselines.scoring.summary import quoted
-from ...baselines.solving.touring import tour_of
+from ...baselines.solving.solver import tour_of
 from ...core import FloatArray, InputError, IntArray
 from ...games import Yahtzee
 from ...games.yahtzee.card import ENOUGH, has_box

@@ -8,8 +8,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch as th
-from exactdice.baselines.policies import fixed_point
-from exactdice.baselines.policies.fixed_point import FixedPointNetwork
+from exactdice.baselines.policies import networks
+from exactdice.baselines.policies.networks import FixedPointNetwork
 from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.games import Yahtzee
 from sb3_contrib import MaskablePPO
@@ -101,7 +101,7 @@ def test_no_tangent_is_near_the_middle_of_two_integers():
     arguments = np.arange(-(8 << 10), (8 << 10) + 1) / 2**10
     exact = np.tanh(arguments) * 2**12
     assert np.abs(exact - np.floor(exact) - 0.5).min() > 1e-6
-    assert np.array_equal(fixed_point._tangents(), -fixed_point._tangents()[::-1])
+    assert np.array_equal(networks._tangents(), -networks._tangents()[::-1])
 
 
 @pytest.mark.usefixtures("large")

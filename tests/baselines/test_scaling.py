@@ -150,10 +150,6 @@ def test_a_policy_that_is_no_law_is_refused_and_named_if_it_was_not():
     task = Task(Greed(10, 3))
     with pytest.raises(exactdice.InputError, match="sum to 1, got 2 in state 0"):
         exactdice.score(Doubled(), task)
-    Doubled.law = Doubled.probabilities
-    with pytest.raises(exactdice.InputError, match=r"no method law, as Doubled has: rename it"):
-        exactdice.score(Doubled(), task)
-    del Doubled.law
     best = exactdice.score("optimal", task)
     figures = best.optimum + 1e-3, best.optimum, best.random
     with pytest.raises(ArithmeticError, match="its probabilities in state 0 are not a law") as got:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, score, solve
-from exactdice.baselines.solving.touring import tour_of
+from exactdice.baselines.solving.solver import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
 from exactdice.look import agents, page
