@@ -1,6 +1,5 @@
 """Exact computation: the optimum of a game, and the value and score of any policy."""
 
-from .keywords import make_game, make_task
 from .policies.door import Reading, Sight, register_converter
 from .policies.kinds import Policy, PolicyFunction, PolicyLike
 from .policies.names import (
@@ -33,7 +32,7 @@ from .solving.solver import (
     outcome_distribution,
     solve,
 )
-from .task import Task, as_task, register_environment, task_and_sight
+from .task import Task, as_task, make_game, make_task, register_environment, task_and_sight
 
 __all__ = [
     "LOGGED",

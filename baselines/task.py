@@ -1,5 +1,6 @@
 """Tasks: a game, the agent's seat in it, and fixed policies for all other players."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,11 +10,13 @@ import numpy as np
 
 from ..core import (
     FLOATS,
+    GAMES,
     Arithmetic,
     Array,
     FloatArray,
     Game,
     InputError,
+    KeywordError,
     Stage,
     frozen,
 )
@@ -22,7 +25,7 @@ from ..core.positions import states_of
 from ..core.presentation import present
 from ..core.sweeps import sweeps_of
 from ..core.types import Start
-from ..core.words import listed, plural
+from ..core.words import listed, meant, plural
 from .cache import cached
 from .policies.door import Sight, label, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
@@ -236,12 +239,12 @@ Inspect: TypeAlias = Callable[[Any], tuple[Task, Sight]]
 _INSPECTORS: dict[str, Inspect] = {}
 
 
-def register_environment(package: str, inspect: Inspect) -> None:
+def register_environment(package: str, inspector: Inspect) -> None:
     """Register the function that gives task and sight of environments from a package.
 
     The package "str" stands for ids.
     """
-    _INSPECTORS[package] = inspect
+    _INSPECTORS[package] = inspector
 
 
 def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
@@ -273,3 +276,66 @@ def as_task(env: Any) -> Task:
         ValueError: if a wrapper of the environment changes the game.
     """
     return task_and_sight(env)[0]
+
+
+def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
+    """Build a task from the keywords of an environment.
+
+    Args:
+        game: name of the game.
+        seat: the agent's seat.
+        keywords: the game's own, and its ``opponent_keyword``: a policy, a list of policies, or a
+            text of several names with commas between them.
+
+    Raises:
+        KeywordError: if a keyword is not one of the game's.
+        ValueError: if a value is out of range.
+    """
+    rules = GAMES[game]
+    opponents = keywords.pop(rules.opponent_keyword, None)
+    played = make_game(game, ("seat", rules.opponent_keyword), **keywords)
+    if opponents is None:
+        return Task(played, seat, rules.default_opponent)
+    if played.num_players == 1:
+        raise InputError(
+            f"{rules.opponent_keyword} must be left out, as there is one player, got {opponents!r}"
+        )
+    if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
+        opponents = opponents.split(",")
+    return Task(played, seat, opponents)
+
+
+def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game:
+    """Build a game from its keywords.
+
+    Args:
+        game: name of the game.
+        others: further keywords of its environment, which the message lists.
+        keywords: the game's own.
+
+    Raises:
+        KeywordError: if a keyword is not one of the game's.
+        ValueError: if a value is out of range.
+    """
+    rules = GAMES[game]
+    known = inspect.signature(rules).parameters
+    unknown = next((name for name in keywords if name not in known), None)
+    if unknown is not None:
+        names = ", ".join([*others, *known])
+        raise KeywordError(
+            f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
+            + meant(unknown, [*others, *known])
+        )
+    plain = tuple((name, type(value), value) for name, value in sorted(keywords.items()))
+    if all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain):
+        made = _built(rules, plain)
+    else:
+        made = rules(**keywords)
+    require_attributes(made)
+    return made
+
+
+@cached
+def _built(rules: type[Game], plain: tuple[tuple[str, type, Any], ...]) -> Game:
+    """Build a game of names, types and values; the types tell 1 from 1.0 and True."""
+    return rules(**{name: value for name, _, value in plain})

@@ -8,7 +8,6 @@ In games with too many states for tables the policy is a network in fixed point,
 the same on every machine.
 """
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..policies.door import Reading, converted, label
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..policies.networks import FixedPointNetwork, NetworkPolicy
-from ..task import Task, task_and_sight
+from ..task import Task, make_game, task_and_sight
 from .certificate_file import CLAIMS, CertificateError, naming, read
 from .score import Score, score
 
@@ -136,22 +135,19 @@ def _compare(claims: dict[str, Any], result: Score) -> None:
 
 
 def _task(claims: dict[str, Any]) -> Task:
-    """Build the task that the claims name."""
-    rules, keywords = GAMES[claims["game"]], dict(claims["keywords"])
-    known = ["seat", rules.opponent_keyword, *inspect.signature(rules).parameters]
-    unknown = [name for name in keywords if name not in known]
-    if unknown:
-        raise InputError(f"must have keywords out of {', '.join(known)}, got {', '.join(unknown)}")
-    seat, opponents = keywords.pop("seat", 0), keywords.pop(rules.opponent_keyword, [])
+    """Build the task that the claims name; its opponents are known by name."""
+    keyword = GAMES[claims["game"]].opponent_keyword
+    keywords = {**claims["keywords"]}
+    seat, opponents = keywords.pop("seat", 0), keywords.pop(keyword, [])
     try:
-        game = rules(**keywords)
-        if game.num_players == 1 and rules.opponent_keyword in claims["keywords"]:
-            raise InputError(f"{rules.opponent_keyword} must be left out, as there is one player")
+        game = make_game(claims["game"], ("seat", keyword), **keywords)
+        if game.num_players == 1 and keyword in claims["keywords"]:
+            raise InputError(f"{keyword} must be left out, as there is one player")
         for opponent in opponents if isinstance(opponents, list) else [opponents]:
-            if isinstance(opponent, list | int | float):
-                raise InputError("opponents must be known by name, got an inline table")
             if not isinstance(opponent, str) or not is_policy_name(game, opponent):
-                raise InputError(f"opponents must be known by name, got {opponent!r}")
+                inline = isinstance(opponent, list | int | float)
+                got = "an inline table" if inline else repr(opponent)
+                raise InputError(f"opponents must be known by name, got {got}")
         return Task(game, seat, opponents)
     except InputError as error:
         raise InputError(f"must name a game and its keywords: {error}") from None

@@ -136,7 +136,7 @@ def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
-    """Read an array or a text after comparing its header with the size of the data."""
+    """Read an array or a text of a limited size; objects are not unpickled."""
     info = archive.getinfo(f"{name}.npy")
     if info.file_size > (LARGEST if name == "policy" else 4 * LONGEST):
         raise InputError(f"must be of a limited size, got {info.file_size:,} bytes of {name}")
@@ -189,8 +189,13 @@ def _claims(text: str) -> dict[str, Any]:
         raise InputError(f"must name a game out of {', '.join(GAMES)}, got {game!r}")
     if not isinstance(claims.get("keywords"), dict) or not isinstance(claims.get("policy"), str):
         raise InputError("must name the keywords of its game and its policy")
-    if "network" in claims:
-        _check_network(claims["network"])
+    match claims.get("network", {"units": [1], "activation": ""}):
+        case {"units": list() as units, "activation": str(), **rest} if not rest:
+            few = 1 <= len(units) <= MOST_LAYERS
+            if not few or not all(type(n) is int and 1 <= n <= MOST_UNITS for n in units):
+                raise InputError(f"must name the units of 1 to {MOST_LAYERS} layers of its network")
+        case _:
+            raise InputError("must name units and activation of its network")
     for name in CLAIMS:
         claimed: Any = claims.get(name)
         known = isinstance(claimed, int | float) and not isinstance(claimed, bool)
@@ -199,16 +204,6 @@ def _claims(text: str) -> dict[str, Any]:
     if unknown := claims.keys() - {*NAMES, *CLAIMS}:
         raise InputError(f"must claim {', '.join((*NAMES, *CLAIMS))} alone, got {min(unknown)}")
     return claims
-
-
-def _check_network(said: Any) -> None:
-    """Check the layers of a network: its numbers of units, and the function of the units."""
-    units = said.get("units") if isinstance(said, dict) else None
-    few = isinstance(units, list) and 1 <= len(units) <= MOST_LAYERS
-    if not few or not all(type(count) is int and 1 <= count <= MOST_UNITS for count in units or ()):
-        raise InputError(f"must name the units of 1 to {MOST_LAYERS} layers of its network")
-    if set(said) != {"units", "activation"} or not isinstance(said["activation"], str):
-        raise InputError("must name units and activation of its network")
 
 
 def _no_number(text: str) -> float:

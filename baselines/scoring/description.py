@@ -32,13 +32,14 @@ Occupancies and values come from the sweeps of ``solve``, ``evaluate`` and ``occ
 all figures are exact up to rounding.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray, Stage
+from ...core import FLOATS, Array, BoolArray, FloatArray, Game, IntArray, Stage
 from ...core.positions import legal_in
 from ..cache import cached
 from ..policies.kinds import UniformPolicy
@@ -57,80 +58,59 @@ CLOSE = 0.1
 _LN2 = 0.6931471805599453
 _LG2 = 0.3010299956639812
 
-#: The properties, in the order of a table.
-PROPERTIES = (
-    Figure("states", "states", "in which the agent may be to move", ",d"),
-    Figure("decisions", "decisions", "states with two legal actions or more", ",d"),
-    Figure("reachable_states", "reachable states", "that random play can visit", ",d"),
-    Figure("reachable_decisions", "reachable decisions", "that random play can visit", ",d"),
-    Figure("actions", "actions", "legal actions of a reachable decision, on average", ".2f"),
-    Figure("moves", "moves", "of the agent in a game, expected under optimal play", ".3f"),
-    Figure("random_moves", "moves, random play", "expected under random play", ".3f"),
-    Figure("forced", "forced moves", "share of moves with one legal action", ".2%"),
-    Figure("free", "free moves", "share of moves where all of several actions are optimal", ".2%"),
-    Figure("optimum", "optimum", "expected payoff of optimal play", ".6f"),
-    Figure("random", "random", "expected payoff of random play", ".6f"),
-    Figure("noise", "outcome noise", "standard deviation of the payoff of optimal play", ".4f"),
-    Figure("random_noise", "outcome noise, random play", "the same of random play", ".4f"),
-    Figure("gap", "action gap", "best less best worse action, mean over moves", ".4f"),
-    Figure("close", "close moves", "share of gaps below a tenth of the outcome noise", ".2%"),
-    Figure("rarity", "rarity", "of decisions in random play: 3 is one move of 1,000", ".3f"),
-    Figure("signal", "signal-to-noise", "of one action in a return of random play", ".4f"),
-    Figure("by_actions", "variance by actions", "share of a random return's variance", ".2%"),
-    Figure("bits", "bits a move", "entropy of the dice after an optimal action", ".3f"),
-)
+
+def _shown(label: str, meaning: str, format: str) -> Any:  # noqa: A002
+    """Give a field that is shown as a ``Figure``."""
+    return field(metadata={"shown": (label, meaning, format)})
 
 
 @dataclass(frozen=True)
 class Description:
     """Exact properties of a task; the module docstring has the formulas.
 
-    Attributes:
-        task: game, seat and opponents.
-        states: number of states in which the agent may be to move.
-        decisions: number of these with two legal actions or more.
-        reachable_states: number of states that random play visits.
-        reachable_decisions: number of decisions that random play visits.
-        actions: mean number of legal actions of reachable decisions; 0 if there are none.
-        moves: expected moves of the agent in a game under optimal play.
-        random_moves: the same under random play.
-        forced: share of moves under optimal play with one legal action.
-        free: share of moves under optimal play at decisions where every legal action is optimal.
-        optimum: expected payoff of optimal play.
-        random: expected payoff of random play.
-        noise: standard deviation of the payoff of optimal play.
-        random_noise: the same of random play.
-        gap: mean action gap, in payoff; None if all moves are forced or free.
-        close: share of gaps that are below a tenth of ``noise``; None as ``gap``.
-        rarity: mean negative logarithm of base 10 of the frequency of a decision among the moves of
-            random play, weighted by occupancy under optimal play and action gap; None as ``gap``.
-        signal: signal-to-noise of one action in a return of random play; None if that is constant,
-            up to the rounding of its mean.
-        by_actions: share of the variance of such a return that is due to the agent's actions; None
-            as ``signal``.
-        bits: mean entropy of the dice after an optimal action.
+    ``gap``, ``close`` and ``rarity`` are None if all moves are forced or free; ``signal`` and
+    ``by_actions`` if a return of random play is constant, up to the rounding of its mean;
+    ``actions`` is 0 if no decision can be reached.
     """
 
     task: Task = field(repr=False)
-    states: int
-    decisions: int
-    reachable_states: int
-    reachable_decisions: int
-    actions: float
-    moves: float
-    random_moves: float
-    forced: float
-    free: float
-    optimum: float
-    random: float
-    noise: float
-    random_noise: float
-    gap: float | None
-    close: float | None
-    rarity: float | None
-    signal: float | None
-    by_actions: float | None
-    bits: float
+    states: int = _shown("states", "in which the agent may be to move", ",d")
+    decisions: int = _shown("decisions", "states with two legal actions or more", ",d")
+    reachable_states: int = _shown("reachable states", "that random play can visit", ",d")
+    reachable_decisions: int = _shown("reachable decisions", "that random play can visit", ",d")
+    actions: float = _shown("actions", "legal actions of a reachable decision, on average", ".2f")
+    moves: float = _shown("moves", "of the agent in a game, expected under optimal play", ".3f")
+    random_moves: float = _shown("moves, random play", "expected under random play", ".3f")
+    forced: float = _shown("forced moves", "share of moves with one legal action", ".2%")
+    free: float = _shown(
+        "free moves", "share of moves where all of several actions are optimal", ".2%"
+    )
+    optimum: float = _shown("optimum", "expected payoff of optimal play", ".6f")
+    random: float = _shown("random", "expected payoff of random play", ".6f")
+    noise: float = _shown(
+        "outcome noise", "standard deviation of the payoff of optimal play", ".4f"
+    )
+    random_noise: float = _shown("outcome noise, random play", "the same of random play", ".4f")
+    gap: float | None = _shown("action gap", "best less best worse action, mean over moves", ".4f")
+    close: float | None = _shown(
+        "close moves", "share of gaps below a tenth of the outcome noise", ".2%"
+    )
+    rarity: float | None = _shown(
+        "rarity", "of decisions in random play: 3 is one move of 1,000", ".3f"
+    )
+    signal: float | None = _shown(
+        "signal-to-noise", "of one action in a return of random play", ".4f"
+    )
+    by_actions: float | None = _shown(
+        "variance by actions", "share of a random return's variance", ".2%"
+    )
+    bits: float = _shown("bits a move", "entropy of the dice after an optimal action", ".3f")
+
+
+#: The properties, in the order of a table.
+PROPERTIES = tuple(
+    Figure(each.name, *each.metadata["shown"]) for each in fields(Description) if each.metadata
+)
 
 
 def describe(env: Any) -> Description:
@@ -150,99 +130,70 @@ def _describe(task: Task) -> Description:
     solution, uniform = solve(task), evaluate("random", task)
     best = outcomes(solution.policy, task, FLOATS)
     blind = outcomes(UniformPolicy(task.game), task, FLOATS)
-    known = _at_decisions(solution)
-    met, met_blindly = (games.visits.at(task.seat, known.states) for games in (best, blind))
+    states, legal, gaps = _swept(solution, _gaps)
+    met, met_blindly = (games.visits.at(task.seat, states) for games in (best, blind))
+    moves, random_moves = FLOATS.total(met), FLOATS.total(met_blindly)
     noise, random_noise = _noise(best.law, solution), _noise(blind.law, uniform)
-    signals: float = FLOATS.total(met_blindly * _spreads(uniform))
-    variance, random_moves = random_noise * random_noise, FLOATS.total(met_blindly)
+    signals: float = FLOATS.total(met_blindly * _swept(uniform, _spreads)[1])
+    variance = random_noise * random_noise
     varies = random_noise > FLOATS.tie(task.game) + uniform.error_bound
+
+    several, reached = legal > 1, met_blindly >= LEAST_CHANCE
+    reachable = int((several & reached).sum())
+    differ = several & np.isfinite(gaps)
+    weights, gaps = met[differ], gaps[differ]
+    critical, costs = FLOATS.total(weights), weights * gaps
+    rarities = -_log2(np.maximum(met_blindly[differ] / random_moves, LEAST_CHANCE))
     return Description(
         task=task,
-        **_counts(known.legal, met_blindly >= LEAST_CHANCE),
-        **_moves(known, met, met_blindly, noise),
+        states=len(legal),
+        decisions=int(several.sum()),
+        reachable_states=int(reached.sum()),
+        reachable_decisions=reachable,
+        actions=int(legal[several & reached].sum()) / max(reachable, 1),
+        moves=moves,
         random_moves=random_moves,
+        forced=FLOATS.total(met[~several]) / moves,
+        free=FLOATS.total(met[several & ~differ]) / moves,
         optimum=float(solution.value),
         random=float(uniform.value),
         noise=noise,
         random_noise=random_noise,
+        gap=FLOATS.total(costs) / critical if critical else None,
+        close=FLOATS.total(weights[gaps < CLOSE * noise]) / critical if critical else None,
+        rarity=FLOATS.total(costs * rarities) / FLOATS.total(costs) * _LG2 if critical else None,
         signal=sqrt(signals / random_moves / variance) if varies else None,
         by_actions=signals / variance if varies else None,
-        bits=_bits(solution, known.states, met) / FLOATS.total(met),
+        bits=_bits(solution, states, met) / moves,
     )
 
 
-def _counts(legal: IntArray, reached: BoolArray) -> dict[str, Any]:
-    """Count states and decisions, all and reachable, and the mean number of legal actions."""
-    several = legal > 1
-    reachable = int((several & reached).sum())
-    return {
-        "states": len(legal),
-        "decisions": int(several.sum()),
-        "reachable_states": int(reached.sum()),
-        "reachable_decisions": reachable,
-        "actions": int(legal[several & reached].sum()) / max(reachable, 1),
-    }
+def _gaps(game: Game, mask: BoolArray, expected: Array) -> tuple[Array, ...]:
+    """Count the legal actions, and give the best value less that of the best worse action."""
+    best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game))
+    second = np.where(mask & ~optimal, expected, -np.inf).max(axis=1)
+    return mask.sum(axis=1), best - second  # inf if no action is worse
 
 
-def _moves(
-    known: "_Known", met: FloatArray, met_blindly: FloatArray, noise: float
-) -> dict[str, Any]:
-    """Compute the properties of the moves of optimal play: their number, kinds, gaps and rarity."""
-    several = known.legal > 1
-    differ = several & np.isfinite(known.gaps)
-    weights, gaps = met[differ], known.gaps[differ]
-    moves, critical = FLOATS.total(met), FLOATS.total(weights)
-    costs = weights * gaps
-    rarities = -_log2(np.maximum(met_blindly[differ] / FLOATS.total(met_blindly), LEAST_CHANCE))
-    return {
-        "moves": moves,
-        "forced": FLOATS.total(met[~several]) / moves,
-        "free": FLOATS.total(met[several & ~differ]) / moves,
-        "gap": FLOATS.total(costs) / critical if critical else None,
-        "close": FLOATS.total(weights[gaps < CLOSE * noise]) / critical if critical else None,
-        "rarity": FLOATS.total(costs * rarities) / FLOATS.total(costs) * _LG2 if critical else None,
-    }
+def _spreads(_game: Game, mask: BoolArray, expected: Array) -> tuple[Array, ...]:
+    """Compute the variance of action values over the legal actions."""
+    count = mask.sum(axis=1)
+    means = np.where(mask, expected, 0.0).sum(axis=1) / count
+    away = np.where(mask, expected - means[:, None], 0.0)
+    return ((away * away).sum(axis=1) / count,)
 
 
-class _Known(NamedTuple):
-    """The agent's states in the order of a sweep, arrays of shape (state,)."""
-
-    states: IntArray
-    legal: IntArray  # number of legal actions
-    gaps: FloatArray  # best action value less the largest of the worse actions; inf if none is
-
-
-def _at_decisions(solution: Solution) -> _Known:
-    """Count the legal actions of the agent's states, and compute their action gaps."""
-
-    def look(mask: BoolArray, expected: Array) -> tuple[Array, ...]:
-        best, optimal = FLOATS.best(expected, mask, FLOATS.tie(solution.task.game))
-        second = np.where(mask & ~optimal, expected, -np.inf).max(axis=1)
-        return mask.sum(axis=1), best - second
-
-    return _Known(*_swept(solution, look))
-
-
-def _spreads(uniform: Evaluation) -> FloatArray:
-    """Compute the variance of action values over the legal actions, shape (state,)."""
-
-    def look(mask: BoolArray, expected: Array) -> tuple[Array, ...]:
-        count = mask.sum(axis=1)
-        means = np.where(mask, expected, 0.0).sum(axis=1) / count
-        away = np.where(mask, expected - means[:, None], 0.0)
-        return ((away * away).sum(axis=1) / count,)
-
-    return _swept(uniform, look)[1]
-
-
-def _swept(found: Evaluation, look: Any) -> list[Array]:
+def _swept(
+    found: Evaluation, look: Callable[[Game, BoolArray, Array], tuple[Array, ...]]
+) -> list[Array]:
     """Sweep once and collect the agent's states and the columns that ``look`` makes of them."""
     task = found.task
     columns: list[tuple[Array, ...]] = []
 
     def visit(stage: Stage, expected: Array) -> None:
         if stage.seat == task.seat:
-            columns.append((stage.states, *look(legal_in(task.game, stage), expected)))
+            seen = look(task.game, legal_in(task.game, stage), expected)
+            columns.append((stage.states, *seen))
 
     visit_action_values(task.game, visit, found.found, task.seat, FLOATS)
     return [np.concatenate(column) for column in zip(*columns, strict=True)]

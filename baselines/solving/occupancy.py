@@ -7,10 +7,9 @@ import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
-from ...core.contract import order_of
 from ...core.positions import legal_in, require_few_states
 from ...core.sizes import PIECE
-from ...core.sweeps import pays_early, sweeps_of
+from ...core.sweeps import pays_early
 from ..cache import cached
 from ..policies.called import CalledPolicy
 from ..policies.kinds import Policy
@@ -60,8 +59,6 @@ def play(
             illegal[int(stage.states[0])] = stage.states
         return legal
 
-    if sweeps_of(task.game).is_listed:
-        _ = order_of(task.game)  # before the initial law is used
     start = first_law(task, arithmetic).start
     return visits(task.game, decide, start, task.seat, arithmetic, law).mass
 

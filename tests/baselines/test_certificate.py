@@ -179,7 +179,7 @@ CHANGES = {
     ),
     "other keyword": (
         with_keyword(colour="red"),
-        "must have keywords out of seat, opponent, max_score.*got colour",
+        "Greed takes the keywords seat, opponent, max_score.*argument 'colour'",
     ),
     "million": (
         with_keyword(max_score=10**6),
