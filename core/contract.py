@@ -28,8 +28,7 @@ from .checks import (
     show_numbers,
 )
 from .errors import GameError, InputError
-from .game import Game
-from .identity import once_a_game
+from .game import Game, once_a_game
 from .sizes import check_memory
 from .types import Array, BoolArray, IntArray, Move, Order, frozen
 

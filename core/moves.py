@@ -26,8 +26,7 @@ from .arithmetic import FLOATS, Arithmetic, Values
 from .checks import range_of, roundings_between
 from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
 from .errors import GameError, SizeError
-from .game import Game
-from .identity import once_a_game
+from .game import Game, once_a_game
 from .positions import legal_moves, states_of
 from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
 
@@ -287,56 +286,27 @@ def extremes(game: Game, seat: int, arithmetic: Arithmetic) -> tuple[Array, Arra
         GameError: if a move breaks a rule, naming it.
     """
     low, high = (arithmetic.zeros(game.num_players, game.num_states) for _ in range(2))
-    known = np.zeros(
-        low.shape, dtype=bool
-    )  # in cycles some positions are met before they are known
-    stages = list(game.stages())
+    known = np.zeros(low.shape, dtype=bool)  # in cycles not all are known when they are met
+    in_order = [
+        (mover, states[b]) for mover, states in game.stages() for b in batches(game, states)
+    ]
     changed = True
     while changed:
         changed = False
-        for mover, states in reversed(stages):
-            for batch in batches(game, states):
-                rows, _, ways = list_moves(game, mover, states[batch], arithmetic)
-                paths = rows[ways.moves]
-                changed |= _extend(low, high, known, mover, states[batch], paths, ways, seat)
+        for mover, states in reversed(in_order):
+            rows, _, ways = list_moves(game, mover, states, arithmetic)
+            over = ways.effect.over[:, seat]
+            after = np.where(over, 0, ways.effect.seats), np.where(over, 0, ways.effect.states)
+            some = over | known[after]
+            paid, rows = ways.effect.payoffs[some, seat], rows[ways.moves[some]]
+            firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+            found = mover, states[rows[firsts]]
+            before = low[found].copy(), high[found].copy(), known[found].all()
+            for table, best in ((low, np.minimum), (high, np.maximum)):
+                ahead = np.where(over, 0, table[after])[some]
+                table[found] = best.reduceat(paid + ahead, firsts) if len(firsts) else []
+            known[found] = True
+            same = (low[found] == before[0]).all() and (high[found] == before[1]).all()
+            changed |= not (before[2] and same)
         changed &= game.has_cycles
     return low, high
-
-
-def _extend(
-    low: Array,
-    high: Array,
-    known: Array,
-    mover: int,
-    states: IntArray,
-    rows: IntArray,
-    ways: Ways,
-    seat: int,
-) -> bool:
-    """Renew the extremes of some states from those of the positions that follow.
-
-    Args:
-        low: the smallest payoffs, changed in place.
-        high: the largest payoffs, changed in place.
-        known: whether there are extremes, changed in place, shape (player, state).
-        mover: player to move in the states.
-        states: shape (state,).
-        rows: place of the state of each way, growing, shape (way,).
-        ways: of all moves from the states.
-        seat: the player who is paid.
-
-    Returns:
-        Whether an extreme has changed.
-    """
-    over = ways.effect.over[:, seat]
-    after = np.where(over, 0, ways.effect.seats), np.where(over, 0, ways.effect.states)
-    some = over | known[after]
-    rows, paid = rows[some], ways.effect.payoffs[some, seat]
-    firsts = np.flatnonzero(np.diff(rows, prepend=-1))
-    found = mover, states[rows[firsts]]
-    before = low[found].copy(), high[found].copy(), known[found].all()
-    for table, best in ((low, np.minimum), (high, np.maximum)):
-        ahead = np.where(over, 0, table[after])[some]
-        table[found] = best.reduceat(paid + ahead, firsts) if len(firsts) else table[found]
-    known[found] = True
-    return not (before[2] and (low[found] == before[0]).all() and (high[found] == before[1]).all())

@@ -6,8 +6,7 @@ import numpy as np
 
 from .contract import checked_mask
 from .errors import SizeError
-from .game import Game
-from .identity import once_a_game
+from .game import Game, once_a_game
 from .sizes import VARIABLE, limit_factor, show
 from .types import BoolArray, IntArray, Stage, frozen
 

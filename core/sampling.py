@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .checks import require_laws
-from .game import Game
-from .identity import once_a_game
+from .game import Game, once_a_game
 from .types import FloatArray, IntArray
 
 

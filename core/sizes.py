@@ -52,9 +52,8 @@ def check_states(game: Any, states: float, entries: float = 0) -> None:
         if isinstance(size, int) and not isinstance(size, bool)
     }
     name = max(above, key=lambda name: above[name])
-    raise SizeError(
-        f"{name} must be lower, got {show(sizes[name])}: {_rough(states)} states would take about "
-        f"{_memory(taken)}; {_limit()}"
+    _require_memory(
+        f"{name} must be lower, got {show(sizes[name])}: {_rough(states)} states", taken
     )
 
 
@@ -69,12 +68,8 @@ def check_exact(game: Any) -> None:
     Raises:
         SizeError: if it would take more.
     """
-    taken = float(EXACT_STATE * game.num_states)
-    if taken > MEMORY * limit_factor():
-        raise SizeError(
-            f"game must be smaller to be solved exactly, got {game!r}: {game.num_states:,} states "
-            f"would take about {_memory(taken)}; {_limit()}"
-        )
+    said = f"game must be smaller to be solved exactly, got {game!r}: {game.num_states:,} states"
+    _require_memory(said, float(EXACT_STATE * game.num_states))
 
 
 def check_memory(name: str, count: int, each: float) -> None:
@@ -88,13 +83,11 @@ def check_memory(name: str, count: int, each: float) -> None:
     Raises:
         SizeError: naming the argument and the largest number within the limit.
     """
-    if min(count, LARGEST) * each <= MEMORY * limit_factor():
-        return
-    most = int(MEMORY * limit_factor() / each)
-    raise SizeError(
-        f"{name} must be at most {show(most)}, got {show(count)}: that would take about "
-        f"{_memory(min(count, LARGEST) * each)}; {_limit()}"
-    )
+    taken, limit = min(count, LARGEST) * each, MEMORY * limit_factor()
+    if taken > limit:
+        _require_memory(
+            f"{name} must be at most {show(int(limit / each))}, got {show(count)}: that", taken
+        )
 
 
 def check_array(what: str, game: Any, *shape: int) -> None:
@@ -108,11 +101,17 @@ def check_array(what: str, game: Any, *shape: int) -> None:
     Raises:
         SizeError: if the array would take more.
     """
-    size = 8.0 * prod(shape)
-    if size > MEMORY * limit_factor():
+    said = f"{what} must be of a smaller game, got {game!r}: numbers of shape {shape}"
+    _require_memory(said, 8.0 * prod(shape))
+
+
+def _require_memory(said: str, taken: float) -> None:
+    """Raise a ``SizeError``, which begins with a sentence, if bytes are more than the limit."""
+    limit = MEMORY * limit_factor()
+    if taken > limit:
         raise SizeError(
-            f"{what} must be of a smaller game, got {game!r}: numbers of shape {shape} would take "
-            f"about {_memory(size)}; {_limit()}"
+            f"{said} would take about {_memory(taken)}; the limit is {_memory(limit)} "
+            f"({VARIABLE}=none lifts it)"
         )
 
 
@@ -146,10 +145,6 @@ def limit_factor() -> float:
     if not factor > 0:
         raise SizeError(f"{VARIABLE} must be a number above 0 or none, got {text[:50]!r}")
     return factor
-
-
-def _limit() -> str:
-    return f"the limit is {_memory(MEMORY * limit_factor())} ({VARIABLE}=none lifts it)"
 
 
 def _memory(number: float) -> str:

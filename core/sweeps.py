@@ -27,8 +27,7 @@ import numpy as np
 from .arithmetic import FLOATS, Arithmetic, Values
 from .blocks import Blocks
 from .contract import require_moves
-from .game import Game
-from .identity import once_a_game
+from .game import Game, once_a_game
 from .listed import listed_blocks
 from .moves import Moves, expected_worth, list_ways, tabulate_moves
 from .positions import legal_moves, states_of
@@ -226,14 +225,13 @@ class FoldedSweeps(Sweeps):
     """
 
     @abstractmethod
-    def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
-        """Compute the values of a player that decides by the same fold in all states.
+    def folded(self, fold: Fold) -> Values | None:
+        """Compute the values of a player that decides by the same fold in all states, in floats.
 
         The sweep stores neither action values (``expected`` computes them) nor choices.
 
         Args:
             fold: the function of the values of the legal actions.
-            arithmetic: arithmetic of the values.
 
         Returns:
             The values, as from ``backward``; None if a sweep by the fold would be no faster.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
-from ...core.identity import once_a_game
+from ...core.game import once_a_game
 from ...core.positions import are_legal, first_actions, states_of
 from ...core.sizes import check_array
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy

@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ...core import FLOATS, Arithmetic, FloatArray, Game, Values, user_folder, write_file
+from ...core import Arithmetic, FloatArray, Game, Values, user_folder, write_file
 from ...core.sweeps import FoldedSweeps, sweeps_of
 from ...core.types import Fold
 
@@ -44,20 +44,18 @@ def folded(game: Game, fold: Fold, arithmetic: Arithmetic) -> Values | None:
     Args:
         game: the rules.
         fold: the function of the values of the legal actions.
-        arithmetic: the arithmetic of the values; only floats are stored.
+        arithmetic: the arithmetic of the values.
 
     Returns:
-        The values; None if the game has no such sweep.
+        The values; None if the game has no such sweep, or without rounding.
     """
     sweeps = sweeps_of(game)
-    if not isinstance(sweeps, FoldedSweeps):
+    if not isinstance(sweeps, FoldedSweeps) or not arithmetic.rounds:
         return None
-    if not arithmetic.rounds:
-        return sweeps.folded(fold, arithmetic)
     return _found(
         _title(game, fold),
         lambda numbers: sweeps.refolded(fold, numbers),
-        lambda: sweeps.folded(fold, FLOATS),
+        lambda: sweeps.folded(fold),
     )
 
 

@@ -5,7 +5,7 @@ contexts at a time, and calls ``decide`` with pieces of their states.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,54 +20,13 @@ from .turn import Later, best_choices, boxes_of, folded_turn, followed_turn, mea
 ASKED = 2**20
 
 
-class Swept(NamedTuple):
-    """The values of a turn in some contexts, from a backward sweep.
-
-    Attributes:
-        values: values by the number of rolls left, each array of shape (dice, context): floats, or
-            integers, which are the values times the scale.
-        scales: the scale for each number of rolls left; 1 in floats.
-        start: values before the first roll, shape (context,), floats or fractions.
-    """
-
-    values: list[Array]
-    scales: list[int]
-    start: Array
-
-    def at(self, left: IntArray, rolls: IntArray, places: IntArray, arithmetic: Arithmetic) -> Any:
-        """Return the values of some states, floats or fractions, shape (state,).
-
-        Args:
-            left: the rolls left in each state.
-            rolls: the index of the roll in each state.
-            places: the position of each state's context among the swept contexts.
-            arithmetic: the arithmetic of the sweep.
-        """
-        numbers = arithmetic.zeros(len(left))
-        for each, (values, scale) in enumerate(zip(self.values, self.scales, strict=True)):
-            own = left == each
-            numbers[own] = arithmetic.unscaled(values[rolls[own], places[own]], scale)
-        return numbers
-
-    def means(self, left: int, arithmetic: Arithmetic) -> Array:
-        """Return the mean value of keeping each multiset, shape (kept, context).
-
-        The next roll completes the dice; after it, ``left`` rolls are left.
-        """
-        if arithmetic.rounds:
-            return mean_of_rolls(self.values[left])
-        means = mean_of_rolls(self.values[left], whole=True)
-        fractions: Array = arithmetic.unscaled(means, self.scales[left] * FACES**DICE)
-        return fractions
-
-
 def swept_back(
     game: Yahtzee,
     columns: IntArray,
     later: Later,
     decide: Decide | Fold,
     arithmetic: Arithmetic,
-) -> Swept:
+) -> tuple[Array, Array]:
     """Compute the values of a turn in some contexts, from the last decision to the first roll.
 
     Args:
@@ -77,27 +36,24 @@ def swept_back(
         decide: turns action values into values of states (see ``types.Decide``), or a fold that
             does so alike in all states.
         arithmetic: the arithmetic of the values.
+
+    Returns:
+        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
+        shape (context,), floats or fractions.
     """
     if isinstance(decide, str):
-        values, start = _by_fold(game, columns, later, decide)
-        return Swept(list(values), [1] * len(values), start)
-    rolls = np.arange(ROLLS)
-    legal, worth, scale = boxes_of(game.contexts, columns[:, None], rolls, later, arithmetic)
-    whole, means = not arithmetic.rounds, None
-    found: list[Array] = []
-    scales: list[int] = []
+        return _by_fold(game, columns, later, decide)
+    legal, worth = boxes_of(game.contexts, columns[:, None], np.arange(ROLLS), later)
+    values = arithmetic.zeros(MORE + 1, ROLLS, len(columns))
+    means = arithmetic.zeros(KEEPS, len(columns))
     for left in range(MORE + 1):
-        if left:
-            means = mean_of_rolls(found[-1], whole)
-            unit = scales[-1] // scale * FACES**DICE if whole else 1
-            worth, scale = (worth * unit, scale * unit) if whole else (worth, scale)
+        numbers, scale = arithmetic.whole(np.concatenate([worth.ravel(), means.ravel()]))
+        whole = numbers[: worth.size].reshape(worth.shape), numbers[worth.size :]
         asked = _Asked(game, columns, left, legal, scale, arithmetic)
-        values, unit = arithmetic.whole(asked.backward(decide, worth, means))
-        found.append(values)
-        scales.append(scale * unit)
-    start = mean_of_rolls(found[-1], whole)[0]
-    every = scales[-1] * FACES**DICE if whole else 1
-    return Swept(found, scales, arithmetic.unscaled(start, every))
+        found = asked.backward(decide, whole[0], whole[1].reshape(means.shape))
+        values[left] = arithmetic.unscaled(found, scale)
+        means = mean_of_rolls(values[left])
+    return values, means[0]
 
 
 def _by_fold(
@@ -145,20 +101,20 @@ class _Asked(NamedTuple):
             scale = np.full(len(states), self.scale, self.arithmetic.dtype)
             yield piece, Stage(0, states, scale, mask.reshape(len(states), -1))
 
-    def backward(self, decide: Decide, worth: Array, means: Array | None) -> Array:
+    def backward(self, decide: Decide, worth: Array, means: Array) -> Array:
         """Return the values of the states, shape (dice, context).
 
         Args:
             decide: turns action values into values of states.
             worth: values of taking boxes, shape (context, dice, box).
-            means: values of keeping multisets, shape (kept, context); None if no roll is left.
+            means: values of keeping multisets, shape (kept, context); not used if no roll is left.
         """
         values = self.arithmetic.zeros(ROLLS, len(self.columns))
         for piece, stage in self._pieces():
             own = worth[piece]
             expected = self.arithmetic.zeros(*own.shape[:2], self.game.num_actions)
             expected[..., KEEPS:] = own
-            if means is not None:
+            if self.left:
                 expected[..., :KEEPS] = means[:, piece].T[:, None]
             decided = decide(stage, expected.reshape(len(stage.states), -1))
             values[:, piece] = decided.reshape(own.shape[:2]).T

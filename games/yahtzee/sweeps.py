@@ -69,11 +69,9 @@ class YahtzeeSweeps(FoldedSweeps):
         return known
 
     @override
-    def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
-        if not arithmetic.rounds:
-            return None
-        values = YahtzeeValues(self.game, arithmetic, fold)
-        fill(self.game, values.later, fold, arithmetic)
+    def folded(self, fold: Fold) -> Values | None:
+        values = YahtzeeValues(self.game, FLOATS, fold)
+        fill(self.game, values.later, fold, FLOATS)
         return values.frozen()
 
     @override
@@ -107,9 +105,9 @@ class YahtzeeSweeps(FoldedSweeps):
         if not isinstance(values, YahtzeeValues):
             return super().expected(seat, states, values, arithmetic)
         known, (contexts, left, rolls) = self.game.contexts, self.game.locate(states)
-        legal, worth, scale = boxes_of(known, contexts, rolls, values.later, arithmetic)
+        legal, worth = boxes_of(known, contexts, rolls, values.later)
         found = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
-        found[:, KEEPS:] = np.where(legal, arithmetic.unscaled(worth, scale), -np.inf)
+        found[:, KEEPS:] = np.where(legal, worth, -np.inf)
         for left_after in range(MORE):
             own = np.flatnonzero(left == left_after + 1)
             means = values.means(contexts[own], left_after)
@@ -199,7 +197,7 @@ def fill(
         arithmetic: the arithmetic of the values.
     """
     for columns in reversed(game.contexts.batches()):
-        later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
+        later.values[columns] = swept_back(game, columns, later, decide, arithmetic)[1]
         tell(len(game.contexts) - int(columns[0]), len(game.contexts), "beginnings of turns")
 
 
@@ -213,7 +211,7 @@ def agrees(game: Yahtzee, later: Later, fold: Fold) -> bool:
     for begin, end in pairwise(game.contexts.levels):
         first = int(rng.integers(begin, end))
         columns = np.arange(first, min(first + TOGETHER, end))
-        again = swept_back(game, columns, later, fold, FLOATS).start
+        _, again = swept_back(game, columns, later, fold, FLOATS)
         if not np.array_equal(again, later.values[columns]):
             return False
     return True

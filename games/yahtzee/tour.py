@@ -30,9 +30,9 @@ from ...core.types import Array, BoolArray, FloatArray, IntArray
 from .card import BOXES, ENOUGH, FIFTY, TOGETHER, UPPER_BONUS, YAHTZEE, Taken, has_box, points
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee
-from .passes import Swept, rolled
+from .passes import rolled
 from .presentation import title_of
-from .turn import Actions, Later, best_choices, followed_turn
+from .turn import Actions, Later, best_choices, followed_turn, mean_of_rolls
 from .values import YahtzeeValues
 
 #: Largest number of contexts from which taking a box leads to one given context: one for each box,
@@ -218,7 +218,7 @@ class _Turn:
         self._game, self._number, self._columns = game, number, columns
         self._later, self._tie = best.later, FLOATS.tie(game)
         self._holds = game.contexts.holds_fifty[columns]
-        self._best: Swept = best.turn(columns)
+        self._best = best.turn(columns)  # (rolls left, dice, context)
         allowed = game.contexts.allowed(columns, np.arange(ROLLS)[:, None])
         #: Whether a box may be taken, bool, shape (dice, box, context).
         self._boxes = has_box(allowed[:, None], np.arange(len(BOXES))[:, None])
@@ -244,7 +244,7 @@ class _Turn:
             choices = choose(left, grid, met[:, 0] > 0)
             moves = self._moves(left, choices)
             flow = met[moves.rolls, :, moves.columns].T * choices.chances
-            best = self._best.values[left][moves.rolls, moves.columns]
+            best = self._best[left, moves.rolls, moves.columns]
             wrong = np.flatnonzero(best - moves.values > self._tie)
             flow[3, wrong] = 0.0
             states = grid.states.ravel()[choices.places]
@@ -281,7 +281,7 @@ class _Turn:
         taken = self._game.contexts.take(contexts, rolls[takes], actions[takes] - KEEPS)
         worth[takes] = self._later.worth(contexts, taken)
         if left:
-            means = self._best.means(left - 1, FLOATS)
+            means = mean_of_rolls(self._best[left - 1])
             worth[keeps] = means[actions[keeps], columns[keeps]]
         illegal = np.flatnonzero(~legal)
         return _Moves(rolls, columns, actions, worth, keeps, takes, illegal, taken)

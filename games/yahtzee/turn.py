@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.arithmetic import EXACT
 from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray, frozen
 from .card import BOXES, YAHTZEE, Contexts, Taken, has_box, points
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
@@ -51,53 +51,42 @@ class Later(NamedTuple):
     values: Array
     centres: Array | None = None
 
-    def worth(self, columns: IntArray, taken: Taken) -> FloatArray:
-        """Return the values of taking boxes, float64, in the shape of ``taken``.
+    def worth(self, columns: IntArray, taken: Taken) -> Array:
+        """Return the values of taking boxes, in the shape of ``taken``.
 
         Args:
             columns: the contexts before the move; their shape is broadcast.
             taken: the next contexts and points of the boxes.
         """
-        after: FloatArray = self.values.take(taken.contexts)
-        if self.centres is None:
-            return after + taken.points
-        away = self.centres.take(taken.contexts) + taken.points - self.centres.take(columns)
-        return after + away * away
-
-    def whole(self, columns: IntArray, taken: Taken, arithmetic: Arithmetic) -> tuple[Array, int]:
-        """Return the values of taking boxes without rounding: integers, and their common scale."""
-        used, places = np.unique(taken.contexts, return_inverse=True)
-        places = places.reshape(taken.contexts.shape)
-        after, scale = arithmetic.whole(self.values[used])
-        if self.centres is None:
-            return after[places] + arithmetic.scaled(taken.points, scale), scale
-        both = np.concatenate([self.centres[used], self.centres[columns.ravel()]])
-        centres, unit = arithmetic.whole(both)
-        before = centres[len(used) :].reshape(columns.shape)
-        away = centres[: len(used)][places] + arithmetic.scaled(taken.points, unit) - before
-        return away * away * scale + after[places] * unit**2, scale * unit**2
+        paid: Array = taken.points
+        if self.centres is not None:
+            away = self.centres.take(taken.contexts) + taken.points - self.centres.take(columns)
+            paid = away * away
+        worth: Array = self.values.take(taken.contexts) + paid
+        return worth
 
 
-def mean_of_rolls(values: Array, whole: bool = False) -> Array:
+def mean_of_rolls(values: Array) -> Array:
     """Compute the mean, over the rolls that complete each kept multiset, of the values of the dice.
 
     Args:
-        values: values of the rolled multisets, shape (dice, context).
-        whole: whether to return integers, the means times 6^5.
+        values: values of the rolled multisets, floats or fractions, shape (dice, context).
 
     Returns:
         Means, shape (kept, context).
     """
     means = np.empty((KEEPS, values.shape[1]), dtype=values.dtype)
-    larger, more = values, dice().more
+    exact, more = values.dtype == object, dice().more
+    larger, scale = EXACT.whole(values) if exact else (values, 1)
     for size in range(DICE - 1, -1, -1):
         own = slice(FIRSTS[size], FIRSTS[size + 1])
         led_to = more[own].T - FIRSTS[size + 1]
         total = larger.take(led_to[0], axis=0)
         for faces in led_to[1:]:
             total += larger.take(faces, axis=0)
-        if whole:
-            larger, means[own] = total, total * FACES**size
+        if exact:
+            larger, scale = total, scale * FACES
+            means[own] = EXACT.unscaled(total, scale)
         else:
             larger = np.divide(total, FACES, out=means[own])
     return means
@@ -218,15 +207,15 @@ def folded_boxes(
         combine(found, worth, out=found)
     counts = np.tile(np.bitwise_count(known.still_open[columns]).astype(np.int64), (ROLLS, 1))
     wild = np.flatnonzero(points().five >= 0)
-    legal, worth, _ = boxes_of(known, columns, wild[:, None], later, FLOATS)
+    legal, worth = boxes_of(known, columns, wild[:, None], later)
     found[wild] = combine.reduce(np.where(legal, worth, neutral), axis=2)
     counts[wild] = legal.sum(axis=2)
     return found, counts
 
 
 def boxes_of(
-    known: Contexts, columns: IntArray, rolls: IntArray, later: Later, arithmetic: Arithmetic
-) -> tuple[BoolArray, Array, int]:
+    known: Contexts, columns: IntArray, rolls: IntArray, later: Later
+) -> tuple[BoolArray, Array]:
     """Return the boxes that rolls may take in contexts, jokers included, and their values.
 
     Args:
@@ -234,19 +223,16 @@ def boxes_of(
         columns: contexts, of any shape.
         rolls: rolls; their shape is broadcast with that of the contexts.
         later: the values of the contexts after the turn.
-        arithmetic: the arithmetic of the values.
 
     Returns:
-        Whether the roll may take a box, bool, shape (..., box); the value of taking it, of the same
-        shape, meaningless where the roll may not; and the scale of the values, 1 in floats.
+        Whether the roll may take a box, bool, shape (..., box), and the value of taking it, of the
+        same shape, meaningless where the roll may not.
     """
     boxes = np.arange(len(BOXES))
     legal = has_box(known.allowed(columns, rolls)[..., None], boxes)
     taken = known.take(columns[..., None], rolls[..., None], boxes)
     taken = taken._replace(contexts=np.where(legal, taken.contexts, len(known)))
-    if arithmetic.rounds:
-        return legal, later.worth(columns[..., None], taken), 1
-    return legal, *later.whole(columns[..., None], taken, arithmetic)
+    return legal, later.worth(columns[..., None], taken)
 
 
 def folded_turn(
@@ -303,7 +289,7 @@ def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -
     chosen = np.zeros(values.shape, dtype=np.uint8)
     for box, worth in reversed(list(worth_of_boxes(known, columns, later, -np.inf))):
         np.copyto(chosen, np.uint8(KEEPS + box), where=worth >= enough)
-    wild, (legal, worth, _) = _jokers(known, columns, later)
+    wild, (legal, worth) = _jokers(known, columns, later)
     good = legal & (worth >= enough[:, wild, :, None])
     chosen[:, wild] = KEEPS + good.argmax(axis=3)  # a multiset that is kept replaces it below
     order, parts = _parts()
@@ -319,13 +305,13 @@ def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -
 
 def _jokers(
     known: Contexts, columns: IntArray, later: Later
-) -> tuple[IntArray, tuple[BoolArray, FloatArray, int]]:
+) -> tuple[IntArray, tuple[BoolArray, FloatArray]]:
     """Return the six rolls of five of a kind, and the result of ``boxes_of`` for them.
 
     Joker rules change the points and the legal boxes of these rolls only.
     """
     wild = np.flatnonzero(points().five >= 0)
-    return wild, boxes_of(known, columns, wild[:, None], later, FLOATS)
+    return wild, boxes_of(known, columns, wild[:, None], later)
 
 
 def followed_turn(
@@ -346,7 +332,7 @@ def followed_turn(
     values = np.zeros(chosen.shape)
     for box, worth in worth_of_boxes(known, columns, later, -np.inf):
         np.copyto(values, worth, where=chosen == KEEPS + box)
-    wild, (_, worth, _) = _jokers(known, columns, later)
+    wild, (_, worth) = _jokers(known, columns, later)
     boxes = np.maximum(chosen[:, wild], KEEPS).astype(np.int64) - KEEPS
     values[:, wild] = np.take_along_axis(worth[None], boxes[..., None], axis=3)[..., 0]
     for left in range(1, len(values)):

@@ -20,8 +20,8 @@ from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start
 from .card import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
-from .passes import Swept, swept_back, swept_forward
-from .turn import Later, folded_turn
+from .passes import swept_back, swept_forward
+from .turn import Later, folded_turn, mean_of_rolls
 
 #: Number of contexts in one half of the cache for each game that is played at once.
 EACH = 2
@@ -177,21 +177,24 @@ class YahtzeeValues(YahtzeeNumbers):
         super().__init__(game, arithmetic, between)
         self.later = Later(between, centres)
         self._decide = decide
-        self._last: tuple[IntArray, Swept] | None = None
+        self._last: tuple[IntArray, Array] | None = None
 
-    def turn(self, columns: IntArray) -> Swept:
-        """Compute the turn in some contexts; the last result is cached for the next stage."""
+    def turn(self, columns: IntArray) -> Array:
+        """Compute the values of a turn, shape (rolls left, dice, context).
+
+        The last result is cached for the next stage.
+        """
         last = self._last  # another thread may replace it
         if last is None or not np.array_equal(last[0], columns):
-            swept = swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
-            last = self._last = columns, swept
+            values, _ = swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
+            last = self._last = columns, values
         return last[1]
 
     @override
     def _inside(
         self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
     ) -> Array:
-        values: Array = self.turn(columns).at(left, rolls, places, self._arithmetic)
+        values: Array = self.turn(columns)[left, rolls, places]
         return values
 
     def means(self, contexts: IntArray, left: int) -> Array:
@@ -202,9 +205,8 @@ class YahtzeeValues(YahtzeeNumbers):
         asked, places = np.unique(contexts, return_inverse=True)
         found = self._arithmetic.zeros(len(contexts), KEEPS)
         for first in range(0, len(asked), TOGETHER):
-            swept = self.turn(asked[first : first + TOGETHER])
+            means = mean_of_rolls(self.turn(asked[first : first + TOGETHER])[left])
             own = np.flatnonzero((places >= first) & (places < first + TOGETHER))
-            means = swept.means(left, self._arithmetic)
             found[own] = means[:, places[own] - first].T
         return found
 

@@ -29,9 +29,9 @@ def sweeps_made(monkeypatch):
     """Note the folds that are swept."""
     made, folded = [], YahtzeeSweeps.folded
 
-    def noted(self, fold, arithmetic=FLOATS):
+    def noted(self, fold):
         made.append(fold)
-        return folded(self, fold, arithmetic)
+        return folded(self, fold)
 
     monkeypatch.setattr(YahtzeeSweeps, "folded", noted)
     return made
