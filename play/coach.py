@@ -7,6 +7,7 @@ add up.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import floor
 
 from ..core import Game
 from ..core.presentation import present
@@ -55,6 +56,11 @@ class Unit:
     def shown(self, printed: Decimal) -> str:
         """Write a rounded number with its sign: "51.4 %"."""
         return f"{printed} {self.sign}"
+
+    def signed(self, number: float) -> str:
+        """Write a gain with its sign: "+1.2 %"."""
+        printed = self.rounded(number)
+        return f"{'+' if printed > 0 else ''}{self.shown(printed)}"
 
     def lost(self, printed: Decimal) -> str:
         """Write the rounded loss of a move that is not best."""
@@ -137,16 +143,6 @@ def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
     return [*steps, f"Best: {words} ({unit.shown(unit.rounded(best.value))})."]
 
 
-def ranked(advice: Sequence[Advice], unit: Unit) -> list[tuple[Advice, str, str]]:
-    """List (move, value, loss in words), the best moves first."""
-    lines = []
-    for one in sorted(advice, key=lambda one: one.cost):
-        lost = unit.lost(given_away(advice, one.choice.action, unit))
-        cost = "the best" if one.cost < TIE else f"gives away {lost}"
-        lines.append((one, unit.shown(unit.rounded(one.value)), cost))
-    return lines
-
-
 def balance(session: Session, seat: int) -> dict[str, Decimal]:
     """Split a person's payoff into parts that add up as they are printed.
 
@@ -158,14 +154,8 @@ def balance(session: Session, seat: int) -> dict[str, Decimal]:
         The payoff "expected" at the start; the losses "given away" by moves, as the coach has
         printed them, a sum of at most 0; the "luck", which is the rest; and the "payoff".
     """
-    account, moves = session.account_of(seat), enumerate(session.actions)
-    unit, made = unit_of(session.task.game), len(session.actions)
-    each = (
-        given_away(session.advice(made - number), action, unit)
-        for number, action in moves
-        if session.moment(number).seat == seat
-    )
-    lost = sum(each, unit.rounded(0))
+    account, unit = session.account_of(seat), unit_of(session.task.game)
+    lost = sum((one.printed for one in steps(session) if one.seat == seat), unit.rounded(0))
     expected, payoff = unit.rounded(account.expected), unit.rounded(account.payoff)
     luck = payoff - expected + lost
     return {"expected": expected, "given away": -lost + 0, "luck": luck, "payoff": payoff}
@@ -203,7 +193,8 @@ class Step:
         grade: its grade; empty if no move gave anything away.
         cost: the value of the best move minus that of the move.
         average: the mean of the cost over all legal moves.
-        lost: the loss as printed; empty if the move is best.
+        printed: the cost, rounded.
+        lost: the loss in words; empty if the move is best.
     """
 
     number: int
@@ -213,32 +204,39 @@ class Step:
     grade: str
     cost: float
     average: float
+    printed: Decimal
     lost: str
 
 
 def steps(session: Session) -> list[Step]:
     """Describe each move of the persons so far."""
-    unit, made = unit_of(session.task.game), len(session.actions)
-    return [_step(session, number, unit, session.actions[number]) for number in range(made)]
+    return [_step(session, number) for number in range(len(session.actions))]
 
 
-def _step(session: Session, number: int, unit: Unit, action: int) -> Step:
+def _step(session: Session, number: int) -> Step:
+    unit, action = unit_of(session.task.game), session.actions[number]
     advice = session.advice(len(session.actions) - number)
-    made = made_of(advice, action)
+    made, printed = made_of(advice, action), given_away(advice, action, unit)
     return Step(
         number,
         session.moment(number).seat,
         made.choice.words,
         verdict(advice, action, unit),
-        made.grade if is_decision(advice) else "",
+        grade_of(advice, action),
         made.cost,
         sum(one.cost for one in advice) / len(advice),
-        "" if made.cost < TIE else unit.lost(given_away(advice, action, unit)),
+        printed,
+        "" if made.cost < TIE else unit.lost(printed),
     )
 
 
-def accuracy(lost: float, average: float) -> float | None:
-    """Return the share of what random moves lose that a person's moves kept.
+def grade_of(advice: Sequence[Advice], action: int) -> str:
+    """Return the grade of a move; empty if no move gives anything away."""
+    return made_of(advice, action).grade if is_decision(advice) else ""
+
+
+def accuracy(lost: float, average: float) -> str:
+    """Write the share of what random moves lose that a person's moves kept, rounded down: "87 %".
 
     With c_k the cost of move k and m_k the mean cost of the legal moves before it,
 
@@ -248,12 +246,9 @@ def accuracy(lost: float, average: float) -> float | None:
 
     Args:
         lost: the first sum.
-        average: the second sum.
-
-    Returns:
-        The share; None if there was no decision.
+        average: the second sum; without a decision it is 0, and the text is empty.
     """
-    return None if average < TIE else max(0.0, 1 - lost / average)
+    return "" if average < TIE else f"{floor(100 * max(0.0, 1 - lost / average))} %"
 
 
 def costliest(made: list[Step]) -> list[Step]:

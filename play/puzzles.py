@@ -12,7 +12,6 @@ number of legal moves and g the loss of the best move that is not optimal (``Adv
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 
@@ -191,28 +190,18 @@ class Practice:
         self.puzzle, self.tried = next(self._left, None), None
 
     @property
-    def solved(self) -> int:
-        """The number of puzzles whose best move was found."""
-        return sum(cost < TIE for cost in self._costs)
-
-    @property
     def answered(self) -> int:
         """The number of puzzles that were answered."""
         return len(self._costs)
 
     @property
-    def lost(self) -> Decimal:
-        """Mean loss of the answers, rounded as it is printed."""
-        mean = sum(self._costs) / len(self._costs) if self._costs else 0.0
-        return unit_of(self.game).rounded(mean)
-
-    @property
     def score(self) -> str:
         """The score so far in a sentence; empty before the first answer."""
-        if not self.answered:
+        if not self._costs:
             return ""
-        lost = unit_of(self.game).shown(self.lost)
-        return f"{self.solved} of {self.answered} solved; {lost} given away per puzzle."
+        unit, solved = unit_of(self.game), sum(cost < TIE for cost in self._costs)
+        lost = unit.shown(unit.rounded(sum(self._costs) / self.answered))
+        return f"{solved} of {self.answered} solved; {lost} given away per puzzle."
 
 
 def practice_of(game: Game, of: str, level: str, seed: int) -> Practice:

@@ -67,11 +67,6 @@ class GameRecord:
         """Whether all players are persons."""
         return self.against == PERSON.name
 
-    @property
-    def against_nobody(self) -> "GameRecord":
-        """The same game against its default opponents."""
-        return replace(self, against=None)
-
     @cached_property
     def task(self) -> Task:
         """The decision process of the person.

@@ -5,32 +5,33 @@ the word "none" turns recording off. The reader skips a damaged line and reports
 changed or removed.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
-from ..agents.runs.reading import checked
+from pydantic import BaseModel
+
+from ..agents.runs.reading import STRICT
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
 from .advice import is_decision, seen_at
-from .coach import accuracy, costliest, steps, unit_of
+from .coach import POINTS, WINS, accuracy, costliest, steps, unit_of
 from .levels import rivals
 from .record import GameRecord
 from .session import Session
 
 VARIABLE = "EXACTDICE_DATA"
 FILE = "games.jsonl"
-KIND = "exactdice game"  # marks the lines
+RECENT = 10  # games of a recent total
 
 
-@checked
-class KeptGame:
+class KeptGame(BaseModel):
     """A finished game, as the file records it.
 
     Attributes:
-        when: time of its end in UTC, in ISO 8601.
+        kind: marks the lines of the file.
+        when: time of its end in UTC.
         title: the game with its keywords, in words.
         rivals: the other players, in words; empty if there were none.
         link: the game as the part of an address behind the # (``GameRecord.link``).
@@ -44,7 +45,10 @@ class KeptGame:
         worst: the observation and the loss of each of the costliest moves.
     """
 
-    when: str
+    model_config = STRICT
+
+    kind: Literal["exactdice game"] = "exactdice game"
+    when: datetime
     title: str
     rivals: str
     link: str
@@ -57,46 +61,25 @@ class KeptGame:
     payoff: float
     worst: tuple[tuple[tuple[int, ...], float], ...]
 
-    @property
-    def accuracy(self) -> float | None:
-        """Share of the loss of random moves that the person avoided (``coach.accuracy``)."""
-        return accuracy(self.lost, self.average)
 
+def figures(games: Sequence[KeptGame]) -> dict[str, Any]:
+    """Return the figures of several games of one kind, as they are printed.
 
-@dataclass(frozen=True)
-class Total:
-    """Totals and means over several games.
-
-    Attributes:
-        games: the games, the oldest first.
+    Returns:
+        The number of "games" and of "decisions", what a decision has "lost" on average, the
+        "accuracy" (``coach.accuracy``), and the mean "luck" and "payoff" of a game.
     """
-
-    games: Sequence[KeptGame]
-
-    @property
-    def decisions(self) -> int:
-        """The number of decisions."""
-        return sum(one.decisions for one in self.games)
-
-    @property
-    def lost(self) -> float:
-        """Mean loss of a decision."""
-        return sum(one.lost for one in self.games) / max(1, self.decisions)
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of the loss of random moves that the person avoided, over all games."""
-        return accuracy(sum(one.lost for one in self.games), sum(one.average for one in self.games))
-
-    @property
-    def luck(self) -> float:
-        """Mean luck of a game."""
-        return sum(one.luck for one in self.games) / max(1, len(self.games))
-
-    @property
-    def payoff(self) -> float:
-        """Mean payoff of a game."""
-        return sum(one.payoff for one in self.games) / max(1, len(self.games))
+    unit = POINTS if games[0].points else WINS
+    decisions, lost = sum(one.decisions for one in games), sum(one.lost for one in games)
+    payoff = sum(one.payoff for one in games) / len(games)
+    return {
+        "games": len(games),
+        "decisions": decisions,
+        "lost": unit.shown(unit.rounded(lost / max(1, decisions))),
+        "accuracy": accuracy(lost, sum(one.average for one in games)),
+        "luck": unit.signed(sum(one.luck for one in games) / len(games)),
+        "payoff": unit.shown(unit.rounded(payoff)),
+    }
 
 
 def path_of_games() -> Path | None:
@@ -112,18 +95,18 @@ def kept_game(session: Session, record: GameRecord) -> KeptGame:
     seen = [tuple(seen_at(game, session.task.seat, state).tolist()) for state in states]
     deciding = [session.advice(len(made) - one.number) for one in made]
     return KeptGame(
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        present(game).heading,
-        ", ".join(one.title for one in rivals(session.task)),
-        record.after(session).link,
-        session.task.seat,
-        not unit_of(game).ends,
-        sum(is_decision(advice) for advice in deciding),
-        sum(one.cost for one in made),
-        sum(one.average for one in made),
-        account.luck,
-        account.payoff,
-        tuple(zip(seen, (one.cost for one in costliest(made)), strict=True)),
+        when=datetime.now(UTC).replace(microsecond=0),
+        title=present(game).heading,
+        rivals=", ".join(one.title for one in rivals(session.task)),
+        link=record.after(session).link,
+        seat=session.task.seat,
+        points=not unit_of(game).ends,
+        decisions=sum(is_decision(advice) for advice in deciding),
+        lost=sum(one.cost for one in made),
+        average=sum(one.average for one in made),
+        luck=account.luck,
+        payoff=account.payoff,
+        worst=tuple(zip(seen, (one.cost for one in costliest(made)), strict=True)),
     )
 
 
@@ -140,7 +123,7 @@ def keep(game: KeptGame, path: Path | None) -> None:
     if path is None:
         return
     try:
-        append(path, (json.dumps({"kind": KIND, **asdict(game)}) + "\n").encode())
+        append(path, f"{game.model_dump_json()}\n".encode())
     except WriteError as error:
         raise WriteError(f"This game is not in your statistics: {error}.") from None
 
@@ -165,29 +148,45 @@ def read_games(path: Path | None) -> tuple[list[KeptGame], list[str]]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                games.append(_read(line))
-            except (ValueError, TypeError, KeyError, RecursionError):
+                games.append(KeptGame.model_validate_json(line))
+            except ValueError:
                 damaged.append(f"Line {number} of {path} is damaged and was passed over.")
     return games, damaged
 
 
-def _read(line: bytes) -> KeptGame:
-    """Return the game that a line records.
-
-    Raises:
-        ValueError: if the line is no record of a game, or a number is missing or of another type.
-        TypeError: if a part of the record is of another type.
-    """
-    content = json.loads(line)
-    if not isinstance(content, dict) or content.pop("kind", None) != KIND:
-        raise ValueError("another kind")
-    worst = tuple((tuple(map(int, seen)), float(cost)) for seen, cost in content.pop("worst"))
-    game = KeptGame(**content, worst=worst)
-    datetime.fromisoformat(game.when)
-    return game
-
-
-def by_title(games: Sequence[KeptGame]) -> dict[str, Total]:
+def by_title(games: Sequence[KeptGame]) -> dict[str, list[KeptGame]]:
     """Group games by title; the title of the latest game comes first."""
     titles = dict.fromkeys(one.title for one in reversed(games))
-    return {title: Total([one for one in games if one.title == title]) for title in titles}
+    return {title: [one for one in games if one.title == title] for title in titles}
+
+
+def statistics_view() -> dict[str, Any]:
+    """Return the statistics of all kept games, as the page and the terminal show them.
+
+    Raises:
+        InputError: if the file cannot be read.
+    """
+    path = path_of_games()
+    games, damaged = read_games(path)
+    return {
+        "file": "" if path is None else str(path),
+        "damaged": damaged,
+        "games": [
+            {
+                "title": title,
+                "all": figures(own),
+                "recent": figures(own[-RECENT:]) if len(own) > RECENT else None,
+                "series": [
+                    {
+                        "when": one.when.isoformat(),
+                        "rivals": one.rivals,
+                        "link": one.link,
+                        "lost": one.lost / max(1, one.decisions),
+                        "words": figures([one]),
+                    }
+                    for one in own
+                ],
+            }
+            for title, own in by_title(games).items()
+        ],
+    }

@@ -1,109 +1,48 @@
-"""A person's game in the terminal, or through a pipe."""
+"""A person's games, puzzles and statistics in the terminal, or through a pipe."""
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from textwrap import wrap
 
-from rich.columns import Columns
-from rich.console import Console
-from rich.text import Text
-
-from ..core import InputError, Row, Table, WriteError
+from ..core import InputError, Table, WriteError
 from ..core.presentation import present
 from ..core.progress import shown_progress
 from ..core.words import listed, printable, typed
-from .advice import Advice, Choice
-from .coach import Unit, balance_in_words, result, unit_of, verdict
-from .levels import rivals
+from .advice import Advice
+from .coach import balance_in_words, result, unit_of, verdict
+from .levels import agent_of, rivals
+from .puzzles import Practice, Puzzle, level_of, practice_of
 from .record import SEEDS, GameRecord, free_path
-from .replies import possible, understand, written
-from .session import Session
-from .statistics import keep, kept_game, path_of_games
-from .text import ASCII, UNICODE, board, listing, ranking, rules, told
-
-#: Returns the reply to a question; raises EOFError at the end of the input.
-Ask = Callable[[str], str]
+from .statistics import keep, kept_game, path_of_games, statistics_view
+from .text import Screen, possible, rules, told_moves, understand, written
 
 PATIENCE = 1.0  # seconds until a long computation is shown
-MANY = 6  # a longer list of moves is laid out in columns
+#: Commands at the question for a move, by the words for them.
 COMMANDS = {
-    word: name
-    for name, words in {
-        "undo": ("u", "undo"),
-        "hint": ("h", "hint", "coach"),
-        "quit": ("q", "quit", "exit"),
-        "help": ("?", "help"),
-    }.items()
-    for word in words
+    **dict.fromkeys(("u", "undo"), "undo"),
+    **dict.fromkeys(("h", "hint", "coach"), "hint"),
+    **dict.fromkeys(("q", "quit", "exit"), "quit"),
+    **dict.fromkeys(("?", "help"), "help"),
+}
+#: Words that leave where no game is to be saved.
+LEAVE = ("q", "quit", "exit", "n", "no")
+#: The columns of the statistics, by figure.
+COLUMNS = {
+    "games": "games",
+    "decisions": "decisions",
+    "lost": "lost a decision",
+    "accuracy": "accuracy",
+    "luck": "luck a game",
+    "payoff": "result a game",
 }
 
 
-class Screen:
-    """Prints on the terminal, or into a pipe, and asks there.
-
-    Args:
-        ask: asks for a reply in place of the terminal.
-    """
-
-    def __init__(self, ask: Ask | None = None) -> None:
-        self._console = Console(highlight=False)
-        self._signs = ASCII if self._console.options.ascii_only else UNICODE
-        for stream in (sys.stdin, sys.stdout):
-            if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
-                stream.reconfigure(errors="backslashreplace")
-        self.ask: Ask = ask or (input if sys.stdin.isatty() else self._read)
-
-    def _read(self, prompt: str) -> str:
-        """Read a line from a pipe, and print it behind the question."""
-        line = sys.stdin.readline()
-        if not line:
-            raise EOFError
-        self.draw(prompt + printable(line.strip()))
-        return line
-
-    def say(self, words: str, style: str | None = None) -> None:
-        """Print a sentence, wrapped with an indent."""
-        width = self._console.width
-        for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
-            self.draw(line, style)
-
-    def draw(self, line: str, style: str | None = None) -> None:
-        """Print a line without wrapping, such as a command to copy."""
-        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
-
-    def board(self, rows: Sequence[Row]) -> None:
-        """Draw a board."""
-        for line in board(rows, self._signs):
-            self.draw(line)
-
-    def moves(self, choices: Sequence[Choice], *, short: bool) -> None:
-        """List legal moves, in columns if there are many."""
-        lines = listing(choices, short=short)
-        if len(lines) > MANY:
-            self._console.print(Columns(map(Text, lines), padding=(0, 2), column_first=True))
-        else:
-            self.draw("\n".join(lines))
-
-    def ranking(self, advice: Sequence[Advice], unit: Unit, before: Iterable[str] = ()) -> None:
-        """List the best moves with their values, each behind a text if ``before`` has one."""
-        texts = list(before)
-        for number, line in enumerate(ranking(advice, unit)):
-            self.draw(f"{texts[number] if texts else ''}{line}")
-
-    def table(self, table: Table) -> None:
-        """Print a table."""
-        table.show(self._console)
-
-
-def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -> bool:
+def play(record: GameRecord, path: Path | None = None) -> bool:
     """Play until the person leaves; an unfinished game is saved, even after Ctrl-C.
 
     Args:
         record: the game to start or to resume.
         path: file to save in, and at once, as a trial; None for a new file in the current folder.
-        ask: asks for a move; by default on the terminal.
 
     Returns:
         False if Ctrl-C ended the game, else True.
@@ -112,12 +51,7 @@ def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -
         ValueError: if an option is not one of the game's.
         WriteError: if the game cannot be saved.
     """
-    with shown_progress(PATIENCE):
-        session = record.session()
-    is_new = path is not None and not os.path.lexists(path)
-    if path is not None:  # nobody plays a game that cannot be saved
-        record.write(path, advice="; name another by --save")
-    terminal = Terminal(Screen(ask), record, session, path, is_new=is_new)
+    terminal = Terminal(record, path)
     try:
         terminal.run()
     except EOFError:
@@ -130,31 +64,21 @@ def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -
 
 
 class Terminal:
-    """A person's game on a console.
+    """A person's game on a console; the arguments and the errors are those of ``play``.
 
-    Args:
-        screen: prints everything, and asks for moves.
-        record: the options of the game.
-        session: the game, new or resumed.
-        path: file to save in; None for a new file in the current folder.
-        is_new: whether ``path`` was created for this game; then the file is removed at the end
-            unless it holds an unfinished game.
+    A file that was created for this game is removed at the end unless it holds an unfinished game.
     """
 
-    def __init__(
-        self,
-        screen: Screen,
-        record: GameRecord,
-        session: Session,
-        path: Path | None,
-        *,
-        is_new: bool = False,
-    ) -> None:
-        self._screen, self._is_new = screen, is_new
-        self._say, self._draw, self._ask = screen.say, screen.draw, screen.ask
-        self._record, self._session, self._path = record, session, path
-        self._coached = record.coach
-        self._unit = unit_of(session.task.game)
+    def __init__(self, record: GameRecord, path: Path | None) -> None:
+        with shown_progress(PATIENCE):
+            self._session = record.session()
+        self._record, self._path = record, path
+        self._is_new = path is not None and not os.path.lexists(path)
+        if path is not None:  # nobody plays a game that cannot be saved
+            record.write(path, advice="; name another by --save")
+        self._screen = Screen()
+        self._say, self._draw, self._ask = self._screen.say, self._screen.draw, self._screen.ask
+        self._unit = unit_of(self._session.task.game)
         self._left, self._counts = False, not record.together
 
     # -------------------------------------------------------------- the game
@@ -191,25 +115,25 @@ class Terminal:
     def _turn(self) -> None:
         """Ask until the person makes a move, takes one back, or leaves."""
         session = self._session
-        while True:
-            only = session.choices[0] if len(session.choices) == 1 else None
-            whose = f"{session.names[session.seat]}, " if session.together else ""
+        only = session.choices[0] if len(session.choices) == 1 else None
+        whose = f"{session.names[session.seat]}, " if session.together else ""
+        commands = {
+            "undo": self._undo,
+            "hint": self._hint,
+            "help": self._help,
+            "quit": self._quit,
+        }
+        done = False
+        while not done:
             reply = self._ask(f"{whose}your move{' (Enter will do)' if only else ''}: ")
             command = COMMANDS.get(reply.strip().casefold())
-            if command == "quit":
-                return self._quit()
-            if command == "undo":
-                if self._undo():
-                    return None
-            elif command == "hint":
-                self._hint()
-            elif command == "help":
-                self._help()
-            elif not reply.strip():
-                if only is not None:
-                    return self._session.move(only.action)
-            elif self._move(reply):
-                return None
+            if command is not None:
+                done = commands[command]()
+            elif reply.strip():
+                done = self._move(reply)
+            elif only is not None:
+                session.move(only.action)
+                done = True
 
     def _again(self) -> None:
         """Ask after the end of a game whether to play again."""
@@ -218,8 +142,7 @@ class Terminal:
         while True:
             reply = self._ask("again? (y: new dice, s: the same dice, u: take back, n: no) ")
             word = reply.strip().casefold()
-            command = COMMANDS.get(word)
-            if word in ("", "n", "no") or command == "quit":
+            if word in ("", *LEAVE):
                 self._forget()
                 self._left = True
                 return
@@ -230,7 +153,7 @@ class Terminal:
                 self._say("")
                 self._say(f"A new game, seed {seed}.")
                 return
-            if command == "undo":
+            if COMMANDS.get(word) == "undo":
                 self._undo()
                 return
             self._say("Type y, s, u or n.")
@@ -238,9 +161,8 @@ class Terminal:
     def _move(self, reply: str) -> bool:
         """Make the move that a reply means; return whether there is such a move."""
         session = self._session
-        on = written(session.scene.rows)
         try:
-            choice = understand(reply, session.choices, on)
+            choice = understand(reply, session.choices, written(session.scene.rows))
         except InputError as error:
             self._say(str(error))
             return False
@@ -257,13 +179,14 @@ class Terminal:
         self._say("Taken back. The same move again gets the same dice.")
         return True
 
-    def _quit(self) -> None:
-        """Leave, or go on if the game has to be saved and cannot be."""
+    def _quit(self) -> bool:
+        """Leave, or go on if the game has to be saved and cannot be; return True in any case."""
         try:
             self.leave()
         except OSError as error:
             self._left, why = False, printable(error.strerror or str(error))  # with no number
             self._say(f"Not saved: {why}. The end of the input leaves as well.")
+        return True
 
     def _save(self) -> None:
         path = self._path or free_path(self._record)
@@ -286,7 +209,7 @@ class Terminal:
         elif task.labels:
             place, others = task.seat + 1, printable(listed(one.title for one in rivals(task)))
             self._say(f"You are player {place} of {task.game.num_players}, against {others}.")
-        if self._coached:
+        if self._record.coach:
             self._say(f"The coach says what moves are worth: {self._unit.meaning}")
         self._say(
             "u takes a move back, h says what is best, q saves and leaves, ? tells the rules."
@@ -296,11 +219,9 @@ class Terminal:
         """Print the moves from the person's last one on, then the table or the end."""
         session, scene = self._session, self._session.scene
         self._say("")
-        own = bool(session.actions)  # whether the first event is the person's move
-        for number, event in enumerate(scene.events):
-            mine = own and number == 0
-            self._say(told(event, scene, own=mine))
-            if mine and self._coached:
+        for number, words in enumerate(told_moves(session)):
+            self._say(words)
+            if number == 0 and session.actions and self._record.coach:
                 self._judge()
         if not session.choices:
             return self._end()
@@ -314,7 +235,7 @@ class Terminal:
         """Print the result of the game and the coach's account of it, and keep the game once."""
         self._say("")
         self._say(result(self._session, self._unit), style="bold")
-        if self._coached:
+        if self._record.coach:
             for seat in self._session.persons:
                 who = f"Coach, {self._session.names[seat]}" if self._session.together else "Coach"
                 self._say(f"{who}: {balance_in_words(self._session, seat, self._unit)}")
@@ -336,13 +257,15 @@ class Terminal:
         if words := verdict(self._advice(before=1), self._session.actions[-1], self._unit):
             self._say(f"  coach: {words}", style="cyan")
 
-    def _hint(self) -> None:
-        """Print the best moves and their values."""
+    def _hint(self) -> bool:
+        """Print the best moves and their values; return False, as the person is to move yet."""
         advice = self._advice()
         self._say(f"What moves are worth: {self._unit.meaning}")
         self._screen.ranking(advice, self._unit)
+        return False
 
-    def _help(self) -> None:
+    def _help(self) -> bool:
+        """Print the rules and what can be typed; return False, as the person is to move yet."""
         choices = self._session.choices
         self._say(rules(self._session.task.game))
         self._say("Your moves:")
@@ -351,3 +274,113 @@ class Terminal:
         self._say("u takes the last move back: the same move again gets the same dice.")
         self._say("h shows the best moves and what each is worth.")
         self._say("q, or the end of the input, saves the game and leaves.")
+        return False
+
+
+def practise(record: GameRecord, level: str) -> None:
+    """Ask puzzles until the person leaves.
+
+    Args:
+        record: the game; its ``against`` is the player whose mistakes are asked.
+        level: as of ``puzzles``.
+
+    Raises:
+        ValueError: if an option is not one of the game's.
+    """
+    screen = Screen()
+    with shown_progress(PATIENCE):
+        game = replace(record, against=None).task.game
+        practice = practice_of(game, record.against or "", level, record.seed)
+    screen.say(f"{present(game).title}: find the best move. q leaves.", "bold")
+    screen.say(rules(game))
+    try:
+        while practice.puzzle is not None:
+            if not _answer(practice, practice.puzzle, screen):
+                break
+            with shown_progress(PATIENCE):
+                practice.go_on()
+        else:
+            screen.say("There is no other puzzle of this kind.")
+    except (EOFError, KeyboardInterrupt):
+        pass
+    screen.say(practice.score or "No puzzle answered.", "bold")
+
+
+def _answer(practice: Practice, puzzle: Puzzle, screen: Screen) -> bool:
+    """Show a puzzle, ask for a move and judge it; return whether the person goes on."""
+    rows, unit = puzzle.scene.rows, unit_of(practice.game)
+    choices = [one.choice for one in puzzle.advice]
+    screen.say("")
+    screen.say(f"Puzzle {practice.answered + 1}, {level_of(puzzle.advice)}:", "bold")
+    screen.board(rows)
+    screen.moves(choices, short=True)
+    while practice.tried is None:
+        reply = screen.ask("best move: ")
+        if reply.strip().casefold() in LEAVE:
+            return False
+        try:
+            practice.answer(understand(reply, choices, written(rows)).action)
+        except InputError as error:
+            screen.say(str(error))
+    screen.say(verdict(puzzle.advice, practice.tried, unit), "cyan")
+    screen.ranking(puzzle.advice, unit)
+    screen.say(f"{puzzle.words} {practice.score}")
+    return True
+
+
+def tell_statistics() -> None:
+    """Print the statistics of all kept games.
+
+    Raises:
+        InputError: if the file cannot be read.
+    """
+    screen, view = Screen(), statistics_view()
+    for game in view["games"]:
+        parts = {"all games": game["all"]}
+        if recent := game["recent"]:
+            parts[f"last {recent['games']}"] = recent
+        rows = [[name, *(part[key] for key in COLUMNS)] for name, part in parts.items()]
+        screen.table(Table(["", *COLUMNS.values()], rows, game["title"]))
+    for words in view["damaged"]:
+        screen.say(words)
+    if not view["games"]:
+        screen.say("No game yet: play one to its end, and it comes here.")
+    path = view["file"]
+    screen.say(
+        f"The games are in {path}." if path else "No games are kept: EXACTDICE_DATA is none."
+    )
+
+
+def watch(record: GameRecord, word: str) -> None:
+    """Show a game of an agent, move by move, with its law beside the values of the moves.
+
+    Args:
+        record: the game.
+        word: the agent (see ``agent_of``).
+
+    Raises:
+        ValueError: if an option is not one of the game's, or there is no such agent.
+    """
+    screen = Screen()
+    with shown_progress(PATIENCE):
+        agent = agent_of(word, record.task)
+        session = record.session(agent.title)
+    unit, game = unit_of(session.task.game), present(session.task.game)
+    screen.say(f"{game.title}, seed {session.seed}: {agent.title} plays. Enter goes on, q leaves.")
+    while True:
+        screen.say("")
+        for words in told_moves(session):
+            screen.say(words)
+        if not session.choices:
+            break
+        screen.board(session.scene.rows)
+        with shown_progress(PATIENCE):
+            advice, law = session.advice(), agent.law(session.now.state)
+        screen.ranking(advice, unit, law)
+        try:
+            if screen.ask("").strip().casefold() in LEAVE:
+                return
+        except (EOFError, KeyboardInterrupt):
+            return
+        session.move(agent.action(session))
+    screen.say(f"{session.ended.capitalize()}.", "bold")

@@ -1,14 +1,30 @@
-"""A board as text for 80 columns, without colour, in ASCII where the console has no Unicode."""
+"""A game on a console: the board as text, its moves in words, and the replies of a person.
 
-from collections.abc import Sequence
+The board has 80 columns and no colour, and is in ASCII where the console has no Unicode. A reply
+chooses a move. If moves take pieces, the list labels moves with letters, so that a number always
+means a piece: "1 8" closes the tiles 1 and 8. A piece with a name is meant by the name or by its
+beginning, if no other name begins so. Otherwise the list labels moves with numbers: "3" rolls three
+dice.
+"""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, islice, product
+from textwrap import wrap
 
-from ..core import Die, Game, Gauge, Piece, Row, Tile, Tokens
+from rich.columns import Columns
+from rich.console import Console
+from rich.text import Text
+
+from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Table, Tile, Tokens
 from ..core.presentation import present
+from ..core.words import printable
 from ..envs.drawing.scene import Event, Scene
-from .advice import Advice, Choice
-from .coach import Unit, ranked
-from .replies import labels
+from .advice import TIE, Advice, Choice
+from .coach import Unit, given_away
+from .session import Session
 
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most
@@ -16,6 +32,10 @@ WIDTH = 80
 BEST = 5  # moves in a ranking
 MANY = 40  # up to this number of places for tokens, each is drawn
 LIST = 12  # a short list has at most this number of lines
+COLUMN = 6  # a longer list of moves is laid out in columns
+LETTERS = "abcdefgijklmnoprstvwxyz"  # h, q and u are commands
+LONGEST = 200  # further characters of a reply are ignored
+NOTHING = ("0", "-", "none", "nothing")
 
 
 @dataclass(frozen=True)
@@ -137,17 +157,180 @@ def told(event: Event, scene: Scene, *, own: bool) -> str:
     return _with_result(f"{event.who}{'' if after else before}: {event.words}{after}", event)
 
 
+def told_moves(session: Session) -> list[str]:
+    """Describe the moves from the person's last one on."""
+    return [
+        told(event, session.scene, own=bool(session.actions) and number == 0)
+        for number, event in enumerate(session.scene.events)
+    ]
+
+
 def _with_result(words: str, event: Event) -> str:
     """Add the sentence on what a move has decided, if there is one."""
     return f"{words}. {event.decided}" if event.decided else words
 
 
-def ranking(advice: Sequence[Advice], unit: Unit) -> list[str]:
-    """Write the best moves with their labels, values and losses, a line each."""
+def ranking(advice: Sequence[Advice], unit: Unit, law: FloatArray | None = None) -> list[str]:
+    """Write the best moves with their labels, values and losses, a line each.
+
+    Args:
+        advice: the values of all legal moves.
+        unit: the unit of the values.
+        law: probability of each action, shape (action,), which each line begins with.
+    """
     names = dict(zip(advice, labels([one.choice for one in advice]), strict=True))
-    best = ranked(advice, unit)[:BEST]
-    width = max(len(one.choice.words) for one, *_ in best)
-    return [
-        f"  {names[one]:>2}  {one.choice.words:<{width}}  {value}  {cost}"
-        for one, value, cost in best
-    ]
+    best = sorted(advice, key=lambda one: one.cost)[:BEST]
+    width = max(len(one.choice.words) for one in best)
+    lines = []
+    for one in best:
+        action = one.choice.action
+        often = "" if law is None else f"  {law[action]:>6.1%} of the time"
+        lost = unit.lost(given_away(advice, action, unit))
+        value = f"{one.choice.words:<{width}}  {unit.shown(unit.rounded(one.value))}"
+        cost = "the best" if one.cost < TIE else f"gives away {lost}"
+        lines.append(f"{often}  {names[one]:>2}  {value}  {cost}")
+    return lines
+
+
+def labels(choices: Sequence[Choice]) -> list[str]:
+    """Return the label of each move in the list."""
+    if not _take_pieces(choices):
+        return [str(choice.action) for choice in choices]
+    words = ("".join(letters) for size in count(1) for letters in product(LETTERS, repeat=size))
+    return list(islice(words, len(choices)))
+
+
+def written(rows: Sequence[Row]) -> dict[int, int | str]:
+    """Return what is on each die or tile that moves can take, by the ``part`` of the piece."""
+    pieces = [piece for row in rows for piece in row.pieces]
+    dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
+    tiles = {tile.part: tile.name or tile.number for tile in pieces if isinstance(tile, Tile)}
+    return {part: sign for part, sign in (dice | tiles).items() if part is not None}
+
+
+def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> Choice:
+    """Find the move that a reply means.
+
+    Args:
+        reply: a label, the move in words, or what is on its pieces.
+        choices: the legal moves.
+        on: the signs on pieces, as ``written`` returns them.
+
+    Raises:
+        InputError: if no move or more than one matches; the message says what can be typed.
+    """
+    said = " ".join(reply[:LONGEST].casefold().split())
+    named = dict(zip(labels(choices), choices, strict=True))
+    named |= {choice.words.casefold(): choice for choice in choices}
+    if said in named:
+        return named[said]
+    if _take_pieces(choices):
+        found = _by_pieces(said, choices, on)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            each = " or ".join(name for name, choice in named.items() if choice in found)
+            raise InputError(f"That can be {each}.")
+    raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
+
+
+def possible(choices: Sequence[Choice], on: Mapping[int, int | str]) -> str:
+    """Say what can be typed."""
+    names = labels(choices)
+    if len(names) == 1:
+        return f"there is one, {choices[0].words}; type {names[0]}"
+    some = f"{names[0]} to {names[-1]}"
+    if not _take_pieces(choices):
+        return f"type a number of the list, {some}"
+    named = [choice for choice in choices if _name(choice, on)]
+    numbered = [choice for choice in choices if choice.parts and choice not in named]
+    both = [each[-1] for each in (numbered, named) if each]
+    examples = " or ".join(" ".join(str(on[part]) for part in choice.parts) for choice in both)
+    signs = "numbers" if not named else "names" if not numbered else "numbers or the name"
+    nothing = ", 0 for none" if any(not choice.parts for choice in choices) else ""
+    return f"type the {signs} on the pieces, such as {examples}{nothing}, or a letter, {some}"
+
+
+def _take_pieces(choices: Sequence[Choice]) -> bool:
+    return any(choice.parts for choice in choices)
+
+
+def _name(choice: Choice, on: Mapping[int, int | str]) -> str:
+    """Give the name on the only piece that a move takes; empty if there is none."""
+    signs = [on[part] for part in choice.parts]
+    return signs[0].casefold() if len(signs) == 1 and isinstance(signs[0], str) else ""
+
+
+def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> list[Choice]:
+    """Find the moves that take pieces with these signs; "421" may mean 4, 2 and 1."""
+    if said in NOTHING:
+        return [choice for choice in choices if not choice.parts]
+    if not re.fullmatch(r"[\s,+]*\d[\d\s,+]*", said):
+        named = [choice for choice in choices if said and _name(choice, on).startswith(said)]
+        return [choice for choice in named if _name(choice, on) == said] or named
+    together = re.findall(r"\d+", said)
+    for numbers in (together, re.findall(r"\d", said)):
+        wanted = sorted(str(int(number)) for number in numbers)
+        found = [
+            choice for choice in choices if sorted(str(on[part]) for part in choice.parts) == wanted
+        ]
+        if found:
+            return found
+    return []
+
+
+class Screen:
+    """Prints on the terminal, or into a pipe, and asks there."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._signs = ASCII if self._console.options.ascii_only else UNICODE
+        for stream in (sys.stdin, sys.stdout):
+            if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
+                stream.reconfigure(errors="backslashreplace")
+
+    def ask(self, prompt: str) -> str:
+        """Return the reply to a question; of a pipe, it is printed behind the question.
+
+        Raises:
+            EOFError: at the end of the input.
+        """
+        if sys.stdin.isatty():
+            return input(prompt)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        self.draw(prompt + printable(line.strip()))
+        return line
+
+    def say(self, words: str, style: str | None = None) -> None:
+        """Print a sentence, wrapped with an indent."""
+        width = self._console.width
+        for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
+            self.draw(line, style)
+
+    def draw(self, line: str, style: str | None = None) -> None:
+        """Print a line without wrapping, such as a command to copy."""
+        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
+
+    def board(self, rows: Sequence[Row]) -> None:
+        """Draw a board."""
+        for line in board(rows, self._signs):
+            self.draw(line)
+
+    def moves(self, choices: Sequence[Choice], *, short: bool) -> None:
+        """List legal moves, in columns if there are many."""
+        lines = listing(choices, short=short)
+        if len(lines) > COLUMN:
+            self._console.print(Columns(map(Text, lines), padding=(0, 2), column_first=True))
+        else:
+            self.draw("\n".join(lines))
+
+    def ranking(self, advice: Sequence[Advice], unit: Unit, law: FloatArray | None = None) -> None:
+        """List the best moves with their values, as ``ranking`` does."""
+        for line in ranking(advice, unit, law):
+            self.draw(line)
+
+    def table(self, table: Table) -> None:
+        """Print a table."""
+        table.show(self._console)

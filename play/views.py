@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from math import floor, sqrt
+from math import sqrt
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import docstring_parser
@@ -19,18 +19,16 @@ from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .advice import TIE, Advice, Choice, is_decision, made_of, spread_of
+from .advice import TIE, Advice, spread_of
 from .coach import (
     ACCURACY,
     EXACT,
-    POINTS,
-    WINS,
-    Step,
     Unit,
     accuracy,
     balance,
     costliest,
     given_away,
+    grade_of,
     hints,
     result,
     steps,
@@ -40,12 +38,9 @@ from .coach import (
 from .levels import PERSON, Agent, players, policy_of, rivals
 from .puzzles import Practice, erring, level_of
 from .record import GameRecord
-from .replies import written
 from .session import Session
-from .statistics import KeptGame, Total, by_title, path_of_games, read_games
-from .text import rules
+from .text import rules, written
 
-RECENT = 10  # games of a recent total
 SWITCH = {True: "yes", False: "no"}
 JSON = dict[str, Any]
 
@@ -182,7 +177,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         "position": film[-1].position,
         "pieces": written(film[-1].rows),
         "actions": task.game.num_actions,
-        "choices": [choice_view(choice) for choice in session.choices],
+        "choices": [vars(choice) for choice in session.choices],
         "log": [
             {
                 "who": event.who,
@@ -202,11 +197,6 @@ def drawing(scene: Scene) -> JSON:
     """Draw a scene as SVG, for wide screens and for narrow ones."""
     pages = {"wide": WIDE, "narrow": NARROW}
     return {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
-
-
-def choice_view(choice: Choice) -> JSON:
-    """Describe a legal move."""
-    return {"action": choice.action, "words": choice.words, "parts": list(choice.parts)}
 
 
 def advice_view(session: Session, before: int, agent: Agent | None = None) -> JSON:
@@ -235,7 +225,7 @@ def values_view(
         "meaning": unit.meaning,
         "thresholds": unit.thresholds(spread_of(task)),
         "verdict": "" if made is None else verdict(advice, made, unit),
-        "grade": "" if made is None else _grade(advice, made),
+        "grade": "" if made is None else grade_of(advice, made),
         "made": made,
         "moves": [
             _valued(one, advice, unit)
@@ -254,7 +244,7 @@ def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
     best = one.cost < TIE
     lost = given_away(advice, one.choice.action, unit)
     return {
-        **choice_view(one.choice),
+        **vars(one.choice),
         "value": unit.shown(unit.rounded(one.value)),
         "cost": "" if best else unit.lost(lost),
         "exact": [str(Decimal(number).quantize(EXACT) + 0) for number in (one.value, one.cost)],
@@ -264,37 +254,29 @@ def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
     }
 
 
-def _grade(advice: Sequence[Advice], action: int) -> str:
-    """Return the grade of a move; empty if no move gives anything away."""
-    return made_of(advice, action).grade if is_decision(advice) else ""
-
-
 def verdicts_view(session: Session) -> JSON:
     """Return the coach's verdict on each move so far, and its grade."""
     return {"verdicts": [{"words": one.verdict, "grade": one.grade} for one in steps(session)]}
 
 
 def review_view(session: Session, seat: int) -> JSON:
-    """Return what the game teaches a person: the course of the chances, and the costliest moves."""
+    """Return the parts of a person's payoff, the course of the chances and the costliest moves."""
     unit, course = unit_of(session.task.game), session.course_of(seat)
-    made = [one for one in steps(session) if one.seat == seat]
+    made, parts = [one for one in steps(session) if one.seat == seat], balance(session, seat)
     low, high = (0.0, 1.0) if unit.ends else (min(course), max(course))
     lost = sum(one.cost for one in made if one.cost >= TIE)
     return {
-        "accuracy": percent(accuracy(lost, sum(one.average for one in made))),
+        "unit": unit.sign,
+        "parts": [{"name": name, "number": str(part)} for name, part in parts.items()],
+        "accuracy": accuracy(lost, sum(one.average for one in made)),
         "meaning": ACCURACY,
         "name": sentence(unit.meaning.partition(",")[0]).rstrip("."),
         "low": unit.shown(unit.rounded(low)),
         "high": unit.shown(unit.rounded(high)),
         "course": [(value - low) / ((high - low) or 1.0) for value in course],
-        "steps": [_step_view(one) for one in made],
+        "steps": [vars(one) | {"printed": str(one.printed)} for one in made],
         "worst": [made.index(one) for one in costliest(made)],
     }
-
-
-def _step_view(one: Step) -> JSON:
-    names = ("number", "words", "verdict", "grade", "lost")
-    return {name: getattr(one, name) for name in names}
 
 
 def past_view(record: GameRecord, session: Session, made: int, agent: Agent | None = None) -> JSON:
@@ -303,15 +285,6 @@ def past_view(record: GameRecord, session: Session, made: int, agent: Agent | No
     ago = len(session.actions) - made
     advice = advice_view(session, ago, agent) if ago else None
     return {**session_view(past, record, agent), "advice": advice}
-
-
-def account_view(session: Session, seat: int) -> JSON:
-    """Return the parts of a person's payoff, which add up as they are printed."""
-    unit = unit_of(session.task.game)
-    parts = [
-        {"name": name, "number": str(number)} for name, number in balance(session, seat).items()
-    ]
-    return {"unit": unit.sign, "parts": parts}
 
 
 def practice_view(practice: Practice) -> JSON:
@@ -335,73 +308,7 @@ def practice_view(practice: Practice) -> JSON:
         "position": scene.position,
         "pieces": written(scene.rows),
         "level": level_of(puzzle.advice),
-        "choices": [choice_view(one.choice) for one in puzzle.advice],
+        "choices": [vars(one.choice) for one in puzzle.advice],
         "advice": values_view(puzzle.advice, practice.tried, puzzle.task) if told else None,
         "said": puzzle.words if told else "",
     }
-
-
-def statistics_view() -> JSON:
-    """Return the statistics of all kept games."""
-    path = path_of_games()
-    games, damaged = read_games(path)
-    return {
-        "file": "" if path is None else str(path),
-        "damaged": damaged,
-        "games": [_title_view(title, total) for title, total in by_title(games).items()],
-    }
-
-
-def _title_view(title: str, total: Total) -> JSON:
-    unit, recent = unit_of_total(total), recent_of(total)
-    return {
-        "title": title,
-        "unit": unit.sign,
-        "all": total_view(total, unit),
-        "recent": recent and total_view(recent, unit),
-        "series": [_game_view(one, unit) for one in total.games],
-    }
-
-
-def unit_of_total(total: Total) -> Unit:
-    """Return the unit of the payoffs of games."""
-    return POINTS if total.games[0].points else WINS
-
-
-def recent_of(total: Total) -> Total | None:
-    """Return the last games; None if there are no others."""
-    return Total(total.games[-RECENT:]) if len(total.games) > RECENT else None
-
-
-def total_view(total: Total, unit: Unit) -> JSON:
-    """Return the figures of several games, as they are printed."""
-    return {
-        "games": len(total.games),
-        "decisions": total.decisions,
-        "lost": unit.shown(unit.rounded(total.lost)),
-        "accuracy": percent(total.accuracy),
-        "luck": signed(unit, total.luck),
-        "payoff": unit.shown(unit.rounded(total.payoff)),
-    }
-
-
-def _game_view(game: KeptGame, unit: Unit) -> JSON:
-    return {
-        "when": game.when,
-        "rivals": game.rivals,
-        "link": game.link,
-        "lost": game.lost / max(1, game.decisions),
-        "accuracy": game.accuracy,
-        "words": total_view(Total([game]), unit),
-    }
-
-
-def percent(share: float | None) -> str:
-    """Write an accuracy, rounded down: 100 % if nothing was given away, "" without a decision."""
-    return "" if share is None else f"{floor(100 * share)} %"
-
-
-def signed(unit: Unit, number: float) -> str:
-    """Write a gain with its sign: "+1.2 %"."""
-    printed: Decimal = unit.rounded(number)
-    return f"{'+' if printed > 0 else ''}{unit.shown(printed)}"

@@ -13,30 +13,26 @@ import sys
 import webbrowser
 from functools import cache, partial
 from pathlib import Path
-from threading import Lock
 
 from flask import Flask, Response, abort, request
-from pydantic import BaseModel
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import make_server
 
-from ..agents.runs.reading import STRICT, read
-from ..core import GAMES, Game, InputError, WriteError
+from ..agents.runs.reading import read
+from ..core import InputError, WriteError
 from ..envs import find_game
 from .levels import strength
-from .open_games import Env, NotKeptError, Opened, OpenGame, OpenGames, Progress
+from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, OpenGames, Progress, place_of
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
+from .statistics import statistics_view
 from .views import (
     JSON,
-    account_view,
     advice_view,
     past_view,
     practice_view,
     review_view,
-    session_view,
     setup_view,
-    statistics_view,
     verdicts_view,
 )
 
@@ -85,6 +81,12 @@ def refusal(error: HTTPException) -> tuple[JSON, int]:
     return {"error": error.description or error.name}, error.code or 500
 
 
+def require_made(game: OpenGame, made: int) -> None:
+    """Refuse a move of a page that does not show the present position."""
+    if made != len(game.session.actions):  # by another tab or a second click
+        abort(409, f"This game has gone on: {len(game.session.actions)} moves are made.")
+
+
 def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
     """Serve the games.
 
@@ -96,51 +98,52 @@ def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
 
     @app.post("/api/games")
     def begin() -> JSON:
+        wish = body()
         with games.progress.shown():
-            name, game = games.begin(body())
-            return {"id": name, "coach": coach, **_view(game)}
+            game = games.begin(wish)
+            return {"id": games.add(game), "coach": coach, **game.view}
 
     @app.get("/api/games/<name>")
     def show(name: str) -> JSON:
-        with games.opened(name) as game:
-            return _view(game)
+        with games.use(name) as game:
+            return game.view
 
     @app.post("/api/games/<name>/moves")
     def move(name: str) -> JSON:
         wish = body()
-        with games.opened(name) as game:
+        with games.use(name) as game:
             action, made = (whole(wish, key) for key in ("action", "made"))
-            _check_made(game, made)
+            require_made(game, made)
             game.session.move(action)
-            return _view(game)
+            return game.view
 
     @app.post("/api/games/<name>/step")
     def step(name: str) -> JSON:
         wish = body()
-        with games.opened(name) as game:
+        with games.use(name) as game:
             if game.agent is None or game.session.now.over:
                 abort(404, "No agent is to move in this game.")
-            _check_made(game, whole(wish, "made"))
+            require_made(game, whole(wish, "made"))
             game.session.move(game.agent.action(game.session))
-            return _view(game)
+            return game.view
 
     @app.post("/api/games/<name>/keep")
     def keep(name: str) -> JSON:
         body()
-        with games.opened(name) as game:
+        with games.use(name) as game:
             game.keep()
         return {}
 
     @app.post("/api/games/<name>/undo")
     def undo(name: str) -> JSON:
         body()
-        with games.opened(name) as game:
+        with games.use(name) as game:
             game.session.undo()
-            return _view(game)
+            return game.view
 
     @app.get("/api/games/<name>/file")
     def file(name: str) -> Response:
-        with games.opened(name) as game:
+        with games.use(name) as game:
             record = game.record.after(game.session)
         kept = f'attachment; filename="exactdice-{find_game(record.game).name}.json"'
         headers = {"Content-Disposition": kept}
@@ -152,7 +155,7 @@ def serve_coach(app: Flask, games: OpenGames) -> None:
 
     @app.get("/api/games/<name>/advice/<int:before>")
     def advice(name: str, before: int) -> JSON:
-        with games.opened(name) as game:
+        with games.use(name) as game:
             session = game.session
             if before > len(session.actions) or (before == 0 and not session.choices):
                 abort(404, "There is no such choice in this game.")
@@ -160,58 +163,27 @@ def serve_coach(app: Flask, games: OpenGames) -> None:
 
     @app.get("/api/games/<name>/verdicts")
     def verdicts(name: str) -> JSON:
-        with games.opened(name) as game:
+        with games.use(name) as game:
             return verdicts_view(game.session)
-
-    @app.get("/api/games/<name>/account/<int:seat>")
-    def account(name: str, seat: int) -> JSON:
-        with games.opened(name) as game:
-            return account_view(game.session, _person(game, seat))
 
     @app.get("/api/games/<name>/review/<int:seat>")
     def review(name: str, seat: int) -> JSON:
-        with games.opened(name) as game:
-            return review_view(game.session, _person(game, seat))
+        with games.use(name) as game:
+            if seat not in game.session.persons:
+                abort(404, "No person has this seat.")
+            return review_view(game.session, seat)
 
     @app.get("/api/games/<name>/strength")
     def how_strong(name: str) -> JSON:
-        with games.opened(name) as game:
+        with games.use(name) as game:
             return {"words": strength(game.session.task)}
 
     @app.get("/api/games/<name>/past/<int:made>")
     def past(name: str, made: int) -> JSON:
-        with games.opened(name) as game:
+        with games.use(name) as game:
             if made > len(game.session.actions):
                 abort(404, "There is no such move in this game.")
             return past_view(game.record, game.session, made, game.agent)
-
-
-def _view(game: OpenGame) -> JSON:
-    return session_view(game.session, game.record, game.agent)
-
-
-def _check_made(game: OpenGame, made: int) -> None:
-    """Refuse a move of a page that does not show the present position."""
-    if made != len(game.session.actions):  # by another tab or a second click
-        abort(409, f"This game has gone on: {len(game.session.actions)} moves are made.")
-
-
-def _person(game: OpenGame, seat: int) -> int:
-    if seat not in game.session.persons:
-        abort(404, "No person has this seat.")
-    return seat
-
-
-class NewPuzzles(BaseModel):
-    """A request for puzzles."""
-
-    model_config = STRICT
-
-    game: str
-    of: str = ""
-    level: str = "easy"
-    seed: int | None = None
-    env: Env = {}
 
 
 def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
@@ -222,50 +194,40 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
         first: the game that the command line names, whose keywords its puzzles have.
         progress: is told how far long computations are.
     """
-    opened: Opened[Practice] = Opened("set of puzzles")
-    lock = Lock()  # puzzles are drawn one at a time
+    opened: Opened[Practice] = Opened("set of puzzles", progress)
 
     @app.post("/api/puzzles")
     def begin_puzzles() -> JSON:
         wish = read(NewPuzzles, {"game": first.game} | body(), "the options of puzzles")
-        game = _game_of(wish.game, wish.env, first)
-        with lock, progress.shown():
+        place = place_of(wish.game, first)
+        own = place == first.game and not wish.env
+        with progress.shown():
+            game = (first if own else GameRecord(place, wish.env)).task.game
             seed = new_seed() if wish.seed is None else wish.seed
             practice = practice_of(game, wish.of, wish.level, seed)
-        return {"id": opened.add(practice), **practice_view(practice)}
+            return {"id": opened.add(practice), **practice_view(practice)}
 
     @app.get("/api/puzzles/<name>")
     def show_puzzle(name: str) -> JSON:
-        return practice_view(opened.find(name))
+        with opened.use(name) as practice:
+            return practice_view(practice)
 
     @app.post("/api/puzzles/<name>/answer")
     def answer(name: str) -> JSON:
-        practice, action = opened.find(name), whole(body(), "action")
-        with lock:
+        action = whole(body(), "action")
+        with opened.use(name) as practice:
             practice.answer(action)
             return practice_view(practice)
 
     @app.post("/api/puzzles/<name>/next")
     def go_on(name: str) -> JSON:
-        practice, answered = opened.find(name), whole(body(), "answered")
-        with lock, progress.shown():
+        answered = whole(body(), "answered")
+        with opened.use(name) as practice:
             if practice.tried is not None and answered == practice.answered:
                 practice.go_on()
             return practice_view(practice)
 
-    @app.get("/api/statistics")
-    def statistics() -> JSON:
-        return statistics_view()
-
-
-def _game_of(name: str, env: Env, first: GameRecord) -> Game:
-    """Return the rules: with these keywords, those of the command line's game, or the defaults."""
-    if name in (first.game, find_game(first.game).name):
-        if not env:
-            return first.task.game
-    elif name not in GAMES:
-        raise InputError(f"game must be one of {', '.join(GAMES)}, got {name[:50]!r}")
-    return GameRecord(name, env).task.game
+    app.add_url_rule("/api/statistics", view_func=statistics_view)
 
 
 def make_app(first: GameRecord, watch: str | None = None) -> Flask:
@@ -278,7 +240,7 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     app = Flask("exactdice", static_folder=PAGE, static_url_path="/page")
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one
-    games = OpenGames(first, watch)
+    progress = Progress()
     offered = cache(partial(setup_view, first, watch))  # making every game takes a second
 
     @app.before_request
@@ -307,11 +269,12 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
 
     @app.get("/api/progress")
     def how_far() -> JSON:
-        return {"percent": games.progress.percent}
+        return {"percent": progress.percent}
 
+    games = OpenGames(first, watch or "", progress)
     serve_games(app, games, coach=first.coach)
     serve_coach(app, games)
-    serve_puzzles(app, first, games.progress)
+    serve_puzzles(app, first, progress)
     return app
 
 

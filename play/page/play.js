@@ -325,9 +325,8 @@ async function showEnd() {
   by("again").focus({ preventScroll: true });
   for (const seat of state.persons) {
     if (state.persons.length > 1) by("account").append(element("h2", { class: "who" }, state.names[seat]));
-    by("account").append(accountPicture(await inGame(`/account/${seat}`)));
     const review = await inGame(`/review/${seat}`);
-    by("account").append(reviewPicture(review, (made) => work(() => look(made)), (made) => work(() => retry(made))));
+    by("account").append(accountPicture(review), reviewPicture(review, (made) => work(() => look(made)), (made) => work(() => retry(made))));
   }
   await inGame("/keep", {});
 }

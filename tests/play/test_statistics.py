@@ -9,8 +9,8 @@ from exactdice.play.puzzles import own_mistakes
 from exactdice.play.record import GameRecord
 from exactdice.play.statistics import (
     VARIABLE,
-    Total,
     by_title,
+    figures,
     keep,
     kept_game,
     path_of_games,
@@ -49,17 +49,19 @@ def test_games_are_kept_and_read_as_they_were(path):
     assert kept[0].decisions <= len(session.actions)
 
 
-def test_a_total_has_the_mean_over_all_decisions():
+def test_figures_are_means_over_all_decisions_and_games():
     games = [kept_game(play(RECORD, place), RECORD) for place in (-1, 1)]
-    total = Total(games)
-    assert total.decisions == sum(one.decisions for one in games)
-    assert total.lost * total.decisions == pytest.approx(sum(one.lost for one in games))
+    found = figures(games)
+    decisions = sum(one.decisions for one in games)
+    assert (found["games"], found["decisions"]) == (2, decisions)
+    assert found["lost"] == f"{100 * sum(one.lost for one in games) / decisions:.1f} %"
     shares = [one.lost / one.average for one in games]
-    assert 1 - max(shares) <= total.accuracy + 1e-12
-    assert total.luck == pytest.approx((games[0].luck + games[1].luck) / 2)
+    kept = float(found["accuracy"].removesuffix(" %")) / 100
+    assert 1 - max(shares) - 0.01 <= kept <= 1 - min(shares)
+    assert found["luck"] == f"{50 * (games[0].luck + games[1].luck):+.1f} %"
     other = kept_game(play(GameRecord("Greed", {"max_score": 9}, None, 1)), GameRecord("Greed"))
     grouped = by_title([*games, other])
-    assert [len(one.games) for one in grouped.values()] == [1, 2]  # that of the last game first
+    assert [len(own) for own in grouped.values()] == [1, 2]  # that of the last game first
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,19 @@ from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.play.coach import unit_of
 from exactdice.play.record import GameRecord, read_record
-from exactdice.play.replies import labels, understand, written
 from exactdice.play.session import Choice, Session
 from exactdice.play.terminal import play
-from exactdice.play.text import ASCII, UNICODE, board, rules, told
+from exactdice.play.text import (
+    ASCII,
+    UNICODE,
+    Screen,
+    board,
+    labels,
+    rules,
+    told,
+    understand,
+    written,
+)
 from small_games import SMALL
 
 from exactdice.cli import main
@@ -296,11 +305,12 @@ def test_a_game_is_saved_from_the_start_and_its_file_goes_with_it(
     monkeypatch.chdir(tmp_path)
     kept, left = [], iter(replies)
 
-    def ask(_prompt):
+    def ask(*_):
         kept.append(read_record(Path("mine.json")).actions)
         return next(left)
 
-    play(GameRecord("Greed", {"seat": 1}, "random", 1), Path("mine.json"), ask)
+    monkeypatch.setattr(Screen, "ask", ask)
+    play(GameRecord("Greed", {"seat": 1}, "random", 1), Path("mine.json"))
     assert kept[0] == ()
     assert Path("mine.json").exists() is stays
 

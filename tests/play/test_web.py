@@ -87,8 +87,8 @@ def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
         costs += round(100 * float(lost[1])) if lost else 0
     assert game["ended"]
     assert web.get(f"/api/games/{game['id']}/verdicts").json == {"verdicts": verdicts}
-    account = web.get(f"/api/games/{game['id']}/account/0").json
-    numbers = (round(100 * float(part["number"])) for part in account["parts"])
+    review = web.get(f"/api/games/{game['id']}/review/0").json
+    numbers = (round(100 * float(part["number"])) for part in review["parts"])
     expected, given_away, luck, payoff = numbers
     assert given_away == -costs
     assert expected + given_away + luck == payoff
@@ -259,7 +259,7 @@ def test_a_game_of_ones_own_is_played_too(own_games):
         ({"game": "Greed", "moves": [99]}, "a saved game must have legal moves"),
         (
             {"colour": 1},
-            "options of a game must be among game, against, seat, seed, env, moves, got",
+            "options of a game must be among game, against, watch, seat, seed, env, moves, got",
         ),
     ],
 )

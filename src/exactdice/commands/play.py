@@ -81,7 +81,7 @@ class PlayConfig:
 def run_play(options: PlayConfig) -> None:
     """Play a new or a saved game."""
     if options.statistics and not options.web:
-        from ..play.terminal_training import tell_statistics
+        from ..play.terminal import tell_statistics
 
         tell_statistics()
         return
@@ -91,11 +91,11 @@ def run_play(options: PlayConfig) -> None:
 
         serve(record, options.port, _page(options), options.watch)
     elif options.puzzles:
-        from ..play.terminal_training import practise
+        from ..play.terminal import practise
 
         practise(record, options.puzzles)
     elif options.watch is not None:
-        from ..play.terminal_training import watch
+        from ..play.terminal import watch
 
         watch(record, options.watch)
     else:
