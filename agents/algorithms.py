@@ -5,12 +5,13 @@ search space to ``spaces``. The names and defaults of its hyperparameters are re
 signature of its model; their meanings and ranges are in ``runs/hyperparameters.py``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, Literal
 
+from ..core import InputError
+from ..core.words import either
 from . import spaces
 
 
@@ -26,7 +27,7 @@ class Algorithm:
         masked: whether it is held to the legal actions during training.
         colour: its colour in charts and tables, a number of ``COLOURS`` (look/charts.py).
         benchmarked: whether ``exactdice benchmark`` runs it by default.
-        space: what ``exactdice tune`` may choose, as a function of the moves (see ``spaces``).
+        space: what ``exactdice tune`` may choose.
         policy: name of the policy, one of the ``policy_aliases`` of the model's class.
         by_self_play: the class of the model in self-play, if it is another one.
     """
@@ -37,7 +38,7 @@ class Algorithm:
     _: KW_ONLY
     masked: bool
     colour: int
-    space: Callable[[int], spaces.Space]
+    space: spaces.Space
     benchmarked: bool = False
     policy: str = "MlpPolicy"
     by_self_play: str | None = None
@@ -65,58 +66,67 @@ class Algorithm:
 
 
 #: By the name that the command line, run folders and the YAML files use.
-ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
-    {
-        "ppo": Algorithm(
-            "PPO",
-            "sb3_contrib:MaskablePPO",
-            "rollouts",
-            masked=True,
-            colour=0,
-            space=spaces.ppo,
-            benchmarked=True,
-        ),
-        "dqn": Algorithm(
-            "DQN",
-            ".learners.dqn:MaskedDQN",
-            "replay",
-            masked=True,
-            colour=1,
-            space=spaces.dqn,
-            benchmarked=True,
-        ),
-        "qlearning": Algorithm(
-            "Q-learning",
-            ".learners.q_learning:QLearning",
-            "tables",
-            masked=True,
-            colour=2,
-            space=spaces.q_learning,
-            benchmarked=True,
-            policy="QTable",
-            by_self_play=".learners.minimax:MinimaxQLearning",
-        ),
-        "a2c": Algorithm(
-            "A2C", "stable_baselines3:A2C", "rollouts", masked=False, colour=3, space=spaces.a2c
-        ),
-        "trpo": Algorithm(
-            "TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, colour=4, space=spaces.trpo
-        ),
-        "qrdqn": Algorithm(
-            "QR-DQN",
-            ".learners.dqn:MaskedQRDQN",
-            "replay",
-            masked=True,
-            colour=5,
-            space=spaces.qrdqn,
-        ),
-        "ndqn": Algorithm(
-            "n-step DQN",
-            ".learners.dqn:MaskedDQN",
-            "replay",
-            masked=True,
-            colour=6,
-            space=spaces.n_step_dqn,
-        ),
-    }
-)
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "ppo": Algorithm(
+        "PPO",
+        "sb3_contrib:MaskablePPO",
+        "rollouts",
+        masked=True,
+        colour=0,
+        space=spaces.ppo,
+        benchmarked=True,
+    ),
+    "dqn": Algorithm(
+        "DQN",
+        ".learners.dqn:MaskedDQN",
+        "replay",
+        masked=True,
+        colour=1,
+        space=spaces.dqn,
+        benchmarked=True,
+    ),
+    "qlearning": Algorithm(
+        "Q-learning",
+        ".learners.q_learning:QLearning",
+        "tables",
+        masked=True,
+        colour=2,
+        space=spaces.q_learning,
+        benchmarked=True,
+        policy="QTable",
+        by_self_play=".learners.minimax:MinimaxQLearning",
+    ),
+    "a2c": Algorithm(
+        "A2C", "stable_baselines3:A2C", "rollouts", masked=False, colour=3, space=spaces.a2c
+    ),
+    "trpo": Algorithm(
+        "TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, colour=4, space=spaces.trpo
+    ),
+    "qrdqn": Algorithm(
+        "QR-DQN",
+        ".learners.dqn:MaskedQRDQN",
+        "replay",
+        masked=True,
+        colour=5,
+        space=spaces.qrdqn,
+    ),
+    "ndqn": Algorithm(
+        "n-step DQN",
+        ".learners.dqn:MaskedDQN",
+        "replay",
+        masked=True,
+        colour=6,
+        space=spaces.n_step_dqn,
+    ),
+}
+
+
+def check_self_play(name: str) -> None:
+    """Check that an algorithm can learn by self-play.
+
+    Raises:
+        InputError: naming the algorithms that can.
+    """
+    if not ALGORITHMS[name].plays_itself:
+        able = [each for each, known in ALGORITHMS.items() if known.plays_itself]
+        raise InputError(f"self_play needs the algorithm {either(able)}, got {name}")

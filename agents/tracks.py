@@ -11,7 +11,6 @@ played: a rollout that passes the end of the track is thrown away.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from ..core import FloatArray, InputError
@@ -91,27 +90,21 @@ class Track:
 
 #: The games of the first tracks.
 SIX = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch")
-#: The tracks by name.
-TRACKS: Mapping[str, Track] = MappingProxyType(
-    {
-        name: Track(name, 1, moves, SIX)
-        for name, moves in (
-            ("exactdice-10k", 10_000),
-            ("exactdice-100k", 100_000),
-            ("exactdice-1m", 1_000_000),
-        )
-    }
-    | {
-        "exactdice-selfplay-1m": Track(
-            "exactdice-selfplay-1m",
-            1,
-            1_000_000,
-            ("Greed", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch"),
-            keywords={"FourTwoOne": {"utility": "set"}},
-            self_play=True,
-        )
-    }
+_ALL = (
+    Track("exactdice-10k", 1, 10_000, SIX),
+    Track("exactdice-100k", 1, 100_000, SIX),
+    Track("exactdice-1m", 1, 1_000_000, SIX),
+    Track(
+        "exactdice-selfplay-1m",
+        1,
+        1_000_000,
+        ("Greed", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch"),
+        keywords={"FourTwoOne": {"utility": "set"}},
+        self_play=True,
+    ),
 )
+#: The tracks by name.
+TRACKS: Mapping[str, Track] = {track.name: track for track in _ALL}
 #: The tracks that take entries. A certificate has a policy of one seat, and the exploitability of a
 #: track of self-play needs a policy of both.
-OPEN = MappingProxyType({name: track for name, track in TRACKS.items() if not track.self_play})
+OPEN = {name: track for name, track in TRACKS.items() if not track.self_play}

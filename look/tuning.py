@@ -1,5 +1,6 @@
 """What mattered in a search for hyperparameters."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,10 @@ def importances(study: Study) -> Plot | None:
     done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     if len(done) < FEWEST:
         return None
-    known = get_param_importances(study)
+    with warnings.catch_warnings(
+        action="ignore", category=UserWarning
+    ):  # of a file's, which has none
+        known = get_param_importances(study)
     bars = Bars(
         title="What mattered",
         x_label="importance (the sum is 1)",

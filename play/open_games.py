@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
-from ..agents.runs.reading import STRICT, read
+from ..agents.runs.options import STRICT, read
 from ..baselines import is_policy_name
 from ..core import GAMES, InputError
 from ..core.progress import watched

@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 
 from pydantic import Field
 
-from ..agents.runs.options import task_from_options
-from ..agents.runs.reading import checked
+from ..agents.runs.options import checked, task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import task_of
 from ..baselines.scoring.certificate_file import is_certificate, printable

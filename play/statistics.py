@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from ..agents.runs.reading import STRICT
+from ..agents.runs.options import STRICT
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
 from .advice import is_decision, seen_at

@@ -18,7 +18,7 @@ from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import make_server
 
-from ..agents.runs.reading import read
+from ..agents.runs.options import read
 from ..core import InputError, WriteError
 from ..envs import find_game
 from .levels import strength

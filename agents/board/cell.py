@@ -10,6 +10,7 @@ A finished cell has a score.json; a cell that can be resumed has a checkpoint.pt
 two files after the files that they depend on.
 """
 
+import gc
 import io
 import shutil
 from collections.abc import Iterator
@@ -21,7 +22,6 @@ from rich.console import Console
 from ...core.folders import HOST
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from ..runs.models import forget_models
 from ..runs.train import train
 
 SIGNS = ("score.json", "checkpoint.pt")
@@ -79,7 +79,7 @@ def run_cell(cell: TrainConfig) -> str | None:
 
 
 def _train(cell: TrainConfig) -> None:
-    forget_models()  # those of the cells before
+    gc.collect()  # the models of the cells before, which are cycles of references
     make_way(cell)
     folder = folder_of(cell)
     if folder.exists():

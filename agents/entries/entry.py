@@ -30,7 +30,7 @@ from pydantic_core import PydanticCustomError
 from ...baselines.scoring.certificate_file import once, printable
 from ...core import InputError, one_of, write_file
 from ...core.words import shown
-from ..runs.reading import STRICT, read
+from ..runs.options import STRICT, read
 from ..tracks import OPEN, Track
 
 CARD = "card.json"

@@ -1,22 +1,33 @@
-"""The agent that words of the command line name: a run, a certificate, a model, a named policy."""
+"""Agents on the command line: the words that name one, and its score as the terminal shows it.
+
+A word names a run, a certificate, a saved model or a policy.
+"""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from ...baselines import Score, Task, is_policy_name, policy_names, score
 from ...baselines.policies.door import is_path
 from ...baselines.scoring.certificate import task_of
-from ...baselines.scoring.certificate_file import is_certificate
-from ...core import InputError
+from ...baselines.scoring.certificate_file import is_certificate, printable
+from ...baselines.scoring.figure import FIGURES
+from ...baselines.scoring.summary import costliest, pays_wins, quoted, result, summary, tables
+from ...core import InputError, SizeError, Table
+from ...core.progress import tell
 from ...core.words import meant
 from ...envs import find_game
 from ...games import DEFAULT_GAME
 from .folders import load_model
 from .options import GameWord, Keywords, task_from_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def task_of_agents(words: Iterable[str], game: str | None, env: Mapping[str, Any]) -> Task:
@@ -114,3 +125,47 @@ class AgentOptions:
         for option, given in options.items():
             if given:
                 raise InputError(f"{option} must be left out: only {what} has it")
+
+
+def compute(score: Score) -> None:
+    """Compute all that ``report`` prints; a score computes a figure when it is first asked."""
+    for number, figure in enumerate(FIGURES):
+        tell(number, len(FIGURES), figure.label or figure.name)
+        with suppress(SizeError):  # of a game too large for the figure
+            getattr(score, figure.name)
+
+
+def report(score: Score, console: "Console") -> None:
+    """Print the exact score and the costliest decisions."""
+    from rich.text import Text
+
+    console.print(printable(score.title), highlight=False, markup=False, soft_wrap=True)
+    columns = [figure for figure in FIGURES if figure.label and not figure.sentence]
+    rows = [(figure.label, figure.text(score)) for figure in columns]
+    Table(["", quoted(score.policy)], rows).show(console)
+    for sentence in summary(score):
+        console.print(Text(sentence), soft_wrap=True)
+    console.print(_in_depth(score), highlight=False, soft_wrap=True)
+    for each in tables(score):
+        each.show(console)
+    try:
+        costly = costliest(score, 10)
+    except SizeError as error:
+        console.print(f"no decisions: {error}", highlight=False, markup=False, soft_wrap=True)
+        return
+    if costly.rows:
+        replace(costly, title="costliest decisions").show(console)
+
+
+def _in_depth(score: Score) -> str:
+    """Put outcomes, and the figures that have sentences, into words."""
+    lines = []
+    if score.outcomes is not None:
+        game, law = score.task.game, sorted(score.outcomes.items(), reverse=True)
+        each = (f"{result(payoff, game)} ({chance:.2%})" for payoff, chance in law)
+        what = "results" if pays_wins(game) else "payoffs"
+        lines.append(f"{what} and their probabilities: {', '.join(each)}")
+    told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
+    for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
+        lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))
+    return "\n".join(lines)

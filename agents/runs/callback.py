@@ -1,22 +1,40 @@
-"""Exact evaluation during training: learning curves without evaluation noise."""
+"""Exact evaluation during training: learning curves without evaluation noise.
+
+In games where an exact score takes minutes, scores before the end are estimated from sample games.
+Each sample game yields the sum of the exact regrets of its moves. By the performance-difference
+identity the mean of these sums estimates the agent's regret. Its standard deviation is much smaller
+than that of the payoffs, since the sums leave out the luck of the dice.
+"""
 
 import time
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
-from ...baselines import LOGGED, NetworkPolicy, Reading, Score, Task, as_task, is_toured, score
-from ...core import at_least
+from ...baselines import (
+    LOGGED,
+    NetworkPolicy,
+    Reading,
+    Score,
+    Task,
+    as_task,
+    is_toured,
+    random_value,
+    score,
+    score_self_play,
+    solve,
+)
+from ...core import at_least, write_file
+from ...envs import Engine
 from ..learners.adapter import ModelPolicy
-from ..tracks import TRACKS
 from .config import TrainConfig
-from .folders import LOG, MARGIN
-from .run import Record, Run, new_log
-from .sampling import SampleScore, sample_score
+from .folders import LOG, MARGIN, SELF_PLAY
+from .run import Run, new_log
 
 #: By default the exact scores of a run together evaluate this number of states, in about a minute.
 STATES_SCORED = 2**25
@@ -24,27 +42,69 @@ STATES_SCORED = 2**25
 SCORES = 40
 #: Largest share of a run's time that checkpoints take after the first: a replay buffer is large.
 SAVING = 0.05
+#: Number of sample games in an estimated score.
+GAMES = 2048
+#: A normal variable is at least this many standard deviations from its mean in 5 % of cases.
+_WIDE = 1.96
+
+
+@dataclass(frozen=True)
+class SampleScore:
+    """An estimate of the score of an agent.
+
+    Attributes:
+        value: estimate of the expected payoff.
+        optimum: expected payoff of optimal play, exact.
+        random: expected payoff of uniformly random play, exact.
+        margin: half the width of the 95 % confidence interval of ``value`` and of ``regret``.
+        moves: mean number of the agent's moves in a game.
+    """
+
+    value: float
+    optimum: float
+    random: float
+    margin: float
+    moves: float
+
+    @property
+    def regret(self) -> float:
+        """Estimate of optimum - value."""
+        return self.optimum - self.value
+
+    @property
+    def normalized(self) -> float:
+        """Estimate of (value - random) / (optimum - random); 1 if optimum and random agree."""
+        span = self.optimum - self.random
+        return (self.value - self.random) / span if span > 0 else 1.0
+
+
 #: A function of the number of steps and the score at that step.
 OnScore: TypeAlias = Callable[[int, Score | SampleScore], None]
 
 
-def interval_of(config: TrainConfig, task: Task) -> int:
-    """Return the number of moves between scores, larger where exact scores take long."""
-    most = SCORES if is_toured(task) else STATES_SCORED // task.game.num_states
-    scores = min(SCORES, max(1, most))
-    return config.eval_interval or max(1, config.total_steps // scores)
+def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> SampleScore:
+    """Estimate the score of a policy from ``GAMES`` games.
 
-
-def due_of(config: TrainConfig) -> Callable[[int], bool] | None:
-    """Return a function from moves so far to whether a score is due on the track.
-
-    None for a run without a track.
+    Args:
+        policy: the policy.
+        task: game, seat and opponents.
+        seed: seeds of the random generator, such as the seed of the run and its present step.
     """
-    if config.track is None:
-        return None
-    if config.counts_others:  # when the rollout passes a mark is seen while it is played
-        return lambda _: False
-    return partial(TRACKS[config.track].is_due, rollout=config.hyperparameters.rollout)
+    engine, rng = Engine(task, GAMES, "regret"), np.random.default_rng(seed)
+    lanes = np.arange(GAMES)
+    engine.reset(lanes, rng)
+    lost, moves = np.zeros(GAMES), 0
+    while len(lanes):
+        states = engine.states[lanes]
+        seen = task.game.observe(states, task.seat)
+        played = engine.step(lanes, policy(seen, task.game.mask(states)), rng)
+        lost[lanes] -= played.rewards
+        moves += len(lanes)
+        lanes = lanes[~played.over]
+    optimum, margin = float(solve(task).value), _WIDE * float(lost.std(ddof=1)) / sqrt(GAMES)
+    return SampleScore(
+        optimum - float(lost.mean()), optimum, random_value(task), margin, moves / GAMES
+    )
 
 
 class ExactEvalCallback(EventCallback):
@@ -56,18 +116,12 @@ class ExactEvalCallback(EventCallback):
     Args:
         task: the task on which the agent is scored, or an environment of that task.
         interval: agent moves between scores.
-        folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
-            an unwrapped ``GameVecEnv``, ``checkpoint.pt``, which is saved with the first score,
-            and then with each score before which training went on for 1 / ``SAVING`` times as
-            long as the last checkpoint took; None saves nothing.
+        folder: folder for ``evaluations.npz`` and ``best_model.zip``; None writes no file.
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
-        record: saves the scores and the model, in place of a folder (see ``of``).
         masked: whether the scored policy must keep to the legal actions; pass False for an agent
             that trains and plays without masks.
-        due: whether a score is due before the next rollout, given the number of moves so far;
-            None for a score at every ``interval``.
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
@@ -75,8 +129,6 @@ class ExactEvalCallback(EventCallback):
         scored: number of scores that this process has computed.
         scoring: seconds that this process has spent on scores.
         begun: seconds that the run took before it was resumed.
-        stop: set it to True to save and stop training before the next rollout.
-        interrupted_at: number of steps at which ``stop`` ended training; None if it did not.
     """
 
     def __init__(
@@ -87,12 +139,9 @@ class ExactEvalCallback(EventCallback):
         stop_at: float | None = None,
         on_score: OnScore | None = None,
         callback_on_new_best: BaseCallback | None = None,
-        record: Record | None = None,
         masked: bool = True,
-        due: Callable[[int], bool] | None = None,
     ) -> None:
         super().__init__(callback_on_new_best)
-        self._due = due
         self.task = as_task(task)
         self.masked = masked
         self._is_sampled = is_toured(self.task)
@@ -100,35 +149,15 @@ class ExactEvalCallback(EventCallback):
         self.folder = folder
         self.stop_at = stop_at
         self.on_score = on_score
-        self.log = new_log() if record is None else record.log
-        self.stop = False
-        self.interrupted_at: int | None = None
-        self._reached = False
-        self._outcome = True
-        self._record = record
-        self._started = self._saved = time.monotonic()
-        self._saving = 0.0
+        self.log = new_log()
         self.scored, self.scoring, self.begun = 0, 0.0, 0.0
-
-    @classmethod
-    def of(cls, run: Run, on_score: OnScore) -> "ExactEvalCallback":
-        """Make the callback of a run, which continues the run's log in its folder."""
-        config = run.config
-        interval = interval_of(config, run.task)
-        due = due_of(config)
-        return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run, due=due)
-
-    def _init_callback(self) -> None:
-        super()._init_callback()
-        if self._record is None and self.folder is not None:
-            self._record = Record(self.folder, self.model, self.log)
+        self._started = time.monotonic()
+        self._outcome, self._reached = True, False
 
     def _on_training_start(self) -> None:
         try:
             (reward,) = set(self.training_env.get_attr("reward_mode"))
-        except (
-            AttributeError
-        ):  # an environment that wraps one of this project without this attribute
+        except AttributeError:  # an environment that wraps one of this project, and hides it
             reward = "outcome"
         self._outcome = reward == "outcome"
         if self._is_sampled:  # a model that cannot be scored at the end is refused now
@@ -145,38 +174,15 @@ class ExactEvalCallback(EventCallback):
     def _on_rollout_start(self) -> None:
         # Only here is the state of training consistent: the last update is complete, and no step
         # of the next rollout has been taken.
-        due = self._is_due()
-        if not self.log["timesteps"]:
-            self._save()  # a run that has written a model can be resumed, whenever it is killed
-        if due:
+        if self._is_due():
             self._log_sample() if self._is_sampled else self.evaluate()
-        if self.stop:
-            self._save()
-        elif due:
-            self._save_again()
-        if self.stop:
-            self.interrupted_at = self.num_timesteps
 
     def _is_due(self) -> bool:
         last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
-        if self._due is not None:  # the log of a resumed run may have this score
-            return self._due(self.num_timesteps) and last != self.num_timesteps
         return bool(self.num_timesteps // self.interval > last // self.interval)
 
-    def _save(self) -> None:
-        if self._record is not None:
-            begun = time.monotonic()
-            self._record.save()
-            self._saved = time.monotonic()
-            self._saving = self._saved - begun
-
-    def _save_again(self) -> None:
-        """Save a checkpoint, unless checkpoints take more than their share of the time."""
-        if self._saving <= SAVING * (time.monotonic() - self._saved):
-            self._save()
-
     def _on_step(self) -> bool:
-        return self.interrupted_at is None and not self._reached
+        return not self._reached
 
     def more(self) -> dict[str, float]:
         """Return further numbers to log with a score."""
@@ -190,9 +196,7 @@ class ExactEvalCallback(EventCallback):
             policy, name = policy.in_fixed_point(self.task.game), f"{name} in fixed point"
         result = score(policy, self.task, masked=self.masked, name=name)
         _ = result.moves  # computed now, as its time is that of scoring
-        self.scored += 1
-        self.scoring += time.monotonic() - begun
-        self._log(result)
+        self._log(result, begun)
         return result
 
     def _log_sample(self) -> None:
@@ -200,29 +204,129 @@ class ExactEvalCallback(EventCallback):
         begun = time.monotonic()
         policy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
         result = sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps))
-        self.scoring += time.monotonic() - begun
-        self.scored += 1
-        self._log(result)
+        self._log(result, begun)
 
-    def _log(self, result: Score | SampleScore) -> None:
+    def _log(self, result: Score | SampleScore, begun: float) -> None:
+        now = time.monotonic()
+        self.scored += 1
+        self.scoring += now - begun
         best = result.value > max(self.log["results"], default=-np.inf)
-        moves = result.moves
-        seconds = time.monotonic() - self._started
-        row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
+        row = (self.num_timesteps, result.value, result.moves, result.regret, result.normalized)
         more = self.more()
         if self._is_sampled:
             more[MARGIN] = getattr(result, "margin", 0.0)
-        for name, number in {**dict(zip(LOG, row, strict=True)), **more}.items():
+        numbers = dict(zip(LOG, (*row, now - self._started), strict=True)) | more
+        for name, number in numbers.items():
             self.log.setdefault(name, []).append(number)
         kind = "exact" if isinstance(result, Score) else "sample"
-        for name in LOGGED:
-            self.logger.record(f"{kind}/{name}", getattr(result, name))
-        for name, number in more.items():
+        for name, number in ({name: getattr(result, name) for name in LOGGED} | more).items():
             self.logger.record(f"{kind}/{name}", number)
         self.logger.dump(self.num_timesteps)
-        if self._record is not None:
-            self._record.keep(best)
+        if self.folder is not None:
+            self._write(self.folder, best)
         if self.on_score is not None:
             self.on_score(self.num_timesteps, result)
         enough = self.stop_at is not None and result.normalized >= self.stop_at
         self._reached = enough or (best and not self._on_event())
+
+    def _write(self, folder: Path, best: bool) -> None:
+        """Write the scores; write the model if it is the best so far.
+
+        Raises:
+            WriteError: if there is no room.
+        """
+        if best:
+            write_file(folder / "best_model.zip", self.model.save)
+        columns: dict[str, Any] = {name: np.array(numbers) for name, numbers in self.log.items()}
+        for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
+            columns[name] = columns[name][:, None]
+        write_file(folder / "evaluations.npz", lambda file: np.savez(file, **columns))
+
+
+def interval_of(config: TrainConfig, task: Task) -> int:
+    """Return the number of moves between scores, larger where exact scores take long."""
+    most = SCORES if is_toured(task) else STATES_SCORED // task.game.num_states
+    scores = min(SCORES, max(1, most))
+    return config.eval_interval or max(1, config.total_steps // scores)
+
+
+class RunCallback(ExactEvalCallback):
+    """Scores a training run: at regular intervals, or at the marks of its track; saves the run.
+
+    A run of self-play logs the exploitability of the deterministic policy, too, as ``SELF_PLAY``.
+    A checkpoint is saved with the first score, and then with each score before which training went
+    on for 1 / ``SAVING`` times as long as the last checkpoint took.
+
+    Where moves of the opponent count, a rollout is seen to pass a mark of a track only while it is
+    played. The policy is that of the last update until the rollout ends, so it is scored then, with
+    the moves before the rollout. A rollout that passes the end of the track ends the run: nothing
+    is learned from it, and its moves are not counted.
+
+    Args:
+        run: the run, whose log is continued.
+        on_score: called with (steps, score) after every score.
+
+    Attributes:
+        stop: set it to True to save and stop training before the next rollout.
+        interrupted_at: number of steps at which ``stop`` ended training; None if it did not.
+    """
+
+    def __init__(self, run: Run, on_score: OnScore) -> None:
+        interval = interval_of(run.config, run.task)
+        super().__init__(run.task, interval, run.folder, run.config.stop_at, on_score)
+        self.log, self._run, self._track = run.log, run, run.config.rules
+        self.stop = False
+        self.interrupted_at: int | None = None
+        self._saved, self._saving = time.monotonic(), 0.0
+        late = self._track is not None and run.config.counts_others
+        self._late_marks = self._track.marks if self._track is not None and late else ()
+        self._before, self._unsaved = 0, False  # moves before the rollout
+
+    def _on_rollout_start(self) -> None:
+        self._before = self.num_timesteps
+        due = self._is_due() or self._unsaved
+        if not self.log["timesteps"]:
+            self._save()  # a run that has written a model can be resumed, whenever it is killed
+        super()._on_rollout_start()
+        spent = time.monotonic() - self._saved
+        if self.stop or (due and self._saving <= SAVING * spent):
+            self._save()
+        self._unsaved = False
+        if self.stop:
+            self.interrupted_at = self.num_timesteps
+
+    def _is_due(self) -> bool:
+        if self._track is None:
+            return super()._is_due()
+        if self._late_marks or self.log["timesteps"][-1:] == [self.num_timesteps]:
+            return False  # the log of a resumed run may have this score
+        return self._track.is_due(self.num_timesteps, self._run.config.hyperparameters.rollout)
+
+    def _save(self) -> None:
+        begun = time.monotonic()
+        self._run.save()
+        self._saved = time.monotonic()
+        self._saving = self._saved - begun
+
+    def _on_step(self) -> bool:
+        passed = [mark for mark in self._late_marks if self._before <= mark < self.num_timesteps]
+        if passed and passed[-1] == self._late_marks[-1]:  # the score of the end is yet to come
+            self.model.num_timesteps = self.num_timesteps = self._before
+            return False
+        if passed and self.log["timesteps"][-1:] != [self._before]:
+            moves, self.num_timesteps = self.num_timesteps, self._before
+            self.evaluate()
+            self.num_timesteps, self._unsaved = moves, True
+        return super()._on_step() and self.interrupted_at is None
+
+    def more(self) -> dict[str, float]:
+        """Compute the exploitability of the present policy in a run of self-play."""
+        if not self._run.config.self_play:
+            return {}
+        found = score_self_play(ModelPolicy(self.model, self.task.game), self.task)
+        numbers = found.exploitability, found.normalized, *found.guaranteed
+        return dict(zip(SELF_PLAY, numbers, strict=True))
+
+    def _write(self, folder: Path, best: bool) -> None:
+        """Write the scores, and the best model so far: on a track only the last model counts."""
+        super()._write(folder, best and self._track is None)

@@ -9,25 +9,24 @@ import tyro
 from pydantic import Field
 
 from ...core import InputError, one_of
-from ...core.words import shown
-from ...envs import RewardMode, find_game, full_place
+from ...envs import RewardMode, find_game
 from ...games import DEFAULT_GAME
-from ..algorithms import ALGORITHMS
-from ..tracks import TRACKS
-from .hyperparameters import (
-    Hyperparameters,
-    keywords,
-    read_changes,
-    read_file,
-    read_hyperparameters,
-    tuned,
+from ..algorithms import ALGORITHMS, check_self_play
+from ..tracks import TRACKS, Track
+from .hyperparameters import Hyperparameters, read_changes, read_file, read_hyperparameters, tuned
+from .options import (
+    Changes,
+    GameName,
+    Keywords,
+    OneAlgorithm,
+    Place,
+    Positive,
+    TrackName,
+    checked,
 )
-from .options import Changes, GameName, Keywords, OneAlgorithm, Place, Positive, TrackName
-from .reading import checked
 
 #: Hyperparameters that options of their own give.
 ELSEWHERE = {"n_envs": "--num-envs", "n_timesteps": "--steps", "env_kwargs": "--env"}
-REWARDS = get_args(RewardMode)
 
 
 class RunError(InputError):
@@ -111,18 +110,23 @@ class TrainConfig:
         Raises:
             ValueError: naming the option, the requirement and the value.
         """
-        find_game(self.game)
-        object.__setattr__(self, "game", full_place(self.game))
-        one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
-        self._check_self_play()
-        self._check_track()
+        if self.resume is not None:
+            self._check_resume()
+            return
+        if self.self_play:
+            check_self_play(self.algorithm)
+        if self.diagnose and self.self_play:
+            raise InputError("diagnose needs a run without self_play, whose opponents change")
+        if self.rules is not None:
+            self._check_track(self.rules)
         for name, option in ELSEWHERE.items():
             if name in self.hyperparams:
                 raise InputError(f"{name} must be given by {option}, got it in hyperparams")
-        if self.resume is None:
-            object.__setattr__(self, "reward", self._find_reward())
-            _ = self.hyperparameters  # reading checks them
-            return
+        object.__setattr__(self, "reward", self._find_reward())
+        _ = self.hyperparameters  # reading checks them
+
+    def _check_resume(self) -> None:
+        """Check that no other option is given."""
         others = [
             entry.name
             for entry in dataclasses.fields(self)  # a field without a default is an empty mapping
@@ -134,52 +138,38 @@ class TrainConfig:
                 f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
             )
 
-    def _check_self_play(self) -> None:
-        if self.self_play and not ALGORITHMS[self.algorithm].plays_itself:
-            able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
-            raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
-        if self.diagnose and self.self_play:
-            raise InputError("diagnose needs a run without self_play, whose opponents change")
-
-    def _check_track(self) -> None:
+    def _check_track(self, track: Track) -> None:
         """Check that no option contradicts the rules of the track."""
-        if self.track is None:
-            return
-        one_of("track", self.track, tuple(TRACKS))
-        fixed = {name: getattr(self, name) for name in ("steps", "eval_interval", "stop_at")}
-        for name, given in fixed.items():
+        for name in ("steps", "eval_interval", "stop_at"):
+            given = getattr(self, name)
             if given is not None:
-                raise InputError(
-                    f"{name} must be left to the track {self.track}, got {shown(given)}"
-                )
-        if self.self_play != TRACKS[self.track].self_play:
+                raise InputError(f"{name} must be left to the track {track.name}, got {given}")
+        if self.self_play != track.self_play:
             wanted = "off" if self.self_play else "given"
             raise InputError(
-                f"self_play must be {wanted} on the track {self.track}, got {self.self_play}"
+                f"self_play must be {wanted} on the track {track.name}, got {self.self_play}"
             )
 
     def _find_reward(self) -> RewardMode:
         """Return the reward mode; a file is tuned for one reward, so the option must agree."""
         if "reward" in self.env:
             raise InputError("reward must be given by --reward, got it in env")
-        of_file = keywords(self._file).get("reward") if self.conf else None
+        of_file = self._file["env_kwargs"].get("reward") if self.conf else None
         if of_file is not None and self.reward not in (None, of_file):
             raise InputError(
                 f"reward must be {of_file}, as in the file of --conf, got {self.reward}"
             )
-        reward: RewardMode = self.reward or one_of("reward", of_file or "outcome", REWARDS)
-        if self.self_play and reward != "outcome" and self.algorithm == "qlearning":
+        reward: RewardMode = one_of(
+            "reward", self.reward or of_file or "outcome", get_args(RewardMode)
+        )
+        if reward != "outcome" and self.self_play and self.algorithm == "qlearning":
             raise InputError(f"reward must be outcome in self_play of qlearning, got {reward}")
-        if self.track is not None and reward != "outcome":
+        if reward != "outcome" and self.track is not None:
             raise InputError(
                 f"reward must be outcome on the track {self.track}, as the others are computed "
                 f"from the optimum, got {reward}"
             )
         return reward
-
-    @cached_property
-    def _changes(self) -> dict[str, Any]:
-        return read_changes(self.hyperparams)
 
     @cached_property
     def _file(self) -> dict[str, Any]:
@@ -193,17 +183,21 @@ class TrainConfig:
         Options override the file, except for the reward. On a track n_timesteps is the largest
         whole number of rollouts that it allows, whatever a file says.
         """
-        track = None if self.track is None else TRACKS[self.track]
-        options = {"n_timesteps": self.steps if track is None else track.moves}
-        options["n_envs"] = self.num_envs
+        track = self.rules
+        options = {"n_envs": self.num_envs, "n_timesteps": track.moves if track else self.steps}
         given = {name: value for name, value in options.items() if value is not None}
-        known = {**keywords(self._file), **self.env, "reward": self.reward}
-        merged = {**dict.fromkeys(options), **self._file, **given, **self._changes}
-        checked = read_hyperparameters(self.algorithm, {**merged, "env_kwargs": known})
+        known = {**self._file["env_kwargs"], **self.env, "reward": self.reward}
+        merged = {**self._file, **given, **read_changes(self.hyperparams), "env_kwargs": known}
+        checked = read_hyperparameters(self.algorithm, merged)
         if track is not None:
             whole = track.whole(checked.rollout)
             checked.n_timesteps = track.moves if self.counts_others else whole
         return checked
+
+    @property
+    def rules(self) -> Track | None:
+        """The track, if any."""
+        return None if self.track is None else TRACKS[self.track]
 
     @property
     def counts_others(self) -> bool:

@@ -14,7 +14,7 @@
 
 Every file is written under a temporary name and then renamed, so that a reader finds the whole old
 file or the whole new one, even if the process is killed. Temporary files of a killed process are
-removed when the run is read next. No code from a file of a run folder is run: models are rebuilt
+removed when training goes on. No code from a file of a run folder is run: models are rebuilt
 from the configuration, and only their weights are read. The one exception is a game of one's own:
 config.json names the file or module of its class, which is imported.
 """
@@ -22,8 +22,6 @@ config.json names the file or module of its class, which is imported.
 import io
 import json
 import math
-import os
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -33,7 +31,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core import FloatArray, WriteError, write_file
-from ...core.folders import HOST
 from ...core.words import first_line
 from .config import RunError, TrainConfig
 
@@ -52,10 +49,11 @@ SELF_PLAY = ("exploitability", "normalized_exploitability", "guaranteed_0", "gua
 MARGIN = "margin"
 #: Numbers of ``score.json`` that every finished run has.
 NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
+#: Files that only the process writes that trains in the folder.
 FILES = (
     *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
     *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
-    *("diagnosis.npz", "diagnosis.csv", "diagnosis-models.csv"),
+    *("diagnosis.npz", "diagnosis.csv"),
 )
 
 
@@ -106,30 +104,10 @@ def alone(folder: Path) -> Iterator[None]:
                 f"run folder must be one that no other process trains in, got {folder}: wait for "
                 "its end, or end it"
             )
-        yield
-
-
-def clean(folder: Path) -> None:
-    """Remove the temporary files that killed processes of this machine have left."""
-    names, host = "|".join(map(re.escape, FILES)), re.escape(HOST)
-    for path in folder.glob(".*"):
-        left = re.fullmatch(rf"\.(?:{names})\.(?:{host}\.(?:\d+\.)?)?(\d+)", path.name)
-        if left and not _runs(int(left[1])):
-            with suppress(OSError):  # the folder may be read-only
+        for name in FILES:
+            for path in folder.glob(f".{name}.*"):  # left by a process that was killed
                 path.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    """Return whether a process with this number runs on this machine; True if unknown."""
-    if os.name != "posix":  # elsewhere, signal 0 is not harmless
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass  # the process belongs to another user
-    return True
+        yield
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -143,7 +121,6 @@ def read_config(folder: Path) -> TrainConfig:
     Raises:
         RunError: if the folder holds no configuration, or an invalid one.
     """
-    clean(folder)
     path = folder / "config.json"
     if not path.is_file():
         raise RunError(f"run folder must hold a config.json, got {folder}")

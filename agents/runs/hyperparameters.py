@@ -44,7 +44,7 @@ from ...core import InputError
 from ...core.words import one_line, shown
 from ...envs import RewardMode
 from ..algorithms import ALGORITHMS
-from .reading import LIMITS, STRICT, read
+from .options import LIMITS, STRICT, read
 
 MOST = 2**63 - 1  # of an integer; ``memory`` checks what fits into memory
 
@@ -69,18 +69,9 @@ def _falling(value: Any, check: Callable[[Any], float]) -> Any:
     return value if falls else number
 
 
-def _activation(value: Any) -> str:
-    """Check that a value is a name such as nn.Tanh; ``models`` looks up the class."""
-    if not isinstance(value, str) or not value.removeprefix("nn.").isidentifier():
-        raise PydanticCustomError("kind", "an activation of torch.nn, such as nn.Tanh")
-    return value.removeprefix("nn.")
-
-
-def _optimizer(value: Any) -> str:
-    """Check that a value names an optimizer with weight decay; Adam is the default."""
-    if value not in ("AdamW", "th.optim.AdamW"):
-        raise PydanticCustomError("kind", "th.optim.AdamW")
-    return "AdamW"
+def _last_name(value: Any) -> Any:
+    """Return the last name of a text such as nn.Tanh."""
+    return value.rpartition(".")[2] if isinstance(value, str) else value
 
 
 # Ranges are written by hand, since the signatures of stable-baselines3 have types without ranges.
@@ -99,6 +90,14 @@ Rate = Annotated[Fraction, WrapValidator(_falling)]
 Clip = Annotated[Positive, WrapValidator(_falling)]
 
 
+#: The classes of torch.nn that map each number to one, and need no argument.
+Activation = Literal[
+    "CELU", "ELU", "GELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
+    "LogSigmoid", "Mish", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "SiLU", "Sigmoid", "Softplus",
+    "Softshrink", "Softsign", "Tanh", "Tanhshrink",
+]  # fmt: skip
+
+
 class Network(BaseModel):
     """The entries of ``policy_kwargs``; None stands for the default of the algorithm."""
 
@@ -106,13 +105,13 @@ class Network(BaseModel):
 
     net_arch: list[Count] | dict[Literal["pi", "vf"], list[Count]] | None = None
     """Widths of the hidden layers: one list, or one for the policy (pi) and one for values (vf)."""
-    activation_fn: Annotated[str, BeforeValidator(_activation)] | None = None
-    """Activation between the layers, a class of torch.nn."""
+    activation_fn: Annotated[Activation, BeforeValidator(_last_name)] | None = None
+    """Activation between the layers, a class of torch.nn, such as nn.Tanh."""
     ortho_init: bool | None = None
     """Whether weights start orthogonal (ppo, a2c, trpo)."""
     n_quantiles: Count | None = None
     """Number of quantiles of each action's value (qrdqn)."""
-    optimizer_class: Annotated[str, BeforeValidator(_optimizer)] | None = None
+    optimizer_class: Annotated[Literal["AdamW"], BeforeValidator(_last_name)] | None = None
     """Optimizer, a class of torch.optim: AdamW (Adam with weight decay), or by default Adam."""
     optimizer_kwargs: dict[Literal["weight_decay"], Annotated[NonNegativeFloat, _READ]] | None = (
         None
@@ -132,7 +131,10 @@ def read_network(value: Any) -> dict[str, Any]:
     Raises:
         ValueError: if the value is neither, or an entry is unknown or out of range.
     """
-    entries = {} if value is None else read_call(value) if isinstance(value, str) else value
+    entries = {} if value is None else value
+    if isinstance(value, str):
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            entries = _read_node(ast.parse(value, mode="eval").body)
     if not isinstance(entries, dict):
         raise InputError(
             'policy_kwargs must be a mapping or such as "dict(activation_fn=nn.ReLU, '
@@ -147,12 +149,30 @@ def read_network(value: Any) -> dict[str, Any]:
     return {name: entry for name, entry in vars(network).items() if entry is not None}
 
 
+def _read_node(node: ast.expr) -> Any:
+    """Read a literal, a name of torch, or a call of ``dict`` by keywords, as a dictionary.
+
+    Raises:
+        ValueError: if the expression is another one, or names a keyword twice.
+    """
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("nn", "th.optim"):
+        return ast.unparse(node)
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    entries = {str(entry.arg): _read_node(entry.value) for entry in node.keywords}
+    if ast.unparse(node.func) != "dict" or node.args or len(entries) < len(node.keywords):
+        raise ValueError("not a call of dict by keywords, each once")
+    return entries
+
+
 def _network(value: Any) -> Any:
     """Check the description of a network, and return it unchanged, as rl_zoo3 reads it."""
     read_network(value)
     return value
 
 
+#: Callbacks by the names in hyperparameter files, which rl_zoo3 imports.
+Callback = Literal["exactdice.agents.FallingEntropy"]
 #: Hyperparameters that are not arguments of a model.
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "policy", "callback"}
 
@@ -171,7 +191,7 @@ class Hyperparameters(SimpleNamespace):
     """Keyword arguments of the environment."""
     policy: Literal["MlpPolicy"]
     """The kind of network, which rl_zoo3 requires."""
-    callback: Any
+    callback: Callback | list[Callback]
     """One callback by name, or a list of them (algorithms with an ent_coef)."""
     policy_kwargs: Annotated[Any, BeforeValidator(_network)]
     """The network: a mapping, or such as "dict(activation_fn=nn.ReLU, net_arch=[64])"."""
@@ -310,6 +330,8 @@ def _check_together(options: Hyperparameters) -> None:
 def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:
     """Read the entry of a file for a game's environment, or else its entry ``default``.
 
+    The entry has keyword arguments of the environment, ``env_kwargs``, which may be empty.
+
     Args:
         game: name of the game.
         file: the file.
@@ -328,6 +350,9 @@ def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict
     entry = (content.get(env_id) or content.get("default")) if isinstance(content, dict) else None
     if not isinstance(entry, dict):
         raise InputError(f"{option} must hold a mapping for {env_id}, got none in {file}")
+    keywords = entry.setdefault("env_kwargs", {})
+    if not isinstance(keywords, dict) or not all(isinstance(name, str) for name in keywords):
+        raise InputError(f"env_kwargs must be a mapping from names, got {shown(keywords)}")
     return entry
 
 
@@ -352,34 +377,6 @@ def _yaml(text: str, complaint: str) -> Any:
         raise InputError(f"{complaint}: {one_line(error)}") from None
 
 
-def read_call(text: str) -> dict[str, Any] | None:
-    """Parse the keywords of a text such as "dict(a=1)" without running it; None for other texts."""
-    try:
-        return _keywords_of(ast.parse(text, mode="eval").body)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return None  # errors of the parser and of literal_eval
-
-
-def _keywords_of(call: ast.expr) -> dict[str, Any]:
-    """Return the keywords of a call of ``dict``, by name.
-
-    Raises:
-        ValueError: if the expression is no such call, or names a keyword twice.
-    """
-    if not isinstance(call, ast.Call) or ast.unparse(call.func) != "dict" or call.args:
-        raise ValueError("not a call of dict by keywords")
-    entries = {str(entry.arg): _literal(entry.value) for entry in call.keywords}
-    if len(entries) < len(call.keywords):
-        raise ValueError("a keyword is given twice")
-    return entries
-
-
-def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("nn", "th.optim"):
-        return ast.unparse(node)
-    return _keywords_of(node) if isinstance(node, ast.Call) else ast.literal_eval(node)
-
-
 def tuned(algorithm: str, reward: RewardMode, track: str | None = None) -> Traversable:
     """Return the tuned file of an algorithm: for the track or this reward, or else for all."""
     folder = files("exactdice.agents") / "hyperparams"
@@ -393,15 +390,3 @@ def trials(file: Traversable) -> int:
     """Return the number of trials of the search that has found a file; 0 if it was set by hand."""
     content = _yaml(file.read_text(encoding="utf-8"), f"conf must be a YAML file, got {file}")
     return int(content.get("trials", 0))
-
-
-def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments of the environment among hyperparameters.
-
-    Raises:
-        ValueError: if they are not a mapping from names.
-    """
-    given = hyperparameters.get("env_kwargs", {})
-    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
-        raise InputError(f"env_kwargs must be a mapping from names, got {shown(given)}")
-    return given

@@ -1,7 +1,8 @@
 """Environments, models and callbacks, built from the options of a run."""
 
-import gc
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,56 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
+from ...baselines import Task
 from ...baselines.task import first_law
 from ...core import FLOATS, InputError
 from ...core.sizes import check_array, check_memory
 from ...core.words import first_line, one_line, shown
 from ..algorithms import ALGORITHMS, Algorithm
+from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
-from .config import TrainConfig
+from .config import RunError, TrainConfig
 from .hyperparameters import OURS, Hyperparameters, read_network
 from .options import task_from_options
+
+RUNAWAY = 1e6  # weights of networks that learn are far smaller
+
+
+class DivergedError(RunError):
+    """The weights of a network have left all bounds."""
+
+
+@contextmanager
+def watched(model: BaseAlgorithm) -> Iterator[None]:
+    """Say that the weights have diverged where the block fails because of that.
+
+    Raises:
+        DivergedError: in place of the ``ValueError`` that networks raise for NaN.
+    """
+    try:
+        yield
+    except ValueError:
+        if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
+            raise
+        raise DivergedError(
+            f"hyperparameters must keep the weights below {RUNAWAY:g}, which they left within "
+            f"{model.num_timesteps:,} steps: lower learning_rate or max_grad_norm"
+        ) from None
+
+
+def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
+    """Build the task, the model and the callbacks of a run; nothing is written.
+
+    Raises:
+        ValueError: if an option does not fit the game, the model or the machine.
+    """
+    _check_log(config)
+    env = make_env(config)
+    model = make_model(config, env)
+    callbacks = make_callbacks(config)
+    if config.counts_others:
+        callbacks.append(SelfPlay(env.task.game))
+    return env.task, model, callbacks
 
 
 def check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEnv) -> None:
@@ -65,20 +107,6 @@ class FallingEntropy(BaseCallback):
         self.model.ent_coef = self._initial * remaining  # type: ignore[attr-defined]
 
 
-#: Callbacks by the names in hyperparameter files, which rl_zoo3 imports.
-CALLBACKS: dict[str, type[BaseCallback]] = {"exactdice.agents.FallingEntropy": FallingEntropy}
-
-
-def forget_models() -> None:
-    """Free the memory of models that are no longer in use.
-
-    A model and its callbacks refer to each other, so Python frees them only when its collector
-    visits all objects. The collector counts objects and ignores their size: the replay buffers of
-    fifteen runs in one process, 160 MB each, were all kept.
-    """
-    gc.collect()
-
-
 def make_env(config: TrainConfig) -> GameVecEnv:
     """Build the training environment of a run, with payoffs scaled as its algorithm needs them.
 
@@ -101,20 +129,21 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     Raises:
         ValueError: if a hyperparameter does not fit the model, or the device does not exist.
     """
-    options = {
-        name: _argument(name, value)
-        for name, value in vars(config.hyperparameters).items()
-        if name not in OURS
-    }
     algorithm = ALGORITHMS[config.algorithm]
     model = algorithm.load(config.self_play)
     check_buffers(algorithm, config.hyperparameters, env)
-    device = check_device(config.device)
+    device = config.device
+    try:
+        th.zeros(1, device="cpu" if device == "auto" else device).item()  # there and back
+    except Exception as error:  # each kind of device raises its own errors
+        raise InputError(
+            f"device must be one that PyTorch can use, got {device!r}: {first_line(error)}"
+        ) from None
     if algorithm.learns_from == "tables" and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")
     try:
         built: BaseAlgorithm = model(
-            algorithm.policy, env, seed=config.seed, device=device, **options
+            algorithm.policy, env, seed=config.seed, device=device, **_arguments(config)
         )
         _pass_through(built, env)
     except InputError:
@@ -125,23 +154,18 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     return built
 
 
-def _argument(name: str, value: Any) -> Any:
-    """Convert a hyperparameter to the argument of a model: lin_0.003 to a schedule, for example."""
-    if isinstance(value, str) and value.startswith("lin_"):
-        return LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
-    if name != "policy_kwargs":
-        return value
-    options = read_network(value)
-    if "activation_fn" in options:
-        kind = getattr(th.nn, options["activation_fn"], None)
-        if getattr(kind, "__module__", "") != "torch.nn.modules.activation":
-            raise InputError(
-                "policy_kwargs activation_fn must be an activation of torch.nn, such as nn.Tanh, "
-                f"got nn.{options['activation_fn']}"
-            )
-        options["activation_fn"] = kind
-    if "optimizer_class" in options:
-        options["optimizer_class"] = getattr(th.optim, options["optimizer_class"])
+def _arguments(config: TrainConfig) -> dict[str, Any]:
+    """Convert hyperparameters to arguments of a model: lin_0.003 to a schedule, for example."""
+    options = {n: value for n, value in vars(config.hyperparameters).items() if n not in OURS}
+    for name, value in options.items():
+        if isinstance(value, str) and value.startswith("lin_"):
+            options[name] = LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
+    if "policy_kwargs" in options:
+        network = read_network(options["policy_kwargs"])
+        for name, module in (("activation_fn", th.nn), ("optimizer_class", th.optim)):
+            if name in network:
+                network[name] = getattr(module, network[name])
+        options["policy_kwargs"] = network
     return options
 
 
@@ -158,36 +182,12 @@ def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
 
 
 def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
-    """Build the callbacks that the hyperparameters name.
-
-    Raises:
-        ValueError: naming a callback that is unknown.
-    """
-    named = getattr(config.hyperparameters, "callback", None)
-    callbacks: list[BaseCallback] = []
-    for name in named if isinstance(named, list) else [] if named is None else [named]:
-        if not isinstance(name, str) or name not in CALLBACKS:
-            raise InputError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
-        callbacks.append(CALLBACKS[name]())
-    return callbacks
+    """Build the callbacks that the hyperparameters name."""
+    named = getattr(config.hyperparameters, "callback", None) or []
+    return [FallingEntropy() for _ in ([named] if isinstance(named, str) else named)]
 
 
-def check_device(device: str) -> str:
-    """Return the device if a tensor can be moved there and back.
-
-    Raises:
-        ValueError: if PyTorch does not know the device, or the machine does not have it.
-    """
-    try:
-        th.zeros(1, device="cpu" if device == "auto" else device).item()
-    except Exception as error:  # each kind of device raises its own errors
-        raise InputError(
-            f"device must be one that PyTorch can use, got {device!r}: {first_line(error)}"
-        ) from None
-    return device
-
-
-def check_log(config: TrainConfig) -> None:
+def _check_log(config: TrainConfig) -> None:
     """Check that the libraries for the logs of a run are installed.
 
     Raises:

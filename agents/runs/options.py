@@ -1,34 +1,139 @@
-"""Options that several commands share: a game with its keywords, an algorithm, a track."""
+"""Options of commands and values of files: their types, and errors in the words of this package.
 
-from collections.abc import Callable, Mapping
+Options of the command line, hyperparameters, cards and files in JSON are classes with typed fields.
+pydantic compares values with the types; a message says what was expected and what came, by name.
+"""
+
+import dataclasses
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, dataclass_transform
 
+import pydantic
 import tyro
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ...baselines import Task, make_task
-from ...core import GAMES, InputError
-from ...envs import GameEnv, find_game
+from ...core import GAMES, InputError, one_of
+from ...core.words import meant, shown
+from ...envs import GameEnv, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..tracks import TRACKS
 
-_GAMES = tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
-#: A name in ``GAMES``, which the command line lists, or the place of a game's class.
-GameName = Annotated[str, _GAMES]
-#: The same as a word of the command line that may be left out.
-GameWord = tyro.conf.Positional[Annotated[str | None, _GAMES]]
-#: A name in ``ALGORITHMS``, which the command line lists.
-AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
-#: A name in ``TRACKS``, which the command line lists.
-TrackName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(TRACKS) + "}")]
-_IN_WORDS = ", ".join(
-    f"{name} ({known.title}, {'with' if known.masked else 'without'} masks)"
-    for name, known in ALGORITHMS.items()
-)
-#: The same where one is given: the help has the algorithms in words.
-OneAlgorithm = Annotated[AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {_IN_WORDS}.")]
+# ------------------------------------------------------------------------------ values and errors
+
+_STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, validate_default=True)
+#: The configuration of pydantic's models.
+STRICT = ConfigDict(frozen=True, **_STRICT)
+#: The requirement in words, by pydantic's name for the error.
+KINDS = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "string_too_short": "a text that is not empty",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping from names",
+    "is_instance_of": "a path",
+    "path_type": "a path",
+}
+LIMITS = {
+    "greater_than": "above",
+    "greater_than_equal": "at least",
+    "less_than": "below",
+    "less_than_equal": "at most",
+}
+UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument", "invalid_key")
+MISSING = ("missing", "missing_argument")
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def checked(kind: type[T]) -> type[T]:
+    """Make a frozen dataclass of a class, whose fields pydantic compares with their types.
+
+    Making an object raises a ValueError that names a value that is unknown or out of range.
+    """
+    made: Any = pydantic.dataclasses.dataclass(frozen=True, config=_STRICT)(kind)
+    build = made.__init__
+    names = [entry.name for entry in dataclasses.fields(made)]
+
+    @functools.wraps(build)
+    def __init__(self: Any, *given: Any, **values: Any) -> None:  # noqa: N807
+        values = dict(zip(names, given, strict=False)) | values
+        with _in_words(values, "options", "", names):
+            build(self, **values)
+
+    made.__init__ = __init__
+    return made  # type: ignore[no-any-return]
+
+
+def read(kind: type[M], values: Mapping[str, Any], owner: str, prefix: str = "") -> M:
+    """Make an instance of a pydantic model from values by name.
+
+    Args:
+        kind: the pydantic model.
+        values: the values of its fields, by name.
+        owner: the subject of the message for an unknown name, such as "hyperparameters of ppo".
+        prefix: text before the name of a field in other messages.
+
+    Raises:
+        ValueError: naming a value that is missing, unknown or out of range.
+    """
+    with _in_words(values, owner, prefix, list(kind.model_fields)):
+        return kind.model_validate(dict(values))
+
+
+@contextmanager
+def _in_words(
+    values: Mapping[str, Any], owner: str, prefix: str, names: list[str]
+) -> Iterator[None]:
+    """Turn the error of pydantic into one with name, requirement and value."""
+    try:
+        yield
+    except ValidationError as error:
+        errors = error.errors()
+    else:
+        return
+    for wrong in errors:
+        if wrong["type"] in UNKNOWN:
+            got = wrong["loc"][0]
+            raise InputError(
+                f"{owner} must be among {', '.join(names)}, got {shown(got)}{meant(got, names)}"
+            )
+    # A value that may have several types has an error for each; the deepest fits best.
+    wrong = max(errors, key=lambda each: len(each["loc"]))
+    context = wrong.get("ctx", {})
+    if isinstance(context.get("error"), Exception):  # raised by a validator of this package
+        raise context["error"]
+    path = [part for part in wrong["loc"] if str(part).isidentifier()]  # drops types and indices
+    name = prefix + " ".join(map(str, path))
+    if wrong["type"] in MISSING:
+        raise InputError(f"{name} must be given, got none")
+    value, inner = values.get(str(path[0]), wrong["input"]), wrong["input"]
+    got = inner if isinstance(value, list | tuple | dict) else value  # as the user wrote it
+    expected = str(context.get("expected", wrong["msg"]))
+    must = KINDS.get(wrong["type"]) or expected.replace("'", "")
+    if wrong["type"] in LIMITS:
+        (limit,) = context.values()
+        must = f"{LIMITS[wrong['type']]} {int(limit)}"
+    near = meant(got, re.findall("'([^']+)'", expected)) if wrong["type"] == "literal_error" else ""
+    raise InputError(f"{name} must be {must}, got {shown(got)}{near}")
+
+
+# -------------------------------------------------------------------------------- types of options
+
+
+def _game(game: str) -> str:
+    find_game(game)
+    return full_place(game)
 
 
 def _jobs(number: int) -> int:
@@ -37,6 +142,29 @@ def _jobs(number: int) -> int:
     return number
 
 
+def _known(name: str, known: Mapping[str, Any]) -> AfterValidator:
+    return AfterValidator(lambda value: one_of(name, value, tuple(known)))
+
+
+def _choices(*words: str) -> Any:
+    return tyro.conf.arg(metavar="{" + ",".join(words) + "}")
+
+
+_GAMES = _choices(*GAMES, "FILE.py:CLASS", "MODULE:CLASS")
+#: A name in ``GAMES``, which the command line lists, or the place of a game's class.
+GameName = Annotated[str, _GAMES, AfterValidator(_game)]
+#: The same as a word of the command line that may be left out.
+GameWord = tyro.conf.Positional[Annotated[str | None, _GAMES]]
+#: A name in ``ALGORITHMS``, which the command line lists.
+AlgorithmName = Annotated[str, _choices(*ALGORITHMS), _known("algorithm", ALGORITHMS)]
+#: A name in ``TRACKS``, which the command line lists.
+TrackName = Annotated[str, _choices(*TRACKS), _known("track", TRACKS)]
+_IN_WORDS = ", ".join(
+    f"{name} ({known.title}, {'with' if known.masked else 'without'} masks)"
+    for name, known in ALGORITHMS.items()
+)
+#: The same where one is given: the help has the algorithms in words.
+OneAlgorithm = Annotated[AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {_IN_WORDS}.")]
 #: Types of further options: a number of things, a path, a number of jobs or -1.
 Positive = Annotated[int, Field(ge=1)]
 Place = Annotated[Path, Field(strict=False)]

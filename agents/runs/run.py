@@ -15,9 +15,8 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
 from ...core import WriteError, write_file
-from ..learners.self_play import SelfPlay, self_plays
+from ..learners.self_play import self_plays
 from ..learners.vec_env import GameVecEnv
-from ..tracks import TRACKS
 from .config import RunError, TrainConfig
 from .folders import (
     LOG,
@@ -28,7 +27,7 @@ from .folders import (
     reading,
     write_json,
 )
-from .models import check_log, make_callbacks, make_env, make_model
+from .models import build
 
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
 REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
@@ -43,51 +42,22 @@ def new_log() -> Log:
 
 
 @dataclass(frozen=True)
-class Record:
-    """A model in training and its exact scores so far, with the folder where both are saved."""
+class Run:
+    """A training run, made by ``create`` or ``resume``."""
 
     folder: Path
     model: BaseAlgorithm
     log: Log
-
-    def keep(self, best: bool) -> None:
-        """Write the scores; write the model if it is the best so far.
-
-        Raises:
-            WriteError: if there is no room.
-        """
-        if best:
-            write_file(self.folder / "best_model.zip", self.model.save)
-        columns: dict[str, Any] = {name: np.array(numbers) for name, numbers in self.log.items()}
-        for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
-            columns[name] = columns[name][:, None]
-        write_file(self.folder / "evaluations.npz", lambda file: np.savez(file, **columns))
-
-    def save(self) -> None:
-        """Save the state of training, from which it can be resumed, on a bare ``GameVecEnv``.
-
-        Raises:
-            WriteError: if there is no room.
-        """
-        env = self.model.get_env()
-        if isinstance(env, GameVecEnv):
-            content = {**_state(self.model, env), "log": self.log, **self.more_state()}
-            write_file(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
-
-    def more_state(self) -> dict[str, Any]:
-        """Return entries of the checkpoint besides the state of the model and of its games."""
-        return {}
-
-
-@dataclass(frozen=True)
-class Run(Record):
-    """A training run, made by ``create`` or ``resume``."""
-
     config: TrainConfig
     task: Task
     """The task that the agent is scored on; in self-play it trains on other tasks, too."""
     callbacks: list[BaseCallback]
     """The callbacks that the options name."""
+
+    def __post_init__(self) -> None:
+        """Make the model write TensorBoard logs, which Weights & Biases reads as well."""
+        if self.config.tensorboard or self.config.wandb:
+            self.model.tensorboard_log = str(self.folder / "tensorboard")
 
     @classmethod
     def create(cls, config: TrainConfig) -> "Run":
@@ -97,9 +67,8 @@ class Run(Record):
             RunError: if the folder exists or cannot be made.
             ValueError: if an option does not fit the game, the model or the machine.
         """
-        task, model, callbacks = _parts(config)
+        task, model, callbacks = build(config)
         folder = _make_folder(config)
-        _log_into(folder, model, config)
         return cls(folder, model, new_log(), config, task, callbacks)
 
     @classmethod
@@ -114,19 +83,20 @@ class Run(Record):
             raise RunError(
                 f"resume must be an unfinished run, got {folder}, which has a score.json"
             )
-        task, model, callbacks = _parts(config)
-        _log_into(folder, model, config)
+        task, model, callbacks = build(config)
         log = _restore(folder, model, callbacks)
         return cls(folder, model, log, config, task, callbacks)
 
-    def more_state(self) -> dict[str, Any]:
-        """Return the number of rollouts, if the run uses self-play."""
-        playing = self_plays(self.callbacks)
-        return {"rollouts": playing[0].rollouts} if playing else {}
+    def save(self) -> None:
+        """Save the state of training, from which it can be resumed.
 
-    def keep(self, best: bool) -> None:
-        """Write the scores, and the best model so far: on a track only the last model counts."""
-        super().keep(best and self.config.track is None)
+        Raises:
+            WriteError: if there is no room.
+        """
+        content = {**_state(self.model), "log": self.log}
+        for playing in self_plays(self.callbacks):
+            content["rollouts"] = playing.rollouts
+        write_file(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
 
     def finish(self, score: Score, **more: Any) -> None:
         """Write the final model, its certificate and its score, which ends the run.
@@ -146,39 +116,21 @@ class Run(Record):
 
     def _curve(self) -> dict[str, Any]:
         """Return a summary of the exact scores: at the marks of a track, else the best score."""
-        if self.config.track is None:
-            known = exact_part({name: np.array(column) for name, column in self.log.items()})
-            return {"best_normalized": known["normalized"].max()}
-        track = TRACKS[self.config.track]
+        log = {name: np.array(column) for name, column in self.log.items()}
+        track = self.config.rules
+        if track is None:
+            return {"best_normalized": exact_part(log)["normalized"].max()}
         curves = {
-            f"{name}_at_marks": dict(
-                zip(
-                    map(str, track.marks),
-                    track.at_marks(self.log["timesteps"], np.array(self.log[name])),
-                    strict=True,
+            f"{name}_at_marks": {
+                str(mark): score
+                for mark, score in zip(
+                    track.marks, track.at_marks(self.log["timesteps"], log[name]), strict=True
                 )
-            )
+            }
             for name in ("normalized", *SELF_PLAY)
-            if name in self.log
+            if name in log
         }
         return {"track": track.name, "track_version": track.version, **curves}
-
-
-def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
-    """Build the task, the model and the callbacks of a run; nothing is written."""
-    check_log(config)
-    env = make_env(config)
-    model = make_model(config, env)
-    callbacks = make_callbacks(config)
-    if config.counts_others:
-        callbacks.append(SelfPlay(env.task.game))
-    return env.task, model, callbacks
-
-
-def _log_into(folder: Path, model: BaseAlgorithm, config: TrainConfig) -> None:
-    """Make a model write TensorBoard logs, which Weights & Biases reads as well."""
-    if config.tensorboard or config.wandb:
-        model.tensorboard_log = str(folder / "tensorboard")
 
 
 def _make_folder(config: TrainConfig) -> Path:
@@ -208,8 +160,15 @@ def _make_folder(config: TrainConfig) -> Path:
     return folder
 
 
-def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
+def _env(model: BaseAlgorithm) -> GameVecEnv:
+    env = model.get_env()
+    assert isinstance(env, GameVecEnv)
+    return env
+
+
+def _state(model: BaseAlgorithm) -> dict[str, Any]:
     """Return the weights, the states of the games, and the state of every random generator."""
+    env = _env(model)
     content = {
         "parameters": model.get_parameters(),
         "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
@@ -234,8 +193,7 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
     path = folder / "checkpoint.pt"
     if not path.is_file():
         raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
-    env = model.get_env()
-    assert isinstance(env, GameVecEnv)
+    env = _env(model)
     with reading(path, "be a checkpoint of this run"):
         check_sums(path)
         content = th.load(path, map_location="cpu", weights_only=True)

@@ -13,18 +13,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ...baselines import Score
+from ...baselines import Score, score_self_play
 from ...core import WriteError
-from ..tracks import TRACKS
-from . import folders, self_play
-from .callback import ExactEvalCallback
+from ..learners.adapter import ModelPolicy
+from . import folders
+from .agent import report
+from .callback import GAMES, ExactEvalCallback, RunCallback, SampleScore
 from .config import RunError, TrainConfig
-from .report import report
+from .models import watched
 from .run import Run
-from .sampling import GAMES, SampleScore
 
 GOOD = 0.99  # normalised score whose first time is printed
-RUNAWAY = 1e6  # weights of networks that learn are far smaller
 
 
 class ProgressCallback(BaseCallback):
@@ -102,7 +101,7 @@ def train(
 def _budget(run: Run) -> str:
     """Put the reward, the moves, the track and the folder of a run into words."""
     config = run.config
-    track = "" if config.track is None else f" on the track {TRACKS[config.track].title}"
+    track = "" if config.rules is None else f" on the track {config.rules.title}"
     return f"{config.reward} reward, {config.total_steps:,} steps{track}, saving in {run.folder}"
 
 
@@ -126,12 +125,24 @@ def _begun(config: TrainConfig) -> Iterator[Run]:
 
 
 def _finish(run: Run, final: Score, console: Console) -> Score:
-    """Save the final model and print its score."""
-    more = self_play.summary(run) if run.config.self_play else {}
+    """Save the final model and print its score, in self-play with its exploitability."""
+    found, more = None, {}
+    if run.config.self_play:
+        found = score_self_play(ModelPolicy(run.model, run.task.game), run.task)
+        more = {
+            "exploitability_of_both_seats": found.exploitability,
+            "self_play": found.as_dict(),
+        }
     run.finish(final, **more)
     report(final, console)
-    if more:
-        console.print(self_play.in_words(more), highlight=False)
+    if found is not None:
+        seats = " and ".join(f"{value:.6f}" for value in found.guaranteed)
+        console.print(
+            f"exploitability, mean of both seats: {found.exploitability:.6f} (normalised "
+            f"{found.normalized:.4f}, {found.nines:.2f} nines); values of the seats against a best "
+            f"response: {seats}",
+            highlight=False,
+        )
     console.print(f"saved in {run.folder}")
     return final
 
@@ -176,7 +187,7 @@ def _logged_by_wandb(run: Run) -> Iterator[None]:
         yield
 
 
-def _learn(run: Run, console: Console) -> ExactEvalCallback:
+def _learn(run: Run, console: Console) -> RunCallback:
     """Train to the end, or to Ctrl-C, with a progress bar; exact scores come before callbacks."""
     model, total = run.model, run.config.total_steps
     columns = (
@@ -187,27 +198,18 @@ def _learn(run: Run, console: Console) -> ExactEvalCallback:
     )
     with Progress(*columns, console=console) as progress:
         bar = ProgressCallback(progress, total, model.num_timesteps)
-        make = self_play.SelfPlayEvalCallback if run.config.self_play else ExactEvalCallback.of
-        exact = make(run, bar.show)
-        try:
-            with _stop_on_interrupt(exact, console):
-                model.learn(
-                    total - model.num_timesteps,
-                    callback=[exact, *run.callbacks, bar],
-                    reset_num_timesteps=model.num_timesteps == 0,
-                )
-        except ValueError:  # raised for NaN, if the weights have diverged
-            if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
-                raise
-            raise RunError(
-                f"hyperparameters must keep the weights below {RUNAWAY:g}, which they left within "
-                f"{model.num_timesteps:,} steps: lower learning_rate or max_grad_norm"
-            ) from None
+        exact = RunCallback(run, bar.show)
+        with watched(model), _stop_on_interrupt(exact, console):
+            model.learn(
+                total - model.num_timesteps,
+                callback=[exact, *run.callbacks, bar],
+                reset_num_timesteps=model.num_timesteps == 0,
+            )
     return exact
 
 
 @contextmanager
-def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[None]:
+def _stop_on_interrupt(exact: RunCallback, console: Console) -> Iterator[None]:
     """On the first Ctrl-C, end training at the next point where it can be saved."""
 
     def ask(_signal: int, _frame: FrameType | None) -> None:

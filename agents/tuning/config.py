@@ -7,9 +7,16 @@ from pydantic import Field
 
 from ...core import InputError, one_of
 from ...envs import find_game
-from ..algorithms import ALGORITHMS
-from ..runs.options import GameName, Jobs, OneAlgorithm, Place, Positive, TrackName
-from ..runs.reading import checked
+from ..algorithms import check_self_play
+from ..runs.options import (
+    GameName,
+    Jobs,
+    OneAlgorithm,
+    Place,
+    Positive,
+    TrackName,
+    checked,
+)
 from ..tracks import TRACKS, Track
 
 
@@ -35,7 +42,7 @@ class TuneConfig:
 
     begin_with: Place | None = None
     """File of hyperparameters that are the first trial, such as those set by hand, or found on a
-    track of fewer moves. Values outside the ranges of this search are moved into them."""
+    track of fewer moves. It is trained as it is, even if its values are not in the ranges."""
 
     seed: Annotated[int, Field(ge=0)] = 0
     """Seed of the search. With one job, the same seed gives the same trials."""
@@ -60,11 +67,8 @@ class TuneConfig:
         Raises:
             ValueError: naming the option, the requirement and the value.
         """
-        one_of("track", self.track, tuple(TRACKS))
-        one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
-        if self.rules.self_play and not ALGORITHMS[self.algorithm].plays_itself:
-            able = tuple(name for name, known in ALGORITHMS.items() if known.plays_itself)
-            one_of(f"algorithm on {self.track}", self.algorithm, able)
+        if self.rules.self_play:
+            check_self_play(self.algorithm)
         if self.games is not None and not self.games:
             raise InputError("games must be one at least, got none")
         for game in self.games or ():
@@ -96,7 +100,6 @@ class TuneConfig:
             "track": self.track,
             "version": self.rules.version,
             "algorithm": self.algorithm,
-            "games": list(self.chosen_games),
+            "games": ", ".join(self.chosen_games),
             "seed": self.seed,
-            "space": repr(ALGORITHMS[self.algorithm].space(self.rules.moves)),
         }

@@ -1,13 +1,21 @@
-"""``exactdice tune``: run a search for hyperparameters, and write its results.
+"""``exactdice tune``: a search for hyperparameters as an Optuna study, and its results.
 
 The folder of a search holds
 
-    search.db        every trial; a stopped search continues from it (see ``study``)
+    search.db        every trial; a stopped search continues from it
     trials.csv, .md  a line for each trial: its hyperparameters and scores
     <algorithm>.yml  the best hyperparameters, in the shape of rl_zoo3
+
+Sets of hyperparameters are drawn by a tree-structured Parzen estimator (Watanabe, "Tree-structured
+Parzen estimator", 2023, arXiv:2304.11127), and trials are stopped by asynchronous successive
+halving (Li et al., "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020): a trial
+continues past a rung only if it is in the better half of the trials that have reached the rung.
+A trial tells the database that it is alive; one that has not for a minute counts as failed, and is
+queued again.
 """
 
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, as_completed
 from functools import partial
@@ -16,40 +24,43 @@ from statistics import fmean
 from typing import Any
 
 import optuna
-from optuna.exceptions import StorageInternalError
+import yaml
+from optuna.exceptions import ExperimentalWarning, StorageInternalError
+from optuna.pruners import SuccessiveHalvingPruner
+from optuna.samplers import TPESampler
+from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback, fail_stale_trials
 from optuna.study import MaxTrialsCallback, Study
-from optuna.trial import Trial, TrialState
+from optuna.trial import FrozenTrial, Trial, TrialState
 from pebble import ProcessExpired
 from rich.console import Console
 
-from ...core import WriteError, make_folder
+from ...core import InputError, Table, WriteError, make_folder, write_file
 from ...core.words import first_line
 from ..algorithms import ALGORITHMS
 from ..board.pool import workers
 from ..board.tables import attempted
 from ..runs.config import RunError
-from . import tables
+from ..runs.hyperparameters import read_file
+from ..runs.models import DivergedError
 from .config import TuneConfig
-from .study import (
-    FINAL_SEEDS,
-    OVER,
-    begin_with,
-    choose,
-    final,
-    finalists,
-    hyperparameters,
-    open_study,
-    over,
-    queue_lost,
-    space_of,
-)
-from .trial import Diverged, bounded_nines, run_trial
+from .trial import bounded_nines, run_of, run_trial
 
-#: Seed of training in the trials; those of the board are smaller.
-SEED = 1000
+#: Rungs: points of a trial (see ``trial``) at which the worse half of the trials is stopped.
+RUNGS = (50, 100, 200, 400)
+#: Number of trials that are drawn at random before the estimator begins.
+RANDOM_TRIALS = 10
+#: Number of the best trials that the finals run again.
+FINALISTS = 3
+#: Seeds of training in the trials and in the finals; those of the board are below 1000.
+SEED, FINAL_SEEDS = 1000, (1001, 1002, 1003)
+#: Seconds between two signs of life of a trial, and after the last one until it counts as failed.
+ALIVE, LOST = 10, 60
 #: Seconds between two readings of the trials of other commands.
 INTERVAL = 1.0
+OVER = (TrialState.COMPLETE, TrialState.PRUNED)
 STARTED = (TrialState.RUNNING, *OVER)
+#: Entries of a trial: the hyperparameters that it was given or has drawn, and its scores by game.
+CHOSEN, SCORES = "hyperparameters", "normalized"
 
 
 def tune(
@@ -78,7 +89,7 @@ def tune(
     say = partial(console.print, highlight=False, soft_wrap=True)
     make_folder(config.place)
     study = open_study(config)
-    begin_with(study, config)
+    _begin_with(study, config)
     say(
         f"{ALGORITHMS[config.algorithm].title} on {config.rules.title}: {config.trials} trials "
         f"on {', '.join(config.chosen_games)}, {len(over(study))} of them done, in {config.place}"
@@ -95,7 +106,7 @@ def tune(
         raise WriteError(
             f"the trials cannot be kept: {reason}; the same command goes on from the last one"
         ) from None
-    written = tables.write(config, study)
+    written = _write(config, study)
     drawn, left_out = attempted({"pictures": partial(draw, study, config.place)} if draw else {})
     written += drawn.get("pictures", [])
     for path in written:
@@ -105,13 +116,102 @@ def tune(
     return written
 
 
+# ------------------------------------------------------------------------------------- the study
+
+
+def open_study(config: TuneConfig, worker: int = 0) -> Study:
+    """Open the study of a search, or create it.
+
+    Args:
+        config: the options of the search.
+        worker: number of the worker, so that workers draw different sets.
+
+    Raises:
+        InputError: if the storage cannot be opened, or belongs to another search.
+    """
+    url = config.storage or f"sqlite:///{config.place / 'search.db'}"
+    waiting = {"connect_args": {"timeout": LOST}} if url.startswith("sqlite") else {}
+    try:
+        with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+            storage = RDBStorage(
+                url,
+                engine_kwargs=waiting,
+                heartbeat_interval=ALIVE,
+                grace_period=LOST,
+                heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(),
+            )
+        optuna.logging.set_verbosity(optuna.logging.WARNING)  # of studies; trials are told
+        study = optuna.create_study(
+            storage=storage, study_name=config.place.name, load_if_exists=True, direction="maximize"
+        )
+        optuna.logging.set_verbosity(optuna.logging.INFO)
+    except Exception as error:  # of SQLAlchemy, of the driver of the database, or of Optuna
+        reason = first_line(error)
+        raise InputError(f"storage must be a database of a search, got {url}: {reason}") from None
+    seed = config.seed + 1000 * (worker + len(study.get_trials(deepcopy=False)))
+    study.sampler = TPESampler(seed=seed, n_startup_trials=RANDOM_TRIALS, constant_liar=True)
+    study.pruner = SuccessiveHalvingPruner(min_resource=RUNGS[0], reduction_factor=2)
+    wanted, found = config.identity(), study.user_attrs.get("identity")
+    if found is None:
+        study.set_user_attr("identity", wanted)
+    elif found != wanted:
+        others = [
+            f"{name} {found.get(name)} instead of {value}"
+            for name, value in wanted.items()
+            if found.get(name) != value
+        ]
+        raise InputError(
+            f"folder must be of the same search, but {config.place} has {', '.join(others)}: "
+            "choose another --folder"
+        )
+    return study
+
+
+def _begin_with(study: Study, config: TuneConfig) -> None:
+    """Queue the hyperparameters of a file, which are trained as they are, once.
+
+    Raises:
+        InputError: if the file holds no hyperparameters of the algorithm for the track.
+    """
+    file = config.begin_with
+    if file is None:
+        return
+    entry = read_file(config.chosen_games[0], file, "begin_with")
+    try:
+        run_of(config, config.chosen_games[0], file, SEED)
+    except InputError as error:
+        raise InputError(
+            f"begin_with must have hyperparameters of {config.algorithm} for the track "
+            f"{config.track}, got {file}: {error}"
+        ) from None
+    given = {**entry, "n_timesteps": config.rules.moves}
+    if all(trial.user_attrs.get(CHOSEN) != given for trial in study.get_trials(deepcopy=False)):
+        study.enqueue_trial({}, user_attrs={CHOSEN: given})
+
+
+def over(study: Study) -> list[FrozenTrial]:
+    """List the trials that were completed or stopped."""
+    return study.get_trials(deepcopy=False, states=OVER)
+
+
+def finalists(study: Study) -> list[FrozenTrial]:
+    """Return a sixth of all trials, three at most: the best trained on all games, best first."""
+    done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    number = min(FINALISTS, -(-len(over(study)) // 6))
+    return sorted(done, key=lambda trial: (-(trial.value or 0.0), trial.number))[:number]
+
+
+# -------------------------------------------------------------------------------------- its work
+
+
 def _search(config: TuneConfig, study: Study) -> None:
     """Run trials until all are over; other commands may run some of them."""
     while len(over(study)) < config.trials:
         missing = config.trials - len(study.get_trials(deepcopy=False, states=STARTED))
         if missing < 1:
             time.sleep(INTERVAL)
-            queue_lost(study)
+            with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+                fail_stale_trials(study)  # and queue them again
             continue
         with workers(work, config.backend, config.jobs, missing) as pool:
             for job in [pool.start(config, n) for n in range(min(pool.number, missing))]:
@@ -137,7 +237,11 @@ def work(config: TuneConfig, worker: int) -> None:
 
 def _objective(config: TuneConfig, trial: Trial) -> float:
     """Train on all games, and return the mean nines."""
-    choose(trial, space_of(config))
+    chosen = trial.user_attrs.get(CHOSEN)
+    if chosen is None:
+        moves = config.rules.moves
+        chosen = {"n_timesteps": moves, **ALGORITHMS[config.algorithm].space(trial, moves)}
+        trial.set_user_attr(CHOSEN, chosen)
     end = 100 * len(config.chosen_games)
 
     def report(point: int, value: float) -> None:
@@ -146,24 +250,28 @@ def _objective(config: TuneConfig, trial: Trial) -> float:
             raise optuna.TrialPruned
 
     started = time.monotonic()
-    chosen = hyperparameters(config, trial.params)
     try:
-        found = run_trial(config.algorithm, config.rules, config.chosen_games, chosen, SEED, report)
-    except Diverged:
+        found = run_trial(config, chosen, SEED, report)
+    except DivergedError:
         raise optuna.TrialPruned from None
     finally:
         trial.set_user_attr("seconds", round(time.monotonic() - started, 1))
-    trial.set_user_attr("normalized", found)
+    trial.set_user_attr(SCORES, found)
     return fmean(map(bounded_nines, found.values()))
+
+
+def _final(number: int, seed: int) -> str:
+    """Return the name under which a study keeps the scores of a final of a trial."""
+    return f"final of {number}, seed {seed}"
 
 
 def _finals(config: TuneConfig, study: Study, say: Callable[[str], None]) -> None:
     """Run the best trials with other seeds, and keep their scores in the study."""
     jobs = {
-        final(trial.number, seed): (config, hyperparameters(config, trial.params), seed)
+        _final(trial.number, seed): (config, trial.user_attrs[CHOSEN], seed)
         for trial in finalists(study)
         for seed in FINAL_SEEDS
-        if final(trial.number, seed) not in study.user_attrs
+        if _final(trial.number, seed) not in study.user_attrs
     }
     if not jobs:
         return
@@ -179,8 +287,116 @@ def _finals(config: TuneConfig, study: Study, say: Callable[[str], None]) -> Non
 def train_again(config: TuneConfig, chosen: dict[str, Any], seed: int) -> dict[str, float]:
     """Return the normalised scores of hyperparameters with a seed; empty if they diverged."""
     try:
-        return run_trial(
-            config.algorithm, config.rules, config.chosen_games, chosen, seed, lambda *_: None
-        )
-    except Diverged:
+        return run_trial(config, chosen, seed, lambda *_: None)
+    except DivergedError:
         return {}
+
+
+# ----------------------------------------------------------------------------------- its results
+
+
+def _write(config: TuneConfig, study: Study) -> list[Path]:
+    """Write the tables, then the YAML file, and return their paths.
+
+    Raises:
+        WriteError: if the folder cannot be written to.
+        RunError: if no finalist has trained with all seeds.
+    """
+    found = _table(config, study)
+    files: dict[str, Callable[[], str]] = {
+        "trials.csv": found.csv,
+        "trials.md": lambda: _to_markdown(config, found),
+        f"{config.algorithm}.yml": lambda: _to_yaml(config, study),
+    }
+    for name, content in files.items():
+        write_file(config.place / name, content().encode())
+    return [config.place / name for name in files]
+
+
+def _table(config: TuneConfig, study: Study) -> Table:
+    """Return a row for each trial, best first, with all digits."""
+    again, games, trials = _nines_of_finals(study), config.chosen_games, over(study)
+    names = list(dict.fromkeys(name for each in trials for name in each.user_attrs[CHOSEN]))
+    rows = []
+    for trial in trials:
+        point = trial.last_step or 0
+        known = trial.user_attrs
+        scores, chosen = known.get(SCORES, {}), known[CHOSEN]
+        rows.append(
+            [trial.number, trial.intermediate_values[point], point, again.get(trial.number, "")]
+            + [scores.get(game, "") for game in games]
+            + [known.get("seconds", ""), *(chosen.get(name, "") for name in names)]
+        )
+    rows.sort(key=lambda row: (row[4] == "", -row[2], -row[1]))
+    header = ["trial", "nines", "point", "final nines", *games, "seconds", *names]
+    return Table(header, rows)
+
+
+def _scores_of_finals(study: Study, number: int) -> dict[int, dict[str, float]]:
+    """Return the normalised scores of a trial's finals by game, by seed; empty if one is missing.
+
+    A candidate that diverged with one seed has no mean that compares with those of the others.
+    """
+    runs = {seed: study.user_attrs.get(_final(number, seed)) for seed in FINAL_SEEDS}
+    return runs if all(runs.values()) else {}  # type: ignore[return-value]
+
+
+def _nines_of_finals(study: Study) -> dict[int, float]:
+    """Return the mean nines over seeds and games of each candidate, by the number of its trial."""
+    found = {trial.number: _scores_of_finals(study, trial.number) for trial in over(study)}
+    return {
+        number: fmean(bounded_nines(score) for run in runs.values() for score in run.values())
+        for number, runs in found.items()
+        if runs
+    }
+
+
+def _to_yaml(config: TuneConfig, study: Study) -> str:
+    """Return the hyperparameters of the best finalist as YAML of rl_zoo3, its scores as a comment.
+
+    Raises:
+        RunError: if every finalist diverged with one of the seeds.
+    """
+    again = _nines_of_finals(study)
+    known = [trial for trial in finalists(study) if trial.number in again]
+    if not known:
+        seeds = ", ".join(map(str, FINAL_SEEDS))
+        raise RunError(
+            f"one of the best trials must train with all of the seeds {seeds}, but the weights of "
+            "each diverged: call the command again with more --trials"
+        )
+    found = max(known, key=lambda trial: (again[trial.number], -trial.number))
+    runs = _scores_of_finals(study, found.number)
+    scores = {game: fmean(run[game] for run in runs.values()) for game in config.chosen_games}
+    every = [bounded_nines(score) for run in runs.values() for score in run.values()]
+    everything = set(config.chosen_games) == set(config.rules.games)
+    names = ["default"] if everything else [f"exactdice/{game}-v0" for game in config.chosen_games]
+    lines = [
+        f"# {config.rules.title}, {ALGORITHMS[config.algorithm].title}: the best of the trials, "
+        f"{again[found.number]:.2f} nines",
+        f"# with seeds {', '.join(map(str, runs))}, which have chosen it; perfect runs, 9 nines "
+        f"each: {every.count(9.0)} of {len(every)}.",
+        "# The figure to cite is the board's, of other seeds. Mean normalised scores of these:",
+        *(f"#   {game} {score:.4f}" for game, score in scores.items()),
+    ]
+    content = {"trials": len(over(study))} | {
+        name: dict(found.user_attrs[CHOSEN]) for name in names
+    }
+    return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
+
+
+def _to_markdown(config: TuneConfig, found: Table) -> str:
+    """Return the trials as a Markdown table, with the meaning of its columns."""
+    trained = sum(row[4] != "" for row in found.rows)
+    text = (
+        f"{len(found.rows)} trials, {trained} of them on all games; the others diverged, or were "
+        f"stopped in the worse half at one of the points {', '.join(map(str, RUNGS))}. A point is "
+        "the number of moves so far, in per cent of the moves of one game, where the games are "
+        "played from the smallest to the largest. Nines are means of -log10(1 - normalised score) "
+        f"over the games so far; final nines those of {len(FINAL_SEEDS)} other seeds."
+    )
+    title = f"# {ALGORITHMS[config.algorithm].title} on {config.rules.title}"
+    rows = [
+        [f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in found.rows
+    ]
+    return "\n\n".join([title, text, Table(found.header, rows).markdown()]) + "\n"

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch as th
-from exactdice.agents.runs.report import report
+from exactdice.agents.runs.agent import report
 from exactdice.baselines.scoring.blunders import _once
 from exactdice.baselines.scoring.summary import tables
 from exactdice.core import SizeError

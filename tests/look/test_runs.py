@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.runs.agent import AgentOptions
+from exactdice.agents.runs.agent import AgentOptions, report
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
-from exactdice.agents.runs.report import report
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
 from exactdice.baselines.scoring.figure import FIGURES

@@ -33,7 +33,7 @@ def run_score(options: ScoreConfig) -> None:
     """Print the score of a run's model, or of a policy by its name or from a file."""
     from rich.console import Console
 
-    from ..agents.runs.report import compute, report
+    from ..agents.runs.agent import compute, report
 
     if not options.is_run:
         options.refuse("a run folder", ceiling=options.ceiling)

@@ -25,8 +25,8 @@ from exactdice.agents.board.board import Board
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.ladders import LADDERS
 from exactdice.agents.board.results import certificate_of, read_runs
+from exactdice.agents.runs import callback, models, run
 from exactdice.agents.runs import folders as run_folders
-from exactdice.agents.runs import run
 from exactdice.agents.runs.config import RunError
 from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import NamedPolicy, make_task, register_policies, verify
@@ -239,7 +239,7 @@ def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_ce
 
 def test_no_more_than_the_last_cells_model_stays_in_memory(tiny, monkeypatch):
     """Although Python's collector finds no reason to run."""
-    made, make = [], run.make_model
+    made, make = [], models.make_model
 
     def making(*arguments):
         alive = sum(each() is not None for each in made)
@@ -248,7 +248,7 @@ def test_no_more_than_the_last_cells_model_stays_in_memory(tiny, monkeypatch):
         made.append(weakref.ref(model))
         return model
 
-    monkeypatch.setattr(run, "make_model", making)
+    monkeypatch.setattr(models, "make_model", making)
     gc.disable()
     try:
         assert grid.benchmark(replace(tiny, algorithms=("dqn",), seeds=3, steps=64)) == []
@@ -332,14 +332,14 @@ def test_a_folder_with_a_model_or_certificate_is_never_deleted(done, kept):
 
 def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, finished, monkeypatch):
     """Killed at its first score, between the best model and all that comes after it."""
-    write = run.write_file
+    write = callback.write_file
 
     def killed(path, save):
         if path.name == "evaluations.npz":
             raise KeyboardInterrupt
         write(path, save)
 
-    monkeypatch.setattr(run, "write_file", killed)
+    monkeypatch.setattr(callback, "write_file", killed)
     with pytest.raises(KeyboardInterrupt):
         grid.benchmark(tiny)
     monkeypatch.undo()

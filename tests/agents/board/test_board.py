@@ -21,22 +21,13 @@ from exactdice.baselines import verify
 from finished_runs import run
 
 TINY = Track("tiny", 1, 20_000, ("Greed", "FourTwoOne"), seeds=2)
-PLACES = (
-    "board.config",
-    "board.board",
-    "board.results",
-    "runs.callback",
-    "runs.config",
-    "runs.run",
-)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _tracks():
     """Add a track that takes a second."""
     with pytest.MonkeyPatch.context() as patch:
-        for place in (*PLACES, "runs.train"):
-            patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+        patch.setitem(TRACKS, "tiny", TINY)
         yield
 
 
@@ -126,7 +117,7 @@ def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
 
 def test_runs_of_another_version_are_refused(folder, monkeypatch):
     newer = replace(TINY, version=2)
-    monkeypatch.setitem(boards.TRACKS, "tiny", newer)
+    monkeypatch.setitem(TRACKS, "tiny", newer)
     with pytest.raises(RunError, match="must be of version 2 of tiny, got 1"):
         read_board(folder)
 

@@ -55,12 +55,8 @@ def small_task(game):
 def _tiny():
     """Add a track of two small games."""
     with pytest.MonkeyPatch.context() as patch:
-        entries = [f"entries.{place}" for place in ("entry", "tables", "submission")]
-        runs = [f"runs.{place}" for place in ("callback", "config", "run", "train")]
-        for place in entries:
-            patch.setattr(f"exactdice.agents.{place}.OPEN", {**OPEN, "tiny": TINY})
-        for place in (*runs, "board.results"):
-            patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+        for tracks in (OPEN, TRACKS):
+            patch.setitem(tracks, "tiny", TINY)
         for place in ("entries.admission", "board.results", "board.tables"):
             patch.setattr(f"exactdice.agents.{place}.make_task", small_task)
         yield

@@ -11,7 +11,6 @@ import yaml
 from exactdice.agents.algorithms import ALGORITHMS, Algorithm
 from exactdice.agents.learners.dqn import KeepsToLegal
 from exactdice.agents.learners.q_learning import QLearning
-from exactdice.agents.runs import models
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.hyperparameters import OURS, Hyperparameters, fields_of
 from exactdice.agents.runs.models import make_callbacks, make_env, make_model
@@ -165,17 +164,15 @@ def test_weights_decay_also_in_the_text_that_rl_zoo3_runs(algorithm, tmp_path):
         ("{net_arch: {qf: [8]}}", "net_arch qf must be pi or vf, got 'qf'"),
         ("{1: 2}", "policy_kwargs must be among net_arch, .*, got 1"),
         ("{features_dim: 3}", "policy_kwargs must be among net_arch, .*, got 'features_dim'"),
-        ("{optimizer_class: SGD}", "optimizer_class must be th.optim.AdamW, got 'SGD'"),
+        ("{optimizer_class: SGD}", "optimizer_class must be AdamW, got 'SGD'"),
         ("{optimizer_kwargs: {weight_decay: -1}}", "weight_decay must be at least 0, got -1"),
         ("{optimizer_kwargs: {weight_decay: 1}}", "optimizer_kwargs needs optimizer_class="),
         ("{optimizer_kwargs: {lr: 1}}", "optimizer_kwargs lr must be weight_decay, got 'lr'"),
-        ("dict(activation_fn=nn.Module)", "activation_fn must be an activation of torch.nn"),
-        ("dict(activation_fn=nn.LazyBatchNorm1d)", "activation_fn must be an activation of torch"),
         (
-            "dict(activation_fn=nn.GLU)",
-            "hyperparameters must fit MaskablePPO: .*mat1 and mat2 shapes",
+            "dict(activation_fn=nn.Module)",
+            "activation_fn must be CELU, .* or Tanhshrink, got 'nn.Mo",
         ),
-        ("dict(activation_fn=nn.Threshold)", "hyperparameters must fit MaskablePPO: .*missing 2"),
+        ("dict(n_quantiles=5)", "hyperparameters must fit MaskablePPO: .* 'n_quantiles'"),
     ],
 )
 def test_networks_that_cannot_be_built_or_called_are_refused(text, message):
@@ -205,7 +202,7 @@ def test_a_file_of_ones_own_and_changes_on_top(tmp_path):
         ("[1, 2]", "must hold a mapping"),
         ("default: {n_envs: ]", "conf must be a YAML file"),
         ("default: {n_envs: 0, n_timesteps: 10}", "n_envs must be at least 1, got 0"),
-        ("default: {n_envs: 1}", "n_timesteps must be a whole number, got None"),
+        ("default: {n_envs: 1}", "n_timesteps must be given, got none"),
         ("default: {n_envs: 1, n_timesteps: 9, env_kwargs: 3}", "env_kwargs must be a mapping"),
     ],
 )
@@ -231,6 +228,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
             "stats_window_size must be at most 9223372036854775807",
         ),
         ("ppo", {"batch_size": "1"}, "batch_size must leave no batch of a single move"),
+        ("ppo", {"callback": "os.system"}, "callback must be exactdice.agents.FallingEntropy, got"),
         ("dqn", {"callback": "x"}, "hyperparameters of dqn must be among .*, got 'callback'"),
         ("dqn", {"exploration_fraction": "0"}, "exploration_fraction must be above 0, got 0"),
         ("dqn", {"n_steps": "2000000"}, "n_steps must be at most buffer_size 1000000, got 2000000"),
@@ -282,15 +280,6 @@ def test_numbers_are_read_as_people_write_them():
     assert isinstance(known.n_epochs, int)
 
 
-def test_a_log_for_tensorboard_needs_tensorboard(monkeypatch):
-    config = TrainConfig(hyperparams={"tensorboard_log": "tb"})
-    monkeypatch.setattr(models.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(InputError, match="tensorboard_log needs more libraries, got 'tb': pip in"):
-        models.check_log(config)
-    monkeypatch.setattr(models.importlib.util, "find_spec", lambda name: name)
-    models.check_log(config)
-
-
 REGRET = files("exactdice.agents").joinpath("hyperparams", "ppo-regret.yml")
 
 
@@ -330,14 +319,6 @@ def _build(config):
 
 def test_null_is_no_callback():
     assert make_callbacks(TrainConfig(hyperparams={"callback": "null"})) == []
-
-
-def test_an_unknown_callback_is_named():
-    config = TrainConfig(hyperparams={"callback": "os.system"})
-    with pytest.raises(
-        ValueError, match="callback must be one of .*FallingEntropy, got 'os.system'"
-    ):
-        make_callbacks(config)
 
 
 def test_a_missing_file_is_named(tmp_path):

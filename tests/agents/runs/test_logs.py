@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from exactdice.agents.runs import train
-from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.callback import RunCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.run import Run
 from exactdice.games import InputError
@@ -50,7 +50,7 @@ def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, tmp_path, 
     run = Run.create(small(tensorboard=True, run_folder=tmp_path / "run"))
     assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
     run.model.tensorboard_log = None  # as tensorboard may not be here
-    run.model.learn(1, callback=ExactEvalCallback.of(run, lambda *_: None))
+    run.model.learn(1, callback=RunCallback(run, lambda *_: None))
     assert Run.resume(tmp_path / "run").model.tensorboard_log == str(tmp_path / "run/tensorboard")
     assert Run.create(small(run_folder=tmp_path / "other")).model.tensorboard_log is None
 
@@ -89,6 +89,11 @@ def test_weights_and_biases_takes_what_tensorboard_does(small, tmp_path, monkeyp
             {"tensorboard": True},
             "tensorboard",
             "tensorboard needs more libraries, got True: pip in",
+        ),
+        (
+            {"hyperparams": {"tensorboard_log": "tb", "batch_size": "128"}},
+            "tensorboard",
+            "tensorboard_log needs more libraries, got 'tb': pip in",
         ),
         ({"wandb": "dice"}, "tensorboard", "tensorboard needs more libraries, got 'dice': pip in"),
         ({"wandb": "dice"}, "wandb", "wandb needs more libraries, got 'dice': pip install wandb"),

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from exactdice.agents.board.results import read_runs
 from exactdice.agents.learners.adapter import ModelPolicy
-from exactdice.agents.runs import folders, sampling
-from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs import callback, folders
+from exactdice.agents.runs.callback import ExactEvalCallback, RunCallback, sample_score
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.run import Run
-from exactdice.agents.runs.sampling import sample_score
 from exactdice.agents.runs.train import train
 from exactdice.look.runs import learning
 
@@ -27,7 +26,7 @@ def large(monkeypatch):
     exactdice.baselines.cache.clear_cache()
     monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
     monkeypatch.setattr("exactdice.envs.engine.engine.ADVANTAGES", 0)
-    monkeypatch.setattr(sampling, "GAMES", 50)
+    monkeypatch.setattr(callback, "GAMES", 50)
     yield
     exactdice.baselines.cache.clear_cache()
 
@@ -111,7 +110,7 @@ def test_a_resumed_run_goes_on_with_its_margins(small, monkeypatch):
 
 def test_a_resumed_run_has_the_points_of_its_unfinished_games(small):
     run = Run.create(small(**OPTIONS, run_folder=Path("run")))
-    run.model.learn(1000, callback=[ExactEvalCallback.of(run, lambda *_: None)])
+    run.model.learn(1000, callback=[RunCallback(run, lambda *_: None)])
     run.save()
     engine, resumed = run.model.get_env().engine, Run.resume(Path("run")).model.get_env().engine
     assert engine.totals.any()

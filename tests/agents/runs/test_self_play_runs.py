@@ -33,10 +33,7 @@ SIZES = {"ppo": {"n_steps": "6", "batch_size": "48"}, "qlearning": {"n_steps": "
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    for place in ("config", "callback", "run", "train", "self_play"):
-        monkeypatch.setattr(f"exactdice.agents.runs.{place}.TRACKS", {**TRACKS, "tiny": TINY})
-    for place in ("board", "results", "config"):
-        monkeypatch.setattr(f"exactdice.agents.board.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+    monkeypatch.setitem(TRACKS, "tiny", TINY)
 
 
 def tiny(algorithm, folder="run", larger=False, **options):

@@ -32,8 +32,7 @@ SIZES = {
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    for place in ("config", "callback", "run", "train"):
-        monkeypatch.setattr(f"exactdice.agents.runs.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+    monkeypatch.setitem(TRACKS, "tiny", TINY)
 
 
 def tiny(algorithm, folder, **options):

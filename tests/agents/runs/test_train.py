@@ -17,7 +17,7 @@ import pytest
 import torch
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs import folders, train
-from exactdice.agents.runs.callback import ExactEvalCallback, interval_of
+from exactdice.agents.runs.callback import ExactEvalCallback, RunCallback, interval_of
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
 from exactdice.agents.runs.run import Run
@@ -162,7 +162,7 @@ def test_a_run_is_whole_as_soon_as_it_is_made(small):
     """Nothing has to be set on it, or on its callback, before they are used."""
     run = Run.create(small(run_folder=Path("run")))
     seen = []
-    exact = ExactEvalCallback.of(run, lambda steps, _score: seen.append(steps))
+    exact = RunCallback(run, lambda steps, _score: seen.append(steps))
     run.model.learn(2000, callback=[exact, *run.callbacks])
     assert run.log["timesteps"] == seen != []
     resumed = Run.resume(Path("run"))
@@ -326,23 +326,12 @@ def test_a_disk_that_is_full_from_the_start_is_said(small):
         train.train(small(), quiet)
 
 
-def test_what_killed_writes_left_goes_when_the_run_is_read(finished):
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                           capture_output=True, text=True).stdout.strip()  # fmt: skip
-    left = [
-        f".checkpoint.pt.{ended}",
-        f".best_model.zip.{folders.HOST}.{ended}",
-        f".best_model.zip.{folders.HOST}.123.{ended}",
-    ]
-    ours = [
-        f".score.json.{folders.HOST}.{os.getpid()}",
-        ".score.json.elsewhere.1",
-        f".notes.{ended}",
-    ]
-    for name in (*left, *ours):
+def test_what_killed_writes_left_goes_when_training_goes_on(finished):
+    for name in (".checkpoint.pt.here.123.4", ".best_model.zip.5"):
         (finished / name).write_bytes(b"half")
-    folders.load_model(finished)
-    assert {path.name for path in finished.glob(".*")} == set(ours)
+    (finished / ".notes.5").write_bytes(b"mine")
+    with folders.alone(finished):
+        assert {path.name for path in finished.glob(".*")} == {".notes.5", ".lock"}
 
 
 @pytest.mark.parametrize("name", ["checkpoint.pt", "best_model.zip"])

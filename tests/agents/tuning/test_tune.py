@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from exactdice.agents.runs import config as run_config
+from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
-from exactdice.agents.spaces import hyperparameters_of
 from exactdice.agents.tracks import TRACKS, Track
-from exactdice.agents.tuning import config as tune_config
-from exactdice.agents.tuning import study, trial
+from exactdice.agents.tuning import trial
 from exactdice.agents.tuning import tune as tuner
 from exactdice.agents.tuning.config import TuneConfig
-from exactdice.agents.tuning.study import FINAL_SEEDS, RUNGS, open_study
-from exactdice.agents.tuning.tune import tune
+from exactdice.agents.tuning.tune import FINAL_SEEDS, RUNGS, open_study, tune
 from exactdice.core import InputError, WriteError
 from exactdice.games import Greed
 from exactdice.look.tuning import importances
@@ -29,15 +26,14 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 
 GAMES = ("FourTwoOne", "Greed", "LowestScore")
+CHOSEN = {"n_envs": 2, "n_timesteps": 640, "omega": 0.77, "initial_value": -3}
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
     """Put a track of 640 moves beside the others."""
-    tracks = {**TRACKS, "tiny": Track("tiny", 1, 640, GAMES)}
-    for module in (run_config, tune_config):
-        monkeypatch.setattr(module, "TRACKS", tracks)
-    monkeypatch.setattr(study, "RANDOM_TRIALS", 3)
+    monkeypatch.setitem(TRACKS, "tiny", Track("tiny", 1, 640, GAMES))
+    monkeypatch.setattr(tuner, "RANDOM_TRIALS", 3)
 
 
 @pytest.fixture
@@ -56,16 +52,24 @@ def formula(monkeypatch):
     """Replace training by a formula of the hyperparameters; return the list of its calls."""
     calls = []
 
-    def run_trial(_algorithm, _track, games, hyperparameters, seed, report):
+    def run_trial(config, hyperparameters, seed, report):
         calls.append((hyperparameters, seed))
         score = 1 - hyperparameters["omega"] / 2 - (seed - 1000) * 0.001
-        for number, _game in enumerate(games):
+        for number, _game in enumerate(config.chosen_games):
             for percent in (50, 100):
                 report(100 * number + percent, trial.bounded_nines(score))
-        return dict.fromkeys(games, score)
+        return dict.fromkeys(config.chosen_games, score)
 
     monkeypatch.setattr(tuner, "run_trial", run_trial)
     return calls
+
+
+@pytest.fixture
+def known(tmp_path):
+    """Write a file of hyperparameters."""
+    path = tmp_path / "known.yml"
+    path.write_text(yaml.safe_dump({"default": CHOSEN}))
+    return path
 
 
 def quiet():
@@ -73,15 +77,19 @@ def quiet():
 
 
 def drawn(config):
-    return [(each.params, each.state, each.value) for each in study.over(open_study(config))]
+    return [(each.params, each.state, each.value) for each in tuner.over(open_study(config))]
+
+
+def found(config):
+    return yaml.safe_load((config.place / "qlearning.yml").read_text())
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "qlearning"])
-def test_a_trial_of_self_play_has_exploitability_as_its_score(monkeypatch, algorithm):
+def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatch, algorithm):
     """The score of the last policy, which has not learned from more moves than the track allows."""
     env = {"max_score": 10, "sides": 3}
     tiny = Track("tiny", 1, 2000, ("Greed",), keywords={"Greed": env}, self_play=True)
-    monkeypatch.setattr(run_config, "TRACKS", {**TRACKS, "tiny": tiny})
+    monkeypatch.setitem(TRACKS, "tiny", tiny)
     scored, ask = [], trial.score_self_play
 
     def watched(policy, task):
@@ -97,20 +105,13 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(monkeypatch, algor
     monkeypatch.setattr(trial, "score_self_play", watched)
     sizes = {"ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}}
     points = {}
-    found = trial.run_trial(
-        algorithm, tiny, ("Greed",), sizes.get(algorithm, {"n_envs": 8}), 3, points.__setitem__
-    )
+    config = search(algorithm=algorithm)
+    found = trial.run_trial(config, sizes.get(algorithm, {"n_envs": 8}), 3, points.__setitem__)
     assert found == {"Greed": scored[-1]}
-    assert list(points) == [1, 2, 5, 10, 20, 50, 100]
+    assert list(points) == [50, 100]
     assert points[100] == trial.bounded_nines(scored[-1])
     assert all(moves <= 2000 for moves in updates)
     assert len(updates) > 10 or algorithm == "qlearning"
-
-
-def test_a_search_of_self_play_needs_an_algorithm_that_plays_itself():
-    TuneConfig(track="exactdice-selfplay-1m", algorithm="ppo")
-    with pytest.raises(InputError, match="must be one of 'ppo', 'qlearning', got 'dqn'"):
-        TuneConfig(track="exactdice-selfplay-1m", algorithm="dqn")
 
 
 @pytest.mark.usefixtures("formula")
@@ -123,7 +124,9 @@ def test_the_same_search_draws_the_same_trials(search, tmp_path):
     assert drawn(other)[0] != drawn(search())[0]
 
 
-def test_a_search_that_was_stopped_goes_on(search, formula, monkeypatch):
+def test_a_search_that_was_stopped_goes_on_and_a_finished_one_trains_nothing(
+    search, formula, monkeypatch
+):
     real = tuner.run_trial
 
     def stopped(*arguments):
@@ -134,36 +137,26 @@ def test_a_search_that_was_stopped_goes_on(search, formula, monkeypatch):
     monkeypatch.setattr(tuner, "run_trial", stopped)
     with pytest.raises(KeyboardInterrupt):
         tune(search(trials=7), quiet())
+    monkeypatch.setattr(tuner, "run_trial", real)
     before = drawn(search())
     assert len(before) == 4
-    monkeypatch.setattr(tuner, "run_trial", real)
-    tune(search(trials=7), quiet())
-    assert drawn(search())[:4] == before
-    assert len(drawn(search())) == 7
+    for trials, number in ((7, 7), (5, 7), (9, 9)):
+        done = len(formula)
+        tune(search(trials=trials), quiet())
+        assert drawn(search())[: len(before)] == before
+        assert len(drawn(search())) == number
+        assert (len(formula) == done) == (number == len(before))
+        before = drawn(search())
 
 
-def test_a_finished_search_trains_nothing_and_a_larger_one_goes_on(search, formula):
-    tune(search(), quiet())
-    done, before = len(formula), drawn(search())
-    tune(search(), quiet())
-    assert len(formula) == done
-    tune(search(trials=7), quiet())
-    assert drawn(search())[:5] == before
-    assert len(drawn(search())) == 7
-
-
-@pytest.mark.usefixtures("formula")
-def test_a_search_begins_with_known_hyperparameters(search, tmp_path):
-    file = tmp_path / "known.yml"
-    file.write_text("default: {n_envs: 2, n_timesteps: 640, omega: 0.77, initial_value: -3}\n")
-    begun = search(trials=4, begin_with=file)
+def test_a_search_begins_with_known_hyperparameters_as_they_are(search, formula, known):
+    config = search(trials=6, begin_with=known)
     for _ in range(2):  # the second call does not begin anew
-        tune(begun, quiet())
-        params = [each[0] for each in drawn(begun)]
-        assert len(params) == 4
-        assert params[0]["omega"] == 0.77
-        assert params[0]["n_envs"] == 1  # exponent of 2
-        assert params[0]["initial_value"] == 0  # the nearer end of the range
+        tune(config, quiet())
+        assert len(drawn(config)) == 6
+        assert next(each for each, seed in formula if seed == 1000) == {**CHOSEN, "env_kwargs": {}}
+    with (config.place / "trials.csv").open() as file:
+        assert {row["trial"]: row["initial_value"] for row in csv.DictReader(file)}["0"] == "-3"
 
 
 def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_path):
@@ -171,8 +164,8 @@ def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_p
     for text, reason in (
         (None, "be a YAML file, got .*known.yml: No such file or directory"),
         ("3", "hold a mapping for exactdice/FourTwoOne-v0"),
-        ("default: {n_envs: 2, n_timesteps: 640, ent_coef: 1}", "have .*qlearning.*'ent_coef'"),
-        ("default: {omega: 0.77}", "have .*qlearning.*n_envs must be a whole number, got None"),
+        ("default: {n_envs: 2, ent_coef: 1}", "have .*qlearning for .*tiny.*'ent_coef'"),
+        ("default: {omega: 0.77}", "have .*qlearning.*n_envs must be given, got none"),
     ):
         if text is not None:
             file.write_text(text)
@@ -193,7 +186,7 @@ def test_workers_share_the_trials_and_the_finals(search):
 
 
 @pytest.mark.usefixtures("formula")
-def test_the_worse_half_is_stopped_at_a_rung(search):
+def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(search):
     tune(search(trials=10), quiet())
     trials = open_study(search()).trials
     stopped = [each for each in trials if each.state == TrialState.PRUNED]
@@ -207,6 +200,10 @@ def test_the_worse_half_is_stopped_at_a_rung(search):
             if other.number <= each.number and point in other.intermediate_values
         ]
         assert sum(value > each.value for value in reached) >= len(reached) // 2
+    one = search(trials=10, games=("FourTwoOne",), folder=search().place.with_name("one"))
+    tune(one, quiet())
+    for each in open_study(one).trials:
+        assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
 
 
 def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(search, formula):
@@ -214,14 +211,12 @@ def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searc
     tune(config, quiet())
     finals = formula[-9:]
     assert {seed for _, seed in finals} == set(FINAL_SEEDS)
+    best = found(config)["default"]
+    assert found(config)["trials"] == 13
+    assert best["omega"] == min(hyperparameters["omega"] for hyperparameters, _ in finals)
     path = config.place / "qlearning.yml"
-    assert "\n# with seeds 1001, 1002, 1003, which have chosen it; perfect" in path.read_text()
-    content = yaml.safe_load(path.read_text())
-    found = content["default"]
-    assert content["trials"] == 13
-    assert found["omega"] == min(hyperparameters["omega"] for hyperparameters, _ in finals)
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
-    assert read.hyperparameters.omega == found["omega"]
+    assert read.hyperparameters.omega == best["omega"]
     assert read.total_steps <= 640
 
 
@@ -230,22 +225,17 @@ def test_the_headline_counts_perfect_runs_and_every_one_names_the_board(search, 
     tune(search(trials=1), quiet())
     text = (search().place / "qlearning.yml").read_text()
     assert "best of the trials, 3.67 nines\n" in text  # (9 + 8 x 3) / 9
+    assert "\n# with seeds 1001, 1002, 1003, which have chosen it; perfect" in text
     files = Path(__file__).parents[3].glob("agents/hyperparams/*/*.yml")
     for said in (text, *(path.read_text() for path in files)):
         assert "\n# The figure to cite is the board's, of " in said
     assert "perfect runs, 9 nines each: 1 of 9." in text
 
 
-def perfect_once(_algorithm, _track, games, _hyperparameters, seed, report):
+def perfect_once(config, _hyperparameters, seed, report):
+    games = config.chosen_games
     report(100 * len(games), 3.0)
     return {game: 1.0 if (game, seed) == (games[0], 1001) else 0.999 for game in games}
-
-
-@pytest.mark.usefixtures("formula")
-def test_a_trial_that_has_trained_on_all_games_is_not_stopped(search):
-    tune(search(trials=10, games=("FourTwoOne",)), quiet())
-    for each in open_study(search(games=("FourTwoOne",))).trials:
-        assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
 
 
 @pytest.fixture
@@ -254,10 +244,10 @@ def diverging(formula, monkeypatch):
     assert formula == []  # it has replaced training
     seeds, run_trial = [], tuner.run_trial
 
-    def run(algorithm, track, games, hyperparameters, seed, report):
+    def run(config, hyperparameters, seed, report):
         if (seed, hyperparameters["omega"]) in seeds or seed in seeds:
-            raise trial.Diverged
-        return run_trial(algorithm, track, games, hyperparameters, seed, report)
+            raise trial.DivergedError
+        return run_trial(config, hyperparameters, seed, report)
 
     monkeypatch.setattr(tuner, "run_trial", run)
     return seeds
@@ -271,8 +261,7 @@ def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, formula, dive
     console = Console(record=True, width=200, file=io.StringIO())
     tune(config, console)
     assert f"seed {FINAL_SEEDS[1]}: its weights diverged" in console.export_text()
-    found = yaml.safe_load((config.place / "qlearning.yml").read_text())["default"]["omega"]
-    assert found > best
+    assert found(config)["default"]["omega"] > best
     with (config.place / "trials.csv").open() as file:
         assert sum(row["final nines"] != "" for row in csv.DictReader(file)) == 2
 
@@ -286,22 +275,18 @@ def test_finalists_that_all_diverge_leave_the_tables(search, diverging):
 
 
 @pytest.mark.usefixtures("formula")
-def test_one_game_gets_an_entry_of_its_own(search):
+def test_the_tables_have_a_row_for_each_trial_the_best_first_and_one_game_its_entry(search):
     config = search(games=("FourTwoOne",))
     tune(config, quiet())
-    content = yaml.safe_load((config.place / "qlearning.yml").read_text())
-    assert list(content) == ["trials", "exactdice/FourTwoOne-v0"]
-
-
-@pytest.mark.usefixtures("formula")
-def test_the_tables_have_a_row_for_each_trial_the_best_first(search):
-    tune(search(), quiet())
-    with (search().place / "trials.csv").open() as file:
+    assert list(found(config)) == ["trials", "exactdice/FourTwoOne-v0"]
+    with (config.place / "trials.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert sorted(int(row["trial"]) for row in rows) == list(range(5))
-    done = [float(row["nines"]) for row in rows if row["Greed"]]
+    done = [float(row["nines"]) for row in rows if row["FourTwoOne"]]
+    assert len(done) > 1
     assert all(first >= second for first, second in pairwise(done))
-    assert "| trial | nines |" in (search().place / "trials.md").read_text()
+    assert not any(row["FourTwoOne"] for row in rows[len(done) :])
+    assert "| trial | nines |" in (config.place / "trials.md").read_text()
 
 
 @pytest.mark.usefixtures("formula")
@@ -309,53 +294,49 @@ def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys):
     def fail(_study, _folder):
         raise RuntimeError("all trials are alike")
 
-    config = search(trials=1)
-    written = tune(config, draw=fail)
+    written = tune(search(trials=1), draw=fail)
     assert [path.name for path in written] == ["trials.csv", "trials.md", "qlearning.yml"]
     assert "Left out: pictures: all trials are alike." in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("formula")
-def test_the_picture_names_what_mattered(search, monkeypatch):
-    monkeypatch.setattr(study, "SuccessiveHalvingPruner", lambda **_: NopPruner())
-    monkeypatch.setattr(study, "RANDOM_TRIALS", 50)
-    tune(search(trials=50), quiet())
+def test_the_picture_names_what_mattered_among_the_trials_that_were_drawn(
+    search, known, monkeypatch
+):
+    monkeypatch.setattr(tuner, "SuccessiveHalvingPruner", lambda **_: NopPruner())
+    monkeypatch.setattr(tuner, "RANDOM_TRIALS", 50)
+    tune(search(trials=50, begin_with=known), quiet())
     bars = importances(open_study(search())).panels[0]
     assert bars.labels[0] == "omega"  # the formula depends on nothing else
     assert math.isclose(sum(bars.values), 1)
 
 
-def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(tmp_path, monkeypatch):
+def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(search, tmp_path):
     """A trial has no run folder; ``train`` with its file and seed ends with the same score."""
-    for module in ("callback", "run", "train"):
-        monkeypatch.setattr(f"exactdice.agents.runs.{module}.TRACKS", tune_config.TRACKS)
-    chosen = {"n_envs": 2, "omega": 0.5, "initial_value": 0.5, "exploration_fraction": 0.5}
-    chosen |= {"exploration_initial_eps": 1.0, "exploration_final_eps": 0.05}
-    found = hyperparameters_of(chosen, 640)
-    points = []
-    track = tune_config.TRACKS["tiny"]
-    report = lambda *point: points.append(point)  # noqa: E731  a list of its calls
-    scores = trial.run_trial("qlearning", track, ["FourTwoOne"], found, 1000, report)
+    chosen = {**CHOSEN, "initial_value": 0.5, "exploration_fraction": 0.5}
+    points = {}
+    scores = trial.run_trial(search(games=GAMES[:2]), chosen, 1000, points.__setitem__)
     path = tmp_path / "conf.yml"
-    path.write_text(yaml.safe_dump({"default": found}))
-    options = {"game": "FourTwoOne", "algorithm": "qlearning", "track": "tiny", "seed": 1000}
-    config = TrainConfig(**options, conf=path, run_folder=tmp_path / "run")
-    assert train(config, quiet()).normalized == scores["FourTwoOne"]
-    assert points[-1] == (100, trial.bounded_nines(scores["FourTwoOne"]))
-    assert [point for point, _ in points] == [1, 2, 5, 10, 20, 50, 100]
+    path.write_text(yaml.safe_dump({"default": chosen}))
+    for game, score in scores.items():
+        options = {"game": game, "algorithm": "qlearning", "track": "tiny", "seed": 1000}
+        config = TrainConfig(**options, conf=path, run_folder=tmp_path / game)
+        assert train(config, quiet()).normalized == score
+    assert list(scores) == ["FourTwoOne", "Greed"]  # the smaller first
+    nines = [trial.bounded_nines(score) for score in scores.values()]
+    assert list(points) == [50, 100, 200]
+    assert list(points.values())[1:] == [nines[0], sum(nines) / 2]
 
 
-def test_weights_that_diverge_end_a_trial_with_the_worst_score(monkeypatch):
-    reports, track = [], tune_config.TRACKS["tiny"]
-    report = lambda *point: reports.append(point)  # noqa: E731  a list of its calls
-
+def test_weights_that_diverge_end_a_trial_with_the_worst_score(search, monkeypatch):
     def diverge(*_):
-        raise trial.Diverged
+        raise trial.DivergedError
 
-    monkeypatch.setattr(trial, "_run_game", diverge)
-    with pytest.raises(trial.Diverged):
-        trial.run_trial("qlearning", track, GAMES, {"n_envs": 2, "n_timesteps": 640}, 0, report)
-    assert reports == [(100, trial.WORST)]
+    points = {}
+    monkeypatch.setattr(trial, "_train", diverge)
+    with pytest.raises(trial.DivergedError):
+        trial.run_trial(search(), CHOSEN, 0, points.__setitem__)
+    assert points == {100: trial.WORST}
 
 
 @pytest.mark.parametrize(
@@ -366,9 +347,10 @@ def test_weights_that_diverge_end_a_trial_with_the_worst_score(monkeypatch):
         ({"trials": 0}, "trials must be at least 1, got 0"),
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"games": ()}, "games must be one at least, got none"),
+        ({"games": ("ShutTheBox",)}, "games must be one of 'FourTwoOne', 'Greed', 'LowestScore'"),
         (
-            {"games": ("ShutTheBox",)},
-            "games must be one of 'FourTwoOne', 'Greed', 'LowestScore', got",
+            {"track": "exactdice-selfplay-1m", "algorithm": "dqn"},
+            "self_play needs the algorithm ppo or qlearning, got dqn",
         ),
     ],
 )
@@ -425,13 +407,13 @@ def test_a_folder_that_cannot_be_made_is_refused(search, tmp_path):
 
 @pytest.mark.usefixtures("formula")
 def test_a_trial_whose_worker_was_killed_is_tried_again(search, monkeypatch):
-    monkeypatch.setattr(study, "ALIVE", 1)
-    monkeypatch.setattr(study, "LOST", 2)
+    monkeypatch.setattr(tuner, "ALIVE", 1)
+    monkeypatch.setattr(tuner, "LOST", 2)
     config = search(trials=3)
     config.place.mkdir()
     with pytest.warns(UserWarning, match="Heartbeat of storage is supposed to be used with"):
         lost = open_study(config).ask()
-    study.choose(lost, study.space_of(config))
+    ALGORITHMS["qlearning"].space(lost, 640)
     open_study(config)._storage.record_heartbeat(lost._trial_id)  # its last sign of life
     tune(config, quiet())
     states = [each.state for each in open_study(config).trials]
