@@ -19,7 +19,7 @@ from typing_extensions import override
 from .contract import exact_laws_of
 from .errors import InputError
 from .game import Game
-from .types import Array, BoolArray, Decide, IntArray, Move, Stage, frozen
+from .types import Array, BoolArray, Decide, IntArray, Stage, frozen
 
 #: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
 #: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
@@ -240,10 +240,6 @@ class Arithmetic:
         """Give the laws of a game, shape (law, outcome)."""
         return game.laws
 
-    def rules(self, game: Game) -> Callable[[IntArray, IntArray, IntArray, IntArray], Move]:
-        """Give the method of a game that applies its rules."""
-        return game.advance
-
     def payoff_range(self, game: Game) -> tuple[Any, Any]:
         """Give the smallest and the largest payoff."""
         return game.payoff_range
@@ -364,10 +360,6 @@ class Exact(Arithmetic):
     def laws(self, game: Game) -> Array:
         """Give ``exact_laws``, which were checked and kept."""
         return exact_laws_of(game)
-
-    def rules(self, game: Game) -> Callable[[IntArray, IntArray, IntArray, IntArray], Move]:
-        """Give ``exact_advance``."""
-        return game.exact_advance
 
     def payoff_range(self, game: Game) -> tuple[Fraction, Fraction]:
         """Give ``exact_range``."""

@@ -109,7 +109,8 @@ def list_ways(
     entries += possible.firsts[laws[moves]]
     outcomes = possible.outcomes[entries]
     seats, before, chosen = np.full(len(moves), seat), states[moves], actions[moves]
-    effect = arithmetic.rules(game)(seats, before, chosen, outcomes)
+    advance = game.advance if arithmetic.rounds else game.exact_advance
+    effect = advance(seats, before, chosen, outcomes)
     if checked:
         require_moves(game, seats, before, chosen, effect)
     return Ways(laws, moves, entries, outcomes, possible.chances[entries], effect)

@@ -14,7 +14,7 @@ from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, 
 from .card import BOXES, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
-from .turn import Later, best_choices, boxes_of, folded_turn, followed_turn, mean_of_rolls
+from .turn import Later, Turns, mean_of_rolls
 
 #: Largest number of entries in an array (state, action) that ``decide`` gets at once.
 ASKED = 2**20
@@ -43,7 +43,7 @@ def swept_back(
     """
     if isinstance(decide, str):
         return _by_fold(game, columns, later, decide)
-    legal, worth = boxes_of(game.contexts, columns[:, None], np.arange(ROLLS), later)
+    legal, worth = Turns(game.contexts, columns[:, None], later).boxes(np.arange(ROLLS))
     values = arithmetic.zeros(MORE + 1, ROLLS, len(columns))
     means = arithmetic.zeros(KEEPS, len(columns))
     for left in range(MORE + 1):
@@ -61,11 +61,11 @@ def _by_fold(
 ) -> tuple[FloatArray, FloatArray]:
     """Sweep a turn by a fold; mean squares about optimal values follow the optimal actions."""
     if fold == "mean" or later.centres is None:
-        values, _ = folded_turn(game.contexts, columns, later, fold)
+        values, _ = Turns(game.contexts, columns, later).folded(fold)
         return values, mean_of_rolls(values[-1])[0]
-    best = Later(later.centres)
-    chosen = best_choices(game.contexts, columns, best, FLOATS.tie(game))
-    return followed_turn(game.contexts, columns, later, chosen)
+    best = Turns(game.contexts, columns, Later(later.centres))
+    chosen = best.best_choices(FLOATS.tie(game))
+    return Turns(game.contexts, columns, later).followed(chosen)
 
 
 class _Asked(NamedTuple):

@@ -25,7 +25,7 @@ from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
 from .passes import swept_back, swept_forward
 from .tour import tour
-from .turn import Later, boxes_of
+from .turn import Later, Turns
 from .values import YahtzeeMass, YahtzeeValues
 
 #: Games with more states than this, that is with two boxes or more, have no tables of moves: the
@@ -105,7 +105,7 @@ class YahtzeeSweeps(FoldedSweeps):
         if not isinstance(values, YahtzeeValues):
             return super().expected(seat, states, values, arithmetic)
         known, (contexts, left, rolls) = self.game.contexts, self.game.locate(states)
-        legal, worth = boxes_of(known, contexts, rolls, values.later)
+        legal, worth = Turns(known, contexts, values.later).boxes(rolls)
         found = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
         found[:, KEEPS:] = np.where(legal, worth, -np.inf)
         for left_after in range(MORE):

@@ -32,7 +32,7 @@ from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee
 from .passes import rolled
 from .presentation import title_of
-from .turn import Actions, Later, best_choices, followed_turn, mean_of_rolls
+from .turn import Actions, Later, Turns, mean_of_rolls
 from .values import YahtzeeValues
 
 #: Largest number of contexts from which taking a box leads to one given context: one for each box,
@@ -227,7 +227,7 @@ class _Turn:
         """Return a function from (rolls left, grid, mask of reached states) to choices."""
         if choose is not None:
             return lambda _, grid, met: choose(grid, met)
-        chosen = best_choices(self._game.contexts, self._columns, self._later, self._tie)
+        chosen = Turns(self._game.contexts, self._columns, self._later).best_choices(self._tie)
         return lambda left, _, met: Choices.certain(met, chosen[left][met])
 
     def play(self, choose: _Chooser, carried: FloatArray, tally: Tally) -> None:
@@ -322,7 +322,7 @@ def met_by_best_play(game: Yahtzee, values: Array) -> FloatArray:
     for columns in game.contexts.batches():
         own = columns[met[columns] > 0]
         if len(own):
-            chosen = best_choices(game.contexts, own, Later(values), FLOATS.tie(game))
+            chosen = Turns(game.contexts, own, Later(values)).best_choices(FLOATS.tie(game))
             taken = _taken(game, met[own], chosen)
             boxes, rolls, places = np.nonzero(taken)
             after = game.contexts.take(own[places], rolls, boxes).contexts
@@ -372,8 +372,8 @@ def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatAr
     for columns in reversed(known.batches()):
         own = columns[met[columns] > 0]
         if len(own):
-            chosen = best_choices(known, own, Later(values), FLOATS.tie(game))
-            _, chances[own] = followed_turn(known, own, _LaterBonus(chances), chosen)
+            chosen = Turns(known, own, Later(values)).best_choices(FLOATS.tie(game))
+            _, chances[own] = Turns(known, own, _LaterBonus(chances)).followed(chosen)
             tell(len(known) - int(own[0]), len(known), "beginnings of turns, backward")
     chances[:-1] += known.upper == ENOUGH
     return chances[:-1]

@@ -118,7 +118,7 @@ def _neutral(fold: Fold) -> float:
 
 
 class Scores(NamedTuple):
-    """The next contexts and the scores of all boxes, without jokers, which ``boxes_of`` computes.
+    """The next contexts and the scores of all boxes, without jokers, which ``Turns`` adds.
 
     A table has one row for each different next context. Each score of an upper box, or of the box
     for a Yahtzee, leads to a context of its own and has a row. Any other box leads to the same
@@ -159,107 +159,6 @@ def scores_of_boxes() -> Scores:
     return Scores(np.array(boxes)[:, None], np.array(examples)[:, None], own, paid, all_scores)
 
 
-def worth_of_boxes(
-    known: Contexts, columns: IntArray, later: Later, closed: float
-) -> Iterator[tuple[int, FloatArray]]:
-    """Yield each box that is open in some of the contexts, and the values of taking it.
-
-    Args:
-        known: all contexts of the game.
-        columns: the contexts to compute, shape (context,).
-        later: the values of the contexts after the turn.
-        closed: value that stands for a box that is not open.
-
-    Yields:
-        The box, and values of shape (dice, context). The values are wrong for five of a kind, for
-        which ``boxes_of`` applies the joker rules.
-    """
-    table, still_open = scores_of_boxes(), known.still_open[columns]
-    every = known.take(columns, table.examples, table.boxes)
-    for box, (own, paid, scores) in enumerate(zip(*table[2:], strict=True)):
-        is_open = has_box(still_open, np.array(box))
-        if is_open.any():
-            after, scored = every.contexts[own], every.points[own] if paid is None else paid
-            taken = Taken(after, scored, every.upper_bonus[own])
-            worth = np.where(is_open, later.worth(columns, taken), closed)
-            yield box, worth.take(scores, axis=0)
-
-
-def folded_boxes(
-    known: Contexts, columns: IntArray, later: Later, fold: Fold
-) -> tuple[FloatArray, IntArray]:
-    """Return the maximum or the sum of the values of the boxes that each roll may take.
-
-    Args:
-        known: all contexts of the game.
-        columns: the contexts to compute, shape (context,).
-        later: the values of the contexts after the turn.
-        fold: "best" for the maximum, "mean" for the sum.
-
-    Returns:
-        The maximum or the sum, and the number of boxes that the roll may take, both of shape
-        (dice, context).
-    """
-    combine: Any = np.maximum if fold == "best" else np.add
-    neutral = _neutral(fold)
-    found = np.full((ROLLS, len(columns)), neutral)
-    for _, worth in worth_of_boxes(known, columns, later, neutral):
-        combine(found, worth, out=found)
-    counts = np.tile(np.bitwise_count(known.still_open[columns]).astype(np.int64), (ROLLS, 1))
-    wild = np.flatnonzero(points().five >= 0)
-    legal, worth = boxes_of(known, columns, wild[:, None], later)
-    found[wild] = combine.reduce(np.where(legal, worth, neutral), axis=2)
-    counts[wild] = legal.sum(axis=2)
-    return found, counts
-
-
-def boxes_of(
-    known: Contexts, columns: IntArray, rolls: IntArray, later: Later
-) -> tuple[BoolArray, Array]:
-    """Return the boxes that rolls may take in contexts, jokers included, and their values.
-
-    Args:
-        known: all contexts of the game.
-        columns: contexts, of any shape.
-        rolls: rolls; their shape is broadcast with that of the contexts.
-        later: the values of the contexts after the turn.
-
-    Returns:
-        Whether the roll may take a box, bool, shape (..., box), and the value of taking it, of the
-        same shape, meaningless where the roll may not.
-    """
-    boxes = np.arange(len(BOXES))
-    legal = has_box(known.allowed(columns, rolls)[..., None], boxes)
-    taken = known.take(columns[..., None], rolls[..., None], boxes)
-    taken = taken._replace(contexts=np.where(legal, taken.contexts, len(known)))
-    return legal, later.worth(columns[..., None], taken)
-
-
-def folded_turn(
-    known: Contexts, columns: IntArray, later: Later, fold: Fold
-) -> tuple[FloatArray, FloatArray]:
-    """Compute the values of a turn, and of keeping multisets, for a player that decides by a fold.
-
-    Returns:
-        Values of states, shape (rolls left, dice, context), and values of keeping multisets, shape
-        (rolls left after the next roll, kept, context).
-    """
-    boxes, counts = folded_boxes(known, columns, later, fold)
-    values = np.empty((3, *boxes.shape))
-    means = np.empty((2, KEEPS, len(columns)))
-    values[0] = boxes if fold == "best" else boxes / counts
-    if fold == "mean":
-        counts += dice().parts.sum(axis=1)[:, None]
-    for left in (1, 2):
-        means[left - 1] = mean_of_rolls(values[left - 1])
-        parts = folded_parts(means[left - 1], fold)
-        if fold == "best":
-            np.maximum(boxes, parts, out=values[left])
-        else:
-            np.divide(boxes + parts, counts, out=values[left])
-    return values, means
-
-
 @cache
 def _parts() -> tuple[IntArray, list[npt.NDArray[np.uint8]]]:
     """Return all rolls, sorted by their number of proper parts, largest first, shape (dice,).
@@ -272,71 +171,152 @@ def _parts() -> tuple[IntArray, list[npt.NDArray[np.uint8]]]:
     return frozen(order), [part.astype(np.uint8) for part in some]
 
 
-def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -> Actions:
-    """Compute the actions of optimal play in some contexts.
+class Turns(NamedTuple):
+    """The turn in some contexts side by side.
 
-    Args:
+    Attributes:
         known: all contexts of the game.
-        columns: the contexts to compute, shape (context,).
-        later: the optimal values of the contexts after the turn.
-        tie: values that differ by at most this number count as equal, in points.
-
-    Returns:
-        Actions, uint8, shape (rolls left, dice, context).
-    """
-    values, every = folded_turn(known, columns, later, "best")
-    enough = values - tie
-    chosen = np.zeros(values.shape, dtype=np.uint8)
-    for box, worth in reversed(list(worth_of_boxes(known, columns, later, -np.inf))):
-        np.copyto(chosen, np.uint8(KEEPS + box), where=worth >= enough)
-    wild, (legal, worth) = _jokers(known, columns, later)
-    good = legal & (worth >= enough[:, wild, :, None])
-    chosen[:, wild] = KEEPS + good.argmax(axis=3)  # a multiset that is kept replaces it below
-    order, parts = _parts()
-    for left in range(1, len(values)):
-        means, own, needed = every[left - 1], chosen[left, order], enough[left]
-        needed = needed[order]
-        for part in reversed(parts):
-            some = slice(len(part))
-            np.copyto(own[some], part[:, None], where=means.take(part, axis=0) >= needed[some])
-        chosen[left, order] = own
-    return chosen
-
-
-def _jokers(
-    known: Contexts, columns: IntArray, later: Later
-) -> tuple[IntArray, tuple[BoolArray, FloatArray]]:
-    """Return the six rolls of five of a kind, and the result of ``boxes_of`` for them.
-
-    Joker rules change the points and the legal boxes of these rolls only.
-    """
-    wild = np.flatnonzero(points().five >= 0)
-    return wild, boxes_of(known, columns, wild[:, None], later)
-
-
-def followed_turn(
-    known: Contexts, columns: IntArray, later: Later, chosen: Actions
-) -> tuple[FloatArray, FloatArray]:
-    """Compute the values of a turn in which the player takes given actions.
-
-    Args:
-        known: all contexts of the game.
-        columns: the contexts to compute, shape (context,).
+        columns: the contexts, shape (context,); for ``boxes`` alone of any shape.
         later: the values of the contexts after the turn.
-        chosen: the actions, shape (rolls left, dice, context).
-
-    Returns:
-        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
-        shape (context,), as from ``folded_turn``.
     """
-    values = np.zeros(chosen.shape)
-    for box, worth in worth_of_boxes(known, columns, later, -np.inf):
-        np.copyto(values, worth, where=chosen == KEEPS + box)
-    wild, (_, worth) = _jokers(known, columns, later)
-    boxes = np.maximum(chosen[:, wild], KEEPS).astype(np.int64) - KEEPS
-    values[:, wild] = np.take_along_axis(worth[None], boxes[..., None], axis=3)[..., 0]
-    for left in range(1, len(values)):
-        kept = chosen[left] < KEEPS
-        means, actions = mean_of_rolls(values[left - 1]), np.where(kept, chosen[left], 0)
-        np.copyto(values[left], np.take_along_axis(means, actions.astype(np.int64), 0), where=kept)
-    return values, mean_of_rolls(values[-1])[0]
+
+    known: Contexts
+    columns: IntArray
+    later: Later
+
+    def boxes(self, rolls: IntArray) -> tuple[BoolArray, Array]:
+        """Return the boxes that rolls may take, jokers included, and their values.
+
+        Args:
+            rolls: rolls; their shape is broadcast with that of the contexts.
+
+        Returns:
+            Whether the roll may take a box, bool, shape (..., box), and the value of taking it, of
+            the same shape, meaningless where the roll may not.
+        """
+        boxes, columns = np.arange(len(BOXES)), self.columns[..., None]
+        legal = has_box(self.known.allowed(self.columns, rolls)[..., None], boxes)
+        taken = self.known.take(columns, rolls[..., None], boxes)
+        taken = taken._replace(contexts=np.where(legal, taken.contexts, len(self.known)))
+        return legal, self.later.worth(columns, taken)
+
+    def _jokers(self) -> tuple[IntArray, BoolArray, FloatArray]:
+        """Return the six rolls of five of a kind, and the result of ``boxes`` for them.
+
+        Joker rules change the points and the legal boxes of these rolls only.
+        """
+        wild = np.flatnonzero(points().five >= 0)
+        return wild, *self.boxes(wild[:, None])
+
+    def _plain_boxes(self, closed: float) -> Iterator[tuple[int, FloatArray]]:
+        """Yield each box that is open in some of the contexts, and the values of taking it.
+
+        Args:
+            closed: value that stands for a box that is not open.
+
+        Yields:
+            The box, and values of shape (dice, context). The values are wrong for five of a kind,
+            for which ``boxes`` applies the joker rules.
+        """
+        table, still_open = scores_of_boxes(), self.known.still_open[self.columns]
+        every = self.known.take(self.columns, table.examples, table.boxes)
+        for box, (own, paid, scores) in enumerate(zip(*table[2:], strict=True)):
+            is_open = has_box(still_open, np.array(box))
+            if is_open.any():
+                after, scored = every.contexts[own], every.points[own] if paid is None else paid
+                taken = Taken(after, scored, every.upper_bonus[own])
+                worth = np.where(is_open, self.later.worth(self.columns, taken), closed)
+                yield box, worth.take(scores, axis=0)
+
+    def _folded_boxes(self, fold: Fold) -> tuple[FloatArray, IntArray]:
+        """Return the maximum or the sum of the values of the boxes that each roll may take.
+
+        Returns:
+            The maximum or the sum, and the number of boxes that the roll may take, both of shape
+            (dice, context).
+        """
+        combine: Any = np.maximum if fold == "best" else np.add
+        neutral, count = _neutral(fold), np.bitwise_count(self.known.still_open[self.columns])
+        found = np.full((ROLLS, len(self.columns)), neutral)
+        for _, worth in self._plain_boxes(neutral):
+            combine(found, worth, out=found)
+        counts = np.tile(count.astype(np.int64), (ROLLS, 1))
+        wild, legal, worth = self._jokers()
+        found[wild] = combine.reduce(np.where(legal, worth, neutral), axis=2)
+        counts[wild] = legal.sum(axis=2)
+        return found, counts
+
+    def folded(self, fold: Fold) -> tuple[FloatArray, FloatArray]:
+        """Compute the values of states and of keeping multisets for a player that folds.
+
+        Args:
+            fold: "best" for the maximum, "mean" for the mean.
+
+        Returns:
+            Values of states, shape (rolls left, dice, context), and values of keeping multisets,
+            shape (rolls left after the next roll, kept, context).
+        """
+        boxes, counts = self._folded_boxes(fold)
+        values = np.empty((3, *boxes.shape))
+        means = np.empty((2, KEEPS, len(self.columns)))
+        values[0] = boxes if fold == "best" else boxes / counts
+        if fold == "mean":
+            counts += dice().parts.sum(axis=1)[:, None]
+        for left in (1, 2):
+            means[left - 1] = mean_of_rolls(values[left - 1])
+            parts = folded_parts(means[left - 1], fold)
+            if fold == "best":
+                np.maximum(boxes, parts, out=values[left])
+            else:
+                np.divide(boxes + parts, counts, out=values[left])
+        return values, means
+
+    def best_choices(self, tie: float) -> Actions:
+        """Compute the actions of optimal play.
+
+        Args:
+            tie: values that differ by at most this number count as equal, in points.
+
+        Returns:
+            Actions, uint8, shape (rolls left, dice, context).
+        """
+        values, every = self.folded("best")
+        enough = values - tie
+        chosen = np.zeros(values.shape, dtype=np.uint8)
+        for box, worth in reversed(list(self._plain_boxes(-np.inf))):
+            np.copyto(chosen, np.uint8(KEEPS + box), where=worth >= enough)
+        wild, legal, worth = self._jokers()
+        good = legal & (worth >= enough[:, wild, :, None])
+        chosen[:, wild] = KEEPS + good.argmax(axis=3)  # a multiset that is kept replaces it below
+        order, parts = _parts()
+        for left in range(1, len(values)):
+            means, own, needed = every[left - 1], chosen[left, order], enough[left]
+            needed = needed[order]
+            for part in reversed(parts):
+                some = slice(len(part))
+                better = means.take(part, axis=0) >= needed[some]
+                np.copyto(own[some], part[:, None], where=better)
+            chosen[left, order] = own
+        return chosen
+
+    def followed(self, chosen: Actions) -> tuple[FloatArray, FloatArray]:
+        """Compute the values of a turn in which the player takes given actions.
+
+        Args:
+            chosen: the actions, shape (rolls left, dice, context).
+
+        Returns:
+            Values by the number of rolls left, shape (left, dice, context), and before the first
+            roll, shape (context,).
+        """
+        values = np.zeros(chosen.shape)
+        for box, worth in self._plain_boxes(-np.inf):
+            np.copyto(values, worth, where=chosen == KEEPS + box)
+        wild, _, worth = self._jokers()
+        boxes = np.maximum(chosen[:, wild], KEEPS).astype(np.int64) - KEEPS
+        values[:, wild] = np.take_along_axis(worth[None], boxes[..., None], axis=3)[..., 0]
+        for left in range(1, len(values)):
+            kept, means = chosen[left] < KEEPS, mean_of_rolls(values[left - 1])
+            actions = np.where(kept, chosen[left], 0).astype(np.int64)
+            np.copyto(values[left], np.take_along_axis(means, actions, 0), where=kept)
+        return values, mean_of_rolls(values[-1])[0]

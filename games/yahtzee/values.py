@@ -21,7 +21,7 @@ from .card import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
 from .passes import swept_back, swept_forward
-from .turn import Later, folded_turn, mean_of_rolls
+from .turn import Later, Turns, mean_of_rolls
 
 #: Number of contexts in one half of the cache for each game that is played at once.
 EACH = 2
@@ -82,7 +82,7 @@ class RecentTurns:
         self._held[self._half, self._used : end] = columns
         places = self._half * self.most + np.arange(self._used, end)
         own = slice(places[0], places[-1] + 1)
-        swept = folded_turn(self._known, columns, self._later, "best")
+        swept = Turns(self._known, columns, self._later).folded("best")
         self.values[..., own], self.means[..., own] = swept
         self._places[columns], self._used = places, end
 
