@@ -186,7 +186,7 @@ def train_dqn(args: dqn.Args) -> tuple[dqn.Games, torch.nn.Module, np.ndarray]:
         step = number * a_round
         for batch in dqn.collect(games, network, dqn.epsilon_at(step, args), args.num_steps):
             buffer.add(batch)
-            states = view.seen.states(
+            states = view.states_at(
                 batch["observations"].numpy(), "observations", (args.num_envs,)
             )
             np.add.at(visits, (states, batch["actions"].numpy()), 1)

@@ -20,6 +20,7 @@ from ..core.sizes import check_memory
 from ..envs.engine.process import FIRST_PLACE, number_of
 from ..envs.engine.tables import process_of
 from ..envs.planners import scipy_sparse
+from .view import places_in
 
 #: Bytes of memory for each listed outcome.
 LISTED = 60
@@ -94,10 +95,7 @@ class MoveLaw:
 
     def results(self, states: IntArray) -> IntArray:
         """Return the number of the result for each next state; -1 if no move leads there."""
-        if not len(self.states):
-            return np.full_like(states, -1)
-        places = np.minimum(np.searchsorted(self.states, states), len(self.states) - 1)
-        return np.where(self.states[places] == states, places, -1)
+        return places_in(self.states, states)
 
     def mean(self, numbers: FloatArray) -> FloatArray:
         """Return the expected numbers after each move, shape (move, ...).

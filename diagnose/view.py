@@ -1,27 +1,28 @@
-"""The agent of an environment: its states, its observations of them and back, and its rewards.
+"""The agent of an environment, and what users give of it: observations, arrays and functions.
 
 Observations may be in any encoding, behind wrappers, or in mappings with masks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Policy, Sight, Task, solve
+from ..baselines import Policy, Task, solve
+from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
+from ..baselines.solving.induction import visit_action_values
 from ..baselines.solving.occupancy import play
 from ..baselines.task import task_and_sight
-from ..core import FLOATS, FloatArray, InputError, IntArray
+from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values
 from ..core.positions import states_of
 from ..core.presentation import present
 from ..core.sizes import PIECE, check_memory
 from ..core.sweeps import expected_values
 from ..envs import RewardMode
 from ..envs.api.encoding import Encoding, encoding_of
-from .arrays import called, numbers
 
 #: Number of states whose observations are computed at once.
 BATCH = 2**13
@@ -29,105 +30,115 @@ BATCH = 2**13
 DIGITS = 5
 
 
-class Seen:
-    """Maps an agent's observations back to states.
-
-    Observations in a known encoding are decoded. If wrappers change observations, those of all
-    states are listed and looked up.
+def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
+    """Return an array, or a tensor of any library, as float64; drop a last axis of length 1.
 
     Args:
-        task: the agent's decision problem.
-        sight: how the environment shows its states; None for integers.
-
-    Attributes:
-        shape: shape of an observation.
+        given: the array.
+        name: name of the argument, for messages.
+        shape: the required shape.
+        finite: whether all numbers must be finite.
 
     Raises:
-        InputError: if two states look alike.
-        SizeError: if wrappers change observations, and there are too many states to be listed.
+        InputError: if the array has another shape, or entries that are not such numbers.
     """
+    array = as_numbers(given, name)
+    if array.shape == (*shape, 1):
+        array = array[..., 0]
+    if array.shape != shape:
+        raise InputError(f"{name} must be of shape {shape}, got {array.shape}")
+    wrong = np.argwhere(~np.isfinite(array))
+    if finite and len(wrong):
+        place = tuple(wrong[0].tolist())
+        at = ", ".join(map(str, place))
+        raise InputError(f"{name} must be finite, got {array[place]} at entry {at}")
+    return array.astype(np.float64)
 
-    def __init__(self, task: Task, sight: Sight | None) -> None:
-        self._game, self._own = task.game, states_of(task.game, task.seat)
-        sizes = task.game.observation_sizes
-        self._encoding: Encoding | None = Encoding(sizes, "integer")
-        if sight is not None:
-            self._encoding = None if sight.wrapped else encoding_of(sight.space, sizes)
-        if self._encoding is None:
-            assert sight is not None
-            self._list(task, sight)
-        else:
-            self.shape: tuple[int, ...] = self._encoding.space.shape or ()
 
-    def _list(self, task: Task, sight: Sight) -> None:
-        """List the observations of all states."""
-        width = sum(task.game.observation_sizes)
-        check_memory("observations of the agent's states", len(self._own), 8.0 * width)
-        shown = []
-        for first in range(0, len(self._own), PIECE):
-            seen = task.game.observe(self._own[first : first + PIECE], task.seat)
-            shown.append(np.asarray(sight.show(seen)))
-        self.shape = shown[0].shape[1:]
-        keys = _keys(np.concatenate(shown))
-        self._order = np.argsort(keys)
-        self._keys = keys[self._order]
-        if (self._keys[1:] == self._keys[:-1]).any():
-            raise InputError("env must show different states differently, to be audited")
+def factor(given: Any, name: str) -> float:
+    """Return a number as a float, after checking that it is from 0 to 1.
 
-    def states(self, observations: Any, name: str, shape: tuple[int, ...]) -> IntArray:
-        """Return the state of each observation, -1 if the agent sees it in no state.
+    Raises:
+        InputError: if it is no number from 0 to 1.
+    """
+    if isinstance(given, str) or np.ndim(given) or given is None or not 0 <= given <= 1:
+        shown = given if isinstance(given, int | float) else f"a {type(given).__name__}"
+        raise InputError(f"{name} must be from 0 to 1, got {shown}")
+    return float(given)
 
-        Args:
-            observations: shape (*shape, ...), or a mapping with one such entry.
-            name: of the observations, for messages.
-            shape: of what is returned.
 
-        Raises:
-            InputError: if the observations have another shape.
-        """
-        if isinstance(observations, Mapping):
-            observations = self._entry(observations, name, shape)
-        given = as_numbers(observations, name)
-        if given.shape != (*shape, *self.shape):
-            axes = ("transition",) if len(shape) == 1 else ("time", "lane")
-            wanted = shape if given.ndim == len(shape) + len(self.shape) else axes
-            shown = ", ".join(map(str, (*wanted, *self.shape)))
-            raise InputError(f"{name} must be of shape ({shown}), got {given.shape}")
-        flat = given.reshape(-1, *self.shape)
-        states: IntArray = self._decoded(flat) if self._encoding else self._looked_up(flat)
-        return states.reshape(shape)
+def whole(given: Any, name: str, shape: tuple[int, ...]) -> IntArray:
+    """Read an array of whole numbers.
 
-    def _decoded(self, given: npt.NDArray[Any]) -> IntArray:
-        """Decode observations, -1 if the encoding never gives them to the agent."""
-        assert self._encoding is not None
-        sizes = np.array(self._game.observation_sizes)
-        given = np.where(np.isfinite(given), given, -1.0)
-        seen = self._encoding.decode(given)
-        inside = np.logical_and(seen >= 0, seen < sizes).all(axis=1)
-        seen[~inside] = 0
-        again = self._encoding.encode(seen)
-        inside &= np.isclose(again, given, rtol=0, atol=10.0**-DIGITS).all(axis=1)
-        states = self._game.encode(seen)
-        places = np.minimum(np.searchsorted(self._own, states), len(self._own) - 1)
-        inside &= self._own[places] == states
-        return np.where(inside, states, -1)
+    Raises:
+        InputError: if ``numbers`` rejects the array, or a number is not whole.
+    """
+    read = numbers(given, name, shape)
+    if not np.array_equal(read, np.rint(read)):
+        raise InputError(f"{name} must be whole numbers, got {read[read != np.rint(read)][0]}")
+    return read.astype(np.int64)
 
-    def _looked_up(self, given: npt.NDArray[Any]) -> IntArray:
-        keys = _keys(given)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, self._own[self._order[places]], -1)
 
-    def _entry(self, observations: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Any:
-        """Return the entry of a mapping that has the shape of observations."""
-        wanted = (*shape, *self.shape)
-        fitting = [key for key, entry in observations.items() if np.shape(entry) == wanted]
-        shown = [key for key in fitting if "mask" not in key]
-        if len(shown) != 1:
-            raise InputError(
-                f"{name} must have one entry of shape {wanted} beside masks, got "
-                f"{', '.join(f'{key} {np.shape(entry)}' for key, entry in observations.items())}"
-            )
-        return observations[shown[0]]
+def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
+    """Read an array of truth values, or of 0 and 1.
+
+    Raises:
+        InputError: if ``whole`` rejects the array, or a number is neither 0 nor 1.
+    """
+    read = whole(given, name, shape)
+    if not np.isin(read, (0, 1)).all():
+        raise InputError(f"{name} must be 0 or 1, got {read[~np.isin(read, (0, 1))][0]}")
+    return read.astype(bool)
+
+
+def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
+    """Return the length of the first axes of an array, or of the first entry without masks.
+
+    Raises:
+        InputError: if the array has fewer axes, or the mapping is empty.
+    """
+    if isinstance(given, Mapping):
+        shown = [entry for key, entry in given.items() if "mask" not in key]
+        given = next(iter(shown or given.values()))
+    first: npt.NDArray[Any] = as_numbers(given, name)
+    if first.ndim < axes or not first.size:
+        wanted = "(time, lane, ...)" if axes == 2 else "(transition, ...)"
+        raise InputError(f"{name} must be of shape {wanted}, got {first.shape}")
+    return first.shape[:axes]
+
+
+def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Call a function, or a torch module, with a batch of observations; return its numbers.
+
+    Args:
+        function: torch modules get a tensor of the dtype of their parameters.
+        name: name of the argument, for messages.
+        observations: shape (observation, ...), or a mapping of such arrays.
+        shape: the required shape; of one number an observation, a last axis of length 1 may follow.
+
+    Raises:
+        InputError: if it cannot be called, or gives an array of another shape.
+    """
+    if "torch" in packages_of(function) and callable(function):
+        from .networks import Network  # needs torch
+
+        function = Network(function, name, *(shape[1:] or (None,)))
+    if not callable(function):
+        raise InputError(
+            f"{name} must be a function of observations, got a {type(function).__name__}"
+        )
+    given = as_numbers(function(observations), name)
+    if given.shape not in ({shape} if shape[1:] else {shape, (*shape, 1)}):
+        raise InputError(f"{name} must give numbers of shape {shape}, got {given.shape}")
+    return given.reshape(shape).astype(np.float64)
+
+
+def places_in(ordered: npt.NDArray[Any], given: npt.NDArray[Any]) -> IntArray:
+    """Return the place of each entry in an ordered array, -1 if it is not there."""
+    if not len(ordered):
+        return np.full(given.shape, -1)
+    places = np.minimum(np.searchsorted(ordered, given), len(ordered) - 1)
+    return np.where(ordered[places] == given, places, -1)
 
 
 def _keys(observations: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -136,6 +147,18 @@ def _keys(observations: npt.NDArray[Any]) -> npt.NDArray[Any]:
     rounded = np.round(rows.astype(np.float64), DIGITS) + 0.0  # no -0.0
     rounded = np.ascontiguousarray(rounded)
     return rounded.view(np.dtype((np.void, rounded.shape[1] * 8)))[:, 0]
+
+
+def _entry(observations: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Any:
+    """Return the entry of a mapping that has the shape of observations."""
+    fitting = [key for key, entry in observations.items() if np.shape(entry) == shape]
+    shown = [key for key in fitting if "mask" not in key]
+    if len(shown) != 1:
+        raise InputError(
+            f"{name} must have one entry of shape {shape} beside masks, got "
+            f"{', '.join(f'{key} {np.shape(entry)}' for key, entry in observations.items())}"
+        )
+    return observations[shown[0]]
 
 
 class AgentView:
@@ -159,15 +182,80 @@ class AgentView:
         self.mode: RewardMode = getattr(inner, "reward_mode", "outcome")
         self.scale = float(getattr(inner, "reward_scale", 1.0))
 
-    @cached_property
-    def seen(self) -> Seen:
-        """The way back from observations to states."""
-        return Seen(self.task, self.sight)
+    # ------------------------------------------------------------- observations
 
     def observations(self, states: IntArray) -> npt.NDArray[Any]:
         """Return states as the environment shows them, shape (state, ...)."""
         seen = self.task.game.observe(states, self.task.seat)
         return np.asarray(seen if self.sight is None else self.sight.show(seen))
+
+    def states_at(self, observations: Any, name: str, shape: tuple[int, ...]) -> IntArray:
+        """Return the state of each observation, -1 if the agent sees it in no state.
+
+        Observations in a known encoding are decoded. If wrappers change observations, those of all
+        states are listed and looked up.
+
+        Args:
+            observations: shape (*shape, ...), or a mapping with one such entry beside masks.
+            name: of the observations, for messages.
+            shape: of what is returned.
+
+        Raises:
+            InputError: if the observations have another shape, or two states look alike.
+            SizeError: if wrappers change observations, and there are too many states to be listed.
+        """
+        encoding = self._encoding
+        axes = (encoding.space.shape or ()) if encoding else self._listed[0]
+        if isinstance(observations, Mapping):
+            observations = _entry(observations, name, (*shape, *axes))
+        given = as_numbers(observations, name)
+        if given.shape != (*shape, *axes):
+            named = ("transition",) if len(shape) == 1 else ("time", "lane")
+            wanted = shape if given.ndim == len(shape) + len(axes) else named
+            shown = ", ".join(map(str, (*wanted, *axes)))
+            raise InputError(f"{name} must be of shape ({shown}), got {given.shape}")
+        flat = given.reshape(-1, *axes)
+        if encoding:
+            return self._decoded(encoding, flat).reshape(shape)
+        _, keys, states = self._listed
+        places = places_in(keys, _keys(flat))
+        return np.where(places < 0, -1, states[places]).reshape(shape)
+
+    @cached_property
+    def _encoding(self) -> Encoding | None:
+        """The encoding of observations; None if wrappers change them."""
+        sizes = self.task.game.observation_sizes
+        if self.sight is None:
+            return Encoding(sizes, "integer")
+        return None if self.sight.wrapped else encoding_of(self.sight.space, sizes)
+
+    @cached_property
+    def _listed(self) -> tuple[tuple[int, ...], npt.NDArray[Any], IntArray]:
+        """The shape of an observation, and the keys of all observations in order, with states."""
+        width, own = sum(self.task.game.observation_sizes), self.states
+        check_memory("observations of the agent's states", len(own), 8.0 * width)
+        pieces = range(0, len(own), PIECE)
+        shown = np.concatenate([self.observations(own[first : first + PIECE]) for first in pieces])
+        keys = _keys(shown)
+        order = np.argsort(keys)
+        if (keys[order][1:] == keys[order][:-1]).any():
+            raise InputError("env must show different states differently, to be audited")
+        return shown.shape[1:], keys[order], own[order]
+
+    def _decoded(self, encoding: Encoding, given: npt.NDArray[Any]) -> IntArray:
+        """Decode observations, -1 if the encoding never gives them to the agent."""
+        sizes = np.array(self.task.game.observation_sizes)
+        given = np.where(np.isfinite(given), given, -1.0)
+        seen = encoding.decode(given)
+        inside = np.logical_and(seen >= 0, seen < sizes).all(axis=1)
+        seen[~inside] = 0
+        again = encoding.encode(seen)
+        inside &= np.isclose(again, given, rtol=0, atol=10.0**-DIGITS).all(axis=1)
+        states = self.task.game.encode(seen)
+        inside &= places_in(self.states, states) >= 0
+        return np.where(inside, states, -1)
+
+    # ------------------------------------------------------------------ figures
 
     def occupancy(self, policy: Policy) -> FloatArray:
         """Return the occupancy of each of the agent's states, shape (state,).
@@ -221,6 +309,22 @@ class AgentView:
             words = present(game).describe(seen)
             raise InputError(f"{name} must be finite, got {given[place]} at {words}")
         return given
+
+    def visit(self, values: Values, visit: Callable[[IntArray, FloatArray], None]) -> None:
+        """Call ``visit`` with all states of the agent and the expected values of their actions.
+
+        Args:
+            values: values of all positions to the agent.
+            visit: takes some states, shape (state,), and expected values, shape (state, action),
+                which are meaningless for illegal actions.
+        """
+        seat = self.task.seat
+
+        def at_stage(stage: Stage, expected: FloatArray) -> None:
+            if stage.seat == seat:
+                visit(stage.states, expected)
+
+        visit_action_values(self.task.game, at_stage, values, seat, FLOATS)
 
 
 def paid_by_moves(task: Task, mode: RewardMode, states: IntArray, actions: IntArray) -> FloatArray:

@@ -30,9 +30,9 @@ from ...baselines.solving.occupancy import play
 from ...baselines.task import task_and_sight
 from ...core import FLOATS, BoolArray, FloatArray, Game, IntArray
 from ...core.presentation import present
-from ..arrays import factor
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
+from ..view import factor
 from .steps import Steps
 
 #: Most states of a game whose visits are compared with the occupancy of the policy.

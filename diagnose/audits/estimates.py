@@ -22,15 +22,30 @@ import numpy as np
 from ...baselines import as_policy
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
-from ..arrays import agree, called, factor, numbers
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, reproducing
-from .steps import Steps
+from ..view import called, factor, numbers
+from .steps import CLOSE, Steps
 
 #: Says which numbers agree.
 Agreement: TypeAlias = Callable[[FloatArray, FloatArray], BoolArray]
 #: A formula of recorded numbers, a dataclass whose fields mistakes change.
 Formula: TypeAlias = Callable[[], FloatArray]
+
+
+def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray:
+    """Say which numbers agree up to single precision.
+
+    Args:
+        ours: the numbers as they must be.
+        theirs: the numbers that were recorded.
+        size: of the numbers that they were computed from, if these are larger.
+    """
+    finite = np.isfinite(ours) & np.isfinite(theirs)
+    size = max(float(np.abs(ours).max(initial=0, where=finite)), size)
+    right: BoolArray = ours == theirs  # infinite ones, too
+    right[finite] = np.abs(ours[finite] - theirs[finite]) <= CLOSE * size
+    return right
 
 
 def check_rollout(

@@ -11,12 +11,19 @@ from ...baselines import Task
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ...envs import RewardMode
-from ..arrays import flags, leading_shape, numbers, whole
 from ..law import MoveLaw
 from ..records import Rollout, Transitions
-from ..view import AgentView, paid_by_moves, paid_by_results
+from ..view import (
+    AgentView,
+    flags,
+    leading_shape,
+    numbers,
+    paid_by_moves,
+    paid_by_results,
+    whole,
+)
 
-#: Rewards of single precision agree with exact ones to this part of the span of payoffs.
+#: Numbers of single precision agree with exact ones to this part of their largest or their span.
 CLOSE = 1e-4
 
 
@@ -56,9 +63,9 @@ class Steps:
         Raises:
             InputError: if an array has another shape, or no numbers.
         """
-        rollout, seen = isinstance(record, Rollout), view.seen
+        rollout = isinstance(record, Rollout)
         shape = leading_shape(record.observations, "observations", 2 if rollout else 1)
-        states = seen.states(record.observations, "observations", shape)
+        states = view.states_at(record.observations, "observations", shape)
         actions = whole(record.actions, "actions", shape)
         rewards = numbers(record.rewards, "rewards", shape)
         ended = flags(record.terminated, "terminated", shape)
@@ -69,7 +76,7 @@ class Steps:
             )
         later = None
         if not isinstance(record, Rollout):
-            later = seen.states(record.next_observations, "next_observations", shape)[:, None]
+            later = view.states_at(record.next_observations, "next_observations", shape)[:, None]
             states, actions = states[:, None], actions[:, None]
             rewards, ended = rewards[:, None], ended[:, None]
         used = np.ones(states.shape, dtype=bool)

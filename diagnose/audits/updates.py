@@ -12,11 +12,10 @@ from torch import Tensor
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
-from ..arrays import leading_shape, numbers, whole
 from ..networks import joined, parameters_of, tensors
 from ..records import PolicyUpdate, ValueUpdate
 from ..report import Mistake, Report, reproducing
-from ..view import AgentView
+from ..view import AgentView, leading_shape, numbers, whole
 from .losses import Batch, PolicyLoss, ValueBatch, ValueLoss, policy_mistakes, value_mistakes
 
 #: Gradients agree if they differ by no more than this part of their norm.
@@ -35,7 +34,7 @@ NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
 def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: AgentView) -> None:
     """Add to a report whether a gradient step follows the gradient of its loss."""
     shape = leading_shape(update.actions, "actions", 1)
-    states = view.seen.states(update.observations, "observations", shape)
+    states = view.states_at(update.observations, "observations", shape)
     actions = whole(update.actions, "actions", shape)
     readable = (states >= 0) & (actions >= 0) & (actions < view.task.game.num_actions)
     legal = np.zeros(shape, dtype=bool)

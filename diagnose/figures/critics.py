@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task, as_policy, evaluate, solve
-from ...baselines.solving.induction import visit_action_values
-from ...core import FLOATS, FloatArray, IntArray, Stage
+from ...core import FLOATS, FloatArray, IntArray
 from ...core.checks import at_most
 from ...core.presentation import present
-from ..arrays import factor
-from ..view import BATCH, AgentView
+from ..view import BATCH, AgentView, factor
 from .advantages import AgentMoves
 
 
@@ -222,12 +220,18 @@ def overestimation(
     table = np.zeros(game.num_states, dtype=np.int64)
     table[view.states] = actions
     greedy = as_policy(table, task)
+    optimal = np.zeros(game.num_states)
+
+    def visit(states: IntArray, expected: FloatArray) -> None:
+        optimal[states] = expected[np.arange(len(states)), table[states]]
+
     occupancy = view.occupancy(greedy)
     met = occupancy > 0
     states, actions, given, occupancy = view.states[met], actions[met], given[met], occupancy[met]
     if gamma == 1:
         own = view.rewards(states, evaluate(greedy, task).found.at(task.seat, states))
-        best = view.rewards(states, _optimal_values(task, table)[states])
+        view.visit(solve(task).found, visit)
+        best = view.rewards(states, optimal[states])
     else:
         moves = moves or AgentMoves(env)
         own = moves.values(greedy, gamma)[met]
@@ -236,24 +240,6 @@ def overestimation(
         Overestimation(task, states, given, exact, occupancy, actions) for exact in (own, best)
     )
     return Overestimations(against_own, against_optimum)
-
-
-def _optimal_values(task: Task, actions: IntArray) -> FloatArray:
-    """Return the value of an action in each state if play is optimal afterwards, shape (state,).
-
-    Args:
-        task: the agent's decision problem.
-        actions: shape (state,); only those of the agent's states count.
-    """
-    values = np.zeros(task.game.num_states)
-
-    def visit(stage: Stage, expected: FloatArray) -> None:
-        if stage.seat == task.seat:
-            chosen = actions[stage.states]
-            values[stage.states] = expected[np.arange(len(chosen)), chosen]
-
-    visit_action_values(task.game, visit, solve(task).found, task.seat, FLOATS)
-    return values
 
 
 def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...baselines import as_policy, solve
-from ...baselines.solving.induction import visit_action_values
-from ...core import FLOATS, FloatArray, Stage
-from ..arrays import numbers
-from ..view import AgentView
+from ...core import FLOATS, FloatArray, IntArray
+from ..view import AgentView, numbers
 
 
 @dataclass(frozen=True)
@@ -47,22 +45,20 @@ def entropy(env: Any, policy: Any) -> EntropyFigures:
         InputError: if the policy does not fit.
     """
     view = AgentView(env)
-    task, game = view.task, view.task.game
+    game = view.task.game
     player = as_policy(policy, env, deterministic=False)
     occupancy = view.occupancy(player)
     sums = np.zeros((2, 2))  # (weighted by occupancy or by regret, of h or of 1)
 
-    def visit(stage: Stage, expected: FloatArray) -> None:
-        if stage.seat != task.seat:
-            return
-        met = occupancy[np.searchsorted(view.states, stage.states)]
-        legal = game.mask(stage.states)
+    def visit(states: IntArray, expected: FloatArray) -> None:
+        met = occupancy[np.searchsorted(view.states, states)]
+        legal = game.mask(states)
         count = legal.sum(axis=1)
         which = (met > 0) & (count > 1)
         if not which.any():
             return
         legal, count, met = legal[which], count[which], met[which]
-        law = player.probabilities(stage.states[which])
+        law = player.probabilities(states[which])
         logs = np.log(law, where=law > 0, out=np.zeros_like(law))
         relative = -(law * logs).sum(axis=1) / np.log(count)
         values = np.where(legal, expected[which], 0.0)
@@ -72,7 +68,7 @@ def entropy(env: Any, policy: Any) -> EntropyFigures:
         for row, weights in enumerate((met, met * regret)):
             sums[row] += (weights * relative).sum(), weights.sum()
 
-    visit_action_values(game, visit, solve(task).found, task.seat, FLOATS)
+    view.visit(solve(view.task).found, visit)
     mean, by_regret = (float(of / whole) if whole > 0 else np.nan for of, whole in sums)
     return EntropyFigures(mean, by_regret)
 

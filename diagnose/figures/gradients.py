@@ -20,8 +20,7 @@ import numpy as np
 import torch as th
 
 from ...baselines import Policy, as_policy, evaluate, from_network
-from ...baselines.solving.induction import visit_action_values
-from ...core import FLOATS, FloatArray, InputError, IntArray, Stage, Values
+from ...core import FLOATS, FloatArray, InputError, IntArray, Values
 from ..networks import Network, joined
 from ..view import BATCH, AgentView
 
@@ -126,12 +125,11 @@ def gradient(
         raise InputError(f"ent_coef must be a finite number, got {ent_coef}")
     view = AgentView(env)
     network = Network(actor, "actor", view.task.game.num_actions)
-    sums = _Sums(view, network, 2)
     learned = None if critic is None else Network(critic, "critic", None)
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
         occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
-        of_return, of_entropy = _actor_sums(view, sums, policy, occupancy, values, ent_coef)
+        of_return, of_entropy = _actor_sums(view, network, policy, occupancy, values, ent_coef)
         errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
@@ -149,8 +147,10 @@ class _Sums:
 
     def __init__(self, view: AgentView, network: Network, count: int) -> None:
         self._view, self._network = view, network
-        zeros = {key: th.zeros_like(given) for key, given in network.parameters.items()}
-        self._sums = [{key: zero.clone() for key, zero in zeros.items()} for _ in range(count)]
+        parameters = network.parameters.items()
+        self._sums = [
+            {key: th.zeros_like(given) for key, given in parameters} for _ in range(count)
+        ]
         self._states: list[IntArray] = []
         self._weights: list[list[FloatArray]] = []
 
@@ -190,30 +190,28 @@ class _Sums:
 
 def _actor_sums(
     view: AgentView,
-    sums: _Sums,
+    network: Network,
     policy: Policy,
     occupancy: FloatArray,
     payoffs: Values,
     ent_coef: float,
 ) -> list[dict[str, th.Tensor]]:
     """Return the gradients of the return and of the entropy."""
-    task = view.task
+    sums = _Sums(view, network, 2)
 
-    def visit(stage: Stage, expected: FloatArray) -> None:
-        if stage.seat != task.seat:
-            return
-        weights = occupancy[np.searchsorted(view.states, stage.states)]
+    def visit(states: IntArray, expected: FloatArray) -> None:
+        weights = occupancy[np.searchsorted(view.states, states)]
         met = weights > 0
-        law = policy.probabilities(stage.states[met])
+        law = policy.probabilities(states[met])
         values = np.where(law > 0, expected[met], 0.0)
         logs = np.log(law, where=law > 0, out=np.zeros_like(law))
         mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
         moves, gains = weights[met, None] * law, values - mean
-        gains[np.abs(gains) <= FLOATS.tie(task.game)] = 0.0  # rounding has no direction
+        gains[np.abs(gains) <= FLOATS.tie(view.task.game)] = 0.0  # rounding has no direction
         parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
-        sums.add(stage.states[met], parts)
+        sums.add(states[met], parts)
 
-    visit_action_values(task.game, visit, payoffs, task.seat, FLOATS)
+    view.visit(payoffs, visit)
     return sums.finish()
 
 
