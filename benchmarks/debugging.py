@@ -17,7 +17,7 @@ import torch
 from exactdice.baselines.scoring.blunders import Blunder
 from exactdice.baselines.task import task_and_sight
 from exactdice.diagnose import CriticFigures, critic, overestimation
-from exactdice.diagnose.figures.advantages import AgentMoves
+from exactdice.diagnose.advantages import AgentMoves
 from exactdice.diagnose.view import AgentView
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
@@ -186,9 +186,7 @@ def train_dqn(args: dqn.Args) -> tuple[dqn.Games, torch.nn.Module, np.ndarray]:
         step = number * a_round
         for batch in dqn.collect(games, network, dqn.epsilon_at(step, args), args.num_steps):
             buffer.add(batch)
-            states = view.states_at(
-                batch["observations"].numpy(), "observations", (args.num_envs,)
-            )
+            states = view.states_at(batch["observations"].numpy(), "observations", (args.num_envs,))
             np.add.at(visits, (states, batch["actions"].numpy()), 1)
         if step >= args.learning_starts:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)

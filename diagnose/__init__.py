@@ -3,10 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .audits.audit import audit
-from .audits.files import audit_file
-from .figures.advantages import GaeFigures, gae
-from .figures.critics import (
+from ..core.errors import needing
+from .advantages import GaeFigures, gae
+from .audits import audit, audit_file
+from .critics import (
     CriticFigures,
     Estimate,
     Overestimation,
@@ -14,30 +14,25 @@ from .figures.critics import (
     critic,
     overestimation,
 )
-from .figures.exploration import EntropyFigures, entropy, unvisited
+from .exploration import EntropyFigures, entropy, unvisited
 from .records import EpsilonGreedy, PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate
 from .report import Finding, Report
 
 if TYPE_CHECKING:
-    from .figures.gradients import gradient as gradient
-    from .training.callback import DiagnoseCallback as DiagnoseCallback
+    from .gradients import gradient as gradient
+    from .training import DiagnoseCallback as DiagnoseCallback
 
-#: Names that need further libraries: the module of each name, and the libraries to install.
-LATER = {
-    "DiagnoseCallback": (".training.callback", "stable-baselines3: pip install sb3-contrib"),
-    "gradient": (".figures.gradients", "PyTorch: pip install torch"),
-}
+#: Names that need further libraries: the module of each name, and the library to install.
+LATER = {"DiagnoseCallback": (".training", "sb3-contrib"), "gradient": (".gradients", "torch")}
 
 
 def __getattr__(name: str) -> Any:
     """Import a name that needs further libraries at first use."""
-    if name in LATER:
-        module, needed = LATER[name]
-        try:
-            return getattr(import_module(module, __name__), name)
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(f"{name} must have {needed}") from error
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, library = LATER[name]
+    with needing(name, library):
+        return getattr(import_module(module, __name__), name)
 
 
 __all__ = [

@@ -2,35 +2,32 @@
 
 The ``changes`` of a ``Mistake`` are the arrays of ``Steps`` as a right program would have recorded
 them. A vector of L environments writes L rows of a replay buffer for each step, so an array that is
-late by one step is L rows late there. L is not known, hence the distances from 1 to ``FARTHEST``.
-Most of them are ruled out by a few sampled steps.
+late by one step is L rows late there. L is the distance at which most observations are the next
+ones of earlier rows; where observations themselves are late, all L up to ``FARTHEST`` are tried.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
-from itertools import chain
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from ...baselines import Task, policy_names
-from ...core import FloatArray, Game, InputError, IntArray, frozen
+from ...core import FloatArray, Game, InputError
 from ...core.positions import states_of
 from ...envs import RewardMode
 from ..report import Mistake, reproducing
 from .chance import deviations, threshold
 from .steps import Payment, Steps
 
-#: Largest distance that is tried.
+#: Largest number of environments of a replay buffer.
 FARTHEST = 1024
-#: Numbers of sampled steps that rule a distance out, first a few, then more.
+#: Numbers of sampled steps that rule a moved array out, first a few, then more.
 FEW, SAMPLE = 8, 128
-#: Number of moves that rule a distance of actions or ends out.
-MOVES = 2048
 #: An array that is shifted makes more than this part of the steps wrong.
 LEAST = 0.01
-#: Rewards that must be paid before many distances are tried.
+#: Rewards that must be paid before all lanes are tried.
 ENOUGH = 8
 #: Arrays of ``Steps``.
 ARRAYS = "states", "actions", "rewards", "terminated", "later", "used"
@@ -75,40 +72,48 @@ def _named(steps: Steps) -> Mistake | None:
 
 def _mistakes(steps: Steps) -> Iterator[Mistake]:
     """Yield the known mistakes that steps may have, the likeliest one first."""
-    yield from _autoreset(steps)
+    lanes = _environments(steps)
+    yield from _autoreset(steps, lanes)
     yield from _wrong_ends(steps)
-    if steps.follow:
-        yield _moved_rows("stale-observation", steps, "states", steps.states, 1)
-    yield from (_shifted(steps, "actions", far) for far in (1, -1))
-    if steps.follow:
-        yield from _mixed_lanes(steps)
+    if steps.wrong.mean() >= LEAST and not steps.verdicts["observations"].wrong.any():
+        yield from filter(partial(_may_explain, steps), _moved(steps, lanes))
     yield from _other_tasks(steps)
-    yield from _moved(steps)
+
+
+def _environments(steps: Steps) -> int:
+    """Return the number of rows from one row to the next of the same environment."""
+    if steps.follow:
+        return 1
+    after, states = steps.after, steps.states
+    distances = range(1, _farthest(steps) + 1)
+    follow = [float(np.mean(after[:-far] == states[far:])) for far in distances]
+    return 1 + int(np.argmax(follow)) if follow else 1
+
+
+def _farthest(steps: Steps) -> int:
+    return min(FARTHEST, len(steps.states) // 3)
 
 
 # ------------------------------------------------------------------------ ends of games
 
 
-def _autoreset(steps: Steps) -> Iterator[Mistake]:
+def _autoreset(steps: Steps, lanes: int) -> Iterator[Mistake]:
     """Leave out the rows in which environments were reset: those after the ends of games."""
     first = (steps.task.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
     resets = ~steps.terminated & (steps.rewards == 0) & (first | ~steps.knows_after)
-    wrong, ended = steps.wrong, steps.terminated
-    for lanes in (1,) if steps.follow else range(1, _farthest(steps) + 1):
-        # The games of the first rows may have ended before the record.
-        after_end = np.concatenate([wrong[:lanes], ended[:-lanes]])
-        if not steps.follow and 2 * wrong[lanes:].sum() < wrong.sum():
-            return
-        if not after_end.any() or (after_end & ~resets).any() or (wrong & ~after_end).any():
-            continue
-        where = "" if lanes == 1 else f"in each of the {lanes} environments, "
-        row = f"{where}the row after the end of a game is no move: leave it out"
-        if steps.follow:
-            row = (
-                "after the end of a game the environment ignores one action and resets: leave that "
-                "row out"
-            )
-        yield Mistake("autoreset", {"used": steps.used & ~after_end}, {"row": row})
+    # The games of the first rows may have ended before the record.
+    wrong = steps.wrong
+    after_end = np.concatenate([wrong[:lanes], steps.terminated[:-lanes]])
+    if (after_end & ~resets).any() or (wrong & ~after_end).any():
+        return
+    where = "" if lanes == 1 else f"in each of the {lanes} environments, "
+    row = f"{where}the row after the end of a game is no move: leave it out"
+    if steps.follow:
+        row = (
+            "after the end of a game the environment ignores one action and resets: leave that "
+            "row out"
+        )
+    yield Mistake("autoreset", {"used": steps.used & ~after_end}, {"row": row})
 
 
 def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
@@ -126,6 +131,26 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
 # -------------------------------------------------------------- rows and lanes of arrays
 
 
+def _moved(steps: Steps, lanes: int) -> Iterator[Mistake]:
+    """Move arrays by some rows, or to other lanes.
+
+    Args:
+        steps: the recorded steps.
+        lanes: number of rows from one row to the next of the same environment.
+    """
+    if steps.follow:
+        yield _moved_rows("stale-observation", steps, "states", steps.states, 1)
+    for name in ("actions", "terminated"):
+        yield from (_shifted(steps, name, far) for far in (lanes, -lanes))
+    if steps.follow:
+        yield from _mixed_lanes(steps)
+        yield from _other_lanes(steps, "states", "actions", "terminated")
+    elif (steps.states == steps.after)[~steps.terminated].mean() > 0.9:
+        for far in range(1, _farthest(steps) + 1):
+            yield _moved_rows("stale-observation", steps, "states", steps.after, far)
+            yield _moved_rows("stale-next-observation", steps, "later", steps.states, -far)
+
+
 def _moved_rows(name: str, steps: Steps, array: str, given: Any, far: int) -> Mistake:
     """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative."""
     used = steps.used.copy()
@@ -138,11 +163,6 @@ def _moved_rows(name: str, steps: Steps, array: str, given: Any, far: int) -> Mi
 def _shifted(steps: Steps, name: str, far: int) -> Mistake:
     mistake = "shifted-" + name.replace("terminated", "ends")
     return _moved_rows(mistake, steps, name, getattr(steps, name), far)
-
-
-def _farthest(steps: Steps) -> int:
-    """Return the largest distance that is tried in a replay buffer."""
-    return min(FARTHEST, len(steps.states) // 3)
 
 
 def _mixed_lanes(steps: Steps) -> Iterator[Mistake]:
@@ -169,80 +189,21 @@ def _other_lanes(steps: Steps, *names: str) -> Iterator[Mistake]:
             yield Mistake("lanes-mixed", {name: moved}, {"arrays": arrays})
 
 
-def _other_rows(steps: Steps) -> Iterator[Mistake]:
-    """Take arrays of a replay buffer from other rows."""
-    stale = (steps.states == steps.after)[~steps.terminated].mean() > 0.9
-    for far in range(1, _farthest(steps) + 1):
-        if stale:
-            yield _moved_rows("stale-observation", steps, "states", steps.after, far)
-            yield _moved_rows("stale-next-observation", steps, "later", steps.states, -far)
-            continue
-        for name in ("actions", "terminated"):
-            yield from (_shifted(steps, name, sign * far) for sign in (1, -1))
-
-
-def _moved(steps: Steps) -> Iterator[Mistake]:
-    """Undo shifts of arrays along lanes, or along the rows of a replay buffer."""
-    if steps.wrong.mean() < LEAST or steps.verdicts["observations"].wrong.any():
-        return  # no shift makes an observation of nothing one of a state
-    possible = _Possible(steps)
-    ends = (_shifted(steps, "terminated", far) for far in (1, -1))
-    lanes = _other_lanes(steps, "states", "actions", "terminated")
-    for mistake in chain(ends, lanes) if steps.follow else _other_rows(steps):
-        # Rows at the borders are left out; that alone must not explain the wrong ones.
-        left = steps.wrong & mistake.changes.get("used", steps.used)
-        if 2 * left.sum() < steps.wrong.sum():
-            continue
-        found = replace(steps, **mistake.changes)
-        if mistake.changes.keys() <= {"actions", "terminated", "used"} and not possible.fit(found):
-            continue
-        if all(_fits(found, count) for count in (FEW, SAMPLE)):  # most distances fail soon
-            yield mistake
-
-
-class _Possible:
-    """Which actions and ends are possible in a sample of steps, given what came before and after.
-
-    Args:
-        steps: the recorded steps, whose actions or ends may be wrong.
-    """
-
-    def __init__(self, steps: Steps) -> None:
-        actions = steps.task.game.num_actions
-        rows = _spread(steps.states.size, max(FEW, MOVES // actions))
-        self._rows = rows[steps.knows_after.ravel()[rows]]
-        every: dict[str, Any] = {
-            name: np.repeat(getattr(steps, name).ravel()[self._rows], 2 * actions)[:, None]
-            for name in ("states", "rewards", "after")
-        }
-        each = np.indices((len(self._rows), actions, 2)).reshape(3, -1, 1)
-        every |= {"actions": each[1], "terminated": each[2] == 1, "later": every.pop("after")}
-        wrong = replace(steps, **every, used=np.ones_like(each[0], dtype=bool)).wrong
-        self._wrong = wrong.reshape(len(self._rows), actions, 2)
-
-    def fit(self, steps: Steps) -> bool:
-        """Say whether steps that differ in their actions or ends alone are possible."""
-        used, actions, ended = (
-            array.ravel()[self._rows] for array in (steps.used, steps.actions, steps.terminated)
-        )
-        wrong = self._wrong[np.arange(len(used)), actions, ended.astype(int)]
-        return not (wrong & used).any()
-
-
-def _fits(steps: Steps, count: int) -> bool:
-    """Say whether a sample of about ``count`` steps is right: lanes, or rows of a buffer."""
-    lanes, rows = np.s_[:, : max(1, count // len(steps.states))], _spread(len(steps.states), count)
-    arrays = {name: getattr(steps, name) for name in ARRAYS if name != "later" or not steps.follow}
-    sampled = lanes if steps.follow else rows
-    part = replace(steps, **{name: array[sampled] for name, array in arrays.items()})
-    return bool(part.used.any()) and not part.wrong.any()
-
-
-@cache
-def _spread(rows: int, count: int) -> IntArray:
-    """Return the numbers of some rows, which do not recur with the number of environments."""
-    places: IntArray = np.unique(np.random.default_rng(0).integers(rows, size=count))
-    return frozen(places)
+def _may_explain(steps: Steps, mistake: Mistake) -> bool:
+    """Say whether a mistake makes a sample of steps right: lanes, or rows of a buffer."""
+    # Rows at the borders are left out; that alone must not explain the wrong ones.
+    left = steps.wrong & mistake.changes.get("used", steps.used)
+    if 2 * left.sum() < steps.wrong.sum():
+        return False
+    found, rows = replace(steps, **mistake.changes), len(steps.states)
+    arrays = {name: getattr(found, name) for name in ARRAYS if name != "later" or not steps.follow}
+    for count in (FEW, SAMPLE):  # most moves of arrays fail soon
+        lanes = np.s_[:, : max(1, count // rows)]
+        sampled = lanes if steps.follow else np.random.default_rng(0).integers(rows, size=count)
+        part = replace(found, **{name: array[sampled] for name, array in arrays.items()})
+        if part.wrong.any() or not part.used.any():
+            return False
+    return True
 
 
 # -------------------------------------------------------------------------- other tasks
@@ -299,14 +260,13 @@ def _opponents(game: Game) -> list[tuple[str, ...]]:
 def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
     """Yield the known mistakes that reproduce the recorded rewards of possible steps."""
     steps = payment.steps
+    lanes = _environments(steps)
     enough = (steps.rewards != 0).sum() >= ENOUGH
-    rows = 1 if steps.follow or not enough else max(1, _farthest(steps))
-    far = (sign * row for row in range(1, rows + 1) for sign in (1, -1))
-    moved = chain(
-        (_shifted(steps, "rewards", each) for each in far),
-        _other_lanes(steps, "rewards") if enough else (),
-        [Mistake("reward-scaled", {"rewards": -steps.rewards})],
-    )
+    moved = [
+        *(_shifted(steps, "rewards", far) for far in (lanes, -lanes)),
+        *(_other_lanes(steps, "rewards") if enough else ()),
+        Mistake("reward-scaled", {"rewards": -steps.rewards}),
+    ]
     yield from reproducing(steps, moved, lambda found: replace(payment, steps=found).is_right)
     modes = [mode for mode in get_args(RewardMode) if mode != payment.mode]
     others = [

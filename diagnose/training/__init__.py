@@ -1,1 +1,390 @@
-"""Diagnosis of training runs: a callback, its columns, and the files of a run folder."""
+"""A callback of stable-baselines3 that writes exact figures of training into its logger."""
+
+import contextlib
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer, RolloutBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.utils import obs_as_tensor
+from stable_baselines3.common.vec_env import VecNormalize
+
+from ...agents.runs.run import Run
+from ...core import InputError, at_least, make_folder
+from ...core.words import plural
+from ..audits import audit
+from ..exploration import unvisited
+from ..records import Rollout, Transitions
+from ..report import Report
+from .folder import NAME, Diary
+from .model import (
+    COLUMNS,
+    CRITIC,
+    ENTROPY,
+    GAE,
+    GRADIENT,
+    OVERESTIMATION,
+    Columns,
+    Diagnosed,
+    states_of_games,
+    told_missing,
+)
+
+#: First guesses of the seconds of each part of a diagnosis: for any game, each of its states, each
+#: of the agent's. "moves" lists the moves of the game, once; then their columns are among the
+#: figures.
+GUESSES = {"audit": (0.25, 3e-6, 4e-5), "moves": (0.2, 3e-5, 2e-4), "figures": (0.1, 1e-6, 5e-5)}
+#: The columns of each part.
+PART_COLUMNS = {
+    "audit": ("audit_findings",),
+    "moves": GAE,
+    "figures": (*CRITIC, *OVERESTIMATION, *ENTROPY, *GRADIENT, "unvisited", "unmet"),
+}
+#: Number of rows of figures in a training run.
+ROWS = 40
+#: Approximate number of steps in one audit, which takes whole lanes or rows of a buffer.
+AUDITED = 2048
+#: Smallest number of steps in an audit: fewer steps fit too many known mistakes.
+LEAST = 64
+
+
+class FindingWarning(UserWarning):
+    """An audit of a buffer has found a mistake."""
+
+
+@dataclass
+class Part:
+    """The time of one part of a diagnosis.
+
+    Attributes:
+        cost: seconds of its latest turn; a guess before the first one.
+        spent: seconds of all its turns together.
+        due: whether the part waits for its turn.
+    """
+
+    cost: float
+    spent: float = 0.0
+    due: bool = False
+
+
+class DiagnoseCallback(BaseCallback):
+    """Computes exact figures of a model while it trains, and audits its buffer.
+
+    It is for PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN and their subclasses:
+    ``model.learn(100_000, callback=DiagnoseCallback())``. The figures (``COLUMNS``) go into the
+    logger as ``diagnose/...``, hence to TensorBoard, CSV and the standard output. It draws no
+    random number: training is the same with it and without it.
+
+    Args:
+        env: an environment of this project as the model trains in it; by default the training
+            environment, which must be in this process.
+        every: number of updates between two rows of figures, and between two audits.
+        audits: number of audits at the beginning that do not wait for ``every`` updates.
+        budget: largest share of the training time that the diagnosis may take; 1 is no limit. A
+            part of the diagnosis that would exceed it waits. Before its first turn the time of a
+            part is a guess.
+        folder: folder for ``diagnosis.npz`` and ``diagnosis.csv``; None writes no file.
+        clock: returns the time in seconds.
+
+    Attributes:
+        diary: the rows of figures so far, why others are missing, and the findings of audits.
+
+    Raises:
+        InputError: if an argument is out of range; when training starts, if the model or its
+            environment cannot be diagnosed.
+    """
+
+    def __init__(
+        self,
+        env: Any = None,
+        every: int = 10,
+        audits: int = 3,
+        budget: float = 0.1,
+        folder: Path | str | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        super().__init__()
+        self._env = env
+        self.every, self.audits = at_least("every", every, 1), at_least("audits", audits, 0)
+        if not (isinstance(budget, int | float) and 0 < budget <= 1):
+            raise InputError(f"budget must be above 0 and at most 1, got {budget}")
+        self.budget = budget
+        self.folder = None if folder is None else Path(folder)
+        self.diary = Diary()
+        self._clock = clock
+        self._parts: dict[str, Part] = {}
+        self._updates, self._audited = 0, 0
+        self._noted = 0.0  # seconds for the states that training visits
+
+    # ---------------------------------------------------------------- of training
+
+    def _on_training_start(self) -> None:
+        begun = self._clock()
+        self._diagnosed = Diagnosed(self.model, self._env)
+        game, agent = self._diagnosed.task.game, len(self._diagnosed.states)
+        if self.folder is not None:
+            make_folder(self.folder)
+            self._go_on(self.folder)
+        self._started = begun
+        self._parts = {
+            name: Part(always + whole * game.num_states + own * agent)
+            for name, (always, whole, own) in GUESSES.items()
+            if name != "moves" or self._diagnosed.needs_moves
+        }
+        if self.diary.visited is None:
+            self.diary.visited = np.zeros(game.num_states, dtype=bool)
+        self._note_visits()
+
+    def _go_on(self, folder: Path) -> None:
+        """Continue the files of a run that is resumed."""
+        if self.num_timesteps and (folder / NAME).is_file():
+            self.diary = Diary.read(folder)
+            rows, done = self.diary.rows, self.num_timesteps
+            self.diary.rows = [row for row in rows if row["timesteps"] <= done]
+
+    def _on_step(self) -> bool:
+        begun = self._clock()
+        self._note_visits()
+        self._noted += self._clock() - begun
+        return True
+
+    def _note_visits(self) -> None:
+        """Mark the states in which the agent is to move."""
+        states = states_of_games(self.training_env)
+        if states is None:
+            self.diary.visited = None
+        elif self.diary.visited is not None:
+            self.diary.visited[states] = True
+
+    def _on_rollout_end(self) -> None:
+        first = self._updates % self.every == 0
+        self._updates += 1
+        for name, part in self._parts.items():
+            part.due |= first or (name == "audit" and self._audited < self.audits)
+            part.due &= not (name == "moves" and part.spent)
+        columns = Columns()
+        done = [name for name in self._parts if self._turn(name, columns)]
+        if done:
+            self._keep(columns)
+
+    # --------------------------------------------------------------- of diagnosis
+
+    def _turn(self, name: str, columns: Columns) -> bool:
+        """Compute a part if it is due and fits the budget; return whether it was computed."""
+        part = self._parts[name]
+        if not part.due or not self._fits(part):
+            return False
+        begun = self._clock()
+        compute = {"audit": self._audit, "moves": self._list_moves, "figures": self._figures}
+        columns.add(compute[name]())
+        part.cost = self._clock() - begun
+        part.spent += part.cost
+        part.due = False
+        return True
+
+    def _fits(self, part: Part) -> bool:
+        """Return whether shares stay within limits if a part takes as long as the last time.
+
+        After its first turn a part leaves room to the others, and to the moves until their turn.
+        """
+        most = self.budget * (self._elapsed + part.cost)
+        alone = most / (3 if not self._listed else 2)
+        within = self._spent + part.cost <= most
+        return self.budget == 1 or (within and (not part.spent or part.spent + part.cost <= alone))
+
+    @property
+    def _listed(self) -> bool:
+        """Whether the moves of the game have been listed, or are not needed."""
+        return "moves" not in self._parts or self._parts["moves"].spent > 0
+
+    @property
+    def _spent(self) -> float:
+        return self._noted + sum(part.spent for part in self._parts.values())
+
+    @property
+    def _elapsed(self) -> float:
+        return self._clock() - self._started
+
+    @property
+    def share(self) -> float:
+        """Share of the time of training that the diagnosis has taken so far."""
+        return self._spent / self._elapsed if self._spent else 0.0
+
+    def _list_moves(self) -> Columns:
+        with contextlib.suppress(InputError):  # which the columns of the moves will say
+            self._diagnosed.moves()
+        self._parts["figures"].due = True
+        return Columns()
+
+    def _figures(self) -> Columns:
+        columns = self._diagnosed.figures(self._listed, in_training=True)
+        visited = self.diary.visited
+        if visited is None:
+            columns.leave_out(("unvisited",), "the states of environments elsewhere are not known")
+        else:
+            columns.take(("unvisited",), lambda: (unvisited(self._diagnosed.env, visited),))
+        return columns
+
+    def _audit(self) -> Columns:
+        """Audit the buffer; warn of each finding once."""
+        columns = Columns()
+        try:
+            report = audit_buffer(self._diagnosed, self.locals)
+        except InputError as error:
+            columns.leave_out(("audit_findings",), str(error))
+            return columns
+        self._audited += 1
+        columns.numbers["audit_findings"] = float(len(report.findings))
+        known = {(found["check"], found["mistake"]) for found in self.diary.findings}
+        for found in report.findings:
+            if (found.check, found.mistake) in known:
+                continue
+            self.diary.findings.append({"timesteps": self.num_timesteps, **asdict(found)})
+            name = f" [{found.mistake}]" if found.mistake else ""
+            warnings.warn(
+                f"audit after {self.num_timesteps:,} steps: {found.check}{name}: {found.count:,} "
+                f"of {found.of:,} are wrong: {found.words}",
+                FindingWarning,
+                stacklevel=2,
+            )
+        return columns
+
+    def _keep(self, columns: Columns) -> None:
+        """Put the columns into the logger and the files."""
+        begun = self._clock()
+        row = {"timesteps": float(self.num_timesteps), **columns.numbers, "share": self.share}
+        self.diary.rows.append(row)
+        self.diary.missing.update(columns.missing)
+        self.diary.missing = {
+            name: reason
+            for name, reason in self.diary.missing.items()
+            if name not in self.diary.known
+        }
+        for name in COLUMNS:
+            if name in row and name != "timesteps":
+                self.logger.record(f"diagnose/{name}", row[name])
+        if self.folder is not None:
+            self.diary.write(self.folder)
+        self._parts["figures"].spent += self._clock() - begun
+
+    def _on_training_end(self) -> None:
+        for name, part in self._parts.items():
+            reason = f"it would take more than the budget, about {part.cost:.1f} s"
+            for column in PART_COLUMNS[name]:
+                if column not in self.diary.known:
+                    self.diary.missing.setdefault(column, reason)
+        if self.folder is not None:
+            self.diary.write(self.folder)
+
+    def __str__(self) -> str:
+        """Return the time of the diagnosis, and its missing columns with the reasons."""
+        rows = len(self.diary.rows)
+        took = f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"
+        return "\n".join([took, *told_missing({"": self.diary.missing})])
+
+
+def of_run(run: Run) -> DiagnoseCallback:
+    """Make the callback of a training run, which writes about as many rows as exact scores."""
+    model: Any = run.model
+    steps = getattr(model, "n_steps", 1)
+    frequency = getattr(getattr(model, "train_freq", None), "frequency", None)
+    updates = run.config.total_steps // (run.config.hyperparameters.n_envs * (frequency or steps))
+    return DiagnoseCallback(every=max(1, updates // ROWS), folder=run.folder)
+
+
+# ---------------------------------------------------------------------------- buffers
+
+
+def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
+    """Audit the latest steps in a model's buffer, before its update.
+
+    Args:
+        diagnosed: the model and its environment.
+        seen: the local variables of the model's loop: ``new_obs`` and ``dones`` of the last step.
+
+    Raises:
+        InputError: if the buffer holds too few steps, is of an unknown kind, or cannot be read.
+    """
+    model = diagnosed.model
+    normaliser = model.get_vec_normalize_env()
+    buffer = getattr(model, "rollout_buffer", None)
+    if isinstance(buffer, RolloutBuffer):
+        if isinstance(normaliser, VecNormalize):
+            raise InputError("the rollout buffer holds numbers that VecNormalize has changed")
+        return _audit_rollout(diagnosed, buffer, seen)
+    buffer = getattr(model, "replay_buffer", None)
+    if not isinstance(buffer, ReplayBuffer) or buffer.optimize_memory_usage:
+        raise InputError("the model has no rollout or replay buffer that keeps next observations")
+    return audit(diagnosed.env, _transitions(buffer))
+
+
+def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -> Report:
+    """Audit the first lanes of a rollout."""
+    model = diagnosed.model
+    rows, lanes = buffer.rewards.shape
+    _check_length(rows * lanes)
+    lanes = min(lanes, max(1, AUDITED // rows))
+    with th.no_grad():
+        last = model.policy.predict_values(obs_as_tensor(seen["new_obs"], model.device))
+    ends = np.concatenate([buffer.episode_starts[1:], np.asarray(seen["dones"])[None]])
+    rollout = Rollout(
+        observations=_cut(buffer.observations, np.s_[:, :lanes]),
+        actions=buffer.actions[:, :lanes],
+        rewards=buffer.rewards[:, :lanes],
+        terminated=ends[:, :lanes],
+        values=buffer.values[:, :lanes],
+        last_values=last.cpu().numpy().ravel()[:lanes],
+        log_probs=buffer.log_probs[:, :lanes],
+        advantages=buffer.advantages[:, :lanes],
+        returns=buffer.returns[:, :lanes],
+        gamma=model.gamma,
+        gae_lambda=model.gae_lambda,
+    )
+    # A masked model as it is, so that a softmax over all actions can be named.
+    policy = model if diagnosed.masked else diagnosed.player()
+    return audit(diagnosed.env, rollout, policy, lambda given: _values(model, given))
+
+
+def _values(model: Any, observations: Any) -> Any:
+    """Return the critic's values of recorded observations, shape (observation,)."""
+    with th.no_grad():
+        return model.policy.predict_values(obs_as_tensor(observations, model.device)).ravel()
+
+
+def _check_length(steps: int) -> None:
+    if steps < LEAST:
+        raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")
+
+
+def _transitions(buffer: ReplayBuffer) -> Transitions:
+    """Return the newest rows of a replay buffer, each transition once."""
+    filled = buffer.buffer_size if buffer.full else buffer.pos
+    lanes = buffer.rewards.shape[1]
+    _check_length(filled * lanes)
+    rows = min(filled, max(1, AUDITED // lanes))
+    newest = (buffer.pos - 1 - np.arange(rows)[::-1]) % buffer.buffer_size
+
+    def flat(array: Any) -> Any:
+        if isinstance(buffer, DictReplayBuffer) and isinstance(array, dict):
+            return {key: flat(entry) for key, entry in array.items()}
+        return array[newest].reshape(rows * lanes, *array.shape[2:])
+
+    return Transitions(
+        observations=flat(buffer.observations),
+        actions=flat(buffer.actions),
+        rewards=flat(buffer.rewards),
+        next_observations=flat(buffer.next_observations),
+        terminated=flat(buffer.dones * (1 - buffer.timeouts)),
+    )
+
+
+def _cut(observations: Any, part: Any) -> Any:
+    if isinstance(observations, dict):
+        return {key: entry[part] for key, entry in observations.items()}
+    return observations[part]

@@ -22,7 +22,7 @@ from ...agents.runs.config import RunError
 from ...agents.runs.folders import load_model, read_config, read_log, reading
 from ...agents.runs.run import Run
 from ...core import BoolArray, FloatArray, Table, write_file
-from .model import COLUMNS, GRADIENT, Columns, Diagnosed, told_missing
+from .model import COLUMNS, Columns, Diagnosed, told_missing
 
 NAME = "diagnosis.npz"
 #: The file of a run folder with a row for each model.
@@ -128,9 +128,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
             steps = float(log["timesteps"][row])
         diagnosed = Diagnosed(model)
         columns = diagnosed.figures()
-        columns.add(diagnosed.by_moves())
         columns.numbers["timesteps"] = steps
-        columns.leave_out(GRADIENT, "it needs the buffer of training")
         _add_visits(columns, folder, which)
         found[which] = columns
     rows = [{"model": which, **columns.numbers} for which, columns in found.items()]

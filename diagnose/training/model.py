@@ -11,9 +11,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import torch as th
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.preprocessing import preprocess_obs
+from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
+from torch import nn
 
 from ...agents.learners.adapter import ModelPolicy
 from ...agents.learners.dqn import KeepsToLegal
@@ -25,9 +31,10 @@ from ...baselines.task import task_and_sight
 from ...core import FloatArray, InputError, IntArray
 from ...core.positions import states_of
 from ...core.sizes import check_array
-from ..figures.advantages import AgentMoves
-from ..figures.critics import critic, overestimation
-from ..figures.exploration import entropy, unvisited
+from ..advantages import AgentMoves
+from ..critics import critic, overestimation
+from ..exploration import entropy, unvisited
+from ..gradients import gradient
 
 #: The columns, and what each of them is.
 COLUMNS: Mapping[str, str] = {
@@ -64,6 +71,7 @@ ENTROPY = ("entropy", "entropy_by_regret")
 GRADIENT = ("gradient_cosine",)
 #: Reasons for missing columns.
 NORMALISED = "rewards are normalised by VecNormalize"
+UNMASKED = "the model is not held to the legal actions in training"
 MOVES_NEEDED = "values with a discount need all moves of the game, and they were not listed"
 #: A policy counts as meeting a state if it meets it at least once in this number of games.
 GAMES = 10_000
@@ -162,46 +170,42 @@ class Diagnosed:
         self._moves: AgentMoves | str | None = None
         self.player()
 
-    def figures(self) -> Columns:
-        """Compute all columns but those that need all moves, or what training visits."""
+    def figures(self, listed: bool = True, in_training: bool = False) -> Columns:
+        """Compute all columns but those of what training visits and of audits.
+
+        Args:
+            listed: whether all moves of the game may be listed, which some columns need.
+            in_training: whether the model's rollout buffer is full and waits for an update.
+        """
         columns = Columns()
         try:
             player = self.player() if self.is_actor else as_policy(self.model, self.env)
         except InputError as error:  # such as weights that are not finite
-            columns.leave_out((*CRITIC, *OVERESTIMATION, *ENTROPY, "unmet"), str(error))
+            columns.leave_out((*CRITIC, *OVERESTIMATION, *ENTROPY, *GAE, "unmet"), str(error))
             return columns
-        self._add_values(columns, player, None if self.gamma == 1 else MOVES_NEEDED)
-        held = player if self.masked or not self.is_actor else self.player(masked=True)
-
-        def law() -> tuple[float, float]:
-            found = entropy(self.env, held)
-            return found.mean, found.by_regret
-
-        greedy = None if self.is_actor else "the policy is greedy but for its exploration"
-        columns.take(ENTROPY, law, greedy)
+        reason = NORMALISED if self.normalised else None
+        if self.gamma != 1 and not listed:
+            reason = reason or MOVES_NEEDED
+        if self.is_actor:
+            columns.take(CRITIC, partial(self._critic, player), reason)
+            columns.leave_out(OVERESTIMATION, "the model has no action values")
+            columns.take(ENTROPY, partial(self._entropy, player))
+        else:
+            columns.take(OVERESTIMATION, self._overestimation, reason)
+            columns.leave_out(CRITIC, "the model has no critic but its action values")
+            columns.leave_out(ENTROPY, "the policy is greedy but for its exploration")
+        if listed:
+            columns.take(GAE, self._advantages, self.without_gae())
         met = occupancy(player, self.env)
         columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
+        reason = self._without_cosine() if in_training else "it needs the buffer of training"
+        columns.take(GRADIENT, self._cosine, reason)
         return columns
 
     @property
     def needs_moves(self) -> bool:
         """Whether a column needs all moves of the game."""
         return self.without_gae() is None or (self.gamma != 1 and not self.normalised)
-
-    def by_moves(self) -> Columns:
-        """Compute the columns that need all moves of the game: of advantages, or of a discount."""
-        columns = Columns()
-
-        def advantages() -> tuple[float, ...]:
-            found = self.moves().gae(
-                self.player(), self.values(), self.model.gamma, self.model.gae_lambda
-            )
-            return found.rms_bias, found.rms_bias_between_actions, found.rms_std
-
-        columns.take(GAE, advantages, self.without_gae())
-        if self.gamma != 1:
-            self._add_values(columns, self.player())
-        return columns
 
     def without_gae(self) -> str | None:
         """Say why there are no figures of advantage estimates; None if there are."""
@@ -210,7 +214,7 @@ class Diagnosed:
         if self.normalised:
             return NORMALISED
         if not self.masked and not self.task.game.mask(self.states).all():
-            return "the model is not held to the legal actions in training"
+            return UNMASKED
         return None
 
     def moves(self) -> AgentMoves:
@@ -254,16 +258,6 @@ class Diagnosed:
         masked = self.masked if masked is None else masked
         return as_policy(self.model, self.env, deterministic=False, masked=masked)
 
-    def _add_values(self, columns: Columns, player: Policy, reason: str | None = None) -> None:
-        """Add the columns of the critic, or of the action values of a model without one."""
-        reason = reason or (NORMALISED if self.normalised else None)
-        if self.is_actor:
-            columns.take(CRITIC, partial(self._critic, player), reason)
-            columns.leave_out(OVERESTIMATION, "the model has no action values")
-        else:
-            columns.take(OVERESTIMATION, self._overestimation, reason)
-            columns.leave_out(CRITIC, "the model has no critic but its action values")
-
     def _critic(self, player: Policy) -> tuple[float, ...]:
         moves = None if self.gamma == 1 else self.moves()
         found = critic(self.env, player, self.values(), self.gamma, moves)
@@ -274,6 +268,79 @@ class Diagnosed:
         found = overestimation(self.env, self.action_values(), self.gamma, moves)
         own, best = found.against_own_policy, found.against_optimum
         return own.mean, own.largest, best.mean, best.largest
+
+    def _entropy(self, player: Policy) -> tuple[float, ...]:
+        found = entropy(self.env, player if self.masked else self.player(masked=True))
+        return found.mean, found.by_regret
+
+    def _advantages(self) -> tuple[float, ...]:
+        model = self.model
+        found = self.moves().gae(self.player(), self.values(), model.gamma, model.gae_lambda)
+        return found.rms_bias, found.rms_bias_between_actions, found.rms_std
+
+    # ------------------------------------------------------- gradient of an update
+
+    def _cosine(self) -> tuple[float]:
+        """Return the cosine of the gradient that the first update begins with, before the update.
+
+        The loss is minus the mean over the buffer of r A, with the ratio r = 1 of the first step
+        and the advantages A as the algorithm takes them, normalised or not. All parameters stay as
+        they are, and no random number is drawn.
+        """
+        model = self.model
+        buffer, policy, actor = model.rollout_buffer, model.policy, _Actor(model.policy)
+
+        def flat(array: Any) -> th.Tensor:
+            rows, lanes = buffer.rewards.shape
+            return th.as_tensor(array.reshape(rows * lanes, -1), device=model.device)
+
+        advantages = flat(buffer.advantages).ravel()
+        if getattr(model, "normalize_advantage", False):
+            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        seen = flat(buffer.observations).reshape(-1, *policy.observation_space.shape)
+        actions, masks = flat(buffer.actions).ravel().long(), flat(buffer.action_masks)
+        with th.enable_grad():
+            _, logs, _ = policy.evaluate_actions(seen, actions, action_masks=masks)
+            loss = -(advantages * (logs - logs.detach()).exp()).mean()
+            names, parameters = zip(*actor.named_parameters(), strict=True)
+            found = th.autograd.grad(loss, parameters)
+        given = dict(zip(names, found, strict=True))
+        return (gradient(self.env, actor).compare(given).cosine,)
+
+    def _without_cosine(self) -> str | None:
+        """Say why there is no exact gradient; None if there is."""
+        model = self.model
+        if not self.is_actor:
+            return "the model has no actor"
+        if self.normalised:
+            return NORMALISED
+        if self.gamma != 1:
+            return f"the exact gradient has no discount: gamma must be 1, got {self.gamma:g}"
+        if not self.masked:
+            return UNMASKED
+        if not isinstance(getattr(model, "rollout_buffer", None), RolloutBuffer):
+            return "the model has no rollout buffer"
+        if not isinstance(getattr(model.policy, "mlp_extractor", None), MlpExtractor):
+            return "the policy has networks of its own"
+        if isinstance(model.rollout_buffer.observations, dict):
+            return "observations are dictionaries"
+        return None
+
+
+class _Actor(nn.Module):
+    """The part of a policy that turns observations into logits."""
+
+    def __init__(self, policy: ActorCriticPolicy) -> None:
+        super().__init__()
+        self._space = policy.observation_space
+        self.features = policy.pi_features_extractor
+        self.hidden, self.last = policy.mlp_extractor.policy_net, policy.action_net
+
+    def forward(self, observations: th.Tensor) -> th.Tensor:
+        """Return logits, shape (observation, action)."""
+        seen = preprocess_obs(observations, self._space)
+        logits: th.Tensor = self.last(self.hidden(self.features(seen)))
+        return logits
 
 
 def _inner_env(model: BaseAlgorithm) -> Any:

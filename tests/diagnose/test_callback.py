@@ -16,8 +16,8 @@ from exactdice.baselines import Task, as_policy, evaluate, occupancy
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
-from exactdice.diagnose.training import callback as module
-from exactdice.diagnose.training.callback import FindingWarning, of_run
+from exactdice.diagnose import training as module
+from exactdice.diagnose.training import FindingWarning, of_run
 from exactdice.diagnose.training.folder import FILE, Diary, diagnose_models
 from exactdice.diagnose.training.model import COLUMNS
 from exactdice.envs import sparse_law
@@ -127,7 +127,7 @@ def action_values(env, player):
 OVER = [name for name in COLUMNS if name.startswith("overestimation")]
 
 
-@pytest.mark.filterwarnings("ignore::exactdice.diagnose.training.callback.FindingWarning")
+@pytest.mark.filterwarnings("ignore::exactdice.diagnose.training.FindingWarning")
 @pytest.mark.parametrize(
     ("kind", "gamma"), [*((kind, 1.0) for kind in LEARNERS), (MaskablePPO, 0.9), (DQN, 0.9)]
 )
@@ -232,7 +232,7 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
     empty = module.Columns()
     monkeypatch.setattr(module.DiagnoseCallback, "_figures", turn("figures", empty))
     monkeypatch.setattr(module.DiagnoseCallback, "_audit", turn("audit", empty))
-    monkeypatch.setattr(module.Diagnosed, "by_moves", turn("moves", empty))
+    monkeypatch.setattr(module.DiagnoseCallback, "_list_moves", turn("moves", empty))
     monkeypatch.setattr(module.Diagnosed, "needs_moves", True)
     ours = DiagnoseCallback(every=1, budget=budget, clock=clock)
     shares = []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactdice.core import InputError
 from exactdice.diagnose import Rollout, Transitions
-from exactdice.diagnose.audits.files import read_record
+from exactdice.diagnose.audits import read_record
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
 from recording import BASIC, play

@@ -161,7 +161,7 @@ def test_scaled_rewards_scale_the_gradient():
 def test_batches_add_up(monkeypatch):
     actor, critic = networks(TASKS[3])
     whole = gradient(TASKS[3], actor, critic, 0.1)
-    monkeypatch.setattr("exactdice.diagnose.figures.gradients.BATCH", 7)
+    monkeypatch.setattr("exactdice.diagnose.gradients.BATCH", 7)
     parts = gradient(TASKS[3], actor, critic, 0.1)
     for one, other in zip(
         (whole.policy, whole.entropy, whole.critic),
@@ -334,8 +334,8 @@ def test_numbers_that_are_not_finite_are_refused():
 
 
 def test_without_torch_gradient_says_what_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "exactdice.diagnose.figures.gradients", None)
-    with pytest.raises(ModuleNotFoundError, match="^gradient must have PyTorch: pip install torch"):
+    monkeypatch.setitem(sys.modules, "exactdice.diagnose.gradients", None)
+    with pytest.raises(ModuleNotFoundError, match="^gradient needs .*: pip install torch"):
         _ = exactdice.diagnose.gradient
     with pytest.raises(AttributeError, match="has no attribute 'gradients_of'"):
         _ = exactdice.diagnose.gradients_of

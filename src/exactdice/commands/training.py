@@ -10,7 +10,7 @@ def run_train(options: TrainConfig) -> None:
     from ..agents.runs.train import train
     from ..agents.tracks import TRACKS
     from ..core import one_of
-    from ..diagnose.training.callback import of_run
+    from ..diagnose.training import of_run
 
     if options.track is not None:  # the rungs of a ladder are trained on a track's budget
         games = TRACKS[options.track].games

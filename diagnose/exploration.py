@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines import as_policy, solve
-from ...core import FLOATS, FloatArray, IntArray
-from ..view import AgentView, numbers
+from ..baselines import as_policy, solve
+from ..core import FLOATS, FloatArray, IntArray
+from .view import AgentView, numbers
 
 
 @dataclass(frozen=True)

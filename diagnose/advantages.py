@@ -23,11 +23,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...baselines import Policy, as_policy, occupancy
-from ...core import FloatArray
-from ...core.positions import legal_moves
-from ..law import MoveLaw
-from ..view import AgentView, factor, paid_by_moves, paid_by_results
+from ..baselines import Policy, as_policy, occupancy
+from ..core import FloatArray
+from ..core.positions import legal_moves
+from .law import MoveLaw
+from .view import AgentView, factor, paid_by_moves, paid_by_results
 
 #: Maps numbers of moves to numbers of states, such as their means over a policy.
 OfStates: TypeAlias = Callable[[FloatArray], FloatArray]

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines import Task, as_policy, evaluate, solve
-from ...core import FLOATS, FloatArray, IntArray
-from ...core.checks import at_most
-from ...core.presentation import present
-from ..view import BATCH, AgentView, factor
+from ..baselines import Task, as_policy, evaluate, solve
+from ..core import FLOATS, FloatArray, IntArray
+from ..core.checks import at_most
+from ..core.presentation import present
 from .advantages import AgentMoves
+from .view import BATCH, AgentView, factor
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch as th
 
-from ...baselines import Policy, as_policy, evaluate, from_network
-from ...core import FLOATS, FloatArray, InputError, IntArray, Values
-from ..networks import Network, joined
-from ..view import BATCH, AgentView
+from ..baselines import Policy, as_policy, evaluate, from_network
+from ..core import FLOATS, FloatArray, InputError, IntArray, Values
+from .networks import Network, joined
+from .view import BATCH, AgentView
 
 #: Gradients by the names of a module's parameters.
 Gradients: TypeAlias = Mapping[str, th.Tensor]
@@ -125,11 +125,12 @@ def gradient(
         raise InputError(f"ent_coef must be a finite number, got {ent_coef}")
     view = AgentView(env)
     network = Network(actor, "actor", view.task.game.num_actions)
+    sums = _Sums(view, network, 2)
     learned = None if critic is None else Network(critic, "critic", None)
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
         occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
-        of_return, of_entropy = _actor_sums(view, network, policy, occupancy, values, ent_coef)
+        of_return, of_entropy = _actor_sums(view, sums, policy, occupancy, values, ent_coef)
         errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
@@ -190,14 +191,13 @@ class _Sums:
 
 def _actor_sums(
     view: AgentView,
-    network: Network,
+    sums: _Sums,
     policy: Policy,
     occupancy: FloatArray,
     payoffs: Values,
     ent_coef: float,
 ) -> list[dict[str, th.Tensor]]:
     """Return the gradients of the return and of the entropy."""
-    sums = _Sums(view, network, 2)
 
     def visit(states: IntArray, expected: FloatArray) -> None:
         weights = occupancy[np.searchsorted(view.states, states)]

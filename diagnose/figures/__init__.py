@@ -1,1 +1,0 @@
-"""Exact figures of critics, advantages, exploration and gradients."""
