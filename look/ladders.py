@@ -1,6 +1,6 @@
 """The picture of a ladder: exact scores over the exact properties of its rungs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ..agents.algorithms import ALGORITHMS
 from ..agents.board.ladders import LADDERS, Ladder, find_ladder
 from ..agents.board.results import Run, read_runs
 from ..agents.runs.config import RunError
-from ..baselines import Description, describe, make_task
+from ..baselines import describe, make_task
 from ..core import InputError
 from ..envs import find_game
 from .charts import Lines, Plot, Series
@@ -46,9 +46,10 @@ def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
 
 def _ladder(runs: Sequence[Run]) -> Ladder | None:
     """Find the ladder of runs, or make it from the keyword in which they differ; None if none."""
-    tasks = [(find_game(run.place).name, run.env) for run in runs]
+    games = {find_game(run.place).name for run in runs}
     for ladder in LADDERS.values():
-        if all(task in [(rung.game, rung.keywords) for rung in ladder.rungs] for task in tasks):
+        rungs = [rung.keywords for rung in ladder.rungs]
+        if games == {ladder.game} and all(run.env in rungs for run in runs):
             return ladder
     places, knobs = {run.place for run in runs}, {tuple(run.env) for run in runs}
     if len(places) > 1 or [len(knob) for knob in knobs] != [1]:
@@ -73,27 +74,31 @@ def ladder(folder: Path) -> Plot:
     """
     found, scores = read_ladder(folder)
     trained = sorted({rung for own in scores.values() for rung in own})
-    tasks = {rung: found.rungs[rung] for rung in trained}
-    described = {
-        rung: describe(make_task(find_game(task.game).name, **task.keywords))
-        for rung, task in tasks.items()
-    }
-    axes: dict[str, Callable[[int, Description], float]] = {
-        found.knob: lambda rung, _: float(tasks[rung].label),
-        "reachable states, logarithm of base 10": lambda _, task: float(
-            np.log10(task.reachable_states)
-        ),
-        "agent's moves in a game of optimal play": lambda _, task: task.moves,
-        "outcome noise of optimal play (standard deviation)": lambda _, task: task.noise,
-    }
-    places = {
-        label: {rung: measure(rung, described[rung]) for rung in trained}
-        for label, measure in axes.items()
+    rungs = [found.rungs[number] for number in trained]
+    name = find_game(found.game).name
+    described = [describe(make_task(name, **rung.keywords)) for rung in rungs]
+    states = np.log10([task.reachable_states for task in described])
+    axes: dict[str, list[float]] = {
+        found.knob: [float(rung.label) for rung in rungs],
+        "reachable states, logarithm of base 10": states.tolist(),
+        "agent's moves in a game of optimal play": [task.moves for task in described],
+        "outcome noise of optimal play (standard deviation)": [task.noise for task in described],
     }
     panels = [  # on a property that all rungs share, nothing would be seen
-        _panel(label, own, scores)
-        for label, own in places.items()
-        if label == found.knob or len(set(own.values())) > 1
+        Lines(
+            title=f"by {label.partition(',')[0].partition(' (')[0]}",
+            x_label=label,
+            y_label="1 - normalised score (random play: 1)",
+            series=[
+                _line(agent, dict(zip(trained, places, strict=True)), own)
+                for agent, own in sorted(scores.items())
+            ],
+            log_y=True,
+            level=1 - LEARNED,
+            points=True,
+        )
+        for label, places in axes.items()
+        if label == found.knob or len(set(places)) > 1
     ]
     tops = {agent: highest(own) for agent, own in scores.items()}
     reached = ", ".join(
@@ -109,20 +114,8 @@ def ladder(folder: Path) -> Plot:
     )
 
 
-def _panel(label: str, places: Mapping[int, float], scores: Scores) -> Lines:
-    """Draw one line for each agent, its rungs in the order of their places on the x axis."""
-    return Lines(
-        title=f"by {label.partition(',')[0].partition(' (')[0]}",
-        x_label=label,
-        y_label="1 - normalised score (random play: 1)",
-        series=[_line(agent, places, own) for agent, own in sorted(scores.items())],
-        log_y=True,
-        level=1 - LEARNED,
-        points=True,
-    )
-
-
 def _line(agent: str, places: Mapping[int, float], scores: Mapping[int, list[float]]) -> Series:
+    """Draw the rungs of an agent in the order of their places on the x axis."""
     titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
     rungs = sorted(scores, key=places.__getitem__)
     gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]

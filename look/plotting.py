@@ -62,7 +62,7 @@ RUN_CHARTS = {
     "leaderboard": RunChart(
         "FOLDER", "the mean score of every agent in every game", "runs:leaderboard"
     ),
-    "track": RunChart("FOLDER", "the curves of all runs on a track", "tracks:track"),
+    "track": RunChart("FOLDER", "the curves of all runs on a track", "boards:track"),
     "ladder": RunChart(
         "FOLDER", "the gap to the optimum of every agent on the rungs of a ladder", "ladders:ladder"
     ),

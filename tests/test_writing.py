@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from exactdice.agents.board.results import write_runs
 from exactdice.agents.entries import submission
-from exactdice.agents.entries.entry import make_card, write_card
+from exactdice.agents.entries.entry import make_card
 from exactdice.agents.runs.agent import AgentOptions
 from exactdice.core import WriteError, append, make_folder, write_file
 from exactdice.look import gallery
@@ -33,6 +33,7 @@ CARD = make_card(
         "seconds": 1.0,
         "hardware": "one core",
         "link": "https://example.com",
+        "exactdice": "0.2.0",
     }
 )
 SMALL = AgentOptions("random", "Greed", {"max_score": 3})
@@ -45,7 +46,6 @@ WRITERS = {
     "mine.html": lambda path: write_report(SMALL, path),
     "mine.md": lambda path: gallery.write_gallery(path.with_suffix(""), []),
     "mine.json": GameRecord("Greed", seed=1).write,
-    "card.json": lambda path: write_card(path, CARD),
     "curves.csv": lambda path: write_runs([], path.parent),
 }
 

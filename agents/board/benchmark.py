@@ -2,10 +2,19 @@
 
 A cell is a game, an algorithm, a reward mode and a seed; its folder is a run folder. A cell is
 finished once its folder holds a score. An unfinished cell is resumed from its checkpoint, so that a
-benchmark that was killed continues when it is called again. Several benchmarks may run at once in
-one folder: each cell has one owner, and the other benchmarks run other cells.
+benchmark that was killed continues when it is called again. A run writes these two files after the
+files that they depend on.
+
+Several benchmarks may run at once in one folder, here or on other machines: each cell has one
+owner, and the other benchmarks run other cells. The owner is the process that holds a lock on a
+file beside the cell's folder. The operating system releases the lock when the process ends, however
+it ends, so that no lock is left after a kill. The file is removed when the cell is finished. The
+owner also holds the lock of the run folder whenever it trains there or removes it
+(``folders.alone``), since ``train.py`` may train there, too.
 """
 
+import gc
+import io
 import json
 import threading
 import time
@@ -17,40 +26,37 @@ from typing import Any
 
 from pebble import ProcessExpired
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ...core import InputError, make_folder
+from ...core.folders import HOST
 from ...core.words import first_line
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from . import board
-from .cell import folder_of, is_finished, is_owned, run_cell
+from ..runs.train import train
+from .board import Board, write
 from .config import BenchmarkConfig
 from .pool import Workers, workers
 from .results import Run, facts, read_results
 
 #: Seconds between two checks of cells that other processes own.
 INTERVAL = 1.0
+SIGNS = ("score.json", "checkpoint.pt")
+#: The files that a run writes before its first checkpoint.
+BEGINNING = {"config.json", "hyperparameters.yml"}
 
 
 def benchmark(
     config: BenchmarkConfig,
     console: Console | None = None,
-    write: Callable[[Path], list[Path]] = board.write,
+    page: Callable[[Board], str] | None = None,
 ) -> list[str]:
     """Run the cells that are not finished, and write the leaderboard.
 
     Args:
         config: the options.
         console: where progress is shown.
-        write: writes the leaderboard of a folder, and returns its files.
+        page: makes a page of the leaderboard, in HTML.
 
     Returns:
         One error message for each cell that failed, and for the leaderboard if it did.
@@ -74,7 +80,7 @@ def benchmark(
     for cell in cells:
         _check_options(cell, known)  # another benchmark may have started in the folder meanwhile
     try:
-        written = write(config.place) if known or any(map(is_finished, cells)) else []
+        written = write(config.place, page) if known or any(map(is_finished, cells)) else []
     except InputError:
         raise
     except Exception as error:  # the runs are kept, and so are tables that stand already
@@ -185,22 +191,27 @@ def _options(known: Mapping[str, Any]) -> dict[str, Any]:
 @contextmanager
 def _progress(cells: Sequence[TrainConfig], console: Console) -> Iterator[None]:
     """Show a bar for all cells, and one for each running cell, read from the run folders."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     ended = threading.Event()
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         everything = progress.add_task("cells", total=len(cells))
-        bars: dict[str, TaskID] = {}
+        hidden: Any = {"start": False, "visible": False}
+        bars = [
+            progress.add_task(folder_of(cell).name, total=cell.total_steps, **hidden)
+            for cell in cells
+        ]
+
+        def show() -> None:
+            progress.update(everything, completed=sum(map(is_finished, cells)))
+            for cell, bar in zip(cells, bars, strict=True):
+                steps = None if is_finished(cell) else _steps(cell)
+                progress.update(bar, completed=steps, visible=steps is not None)
+                if steps is not None:
+                    progress.start_task(bar)
 
         def watch() -> None:
             while not ended.wait(1.0):
-                progress.update(everything, completed=sum(map(is_finished, cells)))
-                for cell in cells:
-                    _show(progress, bars, cell)
+                show()
 
         watching = threading.Thread(target=watch, daemon=True)
         watching.start()
@@ -209,20 +220,99 @@ def _progress(cells: Sequence[TrainConfig], console: Console) -> Iterator[None]:
         finally:
             ended.set()
             watching.join()
-            progress.update(everything, completed=sum(map(is_finished, cells)))
+            show()
 
 
-def _show(progress: Progress, bars: dict[str, TaskID], cell: TrainConfig) -> None:
-    """Show the progress of a running cell; remove its bar when it is finished."""
-    name = folder_of(cell).name
-    if is_finished(cell):
-        if name in bars:
-            progress.remove_task(bars.pop(name))
-        return
+def _steps(cell: TrainConfig) -> int | None:
+    """Return the moves of a cell so far; None if it was not begun."""
     try:
-        steps = int(folders.read_log(folder_of(cell))["timesteps"][-1])
+        return int(folders.read_log(folder_of(cell))["timesteps"][-1])
     except Exception:  # not started, or damaged, which resuming reports
-        return
-    if name not in bars:
-        bars[name] = progress.add_task(name, total=cell.total_steps)
-    progress.update(bars[name], completed=steps)
+        return None
+
+
+def folder_of(cell: TrainConfig) -> Path:
+    """Return the folder of a cell."""
+    assert cell.run_folder is not None
+    return cell.run_folder
+
+
+def is_finished(cell: TrainConfig) -> bool:
+    """Return whether a cell has its score."""
+    return (folder_of(cell) / "score.json").exists()
+
+
+@contextmanager
+def owned(cell: TrainConfig) -> Iterator[bool]:
+    """Become the owner of a cell; yields False if another process owns it."""
+    folder = folder_of(cell)
+    file = folder.with_name(f".{folder.name}.lock")
+    with folders.locked(file, lambda: is_finished(cell)) as mine:
+        yield mine
+
+
+def is_owned(cell: TrainConfig) -> bool:
+    """Return whether another process owns a cell."""
+    with owned(cell) as mine:
+        return not mine
+
+
+def run_cell(cell: TrainConfig) -> str | None:
+    """Run or resume one cell to its end; do nothing if another process owns it.
+
+    Returns:
+        None, or the error message.
+
+    Raises:
+        KeyboardInterrupt: if Ctrl-C stopped the run, which is saved.
+    """
+    try:
+        if not folder_of(cell).parent.is_dir():  # on a node of a cluster
+            raise RunError(
+                f"folder must be on a disk that all machines share, got {folder_of(cell).parent}, "
+                f"which is not there on {HOST}"
+            )
+        with owned(cell) as mine:
+            if mine and not is_finished(cell):
+                _train(cell)
+    except Exception as error:  # the other cells run in any case
+        return f"{folder_of(cell).name}: {type(error).__name__}: {error}"
+    return None
+
+
+def _train(cell: TrainConfig) -> None:
+    gc.collect()  # the models of the cells before, which are cycles of references
+    folder = folder_of(cell)
+    if folder.exists() and not _is_saved(folder):
+        _remove(folder)
+    if folder.exists():
+        cell = TrainConfig(resume=folder)
+    if train(cell, Console(file=io.StringIO())) is None:
+        raise KeyboardInterrupt
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder of a run that was killed before it saved anything, and no other folder.
+
+    Raises:
+        RunError: if another process trains in the folder, or if the folder has no checkpoint to
+            resume from but holds other files, which may be of value.
+    """
+    with folders.alone(folder):
+        if _is_saved(folder):  # by a process that has just ended
+            return
+        paths = [path for path in folder.iterdir() if path.name != ".lock"]
+        names = {path.name for path in paths if not path.name.startswith(".")}
+        if names - BEGINNING:
+            raise RunError(
+                f"{folder} must hold a score.json, or a checkpoint.pt to go on from, got only "
+                f"{', '.join(sorted(names))}: put back what is missing, or move the folder away to "
+                "train the cell anew"
+            )
+        for path in paths:
+            path.unlink()
+    folder.rmdir()  # fails if another process has locked the folder since
+
+
+def _is_saved(folder: Path) -> bool:
+    return any((folder / sign).exists() for sign in SIGNS)

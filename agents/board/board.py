@@ -6,11 +6,13 @@ of its own. Scores are exact, so that the seed of training is the only noise.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...baselines import PayoffMatrix, payoff_matrix
 from ...core import Table, write_file
@@ -19,26 +21,25 @@ from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, TRACKS, Track
 from .results import Run, read_runs, write_runs
-from .statistics import RESAMPLES, estimate, iqm, mean
+from .statistics import iqm, mean
 from .tables import (
+    HEADLINE,
+    INTERVALS,
     NINES,
     REGRET,
     SCORE,
     SEEDS,
-    Column,
+    Cell,
     Part,
     Strata,
     attempted,
     average,
     by,
     estimated,
-    interval_text,
-    moves_text,
     numbers,
     ranked,
     reference_table,
     score_table,
-    single,
     strata,
     table,
 )
@@ -88,12 +89,13 @@ class Board:
         if self.track is None:
             return [table(head, self.groups.items(), RESULTS)]
         of_score = OF_SELF_PLAY if self.track.self_play else OF_SCORES
-        columns = [SEEDS, NINES, SCORE, AREA, *REACHED, *of_score, SECONDS]
-        agents = {(name,): own for name, own in ranked(self.runs).items()}
+        columns = {**SEEDS, **NINES, **SCORE, "area": AREA, **REACHED, **of_score}
+        agents = [((name,), own) for name, own in ranked(self.runs).items()]
+        games = {"games": lambda own: f"{len(own)} of {len(self.track.games)}"}
         return [
-            table(("agent",), agents.items(), _over(self.track)),
+            table(("agent",), agents, {**games, **TOTALS, "seconds": SECONDS}),
             score_table(self.runs, self.track.games),
-            table(head, self.groups.items(), columns),
+            table(head, self.groups.items(), {**columns, "seconds": SECONDS}),
         ]
 
     @cached_property
@@ -109,10 +111,9 @@ class Board:
         """The rules of the board, and how the figures are computed."""
         if self.track is None:
             return INTRODUCTION
-        rules = _self_play(self.track) if self.track.self_play else _scores(self.track)
         runs = plural(self.others, "run")
         left = f" Left out: {self.others} {runs} of the folder in other tasks."
-        return rules + (left if self.others else "")
+        return _rules(self.track) + (left if self.others else "")
 
 
 def read_board(folder: Path) -> Board:
@@ -160,24 +161,26 @@ def _check(runs: Sequence[Run], track: Track) -> None:
             )
 
 
-def write(folder: Path) -> list[Path]:
+def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path]:
     """Write the results of the finished runs in a folder, and the tables: leaderboard.md.
+
+    Args:
+        folder: the folder.
+        page: makes the text of a page: leaderboard.html.
 
     Raises:
         RunError: as for ``read_board``.
         WriteError: if the folder cannot be written to.
     """
-    return write_board(board_of(runs := read_runs(folder), folder), runs)
-
-
-def write_board(board: Board, runs: Sequence[Run]) -> list[Path]:
-    """Write the results of runs and their board into its folder."""
-    written = write_runs(runs, board.folder)
+    board = board_of(runs := read_runs(folder), folder)
     parts = [f"# {board.title}", board.words, *(each.markdown() for each in board.tables)]
     parts += [board.more.words, board.more.table.markdown()]
-    path = board.folder / "leaderboard.md"
-    write_file(path, ("\n\n".join(parts) + "\n").encode())
-    return [*written, path]
+    written = [*write_runs(runs, folder), folder / "leaderboard.md"]
+    write_file(written[-1], ("\n\n".join(parts) + "\n").encode())
+    if page is not None:  # last: the tables stand, whatever a drawing may meet
+        written.append(folder / "leaderboard.html")
+        write_file(written[-1], page(board).encode())
+    return written
 
 
 def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:
@@ -214,19 +217,6 @@ def cross_tables(runs: Sequence[Run], folder: Path) -> Part:
     return Part("Cross table", CROSS + left_out, Table(header, rows, texts=2))
 
 
-def _over(track: Track) -> list[Column]:
-    """Return the columns of the table over all games."""
-    return [
-        single("games", lambda own: f"{len(own)} of {len(track.games)}"),
-        single("runs", lambda own: str(sum(map(len, own)))),
-        single("trials", _trials),
-        estimated(("mean nines", "95 % interval"), "nines", mean, ".3f"),
-        estimated(("IQM", "95 % interval of the IQM"), "score", iqm, ".4f"),
-        estimated(("area", "95 % interval of the area"), "area", mean, ".4f"),
-        SECONDS,
-    ]
-
-
 def _trials(own: Strata) -> str:
     """Write the number of trials of all runs; "-" if they differ or it is not known."""
     found = {run.trials for group in own for run in group}
@@ -234,19 +224,22 @@ def _trials(own: Strata) -> str:
     return "-" if number is None else str(number)
 
 
-def _reached(least: float) -> Column:
-    """Make the column of the moves to a score."""
-    return single(
-        f"moves to {least}",
-        lambda own: moves_text([run.moves_to(least) for group in own for run in group]),
-    )
+def _reached(least: float) -> Cell:
+    """Write the mean of the moves to a score; "-" if a seed never reached it."""
+
+    def cell(own: Strata) -> str:
+        moves = [run.moves_to(least) for group in own for run in group]
+        return "-" if None in moves else f"{np.mean(moves):,.0f}"
+
+    return cell
 
 
-def _mean_and_iqm(own: Strata) -> list[str]:
-    found, scores = estimate(numbers(own, "score"), mean), numbers(own, "score")
-    middle = iqm([sample[None] for sample in scores])[0]
-    worst = min(sample.min() for sample in scores)
-    return [*(f"{each:.4f}" for each in (found.middle, middle, worst)), interval_text(found, ".4f")]
+def _iqm(own: Strata) -> str:
+    return f"{iqm([sample[None] for sample in numbers(own, 'score')])[0]:.4f}"
+
+
+def _worst(own: Strata) -> str:
+    return f"{min(sample.min() for sample in numbers(own, 'score')):.4f}"
 
 
 def _largest(own: Strata) -> str:
@@ -258,25 +251,37 @@ def _equilibrium(own: Strata) -> str:
     return " and ".join(f"{value:.4f}" for value in seats)
 
 
-AREA = average("area", "area", ".4f")
-REACHED = [_reached(0.9), _reached(0.99)]
-SECONDS = average("seconds", "seconds", ".0f")
+AREA = average("area", ".4f")
+REACHED = {f"moves to {least}": _reached(least) for least in (0.9, 0.99)}
+SECONDS = average("seconds", ".0f")
+#: Columns of a track over all games, between the number of games and the seconds.
+TOTALS = {
+    "runs": SEEDS["seeds"],
+    "trials": _trials,
+    **estimated("mean nines", "95 % interval", "nines", mean, ".3f"),
+    **estimated("IQM", "95 % interval of the IQM", "score", iqm, ".4f"),
+    **estimated("area", "95 % interval of the area", "area", mean, ".4f"),
+}
 #: Columns of a track's games, and those of games of self-play.
-OF_SCORES = [REGRET, average("flawless games", "flawless", ".1%")]
-OF_SELF_PLAY = [
-    average("exploitability per 1,000 games", "exploitability", ".2f", 1000),
-    single("worst seed", _largest),
-    average("value of seat 0", "guaranteed_0", ".4f"),
-    average("value of seat 1", "guaranteed_1", ".4f"),
-    single("in equilibrium", _equilibrium),
-]
+OF_SCORES = {**REGRET, "flawless games": average("flawless", ".1%")}
+OF_SELF_PLAY = {
+    "exploitability per 1,000 games": average("exploitability", ".2f", 1000),
+    "worst seed": _largest,
+    "value of seat 0": average("guaranteed_0", ".4f"),
+    "value of seat 1": average("guaranteed_1", ".4f"),
+    "in equilibrium": _equilibrium,
+}
+_MEANS = estimated("mean", "95 % interval of the mean", "score", mean, ".4f")
 #: Columns of the board of any tasks.
-RESULTS = [
-    SEEDS,
-    Column(("mean", "IQM", "worst seed", "95 % interval of the mean"), _mean_and_iqm),
-    SECONDS,
-    *REACHED,
-]
+RESULTS = {
+    **SEEDS,
+    "mean": _MEANS["mean"],
+    "IQM": _iqm,
+    "worst seed": _worst,
+    "95 % interval of the mean": _MEANS["95 % interval of the mean"],
+    "seconds": SECONDS,
+    **REACHED,
+}
 
 CROSS = (
     "Who beats whom: the expected payoff of a row against a column, the mean over both seats. Of "
@@ -291,40 +296,35 @@ INTRODUCTION = (
 )
 
 
-def _scores(track: Track) -> str:
+def _rules(track: Track) -> str:
     """Put the rules of a track into words, and how the figures are computed."""
-    percents = ", ".join(map(str, PERCENTS))
-    return (
-        f"Every run makes at most {track.moves:,} moves of its agent in all, exploration included, "
-        "in a game with its default keywords. Its last policy is scored, not its best, and the "
-        f"policy at {percents} per cent of the moves: exactly, over every state of the game, so "
-        "that the seed of training is the only noise. 1 is the optimum, 0 uniformly random play; "
-        "nines are -log10(1 - normalised score), at most 9. The headline is the mean of the nines "
-        "over games and seeds; IQM is the mean of the middle half of all normalised scores; the "
-        "area is that under the curve of normalised scores, over the logarithm of the moves. "
-        f"Intervals come from {RESAMPLES:,} bootstrap resamples of the seeds within each game, and "
-        "are rather too narrow for so few seeds. Moves to 0.9 and 0.99 are the first mark with "
-        "such a score, a mean over seeds (-: some seed never did); seconds are those of one run, "
-        "its exact scores included. Trials are those of the search for the hyperparameters, 0 of "
-        "hyperparameters set by hand (-: they are not those of the package)."
+    seats = "both seats" if track.self_play else "its agent"
+    begin = (
+        f"Every run makes at most {track.moves:,} moves of {seats} in all, exploration included,"
     )
-
-
-def _self_play(track: Track) -> str:
-    """Put the rules of a track of self-play into words, and how the figures are computed."""
-    percents = ", ".join(map(str, PERCENTS))
-    return (
-        f"Every run makes at most {track.moves:,} moves of both seats in all, exploration "
-        "included, and meets nobody but itself. Its last policy is scored, not its best, and the "
-        f"policy at {percents} per cent of the moves: exactly, over every state of the game. "
-        "Exploitability is the mean over both seats of the value in equilibrium minus the value "
-        "against a best response; the values of the seats are those against a best response. The "
-        "normalised score is 1 - exploitability / that of uniformly random play; nines are "
-        "-log10(1 - normalised score), at most 9. The headline is the mean of the nines over games "
-        "and seeds; IQM is the mean of the middle half of all normalised scores; the area is that "
-        "under their curve, over the logarithm of the moves. Intervals come from "
-        f"{RESAMPLES:,} bootstrap resamples of the seeds within each game, and are rather too "
-        "narrow for so few seeds. Seconds are those of one run, its scores until the end included. "
+    scored = (
+        "Its last policy is scored, not its best, and the policy at "
+        f"{', '.join(map(str, PERCENTS))} per cent of the moves: exactly, over every state of the "
+        "game"
+    )
+    trials = (
         "Trials are those of the search for the hyperparameters, 0 of hyperparameters set by hand "
         "(-: they are not those of the package)."
+    )
+    if track.self_play:
+        return (
+            f"{begin} and meets nobody but itself. {scored}. Exploitability is the mean over both "
+            "seats of the value in equilibrium minus the value against a best response; the values "
+            "of the seats are those against a best response. The normalised score is 1 - "
+            f"exploitability / that of uniformly random play; {HEADLINE}; the area is that under "
+            f"their curve, over the logarithm of the moves. {INTERVALS} Seconds are those of one "
+            f"run, its scores until the end included. {trials}"
+        )
+    return (
+        f"{begin} in a game with its default keywords. {scored}, so that the seed of training is "
+        f"the only noise. 1 is the optimum, 0 uniformly random play; {HEADLINE}; the area is that "
+        f"under the curve of normalised scores, over the logarithm of the moves. {INTERVALS} Moves "
+        "to 0.9 and 0.99 are the first mark with such a score, a mean over seeds (-: some seed "
+        "never did); seconds are those of one run, its exact scores included. "
+        f"{trials}"
     )

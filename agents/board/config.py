@@ -78,42 +78,28 @@ class BenchmarkConfig:
     def __post_init__(self) -> None:
         """Check what can be checked at once, and find the defaults that depend on other options."""
         for name in ("games", "algorithms", "rewards"):
-            if getattr(self, name) == () and not (name == "games" and self.ladder):
+            if getattr(self, name) == ():
                 raise InputError(f"{name} must be one at least, got none")
-        for game in self.games or ():
-            find_game(game)
+        games = [find_game(game).name for game in self.games or ()]
         for algorithm in self.algorithms:
             one_of("algorithms", algorithm, tuple(ALGORITHMS))
-        self._check_track()
-        track = None if self.track is None else TRACKS[self.track]
-        games = _scored() if track is None else track.games
-        name = self.track or "benchmark"
-        if self._ladder is not None:
-            games, name = (), self._ladder.name  # the ladder has the games
-        found: dict[str, Any] = {
-            "games": self.games or games,
-            "seeds": self.seeds or (SEEDS if track is None else track.seeds),
-            "folder": self.folder or Path("runs", name),
-        }
-        if self.backend == "ray":  # machines have working folders of their own
-            found["folder"] = found["folder"].absolute()
+        if self._ladder is not None and self.games:
+            raise InputError(
+                f"games must be left to the ladder {self._ladder.name}, got {', '.join(self.games)}"
+            )
+        found: dict[str, Any] = {"track": self.track or (self._ladder and TRACK_OF_LADDERS)}
+        track = found["track"] and TRACKS[one_of("track", found["track"], tuple(TRACKS))]
+        for game in games if track else ():
+            one_of("games", game, track.games)
+        if self._ladder is None:  # which has the games
+            found["games"] = self.games or (track.games if track else _scored())
+        found["seeds"] = self.seeds or (track.seeds if track else SEEDS)
+        name = self._ladder.name if self._ladder else self.track or "benchmark"
+        folder = self.folder or Path("runs", name)
+        # The machines of a cluster have working folders of their own.
+        found["folder"] = folder.absolute() if self.backend == "ray" else folder
         for option, value in found.items():
             object.__setattr__(self, option, value)
-
-    def _check_track(self) -> None:
-        """Check the track and the ladder, and that the games are those of the track."""
-        if self._ladder is not None:
-            if self.games:
-                raise InputError(
-                    f"games must be left to the ladder {self._ladder.name}, got "
-                    f"{', '.join(self.games)}"
-                )
-            object.__setattr__(self, "track", self.track or TRACK_OF_LADDERS)
-        if self.track is None:
-            return
-        one_of("track", self.track, tuple(TRACKS))
-        for game in self.games or ():
-            one_of("games", find_game(game).name, TRACKS[self.track].games)
 
     @cached_property
     def _ladder(self) -> Ladder | None:
@@ -129,45 +115,39 @@ class BenchmarkConfig:
     def _tasks(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         """List the tasks: the beginning of a cell's name, the game, keywords of the environment."""
         if self._ladder is not None:
-            return [
-                (f"{find_game(game).name}-{label}", game, keywords)
-                for label, game, keywords in self._ladder.rungs
-            ]
+            game = self._ladder.game
+            name = find_game(game).name
+            return [(f"{name}-{label}", game, keywords) for label, keywords in self._ladder.rungs]
         games = dict.fromkeys(map(full_place, self.games or ()))
         own: Mapping[str, Any] = {} if self.track is None else TRACKS[self.track].keywords
         names = [find_game(game).name for game in games]
         return [(name, game, own.get(name, {})) for name, game in zip(names, games, strict=True)]
 
-    def _entrants(self) -> list[tuple[str, dict[str, Any]]]:
-        """List the algorithms with the options of their runs; on a track of self-play, with it.
-
-        Algorithms that do not learn by self-play are left out there if they are given by default.
-        """
-        entrants = [(name, {"algorithm": name}) for name in dict.fromkeys(self.algorithms)]
-        if self.track is None or not TRACKS[self.track].self_play:
-            return entrants
-        if self.algorithms == BENCHMARKED:
-            entrants = [each for each in entrants if ALGORITHMS[each[0]].plays_itself]
-        return [(name, {**options, "self_play": True}) for name, options in entrants]
-
     def cells(self) -> list[TrainConfig]:
-        """List the training runs, each once."""
+        """List the training runs, each once; on a track of self-play, all learn by self-play.
+
+        Algorithms that cannot are left out there if they are given by default.
+        """
+        self_play = self.track is not None and TRACKS[self.track].self_play
+        algorithms = [
+            name
+            for name in dict.fromkeys(self.algorithms)
+            if not self_play or self.algorithms != BENCHMARKED or ALGORITHMS[name].plays_itself
+        ]
         grid = itertools.product(
-            self._tasks(),
-            self._entrants(),
-            dict.fromkeys(self.rewards),
-            range(self.seeds or 0),
+            self._tasks(), algorithms, dict.fromkeys(self.rewards), range(self.seeds or 0)
         )
         return [
             TrainConfig(
                 game=game,
                 env=dict(keywords),
+                algorithm=algorithm,
                 track=self.track,
                 reward=reward,
                 seed=seed,
                 steps=self.steps,
-                run_folder=self.place / f"{name}-{entrant}-{reward}-{seed}",
-                **options,
+                self_play=self_play,
+                run_folder=self.place / f"{name}-{algorithm}-{reward}-{seed}",
             )
-            for (name, game, keywords), (entrant, options), reward, seed in grid
+            for (name, game, keywords), algorithm, reward, seed in grid
         ]

@@ -24,12 +24,10 @@ class Rung(NamedTuple):
 
     Attributes:
         label: value of the knob, as text.
-        game: name of the game.
         keywords: keywords of the environment: the knob and its value.
     """
 
     label: str
-    game: str
     keywords: Mapping[str, Any]
 
 
@@ -40,43 +38,27 @@ class Ladder:
     Attributes:
         name: on the command line and in the names of folders.
         title: for people.
+        game: name of a game, or the place of a class of your own.
         knob: the keyword that differs.
-        rungs: the tasks, the easiest first as far as that is known before.
+        values: its values, the easiest first as far as that is known before.
     """
 
     name: str
     title: str
+    game: str
     knob: str
-    rungs: tuple[Rung, ...]
+    values: Sequence[int | str]
 
-
-def make_ladder(name: str, title: str, game: str, knob: str, values: Sequence[int | str]) -> Ladder:
-    """Make a ladder from the values of its knob.
-
-    Args:
-        name: on the command line and in the names of folders.
-        title: for people.
-        game: name of a game, or the place of a class of your own.
-        knob: keyword of the environment.
-        values: values of the keyword, in the order of the rungs.
-    """
-    rungs = [Rung(_label(value), game, MappingProxyType({knob: value})) for value in values]
-    return Ladder(name, title, knob, tuple(rungs))
+    @property
+    def rungs(self) -> list[Rung]:
+        """The tasks, in the order of the values."""
+        return [Rung(_label(value), {self.knob: value}) for value in self.values]
 
 
 def _label(value: int | str) -> str:
     """Write a value: a number, the strength of an opponent, or how many names are listed."""
     number = str(value).rpartition(":")[2]
     return number if number[0].isdigit() else str(len(number.split(",")))
-
-
-def _number(value: str) -> float | None:
-    """Read the number by which a value is ordered, the strength of an opponent; None if none is."""
-    try:
-        number = float(value.rpartition(":")[2])
-    except ValueError:
-        return None
-    return number if 0 <= number < inf else None
 
 
 #: Boxes of Yahtzee, from one to six.
@@ -91,74 +73,65 @@ BOXES = (
 #: Opponents from random (0) to optimal (1).
 STRENGTHS = ("strength:0", "strength:0.25", "strength:0.5", "strength:0.75", "strength:1")
 
-_ALL = (
-    make_ladder(
-        "greed-score",
-        "Greed to a higher score",
-        "Greed",
-        "max_score",
-        (10, 20, 50, 100, 200, 300, 500, 1000),
-    ),
-    make_ladder(
-        "greed-sides",
-        "Greed, dice of more sides",
-        "Greed",
-        "sides",
-        (2, 3, 4, 6, 8, 12, 20),
-    ),
-    make_ladder(
-        "greed-opponent",
-        "Greed, a stronger opponent",
-        "Greed",
-        "opponent",
-        STRENGTHS,
-    ),
-    make_ladder(
-        "shut-the-box-tiles",
-        "Shut the Box, more tiles",
-        "ShutTheBox",
-        "tiles",
-        range(6, 13),
-    ),
-    make_ladder(
-        "shut-the-box-opponent",
-        "Shut the Box, a stronger opponent",
-        "ShutTheBox",
-        "opponent",
-        STRENGTHS,
-    ),
-    make_ladder(
-        "lowest-score-players",
-        "Lowest-score game, more players",
-        "LowestScore",
-        "players",
-        range(2, 9),
-    ),
-    make_ladder(
-        "lowest-score-match-wins",
-        "Lowest-score match, more wins",
-        "LowestScoreMatch",
-        "wins",
-        range(1, 8),
-    ),
-    make_ladder(
-        "421-match-tokens",
-        "Match of 421, more tokens",
-        "FourTwoOneMatch",
-        "tokens",
-        (1, 3, 5, 7, 11, 15, 21),
-    ),
-    make_ladder(
-        "yahtzee-boxes",
-        "Yahtzee, more boxes",
-        "Yahtzee",
-        "boxes",
-        BOXES,
-    ),
-)
-
 #: The ladders by name.
-LADDERS: Mapping[str, Ladder] = MappingProxyType({ladder.name: ladder for ladder in _ALL})
+LADDERS: Mapping[str, Ladder] = MappingProxyType(
+    {
+        ladder.name: ladder
+        for ladder in (
+            Ladder(
+                "greed-score",
+                "Greed to a higher score",
+                "Greed",
+                "max_score",
+                (10, 20, 50, 100, 200, 300, 500, 1000),
+            ),
+            Ladder(
+                "greed-sides",
+                "Greed, dice of more sides",
+                "Greed",
+                "sides",
+                (2, 3, 4, 6, 8, 12, 20),
+            ),
+            Ladder("greed-opponent", "Greed, a stronger opponent", "Greed", "opponent", STRENGTHS),
+            Ladder(
+                "shut-the-box-tiles",
+                "Shut the Box, more tiles",
+                "ShutTheBox",
+                "tiles",
+                range(6, 13),
+            ),
+            Ladder(
+                "shut-the-box-opponent",
+                "Shut the Box, a stronger opponent",
+                "ShutTheBox",
+                "opponent",
+                STRENGTHS,
+            ),
+            Ladder(
+                "lowest-score-players",
+                "Lowest-score game, more players",
+                "LowestScore",
+                "players",
+                range(2, 9),
+            ),
+            Ladder(
+                "lowest-score-match-wins",
+                "Lowest-score match, more wins",
+                "LowestScoreMatch",
+                "wins",
+                range(1, 8),
+            ),
+            Ladder(
+                "421-match-tokens",
+                "Match of 421, more tokens",
+                "FourTwoOneMatch",
+                "tokens",
+                (1, 3, 5, 7, 11, 15, 21),
+            ),
+            Ladder("yahtzee-boxes", "Yahtzee, more boxes", "Yahtzee", "boxes", BOXES),
+        )
+    }
+)
 
 #: Words of the command line that stand for a ladder.
 LadderWords = Annotated[
@@ -181,17 +154,23 @@ def find_ladder(words: Sequence[str]) -> Ladder:
     if len(words) == 1:
         return LADDERS[one_of("ladder", words[0], tuple(LADDERS))]
     place, knob, values = "".join(words[:1]), "".join(words[1:2]), words[2:]
-    found = [(number, value) for value in values if (number := _number(value)) is not None]
-    if len(dict(found)) < max(2, len(values)):
+    numbers = {number: value for value in values if (number := _number(value)) is not None}
+    if len(numbers) < max(2, len(values)):
         raise InputError(
             "ladder must be a name, or a game, a keyword and two values at least that differ by a "
             f"number, got {typed(words)}"
         )
     name = find_game(place).name
-    ordered = [value for _, value in sorted(found)]
-    ladder = make_ladder(
-        f"{name}-{knob}".lower(), f"{name}, {knob}", place, knob, [*map(whole_or_text, ordered)]
-    )
-    for rung in ladder.rungs:
-        task_from_options(rung.game, dict(rung.keywords))  # refuses unknown keywords and values
-    return ladder
+    ordered = [whole_or_text(numbers[number]) for number in sorted(numbers)]
+    for value in ordered:
+        task_from_options(place, {knob: value})  # refuses unknown keywords and values
+    return Ladder(f"{name}-{knob}".lower(), f"{name}, {knob}", place, knob, ordered)
+
+
+def _number(value: str) -> float | None:
+    """Read the number by which a value is ordered, the strength of an opponent; None if none is."""
+    try:
+        number = float(value.rpartition(":")[2])
+    except ValueError:
+        return None
+    return number if 0 <= number < inf else None

@@ -12,12 +12,12 @@ import os
 import signal
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core import InputError
 from ...core.errors import needing
@@ -48,23 +48,17 @@ def processors(cgroups: Path = CGROUPS) -> int:
     return count
 
 
-class Workers(ABC):
+class Workers(NamedTuple):
     """Does jobs: calls of one function, which has a place in a module.
 
-    Args:
-        work: the function.
+    Attributes:
+        start: calls the function with arguments; its result or its error comes later. The error is
+            pebble's ``ProcessExpired`` if the process was lost.
         number: number of jobs at the same time.
     """
 
-    def __init__(self, work: Callable[..., Any], number: int) -> None:
-        self._work, self.number = work, number
-
-    @abstractmethod
-    def start(self, *given: Any) -> "Future[Any]":
-        """Call the function with arguments; its result or its error comes later.
-
-        The error is pebble's ``ProcessExpired`` if the process was lost.
-        """
+    start: Callable[..., "Future[Any]"]
+    number: int
 
 
 @contextmanager
@@ -75,7 +69,8 @@ def workers(
 
     Args:
         work: what they do.
-        backend: "local" for processes of this machine, or "ray".
+        backend: "local" for processes of this machine, or "ray", which does a job again elsewhere
+            if its node is lost.
         jobs: number of jobs at the same time; -1 for the number of processors.
         most: number of jobs that there will be.
 
@@ -85,62 +80,37 @@ def workers(
     if backend == "ray":
         with _connected() as ray:
             cpus = int(ray.cluster_resources().get("CPU", 1))
+            remote = ray.remote(work).options(max_retries=RETRIES)
             number = max(1, cpus) if jobs == -1 else jobs
-            yield _OnRay(ray.remote(work).options(max_retries=RETRIES), number)
+            yield Workers(lambda *given: remote.remote(*given).future(), number)
         return
     number = min(processors() if jobs == -1 else jobs, most)
     if number == 1:
-        yield _Here(work, 1)
+        yield Workers(partial(_here, work), 1)
     else:
         with processes(work, number) as pool:
             yield pool
 
 
-class _Here(Workers):
-    """Does a job at once, in this process."""
-
-    def start(self, *given: Any) -> "Future[Any]":
-        future: Future[Any] = Future()
-        try:
-            future.set_result(self._work(*given))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-class _OnRay(Workers):
-    """Does jobs on a Ray cluster, and again elsewhere if their node is lost."""
-
-    def start(self, *given: Any) -> "Future[Any]":
-        remote: Any = self._work
-        future: Future[Any] = remote.remote(*given).future()
-        return future
-
-
-class _Processes(Workers):
-    """Does jobs in processes."""
-
-    def __init__(
-        self, work: Callable[..., Any], number: int, pool: Any, seconds: float | None
-    ) -> None:
-        super().__init__(work, number)
-        self._pool, self._seconds = pool, seconds
-
-    def start(self, *given: Any) -> "Future[Any]":
-        future: Future[Any] = self._pool.schedule(_do, (self._work, *given), timeout=self._seconds)
-        return future
+def _here(work: Callable[..., Any], *given: Any) -> "Future[Any]":
+    """Do a job at once, in this process."""
+    future: Future[Any] = Future()
+    try:
+        future.set_result(work(*given))
+    except Exception as error:
+        future.set_exception(error)
+    return future
 
 
 @contextmanager
 def processes(
-    work: Callable[..., Any], number: int, *, jobs_each: int = 0, seconds: float | None = None
+    work: Callable[..., Any], number: int, seconds: float | None = None
 ) -> Iterator[Workers]:
     """Start processes; at the end of the block they save what they do, and end.
 
     Args:
         work: what they do.
         number: number of processes.
-        jobs_each: number of jobs after which a process is replaced; 0 for any number.
         seconds: time after which a job fails with ``TimeoutError``, its process killed.
     """
     from pebble import ProcessPool  # of the extras "agents" and "entries"
@@ -149,11 +119,11 @@ def processes(
     before = set(multiprocessing.active_children())
     # A process gets the function at its beginning, as pebble lets one process at a time read a job,
     # and reading a function imports its module.
-    pool: Any = ProcessPool(number, jobs_each, _begin, (work,), context)
+    pool: Any = ProcessPool(number, initializer=_begin, initargs=(work,), context=context)
     with _interrupts_held():  # new processes inherit this, until they can handle interrupts
         _ = pool.active  # starts them
     try:
-        yield _Processes(work, number, pool, seconds)
+        yield Workers(lambda *given: pool.schedule(_do, (work, *given), timeout=seconds), number)
     finally:
         pool.stop()
         mine = set(multiprocessing.active_children()) - before

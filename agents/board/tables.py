@@ -1,13 +1,12 @@
 """Tables of boards: rows are runs or entries, summarised over seeds and games.
 
 A summary is of *strata*, the rows of one agent in each of some games: a statistic of all games
-resamples the seeds of each game apart (see ``statistics``). A column of a table makes the cells of
-a summary.
+resamples the seeds of each game apart (see ``statistics``).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,49 +14,24 @@ from ...baselines import Task, make_task, reference_names, score
 from ...baselines.scoring.figure import FIGURES
 from ...core import FloatArray, Table
 from ...core.words import first_line
-from .statistics import Estimate, Statistic, estimate, mean
+from .statistics import RESAMPLES, Statistic, estimate, mean
 
 _Part = TypeVar("_Part")
-
-
-class Row(Protocol):
-    """A finished run, or a certificate of an entry."""
-
-    @property
-    def game(self) -> str:
-        """Name of its game."""
-
-    @property
-    def agent(self) -> str:
-        """Name of the agent, on the board."""
-
-    @property
-    def seed(self) -> int:
-        """Seed of its training."""
-
-    @property
-    def score(self) -> float:
-        """The score by which it is ranked: 1 for the optimum, 0 for random play."""
-
-    @property
-    def nines(self) -> float:
-        """-log10(1 - score), at most 9."""
-
-
-AnyRow = TypeVar("AnyRow", bound=Row)
+#: A finished run, or a certificate of an entry: it has a game, a score and its nines.
+Row = TypeVar("Row")
 Strata: TypeAlias = Sequence[Sequence[Any]]  # the rows of each game
+#: Makes the text of a cell from the rows that it summarises.
+Cell: TypeAlias = Callable[[Strata], str]
 
-
-class Column(NamedTuple):
-    """One column or several neighbours of a table of summaries.
-
-    Attributes:
-        names: in the header.
-        cells: makes the texts of a summary.
-    """
-
-    names: Sequence[str]
-    cells: Callable[[Strata], Sequence[str]]
+#: How the figures of all boards of tracks are computed, in words.
+HEADLINE = (
+    "nines are -log10(1 - normalised score), at most 9. The headline is the mean of the nines over "
+    "games and seeds; IQM is the mean of the middle half of all normalised scores"
+)
+INTERVALS = (
+    f"Intervals come from {RESAMPLES:,} bootstrap resamples of the seeds within each game, and are "
+    "rather too narrow for so few seeds."
+)
 
 
 class Part(NamedTuple):
@@ -68,20 +42,20 @@ class Part(NamedTuple):
     table: Table
 
 
-def by(rows: Iterable[AnyRow], name: str) -> dict[str, list[AnyRow]]:
+def by(rows: Iterable[Row], name: str) -> dict[str, list[Row]]:
     """Group rows by one of their texts, such as game or agent."""
-    groups: dict[str, list[AnyRow]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(getattr(row, name), []).append(row)
     return groups
 
 
-def strata(rows: Iterable[AnyRow]) -> list[list[AnyRow]]:
+def strata(rows: Iterable[Row]) -> list[list[Row]]:
     """Group rows by game."""
     return list(by(rows, "game").values())
 
 
-def ranked(rows: Iterable[AnyRow]) -> dict[str, list[list[AnyRow]]]:
+def ranked(rows: Iterable[Row]) -> dict[str, list[list[Row]]]:
     """Give the strata of each agent; those that have run all games come first, best first."""
     agents = {name: strata(own) for name, own in by(rows, "agent").items()}
 
@@ -100,82 +74,61 @@ def numbers(own: Strata, name: str) -> list[FloatArray]:
 def table(
     names: Sequence[str],
     summarised: Iterable[tuple[Sequence[str], Strata]],
-    columns: Sequence[Column],
+    columns: Mapping[str, Cell],
 ) -> Table:
     """Make a table of summaries.
 
     Args:
         names: names of the first columns.
         summarised: the cells of the first columns in a line, and the rows that it summarises.
-        columns: the other columns.
+        columns: the other columns, by their names.
     """
-    header = [*names, *(name for column in columns for name in column.names)]
-    lines = [
-        [*first, *(cell for column in columns for cell in column.cells(own))]
-        for first, own in summarised
-    ]
-    return Table(header, lines, texts=len(names))
+    lines = [[*first, *(cell(own) for cell in columns.values())] for first, own in summarised]
+    return Table([*names, *columns], lines, texts=len(names))
 
 
-def single(name: str, cell: Callable[[Strata], str]) -> Column:
-    """Make a column of one name."""
-    return Column([name], lambda own: [cell(own)])
+def average(attribute: str, form: str, factor: float = 1) -> Cell:
+    """Write the mean over all rows of a number."""
+    return lambda own: format(factor * np.concatenate(numbers(own, attribute)).mean(), form)
 
 
-def average(name: str, attribute: str, form: str, factor: float = 1) -> Column:
-    """Make the column of the mean over seeds of a number."""
-    return single(
-        name, lambda own: format(factor * np.concatenate(numbers(own, attribute)).mean(), form)
-    )
+def estimated(
+    name: str, interval: str, attribute: str, statistic: Statistic, form: str
+) -> dict[str, Cell]:
+    """Make the columns of a statistic and of its interval: "-" if there is none, as of one seed."""
+
+    def middle(own: Strata) -> str:
+        return format(estimate(numbers(own, attribute), statistic).middle, form)
+
+    def ends(own: Strata) -> str:
+        _, low, high = estimate(numbers(own, attribute), statistic)
+        return "-" if np.isnan(low) else f"{low:{form}} to {high:{form}}"
+
+    return {name: middle, interval: ends}
 
 
-def estimated(names: Sequence[str], attribute: str, statistic: Statistic, form: str) -> Column:
-    """Make the columns of a statistic and of its interval."""
-
-    def cells(own: Strata) -> Sequence[str]:
-        found = estimate(numbers(own, attribute), statistic)
-        return f"{found.middle:{form}}", interval_text(found, form)
-
-    return Column(names, cells)
+def _regret(own: Strata) -> str:
+    payoffs = make_task(own[0][0].game).game.payoff_range
+    unit = "wins" if payoffs == (0.0, 1.0) else "points"
+    return f"{1000 * np.mean(numbers(own, 'regret')[0]):.1f} {unit}"
 
 
-SEEDS = single("seeds", lambda own: str(sum(map(len, own))))
-NINES = estimated(["nines", "95 % interval"], "nines", mean, ".3f")
-SCORE = average("normalised score", "score", ".4f")
-REGRET = single(
-    "regret per 1,000 games",
-    lambda own: f"{1000 * np.mean(numbers(own, 'regret')[0]):.1f} {unit_of(own[0][0].game)}",
-)
+SEEDS: dict[str, Cell] = {"seeds": lambda own: str(sum(map(len, own)))}
+NINES = estimated("nines", "95 % interval", "nines", mean, ".3f")
+SCORE = {"normalised score": average("score", ".4f")}
+REGRET = {"regret per 1,000 games": _regret}
 
 
-def score_table(rows: Sequence[Row], games: Sequence[str]) -> Table:
+def score_table(rows: Sequence[Any], games: Sequence[str]) -> Table:
     """Make the table of the mean scores: a row for each agent, a column for each game.
 
     Agents have the order of ``ranked``; "-" stands for a game without rows.
     """
     lines = []
     for name, own in ranked(rows).items():
-        scores = {group[0].game: SCORE.cells([group])[0] for group in own}
+        scores = {group[0].game: average("score", ".4f")([group]) for group in own}
         lines.append([name, *(scores.get(game, "-") for game in games)])
     return Table(["normalised score", *games], lines)
-
-
-def interval_text(found: Estimate, form: str) -> str:
-    """Write the ends of an interval; "-" if there is none, as with one seed."""
-    if np.isnan(found.low):
-        return "-"
-    return f"{found.low:{form}} to {found.high:{form}}"
-
-
-def unit_of(game: str) -> str:
-    """Return what the payoffs of a game count: wins, or points."""
-    return "wins" if make_task(game).game.payoff_range == (0.0, 1.0) else "points"
-
-
-def moves_text(moves: Sequence[int | None]) -> str:
-    """Write the mean of moves to a score; "-" if a seed never reached the score."""
-    known = [number for number in moves if number is not None]
-    return f"{np.mean(known):,.0f}" if len(known) == len(moves) else "-"
 
 
 def attempted(parts: Mapping[str, Callable[[], _Part]]) -> tuple[dict[str, _Part], str]:

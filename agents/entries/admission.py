@@ -2,25 +2,41 @@
 
 A refused entry does not affect the others. Entries are judged one by one, first the entries already
 on the board and then the rest by name, so that a copy is refused and not its original.
+
+Certificates are verified in separate processes. A crash, a time-out or too much memory ends one
+process, which is replaced: it refuses the certificate that the process was verifying, and no other
+one. The game and the keywords of a certificate are compared with those of the track before a game
+is built, so that the checker solves no task but the track's own.
 """
 
 import filecmp
 import itertools
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ...baselines import make_task, occupancy
-from ...baselines.scoring.certificate_file import printable
+from ...baselines import Task, make_task, occupancy, verify
+from ...baselines.scoring.certificate_file import printable, read
 from ...baselines.task import first_law
-from ...core import FLOATS, FloatArray, InputError
+from ...core import FLOATS, FloatArray, InputError, IntArray
 from ...core.positions import states_of
-from .checking import Figures, Job, check_all, keywords_of
+from ...core.words import first_line
+from ..board.pool import processes
+from ..board.statistics import Estimate, estimate, mean
+from ..board.tables import numbers
 from .entry import Entry, names_of, read_entry
 
+#: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
+SECONDS = 300.0
+OPTIMAL = 1e-9  # largest regret of a policy that counts as optimal
+#: The numbers of a score that the board shows, by their names in ``Score``.
+NUMBERS = ("value", "optimum", "random", "regret", "normalized", "nines")
 #: Largest share of its decisions in which a copy plays differently. Runs on the tracks with
 #: different seeds differ in 0.2 % at least, but for those that always follow one simple rule.
 ALIKE = 0.001
@@ -28,11 +44,45 @@ ALIKE_IF_OPTIMAL = 0.01  # largest share of all states in which copies of an opt
 MOST_MOVES = 30  # of a policy's games, on average; those on the tracks have up to 17
 
 
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """The score of a valid certificate, computed from its policy, and the policy.
+
+    Attributes:
+        game: name of its game.
+        value: see ``Score``, as for the next five.
+        optimum: see ``Score``.
+        random: see ``Score``.
+        regret: see ``Score``.
+        normalized: see ``Score``.
+        nines: see ``Score``.
+        actions: the likeliest action in each state of the seat, shape (state,).
+    """
+
+    game: str
+    value: float
+    optimum: float
+    random: float
+    regret: float
+    normalized: float
+    nines: float
+    actions: IntArray = field(repr=False)
+
+    @property
+    def score(self) -> float:
+        """The normalised score, by which entries are ranked."""
+        return self.normalized
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the policy is optimal up to rounding."""
+        return self.regret <= OPTIMAL
+
+
 @dataclass(frozen=True)
-class Verified:
+class Verified(Entry):
     """An entry whose certificates are all valid, with their scores by game and seed."""
 
-    entry: Entry
     figures: Mapping[tuple[str, int], Figures]
 
     def of_game(self, game: str) -> list[Figures]:
@@ -42,7 +92,12 @@ class Verified:
     @property
     def strata(self) -> list[list[Figures]]:
         """The figures of each game of the track."""
-        return [self.of_game(game) for game in self.entry.track.games]
+        return [self.of_game(game) for game in self.track.games]
+
+    @cached_property
+    def headline(self) -> Estimate:
+        """The mean nines over all games, with their interval."""
+        return estimate(numbers(self.strata, "nines"), mean)
 
 
 @dataclass(frozen=True)
@@ -70,19 +125,20 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
         if not accepted.is_dir():
             raise InputError(f"accepted must be a folder of entries, got {accepted}")
         names.sort(key=lambda name: (not (accepted / name).is_dir(), name))
-    read: dict[str, Entry | str] = {name: _read(folder / name, accepted) for name in names}
-    whole = [entry for entry in read.values() if isinstance(entry, Entry)]
-    answers = dict(zip((entry.name for entry in whole), verify_all(whole, processes), strict=True))
-    verified: list[Verified] = []
+    entries: dict[str, Entry | str] = {name: _read(folder / name, accepted) for name in names}
+    whole = [entry for entry in entries.values() if isinstance(entry, Entry)]
+    answers = verify_all(whole, processes)
+    held: list[Verified] = []
     refused: dict[str, str] = {}
-    for name, entry in read.items():
+    for name, entry in entries.items():
         found = entry if isinstance(entry, str) else answers[name]
-        reason = found if isinstance(found, str) else _copied(found, verified)
-        if reason is not None:
-            refused[printable(name, 80)] = reason
-        elif not isinstance(found, str):
-            verified.append(found)
-    return Admission(verified, refused)
+        if isinstance(found, Verified):
+            found = _copied(found, held) or found
+        if isinstance(found, Verified):
+            held.append(found)
+        else:
+            refused[printable(name, 80)] = found
+    return Admission(held, refused)
 
 
 def _read(folder: Path, accepted: Path | None) -> Entry | str:
@@ -104,17 +160,13 @@ def _differs(folder: Path, before: Path) -> bool:
     return len(same) < len(names)
 
 
-def verify_all(entries: Sequence[Entry], processes: int) -> list[Verified | str]:
-    """Return, for each entry, its verified figures or the reason for its refusal."""
-    games = dict.fromkeys(game for entry in entries for game, _ in entry.certificates)
-    keywords = {game: keywords_of(make_task(game)) for game in games}
-    jobs = [
-        Job(path, game, keywords[game])
-        for entry in entries
-        for (game, _), path in entry.certificates.items()
-    ]
-    answers = dict(zip((job.path for job in jobs), check_all(jobs, processes), strict=True))
-    return [_verified(entry, answers) for entry in entries]
+def verify_all(entries: Sequence[Entry], processes: int) -> dict[str, Verified | str]:
+    """Return the verified figures of each entry, or the reason for its refusal, by its name."""
+    certificates = {
+        path: game for entry in entries for (game, _), path in entry.certificates.items()
+    }
+    answers = check_all(certificates, processes)
+    return {entry.name: _verified(entry, answers) for entry in entries}
 
 
 def _verified(entry: Entry, answers: Mapping[Path, Figures | str]) -> Verified | str:
@@ -126,7 +178,7 @@ def _verified(entry: Entry, answers: Mapping[Path, Figures | str]) -> Verified |
             reasons.setdefault(game, answer)
         else:
             figures[game, seed] = answer
-    done = Verified(entry, figures)
+    done = Verified(**vars(entry), figures=figures)
     return "; ".join(reasons.values()) or _repeated(done) or done
 
 
@@ -136,8 +188,8 @@ def _repeated(found: Verified) -> str | None:
     Two seeds count as one run if they play alike, short of optimal play, in over half of all
     games: seeds of A2C, which often learns one simple rule, do so in half of them.
     """
-    games = found.entry.track.games
-    for one, other in itertools.combinations(found.entry.seeds, 2):
+    games = found.track.games
+    for one, other in itertools.combinations(found.seeds, 2):
         pairs = [(found.figures[game, one], found.figures[game, other]) for game in games]
         same = sum(_alike(a, b) and not a.is_optimal for a, b in pairs)
         if 2 * same > len(games):
@@ -153,13 +205,12 @@ def _copied(found: Verified, others: list[Verified]) -> str | None:
 
     A copy has the policies of earlier entries, of all of them together, in half its certificates.
     """
-    card = found.entry.card
+    title = found.card.title
     for other in others:
-        taken = other.entry.card
-        if card.track == taken.track and _plain(card.title) == _plain(taken.title):
-            return f"title must be its own, got that of {other.entry.name}: {card.title}"
+        if other.track == found.track and _plain(other.card.title) == _plain(title):
+            return f"title must be its own, got that of {other.name}: {title}"
     copied = {
-        (game, seed): other.entry.name
+        (game, seed): other.name
         for (game, seed), one in found.figures.items()
         for other in others
         if any(_alike(one, known) for known in other.of_game(game))
@@ -204,3 +255,84 @@ def _shares(one: Figures) -> FloatArray:
     actions[states] = one.actions
     met: FloatArray = occupancy(actions, task)[states]
     return met / float(met.sum())
+
+
+def _check(path: Path, game: str) -> Figures:
+    """Verify by computation that a certificate is of a game, with its default keywords.
+
+    Raises:
+        InputError: if the file is no certificate, is damaged, is for another task, or makes a false
+            claim.
+        OSError: if the file cannot be read.
+    """
+    keywords = _keywords_of(make_task(game))
+    _, claims = read(path)
+    if claims["game"] != game:
+        raise InputError(f"must be of {game}, got one of {claims['game']}")
+    _compare(game, claims["keywords"], keywords)
+    result = verify(path)
+    _compare(game, keywords, _keywords_of(result.task))
+    plays = result.agent.likeliest(states_of(result.task.game, result.task.seat))
+    actions = plays.astype(np.min_scalar_type(result.task.game.num_actions))
+    numbers = {name: getattr(result, name) for name in NUMBERS}
+    return Figures(game=game, **numbers, actions=actions)
+
+
+def _keywords_of(task: Task) -> dict[str, Any]:
+    """Return the keywords that the certificate of a task has, in JSON's types."""
+    keywords = {**task.game.keywords, "seat": task.seat, **task.opponent_keywords}
+    found: dict[str, Any] = json.loads(json.dumps(keywords))
+    return found
+
+
+def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise an error unless keywords are the track's; a missing keyword has its default.
+
+    A certificate of an earlier version of exactdice lacks the keywords that came later.
+    """
+    for name, got in sorted(given.items()):
+        must = wanted.get(name, "none")
+        if type(got) is not type(must) or got != must:
+            raise InputError(
+                f"must be of {game} with its default keywords, {name} {must}, got {name} {got}"
+            )
+
+
+def answer_of(path: Path, game: str) -> Figures | str:
+    """Verify a certificate of a game; return its figures, or an error message of one line."""
+    try:
+        return _check(path, game)
+    except InputError as error:
+        reason = str(error).removeprefix(f"{printable(str(path))} ")
+    except OSError as error:
+        reason = f"must be a file that can be read, got: {error.strerror}"
+    except Exception as error:  # an unforeseen error refuses this file alone
+        reason = f"must be a certificate that can be verified, got: {first_line(error)}"
+    return f"{path.name} {printable(reason)}"
+
+
+def check_all(certificates: Mapping[Path, str], number: int) -> dict[Path, Figures | str]:
+    """Verify certificates in processes; return the figures of each, or an error message.
+
+    Args:
+        certificates: the game that each certificate should be of.
+        number: number of processes.
+    """
+    # The largest first, so that no process is left with one at the end.
+    largest_first = sorted(certificates, key=lambda path: -path.lstat().st_size)
+    with processes(answer_of, number, SECONDS) as pool:
+        running = {path: pool.start(path, certificates[path]) for path in largest_first}
+        return {path: _answer(path, job) for path, job in running.items()}
+
+
+def _answer(path: Path, job: "Future[Figures | str]") -> Figures | str:
+    """Wait for the answer of a process; return an error message if it is lost."""
+    try:
+        return job.result()
+    except TimeoutError:
+        return f"{path.name} must be verified in {SECONDS:.0f} seconds, got no result"
+    except Exception:  # pebble's ProcessExpired
+        return (
+            f"{path.name} must be verified, but the process that tried ended, perhaps for lack of "
+            "memory"
+        )

@@ -19,7 +19,6 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -28,7 +27,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from ...baselines.scoring.certificate_file import once, printable
-from ...core import InputError, one_of, write_file
+from ...core import InputError, one_of
 from ...core.words import shown
 from ..runs.options import STRICT, read
 from ..tracks import OPEN, Track
@@ -41,7 +40,6 @@ MOST_MOVES = 2**53
 LONGEST = 80  # largest number of characters in a text
 #: Names in a folder of entries that are no entries; names that begin with a dot are ignored too.
 OTHERS = ("README.md",)
-CERTIFICATE = re.compile(r"([A-Za-z0-9]+)-(0|[1-9][0-9]{0,9})\.npz")
 
 
 def _matching(pattern: str, requirement: str) -> AfterValidator:
@@ -128,15 +126,11 @@ class Entry:
 
 
 def make_card(values: dict[str, Any]) -> Card:
-    """Return a card of checked values; a missing version of exactdice is filled in.
+    """Return a card of checked values.
 
     Raises:
         InputError: naming the field, the requirement and the value.
     """
-    values = {"exactdice": version("exactdice"), **values}
-    for name in Card.model_fields:
-        if name not in values:
-            raise InputError(f"{name} must be given on the card, got none")
     card = read(Card, values, "fields of a card")
     track = OPEN[one_of("track", card.track, tuple(OPEN))]
     if card.version != track.version:
@@ -150,11 +144,6 @@ def make_card(values: dict[str, Any]) -> Card:
     return card
 
 
-def write_card(path: Path, card: Card) -> None:
-    """Write a card."""
-    write_file(path, (json.dumps(card.model_dump(), indent=2) + "\n").encode())
-
-
 def _read_card(path: Path) -> Card:
     """Read a card of unknown origin."""
     with path.open("rb") as file:
@@ -165,11 +154,8 @@ def _read_card(path: Path) -> Card:
         values = json.loads(content.decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{CARD} must be the card of an entry, got: {error}") from None
-    if not isinstance(values, dict) or "exactdice" not in values:
-        raise InputError(
-            f"{CARD} must be a mapping with exactdice and the other fields of a card, got "
-            f"{shown(values)}"
-        )
+    if not isinstance(values, dict):
+        raise InputError(f"{CARD} must be a mapping with the fields of a card, got {shown(values)}")
     try:
         return make_card(values)
     except InputError as error:
@@ -205,13 +191,13 @@ def read_entry(folder: Path) -> Entry:
             )
         if not stat.S_ISDIR(folder.lstat().st_mode):
             raise InputError("must be a folder, and no link or archive")
-        found = dict(_files(folder))
-        if CARD not in found:
+        names = list(_files(folder))
+        if CARD not in names:
             raise InputError(f"must have a {CARD}, got none")
         card = _read_card(folder / CARD)
-        paths = {cell: folder / name for name, cell in found.items() if cell is not None}
-        check_cells(paths, OPEN[card.track])
-        return Entry(folder, card, MappingProxyType(dict(sorted(paths.items()))))
+        cells = {cell: folder / name for name in names if (cell := cell_of(name)) is not None}
+        _check_cells(cells, OPEN[card.track])
+        return Entry(folder, card, MappingProxyType(dict(sorted(cells.items()))))
     except InputError as error:
         raise InputError(printable(str(error))) from None
     except OSError as error:
@@ -219,15 +205,14 @@ def read_entry(folder: Path) -> Entry:
         raise InputError(f"must be a folder that can be read, got: {reason}") from None
 
 
-def _files(folder: Path) -> Iterator[tuple[str, tuple[str, int] | None]]:
-    """Yield the name of each file of an entry, and its (game, seed); None for the card."""
+def _files(folder: Path) -> Iterator[str]:
+    """Yield the names of the files of an entry, after a check of their names, kinds and sizes."""
     total = 0
     with os.scandir(folder) as found:
         for count, file in enumerate(found):
             if count > MOST_SEEDS * 100:
                 raise InputError("must have fewer files")
-            match = CERTIFICATE.fullmatch(file.name)
-            if match is None and file.name != CARD:
+            if file.name != CARD and cell_of(file.name) is None:
                 raise InputError(
                     f"must have {CARD} and certificates such as Greed-0.npz alone, got {file.name}"
                 )
@@ -240,12 +225,18 @@ def _files(folder: Path) -> Iterator[tuple[str, tuple[str, int] | None]]:
                     f"{facts.st_size:,}"
                 )
             total += facts.st_size
-            yield file.name, None if match is None else (match[1], int(match[2]))
+            yield file.name
     if total > MOST_OF_ENTRY:
         raise InputError(f"must have at most {MOST_OF_ENTRY:,} bytes in all, got {total:,}")
 
 
-def check_cells(cells: Mapping[tuple[str, int], Any], track: Track) -> None:
+def cell_of(name: str) -> tuple[str, int] | None:
+    """Return the game and the seed that the name of a certificate gives; None for other names."""
+    match = re.fullmatch(r"([A-Za-z0-9]+)-(0|[1-9][0-9]{0,9})\.npz", name)
+    return None if match is None else (match[1], int(match[2]))
+
+
+def _check_cells(cells: Mapping[tuple[str, int], Any], track: Track) -> None:
     """Check that there are all games of a track, each with the same seeds, and enough seeds.
 
     Raises:

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from ...baselines.scoring.certificate_file import content_of
 from ...core import InputError, make_folder, one_of, write_file
 from ..algorithms import ALGORITHMS
+from ..board.board import board_of
 from ..board.results import Run, certificate_of, read_runs
 from ..tracks import OPEN
 from .admission import Verified, verify_all
-from .entry import CARD, CERTIFICATE, Card, check_cells, make_card, read_entry, write_card
+from .entry import CARD, Card, cell_of, make_card, read_entry
 
 
 def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes: int) -> Verified:
@@ -38,8 +40,8 @@ def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes:
         values, certificates = _from_runs(place, runs, said)
     else:
         values, certificates = _from_certificates(place, said)
-    card = make_card({"hardware": "not said", **said, **values})
-    check_cells(certificates, OPEN[card.track])
+    made_by = {"exactdice": version("exactdice"), "hardware": "not said"}
+    card = make_card({**made_by, **said, **values})
     return _make(folder or Path("entries", _name_of(card)), card, certificates, processes)
 
 
@@ -59,7 +61,7 @@ def _make(
     with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
         made = Path(beside, folder.name)
         made.mkdir()
-        write_card(made / CARD, card)
+        write_file(made / CARD, (card.model_dump_json(indent=2) + "\n").encode())
         for (game, seed), path in certificates.items():
             try:
                 content = content_of(path)
@@ -71,11 +73,11 @@ def _make(
             entry = read_entry(made)
         except InputError as error:
             raise InputError(f"entry {folder.name} {error}") from None
-        (found,) = verify_all([entry], processes)
+        (found,) = verify_all([entry], processes).values()
         if isinstance(found, str):
             raise InputError(f"certificates must hold: {found}")
         shutil.move(made, folder)
-    return replace(found, entry=replace(entry, folder=folder))
+    return replace(found, folder=folder)
 
 
 def _from_certificates(
@@ -88,10 +90,10 @@ def _from_certificates(
     track = OPEN[one_of("track", said["track"], tuple(OPEN))]
     cells = {}
     for path in sorted(place.glob("*.npz")):
-        match = CERTIFICATE.fullmatch(path.name)
-        if match is None:
+        cell = cell_of(path.name)
+        if cell is None:
             raise InputError(f"certificates must be named such as Greed-0.npz, got {path}")
-        cells[match[1], int(match[2])] = path
+        cells[cell] = path
     if not cells:
         raise InputError(
             f"place must hold a benchmark's runs, or certificates such as Greed-0.npz, got {place}"
@@ -111,40 +113,19 @@ def _from_runs(
         raise InputError(f"algorithm must be one of {', '.join(names)}, got none")
     algorithm = one_of("algorithm", said.get("algorithm", names[0]), names)
     own = [run for run in runs if run.algorithm == algorithm]
-    track = next((run.track for run in own if run.track is not None), None)
-    cells: dict[tuple[str, int], Run] = {}
+    board = board_of(own, place)
+    track = None if board.track is None else OPEN.get(board.track.name)
     for run in own:
-        _check_run(run, track)
-        if run.version != own[0].version:
-            raise InputError(f"runs must be of one version of {track}, got another in {run.name}")
-        known = cells.setdefault((run.game, run.seed), run)
-        if known != run:
-            raise InputError(f"runs must be of different seeds, got {known.name} and {run.name}")
+        if track is None or run not in board.runs:
+            raise InputError(
+                f"runs must be of one track ({', '.join(OPEN)}) and its games, with their default "
+                f"keywords, got {run.game} of {run.track or 'no track'} in {run.name}"
+            )
     values = {
         "algorithm": ALGORITHMS[algorithm].title,
-        "track": track,
+        "track": own[0].track,
         "version": own[0].version,
         "moves": max(run.steps for run in own),
         "seconds": float(np.mean([run.seconds for run in own])),
     }
-    return values, {cell: certificate_of(place, run.name) for cell, run in cells.items()}
-
-
-def _check_run(run: Run, track: str | None) -> None:
-    """Check that a run is one of a track.
-
-    Raises:
-        InputError: naming the run.
-    """
-    games = OPEN[track].games if track is not None and track in OPEN else ()
-    wanted = {
-        "have the reward outcome": (run.reward == "outcome", run.reward),
-        f"be of one track ({', '.join(OPEN)})": (track in OPEN and run.track == track, run.track),
-        f"be of the games {', '.join(games)}, with their default keywords": (
-            run.game in games,
-            run.game,
-        ),
-    }
-    for must, (holds, got) in wanted.items():
-        if not holds:
-            raise InputError(f"runs must {must}, got {got or 'none'} in {run.name}")
+    return values, {(run.game, run.seed): certificate_of(place, run.name) for run in own}

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...core import Table, write_file
-from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
-from ..board.tables import NINES, REGRET, SCORE, SEEDS, estimated, numbers, single, table
+from ..board.statistics import iqm, mean
+from ..board.tables import HEADLINE, INTERVALS, NINES, REGRET, SCORE, SEEDS, estimated, table
 from ..tracks import OPEN, Track
-from .admission import Admission, Verified
-from .checking import NUMBERS
+from .admission import NUMBERS, Admission, Verified
 
 CLAIMS = (
     "Moves, seconds and hardware are claims of the authors: nobody can prove with how many moves a "
@@ -17,14 +16,13 @@ CLAIMS = (
     "computed anew from the policy in each certificate."
 )
 LONGEST = 60_000  # characters of a summary; a comment on GitHub has at most 65,536
-
-
-#: Columns of an entry over all games, before the claims of its card.
-TOTALS = [
-    single("seeds", lambda own: str(len(own[0]))),
-    estimated(("mean nines", "95 % interval"), "nines", mean, ".3f"),
-    estimated(("IQM", "95 % interval of the IQM"), "score", iqm, ".4f"),
-]
+WIDEST, MOST = 1000, 40  # characters of a reason in it, and the number of reasons
+#: Columns of an entry over all games, and those of its card.
+TOTALS = {
+    "seeds": lambda own: str(len(own[0])),
+    **estimated("mean nines", "95 % interval", "nines", mean, ".3f"),
+    **estimated("IQM", "95 % interval of the IQM", "score", iqm, ".4f"),
+}
 CLAIMED = ("claimed moves", "claimed seconds", "claimed hardware")
 #: Header of the CSV file, which has a row for each certificate.
 COLUMNS = (
@@ -46,40 +44,41 @@ class EntryBoard:
     entries: list[Verified]
 
     @property
-    def headlines(self) -> list[Estimate]:
-        """The mean nines of each entry, with their interval."""
-        return [_headline(found) for found in self.entries]
-
-    @property
     def links(self) -> dict[str, str]:
         """Where each entry comes from, by title."""
-        return {found.entry.card.title: found.entry.card.link for found in self.entries}
+        return {found.card.title: found.card.link for found in self.entries}
 
     @property
     def totals(self) -> Table:
         """The table of the entries over all games."""
-        cards = [found.entry.card for found in self.entries]
-        names = [(card.title, card.algorithm) for card in cards]
-        scored = zip(names, (found.strata for found in self.entries), strict=True)
-        shown = table(("entry", "algorithm"), scored, TOTALS)
-        claimed = [[f"{card.moves:,}", f"{card.seconds:,.0f}", card.hardware] for card in cards]
-        rows = [[*row, *more] for row, more in zip(shown.rows, claimed, strict=True)]
-        return Table([*shown.header, *CLAIMED], rows, texts=2)
+        rows = []
+        for card, own in ((found.card, found.strata) for found in self.entries):
+            scored = [cell(own) for cell in TOTALS.values()]
+            claimed = [f"{card.moves:,}", f"{card.seconds:,.0f}", card.hardware]
+            rows.append([card.title, card.algorithm, *scored, *claimed])
+        return Table(["entry", "algorithm", *TOTALS, *CLAIMED], rows, texts=2)
 
     @property
     def games(self) -> Table:
         """The table of the entries in each game."""
         scored = [
-            ((game, found.entry.card.title, found.entry.card.algorithm), [found.of_game(game)])
+            ((game, found.card.title, found.card.algorithm), [found.of_game(game)])
             for game in self.track.games
             for found in self.entries
         ]
-        return table(("game", "entry", "algorithm"), scored, [SEEDS, NINES, SCORE, REGRET])
+        columns = {**SEEDS, **NINES, **SCORE, **REGRET}
+        return table(("game", "entry", "algorithm"), scored, columns)
 
     @property
     def certificates(self) -> Table:
         """The table of all certificates, with all digits."""
-        return Table(COLUMNS, [row for found in self.entries for row in _rows(found)])
+        rows = []
+        for found, card in ((found, found.card) for found in self.entries):
+            begin = [card.track, card.version, found.name, card.title, card.algorithm]
+            end = [card.moves, card.seconds, card.hardware, card.link, card.exactdice]
+            for cell, figures in found.figures.items():
+                rows.append([*begin, *cell, *(getattr(figures, name) for name in NUMBERS), *end])
+        return Table(COLUMNS, rows)
 
     @property
     def rules(self) -> str:
@@ -88,33 +87,15 @@ class EntryBoard:
             f"Every entry has certificates of all games of {self.track.title}, with their default "
             f"keywords, and of at least {self.track.seeds} seeds. It says that each run made at "
             f"most {self.track.moves:,} moves of its agent. {CLAIMS} 1 is the optimum, 0 uniformly "
-            "random play; nines are -log10(1 - normalised score), at most 9. The headline is the "
-            "mean of the nines over games and seeds; IQM is the mean of the middle half of all "
-            f"normalised scores. Intervals come from {RESAMPLES:,} bootstrap resamples of the "
-            "seeds within each game, and are rather too narrow for so few seeds."
+            f"random play; {HEADLINE}. {INTERVALS}"
         )
-
-
-def _headline(found: Verified) -> Estimate:
-    return estimate(numbers(found.strata, "nines"), mean)
-
-
-def _rows(found: Verified) -> list[list[object]]:
-    """Return the rows of an entry in the table of certificates."""
-    card, name = found.entry.card, found.entry.name
-    begin = [card.track, card.version, name, card.title, card.algorithm]
-    end = [card.moves, card.seconds, card.hardware, card.link, card.exactdice]
-    return [
-        [*begin, game, seed, *(getattr(each, number) for number in NUMBERS), *end]
-        for (game, seed), each in found.figures.items()
-    ]
 
 
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
-    best = sorted(admission.verified, key=lambda found: -float(_headline(found).middle))
+    best = sorted(admission.verified, key=lambda found: -float(found.headline.middle))
     boards = [
-        EntryBoard(track, [found for found in best if found.entry.track == track])
+        EntryBoard(track, [found for found in best if found.track == track])
         for track in OPEN.values()
     ]
     return [board for board in boards if board.entries]
@@ -142,22 +123,11 @@ def summary(admission: Admission, boards: Sequence[EntryBoard]) -> str:
     held, refused = len(admission.verified), admission.refused
     parts = [f"## Entries: {held} {'holds' if held == 1 else 'hold'}, {len(refused)} refused"]
     if refused:
-        lines = [f"refused: {name}: {reason}" for name, reason in refused.items()]
-        parts.append("\n".join(["~~~text", *_shortened(lines), "~~~"]))
+        lines = [f"refused: {name}: {reason}"[:WIDEST] for name, reason in refused.items()]
+        more = [f"refused: {len(lines) - MOST} more"] if len(lines) > MOST else []
+        parts.append("\n".join(["~~~text", *lines[:MOST], *more, "~~~"]))
     parts += [f"### {board.track.title}\n\n{board.totals.markdown()}" for board in boards]
-    parts.append(CLAIMS)
-    text = "\n\n".join(parts) + "\n"
+    text = "\n\n".join([*parts, CLAIMS]) + "\n"
     if len(text) > LONGEST:
         text = "\n\n".join([*parts[: 1 + bool(refused)], "The tables are too long.", CLAIMS]) + "\n"
     return text
-
-
-def _shortened(lines: list[str]) -> list[str]:
-    """Return the first lines that fit into half a summary, and a count of the omitted lines."""
-    room, shown = LONGEST // 2, list[str]()
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0:
-            return [*shown, f"refused: {len(lines) - len(shown)} more"]
-        shown.append(line)
-    return shown

@@ -158,7 +158,7 @@ def test_the_properties_of_small_rungs_are_those_of_the_games(folder, line, monk
     ladder, _ = read_ladder(folder)
     label = line["name"].removeprefix(f"{ladder.knob} ")
     (rung,) = (rung for rung in ladder.rungs if rung.label == label)
-    found = describe(make_task(find_game(rung.game).name, **rung.keywords))
+    found = describe(make_task(find_game(ladder.game).name, **rung.keywords))
     for figure in PROPERTIES:
         value = getattr(found, figure.name)
         assert value == (pytest.approx(float(line[figure.name])) if line[figure.name] else None)

@@ -63,7 +63,7 @@ def run_submit(options: SubmitConfig) -> None:
     found = submit(options.place, said, options.folder, jobs)
     nines = [figures.nines for figures in found.figures.values()]
     print(
-        f"{found.entry.folder}: {len(nines)} certificates hold, "
+        f"{found.folder}: {len(nines)} certificates hold, "
         f"mean nines {sum(nines) / len(nines):.3f}\n{CLAIMS}"
     )
 
@@ -104,17 +104,17 @@ def run_board(options: BoardConfig) -> int:
     from ..agents.entries.admission import admit
     from ..agents.entries.tables import CLAIMS, boards_of, summary
     from ..core import make_folder, write_file
-    from ..look.entries import write
+    from ..look.boards import write_entries
 
     jobs = processors() if options.jobs == -1 else options.jobs
     found = admit(options.folder, jobs, options.accepted)
     for held in found.verified:
-        print(f"holds: {held.entry.name}")
+        print(f"holds: {held.name}")
     for name, reason in found.refused.items():  # no line begins with the text of a stranger
         print(f"refused: {name}: {reason}")
     boards = boards_of(found)
     make_folder(options.output)
-    for path in write(boards, options.output):
+    for path in write_entries(boards, options.output):
         print(f"written: {path}")
     print(CLAIMS)
     if options.summary is not None:

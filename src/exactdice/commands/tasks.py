@@ -85,7 +85,8 @@ class DescribeConfig:
             return [(game, game, self.env) for game in self.games or (DEFAULT_GAME,)]
         ladder = find_ladder(self.ladder)
         return [
-            (f"{ladder.knob} {rung.label}", rung.game, dict(rung.keywords)) for rung in ladder.rungs
+            (f"{ladder.knob} {rung.label}", ladder.game, dict(rung.keywords))
+            for rung in ladder.rungs
         ]
 
 

@@ -22,9 +22,9 @@ def run_train(options: TrainConfig) -> None:
 def run_benchmark(options: BenchmarkConfig) -> int:
     """Train the cells that are missing; the exit code is 1 if one failed."""
     from ..agents.board.benchmark import benchmark
-    from ..look.board import write
+    from ..look.boards import to_page
 
-    return 1 if benchmark(options, write=write) else 0
+    return 1 if benchmark(options, page=to_page) else 0
 
 
 def run_tune(options: TuneConfig) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from exactdice.agents.board import benchmark as grid
-from exactdice.agents.board import cell as cells
 from exactdice.agents.board.config import BenchmarkConfig
 
 ray = pytest.importorskip("ray")
@@ -106,7 +105,7 @@ def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(clust
 def test_a_folder_that_a_machine_does_not_have_is_named(tmp_path):
     """Instead of a run in a folder of this machine alone, which nobody finds."""
     (cell, _) = replace(GRID, steps=20_000, folder=tmp_path / "bench").cells()
-    assert "folder must be on a disk that all machines share, got" in cells.run_cell(cell)
+    assert "folder must be on a disk that all machines share, got" in grid.run_cell(cell)
     assert not list(tmp_path.iterdir())
 
 

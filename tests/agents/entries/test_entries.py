@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.board.results import read_runs, write_runs
-from exactdice.agents.entries import admission, checking, tables
-from exactdice.agents.entries.admission import Verified, admit
-from exactdice.agents.entries.checking import Figures, Job, answer_of, keywords_of
-from exactdice.agents.entries.entry import Card, Entry, make_card, read_entry
+from exactdice.agents.entries import admission, tables
+from exactdice.agents.entries.admission import Figures, Verified, admit, answer_of
+from exactdice.agents.entries.entry import Card, make_card, read_entry
 from exactdice.agents.entries.submission import submit
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
@@ -32,7 +31,8 @@ from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
-from exactdice.look.entries import chart, colours_of
+from exactdice.look.boards import chart_of_entries
+from exactdice.look.runs import colours_of
 
 import exactdice
 from exactdice.cli import main
@@ -82,8 +82,12 @@ def make_entry(folder, first=0, **card):
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
-    """Verify without new processes, which take a second each (see ``test_checking``)."""
-    monkeypatch.setattr(admission, "check_all", lambda jobs, _number: [*map(answer_of, jobs)])
+    """Verify without new processes, which take a second each (see ``test_processes``)."""
+
+    def check_all(certificates, _number):
+        return {path: answer_of(path, game) for path, game in certificates.items()}
+
+    monkeypatch.setattr(admission, "check_all", check_all)
 
 
 def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
@@ -132,75 +136,66 @@ class Tags(HTMLParser):
         assert not any(name == "src" or name.startswith("on") for name, _ in attributes)
 
 
-#: What is changed in an entry, and what is said of it, by name.
+def link(entry, name, target):
+    (entry / name).unlink()
+    (entry / name).symlink_to(target)
+
+
+def fill(entry):
+    """Write certificates that are too large together."""
+    for seed in range(2, 7):
+        (entry / f"Greed-{seed}.npz").write_bytes(bytes(8 * 2**20))
+    os.truncate(entry / "FourTwoOne-0.npz", 8 * 2**20)
+    os.truncate(entry / "Greed-0.npz", 8 * 2**20)
+    os.truncate(entry / "Greed-1.npz", 8 * 2**20)
+
+
+NO_FILE = "must be a file, and no link or folder"
+#: The files that are changed in an entry (None: removed), or a function that does it; and what is
+#: said of it.
 FILES = {
-    "no card": (lambda entry: (entry / "card.json").unlink(), "must have a card.json, got none"),
+    "no card": ({"card.json": None}, "must have a card.json, got none"),
     "no seed": (
-        lambda entry: (entry / "Greed-1.npz").unlink(),
+        {"Greed-1.npz": None},
         "every game must have the seeds of the others, missing: Greed-1$",
     ),
     "one seed": (
-        lambda entry: [(entry / f"{game}-1.npz").unlink() for game in TINY.games],
+        {"Greed-1.npz": None, "FourTwoOne-1.npz": None},
         "every game must have 2 to 20 seeds, got 1",
     ),
-    "other game": (
-        lambda entry: (entry / "Pig-0.npz").write_bytes(b""),
-        "games must be those of tiny, Greed, FourTwoOne, got Pig",
-    ),
-    "other file": (lambda entry: (entry / "run.py").write_text(""), r"alone, got run\.py"),
-    "pickle": (lambda entry: (entry / "Greed-0.npy").write_bytes(b""), r"alone, got Greed-0\.npy"),
-    "terminal codes": (lambda entry: (entry / "a\x1b[2K").write_bytes(b""), r"got a\\x1b\[2K"),
-    "two names of a seed": (
-        lambda entry: (entry / "Greed-01.npz").write_bytes(b""),
-        r"alone, got Greed-01\.npz",
-    ),
-    "folder": (
-        lambda entry: ((entry / "Greed-0.npz").unlink(), (entry / "Greed-0.npz").mkdir()),
-        r"Greed-0\.npz must be a file, and no link or folder",
-    ),
-    "link": (
-        lambda entry: (
-            (entry / "Greed-0.npz").unlink(),
-            (entry / "Greed-0.npz").symlink_to(entry / "Greed-1.npz"),
-        ),
-        r"Greed-0\.npz must be a file, and no link or folder",
-    ),
-    "linked card": (
-        lambda entry: (
-            (entry / "card.json").unlink(),
-            (entry / "card.json").symlink_to("/dev/zero"),
-        ),
-        r"card\.json must be a file, and no link or folder",
-    ),
+    "other game": ({"Pig-0.npz": b""}, "games must be those of tiny, Greed, FourTwoOne, got Pig"),
+    "other file": ({"run.py": b""}, r"alone, got run\.py"),
+    "pickle": ({"Greed-0.npy": b""}, r"alone, got Greed-0\.npy"),
+    "terminal codes": ({"a\x1b[2K": b""}, r"got a\\x1b\[2K"),
+    "two names of a seed": ({"Greed-01.npz": b""}, r"alone, got Greed-01\.npz"),
+    "folder": (lambda entry: (entry / "Greed-2.npz").mkdir(), rf"Greed-2\.npz {NO_FILE}"),
+    "link": (lambda entry: link(entry, "Greed-0.npz", "Greed-1.npz"), rf"Greed-0\.npz {NO_FILE}"),
+    "linked card": (lambda entry: link(entry, "card.json", "/dev/zero"), rf"card\.json {NO_FILE}"),
     "large": (
         lambda entry: os.truncate(entry / "Greed-0.npz", 9 * 2**20),
         r"Greed-0\.npz must have at most 8,388,608 bytes, got 9,437,184",
     ),
-    "large together": (
-        lambda entry: [os.truncate(entry / f"{game}-{seed}.npz", 8 * 2**20)
-                       for game in TINY.games for seed in range(2)]
-        and [(entry / f"Greed-{seed}.npz").write_bytes(bytes(8 * 2**20)) for seed in range(2, 7)],
-        "must have at most 67,108,864 bytes in all, got 75,",
-    ),
-    "large card": (
-        lambda entry: (entry / "card.json").write_text(" " * 10_001),
-        r"card\.json must have at most 10,000 bytes",
-    ),
-    "deep card": (lambda entry: (entry / "card.json").write_text("[" * 9000), "must be the card"),
-    "no text": (lambda entry: (entry / "card.json").write_bytes(b"\xff\xfe"), "must be the card"),
-    "list": (lambda entry: (entry / "card.json").write_text("[1]"), "must be a mapping with"),
+    "large together": (fill, "must have at most 67,108,864 bytes in all, got 67,"),
+    "large card": ({"card.json": b" " * 10_001}, r"card\.json must have at most 10,000 bytes"),
+    "deep card": ({"card.json": b"[" * 9000}, "must be the card"),
+    "no text": ({"card.json": b"\xff\xfe"}, "must be the card"),
+    "list": ({"card.json": b"[1]"}, "must be a mapping with"),
     "twice": (
-        lambda entry: (entry / "card.json").write_text('{"moves": 1, "moves": 2}'),
+        {"card.json": b'{"moves": 1, "moves": 2}'},
         "must be the card of an entry, got: a name that is given twice",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("change", "message"), FILES.values(), ids=FILES)
 def test_files_that_are_no_entry_are_refused(tmp_path, change, message):
     entry = make_entry(tmp_path / "entry")
     assert read_entry(entry).seeds == [0, 1]
-    change(entry)
+    if callable(change):
+        change(entry)
+    else:
+        for name, content in change.items():
+            (entry / name).unlink() if content is None else (entry / name).write_bytes(content)
     with pytest.raises(InputError, match=message) as refusal:
         read_entry(entry)
     assert str(refusal.value).isprintable()
@@ -252,9 +247,9 @@ def test_a_card_names_the_field_the_requirement_and_the_value(field, value, mess
         make_card({**CARD, field: value})
 
 
-@pytest.mark.parametrize("field", [name for name in Card.model_fields if name != "exactdice"])
+@pytest.mark.parametrize("field", Card.model_fields)
 def test_a_card_has_all_fields(field):
-    with pytest.raises(InputError, match=f"{field} must be given on the card, got none"):
+    with pytest.raises(InputError, match=f"{field} must be given, got none"):
         make_card({name: value for name, value in CARD.items() if name != field})
 
 
@@ -318,10 +313,9 @@ def test_certificates_that_do_not_hold_are_refused(tmp_path, monkeypatch, change
     path = tmp_path / "Greed-0.npz"
     content = content_of("Greed", 0)
     path.write_bytes(content)
-    job = Job(path, "Greed", keywords_of(small_task("Greed")))
-    assert isinstance(answer_of(job), Figures)
+    assert isinstance(answer_of(path, "Greed"), Figures)
     path.write_bytes(change(content))
-    answer = answer_of(job)
+    answer = answer_of(path, "Greed")
     assert isinstance(answer, str)
     assert str(path) not in answer
     assert re.search(message, answer)
@@ -331,8 +325,8 @@ def test_no_game_of_a_stranger_is_built(tmp_path, monkeypatch):
     """Nothing is verified, whose first step is to build the game, of another task."""
     path = tmp_path / "Greed-0.npz"
     path.write_bytes(rewritten(content_of("Greed", 0), keywords={"sides": 10**6}))
-    monkeypatch.setattr(checking, "verify", None)
-    answer = answer_of(Job(path, "Greed", keywords_of(small_task("Greed"))))
+    monkeypatch.setattr(admission, "verify", None)
+    answer = answer_of(path, "Greed")
     assert answer.startswith(
         "Greed-0.npz must be of Greed with its default keywords, sides 3, got sides"
     )
@@ -349,7 +343,7 @@ def test_a_copy_is_refused_also_with_a_changed_card_order_of_seeds_and_a_few_oth
     accepted = tmp_path.parent / f"{tmp_path.name}-main"
     shutil.copytree(tmp_path / "b-original", accepted / "b-original")
     found = admit(tmp_path, 1, accepted)
-    assert [held.entry.name for held in found.verified] == ["b-original"]
+    assert [held.name for held in found.verified] == ["b-original"]
     assert found.refused == {
         "a-copy": "must be an entry of its own, got the policies of b-original in 3 of 4 "
         "certificates: at most 0.1% of the decisions are others, or 1% of all states if both are "
@@ -466,8 +460,7 @@ def verified(name, algorithm, score):
     card = make_card({**CARD, "title": name, "algorithm": algorithm})
     cells = {(game, seed): None for game in TINY.games for seed in range(2)}
     numbers = (score, 1.0, 0.0, 1 - score, score, nines(score), np.array([0]))
-    figures = {cell: Figures(cell[0], *numbers) for cell in cells}
-    return Verified(Entry(Path(name), card, cells), figures)
+    return Verified(Path(name), card, cells, {cell: Figures(cell[0], *numbers) for cell in cells})
 
 
 def test_the_board_is_ordered_by_the_mean_of_the_nines():
@@ -480,8 +473,8 @@ def test_the_board_is_ordered_by_the_mean_of_the_nines():
         "2", "A laptop",
     ]  # fmt: skip
     assert [row[0] for row in board.totals.rows] == ["Better", "Worse"]
-    assert colours_of([board]) == colours
-    assert chart(board, colours).panels[0].colours == [len(ALGORITHMS), 0]
+    assert colours_of({"PPO", "Foreign"}) == colours
+    assert chart_of_entries(board, colours).panels[0].colours == [len(ALGORITHMS), 0]
     assert board.games.rows[1][:2] == ["Greed", "Worse"]
     assert board.games.rows[0][-1] == "10.0 wins"
     for table in (board.totals, board.games):
@@ -526,7 +519,7 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monke
     again = submit(Path("packed"), SAID, Path("again"), 1)
     for path in Path("again").glob("*.npz"):
         assert exactdice.verify(path).value == exactdice.verify(folder / path.name).value
-    assert again.entry.card.seconds == card.seconds
+    assert again.card.seconds == card.seconds
     Path("packed/certificates.zip").unlink()
     with pytest.raises(InputError, match=r"zip/.*-0\.npz must be a file that can be read, got: No"):
         submit(Path("packed"), SAID, Path("third"), 1)
@@ -535,21 +528,12 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monke
     assert "folder must not exist, got entries/tiny-our-tables" in capsys.readouterr().err
 
 
-def without_score(place):
-    (place / "Greed-1" / "score.json").unlink()
-
-
-def changed(name, replaced=(), **options):
-    """Change the configuration of a run, and texts in its hyperparameters."""
+def changed(name, **options):
+    """Change the configuration of a run."""
 
     def change(place):
         path = place / name / "config.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | options))
-        path = place / name / "hyperparameters.yml"
-        text = path.read_text()
-        for old, new in replaced:
-            text = text.replace(old, new)
-        path.write_text(text)
 
     return change
 
@@ -557,11 +541,7 @@ def changed(name, replaced=(), **options):
 #: What is changed in the runs, and what is said of it, by name.
 RUNS = {
     "unfinished": (
-        without_score,
-        "every game must have the seeds of the others, missing: Greed-1$",
-    ),
-    "missing": (
-        lambda place: shutil.rmtree(place / "Greed-1"),
+        lambda place: (place / "Greed-1" / "score.json").unlink(),
         "every game must have the seeds of the others, missing: Greed-1$",
     ),
     "few seeds": (
@@ -570,29 +550,21 @@ RUNS = {
     ),
     "other track": (
         changed("Greed-1", track="exactdice-10k"),
-        "runs must be of one track .*, got .* in .*",
+        "folder must hold runs of one track, got exactdice-10k, tiny in",
     ),
-    "no track": (changed("Greed-1", track=None), "of one track .*, got none in .*Greed-1"),
-    "other reward": (
-        changed("Greed-1", [("reward: outcome", "reward: regret")], track=None, reward="regret"),
-        "runs must have the reward outcome, got regret in .*Greed-1",
+    "no track": (
+        lambda place: [
+            changed(f"{game}-{seed}", track=None)(place) for game in TINY.games for seed in range(2)
+        ],
+        "runs must be of one track .*, got Greed of no track in Greed-0$",
     ),
     "other size": (
         changed("Greed-1", env={"max_score": 6}),
-        "with their default keywords, got Greed, max_score 6, .* in Greed-1",
-    ),
-    "other game": (
-        changed(
-            "Greed-1",
-            [("Greed", "ShutTheBox"), ("max_score: 5", "tiles: 4")],
-            game="ShutTheBox",
-            env={},
-        ),
-        "runs must be of the games Greed, FourTwoOne, .* got ShutTheBox, .* in Greed-1",
+        "with their default keywords, got Greed, max_score 6, .* of tiny in Greed-1$",
     ),
     "seed twice": (
         changed("Greed-1", seed=0),
-        "runs must be of different seeds, got .*Greed-0.* and Greed-1",
+        "runs of Q-learning in Greed must have different seeds, got seed 0 in Greed-0 and Greed-1",
     ),
     "several algorithms": (
         lambda place: (
@@ -650,11 +622,11 @@ def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypat
     claims = {**SAID, "title": "A loop in one file", **FOREIGN}
     folder = tmp_path / "entries" / "loop"
     found = submit(place, claims, folder, 1)
-    assert found.entry.folder == folder
-    assert found.entry.card.algorithm == "DQN (CleanRL)"
+    assert found.folder == folder
+    assert found.card.algorithm == "DQN (CleanRL)"
     for cell, figures_of_cell in figures.items():
         assert found.figures[cell].value == pytest.approx(figures_of_cell["value"], abs=1e-12)
-    assert [held.entry.name for held in admit(folder.parent, 1).verified] == ["loop"]
+    assert [held.name for held in admit(folder.parent, 1).verified] == ["loop"]
 
 
 @pytest.mark.parametrize("field", FOREIGN)
@@ -675,7 +647,10 @@ def test_certificates_have_the_names_of_cells(tmp_path):
         submit(tmp_path, claims, tmp_path / "entry", 1)
 
 
-def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(tmp_path):
+def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(admission, "make_task", make_task)
     path = tmp_path / "Greed-0.npz"
     content = certificate(exactdice.score("if_else", make_task("Greed")))
     with np.load(io.BytesIO(content)) as file:
@@ -683,7 +658,7 @@ def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(
     del claims["keywords"]["tie"]
     text = json.dumps(claims)
     np.savez(path, policy=policy, claims=text, sha256=digest_of(policy, text))
-    assert isinstance(answer_of(Job(path, "Greed", keywords_of(make_task("Greed")))), Figures)
+    assert isinstance(answer_of(path, "Greed"), Figures)
 
 
 def test_tracks_of_self_play_take_no_entries():

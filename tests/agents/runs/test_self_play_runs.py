@@ -17,8 +17,7 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score_self_play
-from exactdice.look.board import to_page
-from exactdice.look.tracks import curves
+from exactdice.look.boards import to_page, track_curves
 from finished_runs import run as finished_run
 from rich.console import Console
 
@@ -166,7 +165,7 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     assert len(games.rows) == 4
     assert {len(row) for row in games.rows} == {len(games.header)}
     assert games.rows[0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
-    panels = curves(found).panels
+    panels = track_curves(found).panels
     assert {panel.x_label for panel in panels} == {"moves of both seats"}
     assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
     for panel in panels:

@@ -2,8 +2,7 @@
 
 import pytest
 import spawned
-from exactdice.agents.entries import checking
-from exactdice.agents.entries.checking import Job, keywords_of
+from exactdice.agents.entries import admission
 from exactdice.baselines import certificate, make_task
 
 import exactdice
@@ -19,24 +18,23 @@ def paths(tmp_path):
     return files
 
 
-def test_jobs_are_answered_in_their_order(paths):
-    keywords = keywords_of(make_task("FourTwoOne"))
-    bad, *good = checking.check_all([Job(path, "FourTwoOne", keywords) for path in paths[::-1]], 2)
-    assert bad.startswith("FourTwoOne-2.npz must be a whole policy certificate")
-    assert [found.value for found in good] == [
-        exactdice.verify(path).value for path in paths[1::-1]
-    ]
+def test_every_certificate_is_answered(paths):
+    found = admission.check_all(dict.fromkeys(paths, "FourTwoOne"), 2)
+    assert found.pop(paths[-1]).startswith("FourTwoOne-2.npz must be a whole policy certificate")
+    assert {path: each.value for path, each in found.items()} == {
+        path: exactdice.verify(path).value for path in paths[:2]
+    }
 
 
 def test_a_process_that_ends_or_takes_too_long_refuses_its_certificate(paths, monkeypatch):
-    job = Job(paths[0], "FourTwoOne", {})
-    monkeypatch.setattr(checking, "answer_of", spawned.ends)
-    assert checking.check_all([job], 1) == [
+    job = {paths[0]: "FourTwoOne"}
+    monkeypatch.setattr(admission, "answer_of", spawned.ends)
+    assert list(admission.check_all(job, 1).values()) == [
         "FourTwoOne-0.npz must be verified, but the process that tried ended, perhaps for lack of "
         "memory"
     ]
-    monkeypatch.setattr(checking, "answer_of", spawned.sleeps)
-    monkeypatch.setattr(checking, "SECONDS", 0.1)
-    assert checking.check_all([job], 1) == [
+    monkeypatch.setattr(admission, "answer_of", spawned.sleeps)
+    monkeypatch.setattr(admission, "SECONDS", 0.1)
+    assert list(admission.check_all(job, 1).values()) == [
         "FourTwoOne-0.npz must be verified in 0 seconds, got no result"
     ]

@@ -10,9 +10,8 @@ from exactdice.agents.board.results import read_results
 from exactdice.agents.board.tables import Part
 from exactdice.agents.tracks import TRACKS
 from exactdice.core import Table
-from exactdice.look.board import to_page
+from exactdice.look.boards import to_page, track_curves
 from exactdice.look.runs import curves
-from exactdice.look.tracks import curves as track_curves
 from finished_runs import run
 
 RUNS = Path(__file__).parents[2] / "benchmarks" / "leaderboard"
