@@ -8,8 +8,6 @@ import pytest
 from exactdice.core.moves import transitions
 from exactdice.games import FourTwoOne, present
 from exactdice.games.four_two_one.game import hierarchy, tokens
-from hypothesis import given
-from hypothesis import strategies as st
 
 GAME = FourTwoOne()
 
@@ -123,49 +121,6 @@ def test_a_utility_may_be_a_function_or_a_table():
     move = late.exact_advance(*(np.array([entry]) for entry in (0, last, stop, 0)))
     assert move.payoffs.tolist() == [[Fraction(10, 3)]]
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
-
-
-@given(st.integers(1, 3), st.integers(2, 4), st.integers(1, 3), st.booleans())
-def test_live_dice_are_those_not_accumulated(dice, faces, casts, imposed):
-    game = FourTwoOne(dice, faces, casts, "sum", duration=casts if imposed else None)
-    rows = game.observe(np.arange(game.num_states), 0)
-    held, cast, made = rows[:, : dice - 1], rows[:, dice - 1 : -1], rows[:, -1]
-    assert ((held > 0).sum(axis=1) + (cast > 0).sum(axis=1) == dice).all()
-    mask = game.mask(np.arange(game.num_states))
-    assert (mask[made == casts].sum(axis=1) == 1).all()
-    stops = np.array([len(subset) for subset in game.subsets]) == (cast > 0).sum(axis=1)[:, None]
-    early = (mask & stops).any(axis=1) & (made < casts)
-    assert not early.any() if imposed else early[made < casts].all()
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"dice": 0}, "dice must be at least 1, got 0"),
-        ({"faces": 1}, "faces must be at least 2, got 1"),
-        ({"casts": 0}, "casts must be at least 1, got 0"),
-        ({"duration": 4}, "duration must be at most casts = 3, got 4"),
-        ({"duration": 0}, "duration must be at least 1, got 0"),
-        ({"tie": "won"}, "tie must be one of 'half', 'lost', got 'won'"),
-        ({"dice": 2}, "utility 'transfer' needs dice = 3, got 2"),
-        ({"dice": 2, "utility": "set"}, "utility 'set' needs dice = 3, .* got 2"),
-        ({"utility": "set", "duration": 2}, "duration must be None in a set, got 2"),
-        ({"utility": "goal:127"}, "goal must be 3 digits from 1 to 6, got '127'"),
-        ({"utility": "goal:12"}, "goal must be 3 digits from 1 to 6, got '12'"),
-        ({"utility": "goal:"}, "utility must be 'transfer', .* got 'goal:'"),
-        ({"utility": "goal:123,124"}, "utility must be 'transfer', .* got 'goal:123,124'"),
-        ({"utility": "win"}, "utility must be 'transfer', .* got 'win'"),
-        ({"utility": np.ones((2, 2))}, r"table of shape \(56, 3\) .*, got \(2, 2\)"),
-        (
-            {"utility": lambda result, casts: float("nan")},
-            "utility must be finite numbers, got nan",
-        ),
-        ({"utility": lambda result, casts: "high"}, "utility must be finite numbers, got 'high'"),
-    ],
-)
-def test_bad_sizes_are_named(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        FourTwoOne(**keywords)
 
 
 @pytest.mark.parametrize(

@@ -190,22 +190,6 @@ def test_sampling_survives_the_largest_uniform_number():
     assert (draw(game, zeros, dice, Top()) == outcomes).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"max_score": 0}, "max_score must be at least 1, got 0"),
-        ({"max_score": 10.0}, r"max_score must be an integer, got 10\.0"),
-        ({"sides": 0}, "sides must be at least 1, got 0"),
-        ({"sides": True}, "sides must be an integer, got True"),
-        ({"max_dice": -1}, "max_dice must be at least 0, got -1"),
-        ({"tie": "won"}, "tie must be one of 'half', 'lost', 'stopper', 'chaser', got 'won'"),
-    ],
-)
-def test_bad_arguments_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Greed(**arguments)
-
-
 def test_positions_and_moves_read_as_sentences():
     game = Greed()
     assert present(game).describe(np.array([57, 63, 0])) == "57 points to 63"

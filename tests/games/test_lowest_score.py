@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from exactdice.core.moves import transitions
 from exactdice.games import LowestScore, present
-from hypothesis import given
-from hypothesis import strategies as st
 
 GAME = LowestScore()
 NONE = GAME.max_score + 1
@@ -81,41 +79,6 @@ def test_scores_are_paid_at_the_end_of_each_turn():
     move = advance(game, 1, (7, 2, 0, 0, 0, 0, 4, 2), 0)
     assert move.over[0].tolist() == [False, True, False, False]
     assert move.payoffs[0].tolist() == [0, -9, 0, 0]
-
-
-@given(
-    st.integers(1, 3), st.integers(2, 4), st.integers(1, 3),
-    st.sampled_from(["win", "share", "score"]), st.data(),
-)  # fmt: skip
-def test_states_are_what_the_rules_allow(dice, faces, players, objective, data):
-    zero_face = data.draw(st.integers(1, faces))
-    game = LowestScore(dice, faces, zero_face, players, objective)
-    rows = game.observe(np.arange(game.num_states), 0)
-    rolled = rows[:, 1 : dice + 1]
-    kept = dice - (rolled > 0).sum(axis=1)
-    assert (rows[:, 0] <= kept * max(game.worth)).all()
-    worth = np.array([0, *game.worth])[rolled] + 100 * (rolled == 0)
-    assert (np.diff(worth, axis=1) >= 0).all()  # in order of worth, no dice last
-    assert (game.mask(np.arange(len(rows))).sum(axis=1) == dice - kept).all()
-    first = rows[:, -1] == players - 1
-    assert ((rows[:, dice + 1] == game.max_score + 1) == first).all()
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"dice": 0}, "dice must be at least 1, got 0"),
-        ({"faces": 1}, "faces must be at least 2, got 1"),
-        ({"zero_face": 0}, "zero_face must be at least 1, got 0"),
-        ({"zero_face": 7}, "zero_face must be at most faces = 6, got 7"),
-        ({"players": 0}, "players must be at least 1, got 0"),
-        ({"players": 2.5}, "players must be an integer, got 2.5"),
-        ({"objective": "lose"}, "objective must be one of 'win', 'share', 'score', got 'lose'"),
-    ],
-)
-def test_bad_sizes_are_named(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        LowestScore(**keywords)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.baselines import Task, expected_payoffs
-from exactdice.games import InputError, LowestScoreMatch, present
+from exactdice.games import LowestScoreMatch, present
 from exactdice.sources.lowest_score.policies import beat_chance_of_roll
 
 import exactdice
@@ -96,21 +96,6 @@ def test_positions_and_moves_read_as_sentences():
     assert present(two).describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
         "1 round won to 2, 0 so far, rolled 1 1 2 5 6, nothing to beat yet, one player to come"
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"players": 1}, "players must be at least 2, got 1"),
-        ({"wins": 0}, "wins must be at least 1, got 0"),
-        ({"starter": "loser"}, "starter must be one of 'winner', 'next', 'same', got 'loser'"),
-        ({"tie": "replay"}, "tie must be one of 'first', 'last', got 'replay'"),
-        ({"zero_face": 7}, "zero_face must be at most faces = 6, got 7"),
-    ],
-)
-def test_bad_arguments_are_refused_by_name(arguments, message):
-    with pytest.raises(InputError, match=f"^{message}"):
-        LowestScoreMatch(**arguments)
 
 
 def test_the_title_counts_the_rounds():

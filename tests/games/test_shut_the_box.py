@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from exactdice.core.moves import transitions
 from exactdice.games import ShutTheBox, present
-from hypothesis import given
-from hypothesis import strategies as st
 
 GAME = ShutTheBox()
 NONE = GAME.max_score + 1
@@ -86,41 +84,6 @@ def test_a_player_alone(objective, left, shut):
     assert game.num_players == 1
     assert after(game, 0, (1, 2, 9), 8, ())[1].payoffs.tolist() == [[left]]
     assert after(game, 0, (1, 2), 3, (1, 2))[1].payoffs.tolist() == [[shut]]
-
-
-@given(
-    st.integers(1, 6), st.integers(1, 3), st.integers(2, 6), st.integers(0, 8), st.booleans()
-)  # fmt: skip
-def test_masks_match_the_rules(tiles, dice, sides, one_die, shut_wins):
-    game = ShutTheBox(tiles, dice, sides, f"sum<={one_die}", shut_wins)
-    states = np.arange(game.num_states)
-    chosen = np.array([[int(t in s) for t in range(1, tiles + 1)] for s in game.sets])
-    rows = game.observe(states, 0)
-    is_open, roll = rows[:, None, :tiles], rows[:, None, tiles]
-    fits = (chosen <= is_open).all(axis=2) & (chosen @ np.arange(1, tiles + 1) == roll)
-    fits[:, 0] = ~fits[:, 1:].any(axis=1)
-    assert (game.mask(states) == fits).all()
-    open_sum = is_open[:, 0] @ np.arange(1, tiles + 1)
-    most = np.where(open_sum <= one_die, 1, dice) * sides
-    assert (roll[:, 0] <= most).all()
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"tiles": 0}, "tiles must be at least 1, got 0"),
-        ({"tiles": 13}, "tiles must be at most 12, got 13"),
-        ({"dice": 0}, "dice must be at least 1, got 0"),
-        ({"sides": 1}, "sides must be at least 2, got 1"),
-        ({"one_die": "always"}, r"one_die must be 'never', or 'sum<=' and a number, got 'always'"),
-        ({"one_die": 6}, r"one_die must be 'never', or 'sum<=' and a number, got 6"),
-        ({"shut_wins": 1}, "shut_wins must be True or False, got 1"),
-        ({"objective": "tie"}, "objective must be one of 'win', 'sum', 'shut', got 'tie'"),
-    ],
-)
-def test_bad_sizes_are_named(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        ShutTheBox(**keywords)
 
 
 def test_positions_and_moves_read_as_sentences():

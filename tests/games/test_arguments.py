@@ -1,0 +1,83 @@
+"""Arguments that no game of the package takes are refused by name."""
+
+import numpy as np
+import pytest
+from exactdice.games import (
+    FourTwoOne,
+    FourTwoOneMatch,
+    Greed,
+    InputError,
+    LowestScore,
+    LowestScoreMatch,
+    ShutTheBox,
+    Yahtzee,
+)
+
+WRONG = [
+    (Greed, {"max_score": 0}, "max_score must be at least 1, got 0"),
+    (Greed, {"max_score": 10.0}, r"max_score must be an integer, got 10\.0"),
+    (Greed, {"sides": 0}, "sides must be at least 1, got 0"),
+    (Greed, {"sides": True}, "sides must be an integer, got True"),
+    (Greed, {"max_dice": -1}, "max_dice must be at least 0, got -1"),
+    (Greed, {"tie": "won"}, "tie must be one of 'half', 'lost', 'stopper', 'chaser', got 'won'"),
+    (LowestScore, {"dice": 0}, "dice must be at least 1, got 0"),
+    (LowestScore, {"faces": 1}, "faces must be at least 2, got 1"),
+    (LowestScore, {"zero_face": 0}, "zero_face must be at least 1, got 0"),
+    (LowestScore, {"zero_face": 7}, "zero_face must be at most faces = 6, got 7"),
+    (LowestScore, {"players": 0}, "players must be at least 1, got 0"),
+    (LowestScore, {"players": 2.5}, "players must be an integer, got 2.5"),
+    (LowestScore, {"objective": "lose"}, "objective must be one of 'win', .*, got 'lose'"),
+    (LowestScoreMatch, {"players": 1}, "players must be at least 2, got 1"),
+    (LowestScoreMatch, {"wins": 0}, "wins must be at least 1, got 0"),
+    (LowestScoreMatch, {"starter": "loser"}, "starter must be one of 'winner', .*, got 'loser'"),
+    (LowestScoreMatch, {"tie": "replay"}, "tie must be one of 'first', 'last', got 'replay'"),
+    (LowestScoreMatch, {"zero_face": 7}, "zero_face must be at most faces = 6, got 7"),
+    (ShutTheBox, {"tiles": 0}, "tiles must be at least 1, got 0"),
+    (ShutTheBox, {"tiles": 13}, "tiles must be at most 12, got 13"),
+    (ShutTheBox, {"dice": 0}, "dice must be at least 1, got 0"),
+    (ShutTheBox, {"sides": 1}, "sides must be at least 2, got 1"),
+    (ShutTheBox, {"one_die": "always"}, "one_die must be 'never', or 'sum<=' .*, got 'always'"),
+    (ShutTheBox, {"one_die": 6}, r"one_die must be 'never', or 'sum<=' and a number, got 6"),
+    (ShutTheBox, {"shut_wins": 1}, "shut_wins must be True or False, got 1"),
+    (ShutTheBox, {"objective": "tie"}, "objective must be one of 'win', 'sum', 'shut', got 'tie'"),
+    (FourTwoOne, {"dice": 0}, "dice must be at least 1, got 0"),
+    (FourTwoOne, {"faces": 1}, "faces must be at least 2, got 1"),
+    (FourTwoOne, {"casts": 0}, "casts must be at least 1, got 0"),
+    (FourTwoOne, {"duration": 4}, "duration must be at most casts = 3, got 4"),
+    (FourTwoOne, {"duration": 0}, "duration must be at least 1, got 0"),
+    (FourTwoOne, {"tie": "won"}, "tie must be one of 'half', 'lost', got 'won'"),
+    (FourTwoOne, {"dice": 2}, "utility 'transfer' needs dice = 3, got 2"),
+    (FourTwoOne, {"dice": 2, "utility": "set"}, "utility 'set' needs dice = 3, .* got 2"),
+    (FourTwoOne, {"utility": "set", "duration": 2}, "duration must be None in a set, got 2"),
+    (FourTwoOne, {"utility": "goal:127"}, "goal must be 3 digits from 1 to 6, got '127'"),
+    (FourTwoOne, {"utility": "goal:12"}, "goal must be 3 digits from 1 to 6, got '12'"),
+    (FourTwoOne, {"utility": "goal:"}, "utility must be 'transfer', .* got 'goal:'"),
+    (FourTwoOne, {"utility": "goal:123,124"}, "utility must be 'transfer', .* got 'goal:123,124'"),
+    (FourTwoOne, {"utility": "win"}, "utility must be 'transfer', .* got 'win'"),
+    (FourTwoOne, {"utility": np.ones((2, 2))}, r"table of shape \(56, 3\) .*, got \(2, 2\)"),
+    (FourTwoOne, {"utility": lambda *_: float("nan")}, "utility must be finite numbers, got nan"),
+    (FourTwoOne, {"utility": lambda *_: "high"}, "utility must be finite numbers, got 'high'"),
+    (FourTwoOneMatch, {"tokens": 0}, "tokens must be at least 1, got 0"),
+    (FourTwoOneMatch, {"tokens": 2.5}, "tokens must be an integer, got 2.5"),
+    (FourTwoOneMatch, {"starter": "both"}, "starter must be one of 'loser', .*, got 'both'"),
+    (FourTwoOneMatch, {"tie": "half"}, "tie must be one of 'last', 'replay', got 'half'"),
+    (FourTwoOneMatch, {"charge_casts": 0}, "charge_casts must be at least 1, got 0"),
+    (FourTwoOneMatch, {"discharge_casts": -1}, "discharge_casts must be at least 1, got -1"),
+    (FourTwoOneMatch, {"short_pot": "borrow"}, "short_pot must be one of .*, got 'borrow'"),
+    (FourTwoOneMatch, {"four_two_one": 0}, "four_two_one must be at least 1, got 0"),
+    (FourTwoOneMatch, {"faces": 1}, "faces must be at least 2, got 1"),
+    (FourTwoOneMatch, {"tokens": 10**9}, "tokens must be lower"),
+    (Yahtzee, {"joker": "never"}, "joker must be one of 'forced', 'free', got 'never'"),
+    (Yahtzee, {"bonus": -1}, "bonus must be at least 0, got -1"),
+    (Yahtzee, {"bonus": 10**7}, "bonus must be at most 1000000, got 10,000,000"),
+    (Yahtzee, {"boxes": "ones,ones"}, "boxes must be named once, got 'ones' again"),
+    (Yahtzee, {"boxes": "sevens"}, "boxes must be 'all', or names with commas .*, got 'sevens'"),
+    (Yahtzee, {"boxes": ""}, "boxes must be 'all', or names with commas .*, got ''"),
+    (Yahtzee, {"boxes": 3}, "boxes must be 'all', or names with commas .*, got 3"),
+]
+
+
+@pytest.mark.parametrize(("kind", "keywords", "message"), WRONG)
+def test_a_wrong_argument_is_named(kind, keywords, message):
+    with pytest.raises(InputError, match=message):
+        kind(**keywords)
