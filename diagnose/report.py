@@ -180,7 +180,7 @@ class Report:
         self,
         check: str,
         wrong: BoolArray,
-        example: Callable[..., str],
+        example: str | Callable[..., str],
         mistakes: Iterable[Mistake] = (),
         of: int | None = None,
     ) -> bool:
@@ -189,7 +189,7 @@ class Report:
         Args:
             check: the name of the check.
             wrong: which entries are wrong.
-            example: describes a wrong entry, given its place in ``wrong``.
+            example: describes what is wrong; a function gets the place of the first wrong entry.
             mistakes: known mistakes that explain all wrong entries; asked for if there are any.
             of: number of checked entries; all entries by default.
 
@@ -201,9 +201,8 @@ class Report:
             self.held[check] = of
             return True
         found = next(iter(mistakes), None)
-        words = f"{example(*np.argwhere(wrong)[0].tolist())}."
-        if found:
-            words += f" {found.cure[:1].upper()}{found.cure[1:]}."
+        told = example if isinstance(example, str) else example(*np.argwhere(wrong)[0].tolist())
+        words = f"{told}. {found.cure[:1].upper()}{found.cure[1:]}." if found else f"{told}."
         name, count = found.name if found else None, int(wrong.sum())
         self.findings.append(Finding(check, name, count, of, words))
         return False

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines.policies.tables import as_numbers
-from ...core import FloatArray, InputError
+from ...core import FloatArray, InputError, SizeError
 from ...core.errors import needing
 from ...core.presentation import present
 from ...core.sizes import check_memory
@@ -26,12 +26,12 @@ from ..records import PolicyUpdate, Record, Rollout, Targets, Transitions, Value
 from ..report import Report
 from ..view import AgentView
 from .chance import check_chance, player_of
-from .estimates import check_rollout, check_targets
+from .estimates import check_estimates, check_log_probs, check_targets, check_values
 from .mistakes import explained, reward_mistakes
 from .steps import Payment, Steps
 
-#: Fields that are one number; all others are arrays.
-SINGLE = {"gamma": float, "gae_lambda": float, "double": bool}
+#: Fields that are one number, and fields that are functions; all others are arrays.
+SINGLE, NETWORKS = {"gamma", "gae_lambda", "double"}, {"network", "online"}
 
 
 def audit(
@@ -74,7 +74,9 @@ def audit(
     payoffs = _check_rewards(report, right, view.mode)
     check_chance(report, right, None if policy is None else player_of(policy, env), payoffs)
     if isinstance(record, Rollout):
-        check_rollout(report, record, steps, right, policy, critic, env)
+        check_log_probs(report, record, right, policy, env)
+        check_values(report, record, critic)
+        check_estimates(report, record, steps)
     if isinstance(record, Targets):
         check_targets(report, record, steps)
     return report
@@ -159,12 +161,9 @@ def audit_file(env: Any, path: Path | str) -> Report:
     """
     record = read_record(path)
     report = audit(env, record)
-    report.unchecked["policy"] = "a file holds no policy"
-    if isinstance(record, Rollout):
-        if record.log_probs is not None:
-            report.unchecked["log_probs"] = "a file holds no policy"
-        if record.values is not None:
-            report.unchecked["values"] = "a file holds no critic"
+    for check, missing in (("policy", "policy"), ("log_probs", "policy"), ("values", "critic")):
+        if check == "policy" or getattr(record, check, None) is not None:
+            report.unchecked[check] = f"a file holds no {missing}"
     return report
 
 
@@ -176,83 +175,59 @@ def read_record(path: Path | str) -> Record:
             that is no field of the record.
         SizeError: if the arrays take more memory than the limit.
     """
-    path = Path(path)
-    given = _arrays(path)
+    given, shown = _arrays(path), printable(str(path))
     if "targets" in given:
         kind: type[Record] = Targets
     else:
         kind = Transitions if "next_observations" in given else Rollout
-    own, inner = _fields(kind), _fields(Transitions) if kind is Targets else {}
-    known = {**inner, **own}
-    known.pop("transitions", None)
-    missing = [name for name, required in known.items() if required and name not in given]
-    unknown = [name for name in given if name not in known]
+    inner = [field.name for field in fields(Transitions)] if kind is Targets else []
+    own = [field for field in fields(kind) if field.name != "transitions"]
+    required = inner + [field.name for field in own if field.default is MISSING]
+    optional = [field.name for field in own if field.default is not MISSING]
+    missing = [name for name in required if name not in given]
+    unknown = [printable(name) for name in given if name not in required + optional]
     if missing or unknown:
-        optional = [name for name, required in known.items() if not required]
         may = f" and may hold {', '.join(optional)}" if optional else ""
         told = [f"no {', '.join(missing)}"] if missing else []
-        told += [f"the unknown {', '.join(map(printable, unknown))}"] if unknown else []
+        told += [f"the unknown {', '.join(unknown)}"] if unknown else []
         raise InputError(
-            f"{_shown(path)} must hold the arrays "
-            f"{', '.join(name for name, required in known.items() if required)}{may}, as "
-            f"{kind.__name__} has them, got {' and '.join(told)}"
+            f"{shown} must hold the arrays {', '.join(required)}{may}, as {kind.__name__} has "
+            f"them, got {' and '.join(told)}"
         )
-    if kind is not Targets:
-        return kind(**given)
-    transitions = Transitions(**{name: given.pop(name) for name in inner})
-    for name in ("network", "online"):
-        if name in given:
-            given[name] = _constant(given[name])
-    return Targets(transitions, **given)
+    for name in SINGLE & given.keys():
+        number = as_numbers(given[name], name)
+        if number.size != 1:
+            raise InputError(f"{name} must be one number, got {number.size}")
+        given[name] = number.item()
+    for name in NETWORKS & given.keys():
+        given[name] = partial(_recorded, given[name])
+    if kind is Targets:
+        given["transitions"] = Transitions(**{name: given.pop(name) for name in inner})
+    return kind(**given)
 
 
-def _fields(kind: type[Record]) -> dict[str, bool]:
-    """List the fields of a record, and whether each is required."""
-    return {field.name: field.default is MISSING for field in fields(kind)}
+def _recorded(values: npt.NDArray[Any], _: Any) -> npt.NDArray[Any]:
+    """Return the recorded values of a network."""
+    return values
 
 
-def _constant(values: npt.NDArray[Any]) -> Any:
-    """Make a network of its recorded values."""
-    return lambda _observations: values
-
-
-def _arrays(path: Path) -> dict[str, Any]:
-    """Read all arrays of a file, and the fields that are single numbers."""
+def _arrays(path: Path | str) -> dict[str, Any]:
+    """Read all arrays of a file."""
+    given, shown, name = {}, printable(str(path)), ""
     try:
-        if not zipfile.is_zipfile(path):
-            path.open("rb").close()  # which tells why it cannot be read
-            raise InputError(f"{_shown(path)} must be an .npz file, as numpy.savez writes it")
         with zipfile.ZipFile(path) as archive:
             check_memory("bytes of the file", sum(i.file_size for i in archive.infolist()), 1.0)
         with np.load(path, allow_pickle=False) as file:
-            return {name: _read(path, file, name) for name in file.files}
-    except InputError:
+            for name in file.files:
+                given[name] = file[name]
+    except SizeError:
         raise
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(f"{_shown(path)} must be a file that can be read: {reason}") from None
+        raise InputError(f"{shown} must be a file that can be read: {reason}") from None
     except Exception as error:  # zipfile, zlib and numpy raise nearly anything of damaged bytes
-        reason = printable(str(error) or type(error).__name__)
-        raise InputError(f"{_shown(path)} must be a whole .npz file: {reason}") from None
-
-
-def _read(path: Path, file: Any, name: str) -> Any:
-    """Read one array."""
-    try:
-        array = file[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
+        reason = printable(f"{name}: {error}" if name else str(error) or type(error).__name__)
         raise InputError(
-            f"{_shown(path)} must hold arrays of numbers, got pickled objects as {printable(name)}"
+            f"{shown} must be a whole .npz file of arrays of numbers, got {reason}"
         ) from None
-    if name not in SINGLE:
-        return array
-    number = as_numbers(array, name)
-    if number.size != 1:
-        raise InputError(f"{name} must be one number, got {number.size}")
-    return SINGLE[name](number.item())
-
-
-def _shown(path: Path) -> str:
-    return printable(str(path))
+    return given

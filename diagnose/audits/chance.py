@@ -44,23 +44,14 @@ RATES = [sign * rate for rate in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0) for sign in (1
 
 
 class Deviation(NamedTuple):
-    """The deviation of a number of each step from its expectation under the law.
-
-    Attributes:
-        check: the name of the check.
-        words: what the number is.
-        steps: number of steps that have the number.
-        mean: mean of the recorded numbers, in [0, 1].
-        expected: mean of the expected numbers.
-        evidence: the largest log M.
-    """
+    """The deviation of a number of each step from its expectation under the law."""
 
     check: str
-    words: str
-    steps: int
-    mean: float
-    expected: float
-    evidence: float
+    words: str  # what the number is
+    steps: int  # number of steps that have the number
+    mean: float  # of the recorded numbers, in [0, 1]
+    expected: float  # mean of the expected numbers
+    evidence: float  # the largest log M
 
 
 def check_chance(
@@ -80,19 +71,15 @@ def check_chance(
     for check in dict.fromkeys(deviation.check for deviation in found):
         mine = [deviation for deviation in found if deviation.check == check]
         worst = max(mine, key=lambda deviation: deviation.evidence)
+        tens = (worst.evidence - np.log(looks)) / np.log(10)
+        words = (
+            f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
+            f"must be about {worst.expected:.4f}: chance gives fewer than one such record in "
+            f"10^{tens:.0f}"
+        )
         drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
         wrong = np.full(worst.steps, worst.evidence >= least)
-        example = partial(_example, worst, looks)
-        report.add(check, wrong, example, chain(_copied_lanes(steps), drawn))
-
-
-def _example(worst: Deviation, looks: int, _: int) -> str:
-    tens = (worst.evidence - np.log(looks)) / np.log(10)
-    return (
-        f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
-        f"must be about {worst.expected:.4f}: chance gives fewer than one such record in "
-        f"10^{tens:.0f}"
-    )
+        report.add(check, wrong, words, chain(_copied_lanes(steps), drawn))
 
 
 def deviations(
@@ -164,7 +151,7 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
 
 def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how often each action was taken with the probabilities of the policy."""
-    states, actions = _legal_moves(steps)
+    states, actions = steps.states[steps.legal], steps.actions[steps.legal]
     distinct, where = np.unique(states, return_inverse=True)
     probabilities = policy.probabilities(distinct)
     for action in range(probabilities.shape[1]):
@@ -172,12 +159,6 @@ def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
         logs = [np.log1p(chances * np.expm1(rate)) for rate in RATES]
         words = f"action {action}"
         yield _deviation("policy", words, (actions == action).astype(float), chances, logs)
-
-
-def _legal_moves(steps: Steps) -> tuple[IntArray, IntArray]:
-    """Return states and actions of all legal moves, each of shape (move,)."""
-    which = steps.verdicts["actions"].checked & ~steps.verdicts["actions"].wrong
-    return steps.states[which], steps.actions[which]
 
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
@@ -197,14 +178,10 @@ def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     evidence = logs.max(axis=0)
     worst = int(evidence.argmax())
     seen = task.game.observe(states[worst : worst + 1], task.seat)[0]
-    yield Deviation(
-        "visits",
-        f"the number of games that meet {present(task.game).describe(seen)}",
-        games,
-        counts[worst] / games,
-        float(chances[worst]),
-        float(evidence[worst]) - np.log(len(task.initial)),  # one of so many states
-    )
+    words = f"the number of games that meet {present(task.game).describe(seen)}"
+    of_states = float(evidence[worst]) - np.log(len(task.initial))  # one of so many states
+    mean, expected = counts[worst] / games, float(chances[worst])
+    yield Deviation("visits", words, games, mean, expected, of_states)
 
 
 def _deviation(
@@ -226,15 +203,9 @@ def threshold(count: int) -> float:
 
 @dataclass(eq=False)
 class EpsilonGreedyPolicy(Policy):
-    """The law that takes a random legal action with probability epsilon, else a policy's.
+    """The law that takes a random legal action with probability epsilon, else a policy's."""
 
-    Attributes:
-        greedy: the policy without random actions.
-        game: the game.
-        epsilon: probability of a random action.
-    """
-
-    greedy: Policy
+    greedy: Policy  # the policy without random actions
     game: Game
     epsilon: float
 
@@ -272,7 +243,7 @@ def player_of(policy: Any, env: Any) -> Policy:
 
 def draw_mistakes(steps: Steps, policy: Policy) -> Iterator[Mistake]:
     """Yield the known mistakes that reproduce how often actions were taken."""
-    states, actions = _legal_moves(steps)
+    states, actions = steps.states[steps.legal], steps.actions[steps.legal]
     explains = partial(_explains, steps)
     if isinstance(policy, EpsilonGreedyPolicy):
         fitting = Mistake("epsilon-wrong", {"epsilon": policy.fitting(states, actions)})

@@ -14,7 +14,6 @@ targets of action values are r + gamma max Q(s', a') over the legal a', and r at
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +23,7 @@ from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, reproducing
-from ..view import called, factor, numbers
+from ..view import called, factor, leading_shape, numbers
 from .steps import CLOSE, Steps
 
 #: Says which numbers agree.
@@ -48,25 +47,6 @@ def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray
     return right
 
 
-def check_rollout(
-    report: Report, rollout: Rollout, given: Steps, steps: Steps, policy: Any, critic: Any, env: Any
-) -> None:
-    """Add to a report whether the numbers of a rollout are those of the policy and the critic.
-
-    Args:
-        report: of the audit.
-        rollout: the record.
-        given: its steps.
-        steps: the corrected steps.
-        policy: the policy that drew the actions, or None.
-        critic: the critic that gave the values, or None.
-        env: the environment.
-    """
-    _check_log_probs(report, rollout, steps, policy, env)
-    _check_values(report, rollout, steps.states.shape, critic)
-    _check_estimates(report, rollout, given)
-
-
 def _compare(
     report: Report,
     check: str,
@@ -83,8 +63,8 @@ def _compare(
         check: the name of the check.
         formula: gives the numbers as they must be.
         given: the numbers that were recorded.
-        edits: known mistakes as changes of the formula, of which the first that fits is named.
-        others: further mistakes that explain the numbers.
+        edits: known mistakes as changes of the formula; the report has all names that fit.
+        others: mistakes that explain the numbers if no edit does.
         close: says which numbers agree.
     """
     ours = formula()
@@ -92,8 +72,14 @@ def _compare(
     def example(*at: int) -> str:
         return f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}"
 
-    found = reproducing(formula, edits, lambda it: bool(close(it(), given).all()))
-    report.add(check, ~close(ours, given), example, chain(found, others))
+    def search() -> Iterator[Mistake]:
+        found = list(reproducing(formula, edits, lambda it: bool(close(it(), given).all())))
+        for mistake in found[:1]:
+            names = dict.fromkeys(other.name for other in found if other.name != mistake.name)
+            yield replace(mistake, others=tuple(names))
+        yield from others
+
+    report.add(check, ~close(ours, given), example, search())
 
 
 # --------------------------------------------------------------------- log-probabilities
@@ -117,8 +103,8 @@ class LogProbs:
         return self.sign * (found if self.logarithms else np.exp(found))
 
 
-def _check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
-    """Check that recorded log-probabilities are the policy's, under the mask."""
+def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
+    """Check that recorded log-probabilities are the policy's, for right steps, under the mask."""
     if rollout.log_probs is None or policy is None:
         report.unchecked["log_probs"] = "log_probs and policy are needed"
         return
@@ -152,11 +138,12 @@ def _check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any
 # -------------------------------------------------------------------------------- values
 
 
-def _check_values(report: Report, rollout: Rollout, shape: tuple[int, ...], critic: Any) -> None:
+def check_values(report: Report, rollout: Rollout, critic: Any) -> None:
     """Check that recorded values are the critic's."""
     if rollout.values is None or critic is None:
         report.unchecked["values"] = "values and critic are needed"
         return
+    shape = leading_shape(rollout.observations, "observations", 2)
     given = numbers(rollout.values, "values", shape)
     ours = called(critic, "critic", _flat(rollout.observations), (given.size,)).reshape(shape)
     _compare(report, "values", lambda: ours, given, others=_value_mistakes(ours, given))
@@ -205,8 +192,8 @@ class Estimates:
         return estimates + self.values if self.returns else estimates
 
 
-def _check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
-    """Check advantages and returns against the recursion."""
+def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
+    """Check advantages and returns against the recursion, of steps as they were recorded."""
     for check in ("advantages", "returns"):
         if getattr(rollout, check) is None:
             continue
@@ -304,20 +291,11 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
     by = online if record.double and online is not None else target
     right = Bootstrap(rewards, ended, target, legal, by, factor(record.gamma, "gamma"))
     known = ended | (after >= 0)  # elsewhere the next state and its mask are not known
-    wanted = np.where(known, right(), given)
-
-    def example(row: int) -> str:
-        return f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}"
-
-    def search() -> Iterator[Mistake]:
-        before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
-        later = (given - rewards)[known & ~ended], (right() - rewards)[known & ~ended]
-        changes = _target_mistakes(right, online, before, *later)
-        found = list(reproducing(right, changes, lambda it: bool(agree(it(), given)[known].all())))
-        for mistake in found[:1]:
-            yield replace(mistake, others=tuple(other.name for other in found[1:]))
-
-    report.add("targets", ~agree(wanted, given), example, search())
+    before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
+    later = (given - rewards)[known & ~ended], (right() - rewards)[known & ~ended]
+    edits = _target_mistakes(right, online, before, *later)
+    close: Agreement = lambda ours, theirs: agree(ours, theirs) | ~known  # noqa: E731
+    _compare(report, "targets", right, given, edits, close=close)
 
 
 def _target_mistakes(

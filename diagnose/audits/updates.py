@@ -245,4 +245,4 @@ def _check_target(report: Report, update: ValueUpdate) -> None:
 
     words = "its parameters are not those that an update gives"
     wrong = far(update.tau if update.copied else 0.0)
-    report.add("target network", wrong, lambda _: words, search())
+    report.add("target network", wrong, words, search())

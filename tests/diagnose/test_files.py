@@ -106,7 +106,7 @@ WRONG = {
     ),
     "pickled objects": (
         lambda named: named | {"rewards": np.array([None])},
-        "must hold arrays of numbers, got pickled objects as rewards",
+        "must be a whole .npz file of arrays of numbers, got rewards: Object arrays cannot",
     ),
     "several discounts": (
         lambda named: named | {"gamma": [0.9, 1.0]},
