@@ -406,8 +406,7 @@ def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
     paid = np.empty((len(own), game.num_actions))
 
     def visit(stage: Stage, expected: Array) -> None:
-        if stage.seat == seat:
-            paid[rows[stage.states]] = with_illegal(game, stage, expected, FLOATS)
+        paid[rows[stage.states]] = with_illegal(game, stage, expected, FLOATS)
 
     visit_action_values(game, visit, sweep_back(idle).values, seat, FLOATS)
     return paid

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.core import Values
+from exactdice.baselines import Evaluation
+from exactdice.core import Values, listed
 from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentation, presents
@@ -41,15 +42,15 @@ def test_a_range_that_points_leave_together_is_named(payoff_range, got):
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "change"),
+    ("owner", "name", "change"),
     [
-        ("exactdice.core.listed", "worth_of", lambda worth, *asked: worth(*asked) + 1),
-        ("exactdice.baselines.solving.evaluation", "variance_of_sum", lambda law, *asked: 7),
+        (listed, "worth_of", lambda worth, *asked: worth(*asked) + 1),
+        (Evaluation, "_variance_of_sum", lambda law, *asked: 7),
     ],
 )
-def test_a_wrong_variance_is_named(monkeypatch, module, name, change):
-    before = getattr(sys.modules[module], name)
-    monkeypatch.setattr(sys.modules[module], name, lambda *asked: change(before, *asked))
+def test_a_wrong_variance_is_named(monkeypatch, owner, name, change):
+    before = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *asked: change(before, *asked))
     with pytest.raises(GameError, match="variance must agree with the sum over all moves"):
         check_game(Coins())
 

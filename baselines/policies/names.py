@@ -299,11 +299,10 @@ def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
     values = equilibrium(game).values[seat]
 
     def visit(stage: Stage, expected: Array) -> None:
-        if stage.seat == seat:
-            mask = legal_in(game, stage)
-            best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game))
-            legal[stage.states] = mask
-            table[stage.states] = np.where(optimal, 0.0, best[:, None] - expected)
+        mask = legal_in(game, stage)
+        best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game))
+        legal[stage.states] = mask
+        table[stage.states] = np.where(optimal, 0.0, best[:, None] - expected)
 
     visit_action_values(game, visit, values, seat, FLOATS)
     return legal, table[legal]

@@ -79,22 +79,14 @@ class Mistakes(Decisions):
 
     def costliest(self, solution: Solution, count: int | None) -> Blunders:
         """List the costliest mistakes as blunders, costliest first."""
-        game, seat = solution.task.game, solution.task.seat
-        costs = self.costs
+        game, costs = solution.task.game, self.costs
         order = np.lexsort((self.actions, self.states, -costs))[: at_most(count)]
-        rows = zip(
-            map(tuple, game.observe(self.states[order], seat).tolist()),
-            self.actions[order].tolist(),
-            solution.policy.likeliest(self.states[order]).tolist(),
-            self.values[order].tolist(),
-            self.best[order].tolist(),
-            self.occupancy[order].tolist(),
-            costs[order].tolist(),
-            strict=True,
-        )
-        return Blunders(
-            Blunder(*entry) for entry in ((*row, *_in_words(game, *row)) for row in rows)
-        )
+        states = self.states[order]
+        seen = game.observe(states, solution.task.seat)
+        actions = np.column_stack([self.actions[order], solution.policy.likeliest(states)])
+        numbers = np.column_stack([self.values, self.best, self.occupancy, costs])[order]
+        rows = zip(seen, actions.tolist(), numbers.tolist(), strict=True)
+        return Blunders(_blunder(game, *row) for row in rows)
 
 
 def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
@@ -110,16 +102,14 @@ def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
     found: list[tuple[IntArray | FloatArray, ...]] = []
 
     def visit(stage: Stage, expected: FloatArray) -> None:
-        states = stage.states
-        if stage.seat == task.seat:
-            best = solution.found.again(stage, expected)
-            values = with_illegal(game, stage, expected, FLOATS)
-            met = visits.at(stage.seat, states)
-            weights = agent.spread(states, met, FLOATS)
-            wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
-            law = agent.probabilities(states[wrong[0]])[np.arange(len(wrong[0])), wrong[1]]
-            numbers = values[wrong], best[wrong[0]], law, weights[wrong]
-            found.append((states[wrong[0]], wrong[1], *numbers))
+        best = solution.found.again(stage, expected)
+        values = with_illegal(game, stage, expected, FLOATS)
+        met = visits.at(stage.seat, stage.states)
+        weights = agent.spread(stage.states, met, FLOATS)
+        wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
+        states = stage.states[wrong[0]]
+        law = agent.probabilities(states)[np.arange(len(states)), wrong[1]]
+        found.append((states, wrong[1], values[wrong], best[wrong[0]], law, weights[wrong]))
 
     visit_action_values(game, visit, solution.found, task.seat, FLOATS)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
@@ -133,21 +123,12 @@ def _once(chance: float) -> str:
     return f"once in {round(every, 2 - len(str(int(every)))):,.0f} games"
 
 
-def _in_words(
-    game: Game,
-    observation: tuple[int, ...],
-    action: int,
-    best_action: int,
-    value: float,
-    best_value: float,
-    occupancy: float,
-    cost: float,
-) -> tuple[str, str, str, str]:
-    """Return the words for a blunder: a sentence, the position, the move and the best move."""
-    seen = np.array(observation)
+def _blunder(game: Game, seen: IntArray, actions: list[int], numbers: list[float]) -> Blunder:
+    """Make a blunder of its action and the best one, and of values, occupancy and cost."""
+    value, best_value, occupancy, cost = numbers
     words = present(game)
     position = words.describe(seen)
-    does, best = (words.describe_move(seen, chosen) for chosen in (action, best_action))
+    does, best = (words.describe_move(seen, action) for action in actions)
     met = f"in {occupancy:.2%} of games" if occupancy >= RARE else _once(occupancy)
     if game.has_cycles:
         met = f"{occupancy:.4f} times a game"
@@ -155,4 +136,16 @@ def _in_words(
         f"{position}: {does} for an expected payoff of {value:.4f}, "
         f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"
     )
-    return sentence, position, does, best
+    return Blunder(
+        tuple(seen.tolist()),
+        action=actions[0],
+        best_action=actions[1],
+        value=value,
+        best_value=best_value,
+        occupancy=occupancy,
+        cost=cost,
+        words=sentence,
+        position=position,
+        move=does,
+        best_move=best,
+    )

@@ -73,13 +73,6 @@ class Meeting(NamedTuple):
     outcomes: Mapping[float, float] | None
 
 
-class _Changes(NamedTuple):
-    """States in which two agents play differently: shape (state,), and (state, 2) of both."""
-
-    states: IntArray
-    actions: IntArray
-
-
 @dataclass(frozen=True)
 class Comparison:
     """Two agents in one task.
@@ -104,8 +97,9 @@ class Comparison:
     @cached_property
     def shares(self) -> tuple[float, float]:
         """Shares of each agent's decisions in which the other plays differently."""
+        states, _ = self._changes
         first, second = (
-            float(scored.occupancy[self._changes.states].sum()) / scored.moves
+            float(scored.occupancy[states].sum()) / scored.moves
             for scored in (self.first, self.second)
         )
         return first, second
@@ -113,8 +107,8 @@ class Comparison:
     @cached_property
     def gain_alike(self) -> float:
         """The part of ``gain`` from positions where both play alike, but come unequally often."""
-        costs = self.first.costs - self.second.costs
-        return self.gain - float(costs[self._changes.states].sum())
+        costs, (states, _) = self.first.costs - self.second.costs, self._changes
+        return self.gain - float(costs[states].sum())
 
     def differences(self, count: int | None = 10) -> list[Difference]:
         """List the positions in which the agents play differently, by the size of their gains.
@@ -125,15 +119,21 @@ class Comparison:
         Raises:
             SizeError: if the game has too many states for arrays.
         """
-        states, task = self._changes.states, self.first.task
-        costs = np.column_stack([scored.costs[states] for scored in (self.first, self.second)])
-        order = np.argsort(-np.abs(costs[:, 0] - costs[:, 1]), kind="stable")
-        order = order[: at_most(count)]
+        (states, actions), task = self._changes, self.first.task
+        costs = np.column_stack([self.first.costs[states], self.second.costs[states]])
+        order = np.argsort(-np.abs(costs[:, 0] - costs[:, 1]), kind="stable")[: at_most(count)]
         best = solve(task).policy.likeliest(states[order])
-        seen = task.game.observe(states[order], task.seat)
-        moves = np.column_stack([self._changes.actions[order], best]).tolist()
-        rows = zip(seen, moves, costs[order].tolist(), strict=True)
-        return [_in_words(task, *row) for row in rows]
+        found, words = [], present(task.game)
+        for seen, moves, cost in zip(
+            task.game.observe(states[order], task.seat),
+            np.column_stack([actions[order], best]).tolist(),
+            costs[order].tolist(),
+            strict=True,
+        ):
+            first, second, wanted = (words.describe_move(seen, move) for move in moves)
+            where, position = tuple(seen.tolist()), words.describe(seen)
+            found.append(Difference(where, position, (first, second), wanted, tuple(cost)))
+        return found
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:
@@ -167,8 +167,13 @@ class Comparison:
         return Meeting(seat, payoff, {won: paid[won] for won in sorted(paid, reverse=True)})
 
     @cached_property
-    def _changes(self) -> _Changes:
-        """Find the states that either agent meets and in which they play differently."""
+    def _changes(self) -> tuple[IntArray, IntArray]:
+        """Find the states that either agent meets and in which they play differently.
+
+        Returns:
+            The states, shape (state,), and the action of which each agent has the most more than
+            the other, shape (state, 2).
+        """
         task, scores = self.first.task, (self.first, self.second)
         require_few_states(task.game)
         met = self.first.occupancy + self.second.occupancy
@@ -180,20 +185,8 @@ class Comparison:
             more = (other - own)[changed]
             actions = np.column_stack([more.argmin(axis=1), more.argmax(axis=1)])
             found.append((states[changed], actions))
-        return _Changes(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _in_words(task: Task, seen: IntArray, actions: list[int], costs: list[float]) -> Difference:
-    """Describe a difference: the actions are those of both agents and the best one."""
-    words = present(task.game)
-    first, second, best = (words.describe_move(seen, action) for action in actions)
-    return Difference(
-        observation=tuple(seen.tolist()),
-        position=words.describe(seen),
-        moves=(first, second),
-        best_move=best,
-        costs=(costs[0], costs[1]),
-    )
+        states, actions = (np.concatenate(column) for column in zip(*found, strict=True))
+        return states, actions
 
 
 def compare(first: Any, second: Any, env: Any, *, deterministic: bool = True) -> Comparison:

@@ -45,9 +45,8 @@ from ..cache import cached
 from ..policies.kinds import UniformPolicy
 from ..solving.evaluation import Evaluation, Solution
 from ..solving.induction import visit_action_values
-from ..solving.occupancy import outcomes
+from ..solving.occupancy import outcomes, variance_of_law
 from ..solving.solver import evaluate, solve
-from ..solving.variance import variance_of_law
 from ..task import Task, as_task
 from .figure import Figure
 
@@ -191,9 +190,8 @@ def _swept(
     columns: list[tuple[Array, ...]] = []
 
     def visit(stage: Stage, expected: Array) -> None:
-        if stage.seat == task.seat:
-            seen = look(task.game, legal_in(task.game, stage), expected)
-            columns.append((stage.states, *seen))
+        seen = look(task.game, legal_in(task.game, stage), expected)
+        columns.append((stage.states, *seen))
 
     visit_action_values(task.game, visit, found.found, task.seat, FLOATS)
     return [np.concatenate(column) for column in zip(*columns, strict=True)]

@@ -36,10 +36,9 @@ from ..cache import cached
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy
 from ..policies.tables import SUM_TOLERANCE
-from ..solving.occupancy import Outcomes, outcomes, play, where_met
+from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
 from ..solving.rounding import values_error
 from ..solving.solver import evaluate, is_toured, read_agent, solve, tour_of, value_of
-from ..solving.variance import variance_of_law
 from ..task import Task, as_task
 from .blunders import Blunders, Mistakes, mistakes
 from .certificate_file import certificate

@@ -50,37 +50,45 @@ class _Axis(NamedTuple):
 
     label: str
     places: IntArray
-    names: Sequence[str] | None
+    names: Sequence[str] | None = None
 
-    def named(self, place: int) -> str:
-        return str(place) if self.names is None else self.names[place]
+    def worst(self, inside: IntArray, excess: FloatArray) -> tuple[float, int, int]:
+        """Find the interval with the largest sum of the excess of some positions.
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the values are numbers, so that an interval of them has a meaning."""
-        return self.names is None or all(name.isdecimal() for name in self.names)
+        Args:
+            inside: the positions.
+            excess: their shares of the regret minus their shares of the decisions.
 
+        Returns:
+            The sum, and the first and the last value of the interval.
+        """
+        places = self.places[inside]
+        sums = np.bincount(places, excess)
+        if self.names is not None and not all(name.isdecimal() for name in self.names):
+            place = int(sums.argmax())  # names have no order, so that there are no intervals
+            return float(sums[place]), place, place
+        before = np.concatenate([[0.0], np.cumsum(sums)])  # of the values below each
+        least = np.minimum.accumulate(before[:-1])
+        high = int((before[1:] - least).argmax())
+        low = int(before[: high + 1].argmin())
+        met = places[(places >= low) & (places <= high)]  # without values that are never met
+        if not len(met):  # all shares agree, so that no interval is worse than another
+            return 0.0, int(places.min()), int(places.max())
+        return float(before[high + 1] - before[low]), int(met.min()), int(met.max())
 
-class _Interval(NamedTuple):
-    """The values from ``low`` to ``high`` of an axis, and the excess of their regret."""
-
-    axis: _Axis
-    low: int
-    high: int
-    excess: float
-
-    def words(self, places: IntArray) -> str:
-        """Describe the interval among positions, whose values of the axis are given."""
-        label, low, high = self.axis.label, *map(self.axis.named, (self.low, self.high))
-        if not label:
-            return f"{low[:1].lower()}{low[1:]}"
-        if label.endswith("?"):
-            return f"{label[:-1]}: {'yes' if self.low else 'no'}"
-        if self.low == self.high:
-            return f"{label} {low}"
-        if self.high >= places.max():
-            return f"{label} at least {low}"
-        return f"{label} {'at most' if self.low <= places.min() else f'{low} to'} {high}"
+    def words(self, low: int, high: int, inside: IntArray) -> str:
+        """Describe an interval among some positions."""
+        first, last = (str(n) if self.names is None else self.names[n] for n in (low, high))
+        if not self.label:
+            return f"{first[:1].lower()}{first[1:]}"
+        if self.label.endswith("?"):
+            return f"{self.label[:-1]}: {'yes' if low else 'no'}"
+        if low == high:
+            return f"{self.label} {first}"
+        places = self.places[inside]
+        if high >= places.max():
+            return f"{self.label} at least {first}"
+        return f"{self.label} {'at most' if low <= places.min() else f'{first} to'} {last}"
 
 
 def worst_part(score: Score) -> Part | None:
@@ -95,60 +103,35 @@ def worst_part(score: Score) -> Part | None:
     states = np.flatnonzero(score.occupancy)
     lost, met = score.costs[states], score.occupancy[states]
     lost, met = lost / lost.sum(), met / met.sum()
-    axes = list(_axes(score.task.game, score.task.game.observe(states, score.task.seat)))
+    axes = _axes(score.task.game, score.task.game.observe(states, score.task.seat))
     inside, reached = np.arange(len(states)), 0.0
     names: list[str] = []
     limits: list[str] = []
     for _ in range(min(INTERVALS, len(axes))):
-        each = [_best(axis, axis.places[inside], (lost - met)[inside]) for axis in axes]
-        found = max(each, key=lambda interval: interval.excess)
-        if found.excess < reached + WORTH:
+        each = [axis.worst(inside, (lost - met)[inside]) for axis in axes]
+        best = max(range(len(axes)), key=lambda number: each[number][0])
+        axis, (excess, low, high) = axes[best], each[best]
+        if excess < reached + WORTH:
             break
-        places = found.axis.places[inside]
-        (limits if found.axis.label else names).append(found.words(places))
-        inside = inside[(found.low <= places) & (places <= found.high)]
-        axes = [axis for axis in axes if axis.label != found.axis.label]
-        reached = found.excess
+        (limits if axis.label else names).append(axis.words(low, high, inside))
+        places = axis.places[inside]
+        inside = inside[(low <= places) & (places <= high)]
+        axes = [other for other in axes if other.label != axis.label]
+        reached = excess
     if not names and not limits:
         return None
     words = " with ".join(filter(None, ("".join(names) or "those", " and ".join(limits))))
     return Part(words, float(lost[inside].sum()), float(met[inside].sum()))
 
 
-def _axes(game: Game, observations: IntArray) -> Iterator[_Axis]:
+def _axes(game: Game, observations: IntArray) -> list[_Axis]:
     """List the quantities of positions: those of the game's map, or what the agent observes."""
     layout = present(game).layout(observations)
     if layout is None:
-        for label, column in zip(game.observation_names, observations.T, strict=True):
-            yield _Axis(label, column, None)
-        return
-    if layout.panel is not None:
-        yield _Axis("", layout.panel, layout.panels)
-    yield _Axis(layout.x_label, layout.column, layout.columns)
-    yield _Axis(layout.y_label, layout.row, layout.rows)
-
-
-def _best(axis: _Axis, places: IntArray, excess: FloatArray) -> _Interval:
-    """Find the interval of an axis with the largest sum of the excess of its positions.
-
-    Args:
-        axis: the quantity.
-        places: its value at each position, shape (position,).
-        excess: share of the regret minus share of the decisions, shape (position,).
-    """
-    sums = np.bincount(places, excess)
-    if not axis.is_ordered:
-        place = int(sums.argmax())
-        return _Interval(axis, place, place, float(sums[place]))
-    before = np.concatenate([[0.0], np.cumsum(sums)])  # of the values below each
-    least = np.minimum.accumulate(before[:-1])
-    high = int((before[1:] - least).argmax())
-    low = int(before[: high + 1].argmin())
-    met = places[(places >= low) & (places <= high)]  # without values that are never met
-    if not len(met):  # all shares agree, so that no interval is worse than another
-        return _Interval(axis, int(places.min()), int(places.max()), 0.0)
-    most = float(before[high + 1] - before[low])
-    return _Interval(axis, int(met.min()), int(met.max()), most)
+        return list(map(_Axis, game.observation_names, observations.T))
+    axes = [_Axis("", layout.panel, layout.panels)] if layout.panel is not None else []
+    across = _Axis(layout.x_label, layout.column, layout.columns)
+    return [*axes, across, _Axis(layout.y_label, layout.row, layout.rows)]
 
 
 def pays_wins(game: Game) -> bool:

@@ -57,7 +57,7 @@ from ...core.progress import tell
 from ...core.sweeps import sweeps_of
 from ...core.types import Start
 from ..cache import cached
-from .players import Players, one_hot
+from .players import Players, no_choices, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
 #: The iteration for a longest stay stops once the t of the docstring of ``cycles`` is at most this.
@@ -83,7 +83,7 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
     if endless:
         blocks = sweeps_of(game).blocks(seat, EXACT)
         for number in endless:
-            _stay(game, blocks[number], EXACT, _no_choices(game))  # raises if it is endless
+            _stay(game, blocks[number], EXACT, no_choices(game, game.num_players))  # may raise
         if arithmetic.rounds:
             raise InputError(
                 f"{present(game).title} may come back to {blocks[endless[0]].describe_cut(0)}, "
@@ -101,19 +101,12 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
         if block.is_swept_whole:
             stays.append(0.0)
             continue
-        choices = _no_choices(game) if choices is None else choices
+        choices = no_choices(game, game.num_players) if choices is None else choices
         try:
             stays.append(_stay(game, block, FLOATS, choices))
         except GameError:  # it may end after all: floats may round a small chance to 0
             stays.append(np.inf)
     return frozen(np.array(stays))
-
-
-def _no_choices(game: Game) -> IntArray:
-    """Make an array of actions that are not chosen yet, shape (player to move, state)."""
-    small = np.min_scalar_type(-game.num_actions)
-    choices: IntArray = np.full((game.num_players, game.num_states), -1, small)
-    return choices
 
 
 def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -> float:

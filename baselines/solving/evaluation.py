@@ -1,4 +1,16 @@
-"""Results of ``solve`` and ``evaluate``: values of positions, actions and observations."""
+"""Results of ``solve`` and ``evaluate``: values of positions, actions and observations.
+
+The *variance* of what a policy is paid in a game: if moves pay at the end alone, the law of payoffs
+tells it. Where payoffs add up, states do not hold the total so far, so that its law is unknown, but
+its variance takes one more sweep backward: by the law of total variance it is the sum of the
+variances of the moves (``Block.deviations``). No term is negative, so that floats lose no digits to
+differences of large numbers.
+
+That sweep gives W(s), the mean square from s on about a centre C(s): the value of s itself or of
+the beginning of its turn. With V(s) the value of a first state s, p(s) its probability, M the mean,
+
+    variance = sum over s of p(s) [W(s) + 2 (V(s) - C(s)) (C(s) - M) + (C(s) - M)^2].
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,20 +19,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
-from ...core.positions import states_of
+from ...core.positions import legal_in, states_of
 from ...core.sizes import check_array
 from ...core.sweeps import expected_values, pays_early, sweeps_of
 from ...core.table import frame
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
-from ..task import Task, first_law, initial_law
+from ..task import Task, first_law, initial_law, policies_against
+from . import kept
+from .cycles import solve_block
 from .induction import visit_action_values
 from .observations import Reader, integers_of
-from .occupancy import outcomes
+from .occupancy import outcomes, variance_of_law
+from .players import Players
 from .rounding import gamma, largest_payoff, upwards
-from .variance import variance_of_law, variance_of_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +126,37 @@ class Evaluation:
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
         if pays_early(self.task.game, self.task.seat):
-            return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
+            return self._variance_of_sum()
         law = outcomes(self.policy, self.task, self.arithmetic).law
         assert law is not None
         return variance_of_law(law, self.arithmetic)
+
+    def _variance_of_sum(self) -> float | Fraction:
+        """Compute the variance where payoffs add up (see the docstring of the module)."""
+        task, arithmetic, values = self.task, self.arithmetic, self.found
+        start = first_law(task, arithmetic).start
+        folded = None
+        if task.game.num_players == 1 and self.policy.fold is not None:
+            folded = kept.folded_squares(task.game, self.policy.fold, values)
+        first = start.seat, start.states
+        found = self._squares(start) if folded is None else folded.at(*first)
+        means, centres = values.at(*first), values.centres(*first)
+        away = centres - arithmetic.mean(start.chances, means)
+        squares = found + 2 * (means - centres) * away + away * away
+        mean = arithmetic.mean(start.chances, squares)
+        variance: float | Fraction = max(arithmetic.number(0), mean)  # negative by rounding only
+        return variance
+
+    def _squares(self, start: Start) -> Array:
+        """Compute W of the first states, shape (state,)."""
+        task, arithmetic = self.task, self.arithmetic
+        followers = _Followers(self, start.states)
+        sweeps = sweeps_of(task.game)
+        spreads = sweeps.values(task.seat, followers.choose, arithmetic)
+        for block in reversed(sweeps.blocks(task.seat, arithmetic)):
+            gains = block.deviations(self.found, spreads)
+            solve_block(block, gains, followers, spreads, arithmetic.zeros(len(block.groups)))
+        return followers.found
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
@@ -133,9 +175,8 @@ class Evaluation:
         expected = np.full((game.num_states, game.num_actions), -np.inf, self.arithmetic.dtype)
 
         def visit(stage: Stage, numbers: Array) -> None:
-            if stage.seat == self.task.seat:
-                values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
-                expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
+            values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
+            expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
 
         self._visit_action_values(visit)
         return frozen(expected)
@@ -229,8 +270,7 @@ class Solution(Evaluation):
         optimal = np.ones((game.num_states, game.num_actions), dtype=bool)
 
         def visit(stage: Stage, numbers: Array) -> None:
-            if stage.seat == self.task.seat:
-                optimal[stage.states] = self._best(numbers, stage.states)
+            optimal[stage.states] = self._best(numbers, stage.states)
 
         self._visit_action_values(visit)
         return frozen(optimal)
@@ -238,3 +278,39 @@ class Solution(Evaluation):
     def _best(self, expected: Array, states: IntArray) -> BoolArray:
         game = self.task.game
         return self.arithmetic.best(expected, game.mask(states), self.arithmetic.tie(game))[1]
+
+
+class _Followers(Players):
+    """Players with fixed policies, who note the mean squares of the agent's first states.
+
+    Args:
+        found: the values of the agent's policy.
+        start: the agent's first states, in growing order.
+
+    Attributes:
+        found: mean square of each first state, shape (state,).
+    """
+
+    def __init__(self, found: Evaluation, start: IntArray) -> None:
+        task, arithmetic = found.task, found.arithmetic
+        policies = {**policies_against(task, arithmetic), task.seat: found.policy}
+        super().__init__(task.game, task.seat, policies, arithmetic, partial=True)
+        self.found = arithmetic.zeros(len(start))
+        self._start, self._values = start, found.found
+
+    @override
+    def _with_illegal(self, stage: Stage, expected: Array) -> Array:
+        worst = self.arithmetic.payoff_range(self.game)[0]
+        away = worst - self._values.centres(*stage.positions)
+        squares = self.arithmetic.scaled(away * away, stage.scale)
+        return np.where(legal_in(self.game, stage), expected, squares[:, None])
+
+    @override
+    def choose(self, stage: Stage, expected: Array) -> Array:
+        decided = super().choose(stage, expected)
+        if stage.seat == self.seat:
+            places = np.searchsorted(self._start, stage.states)
+            known = np.append(self._start, -1)[places] == stage.states
+            squares = self.arithmetic.unscaled(decided[known], stage.scale[known])
+            self.found[places[known]] = squares
+        return decided

@@ -96,19 +96,20 @@ def visit_action_values(
     seat: int,
     arithmetic: Arithmetic,
 ) -> None:
-    """Call ``visit`` at every stage with the expected values of its actions.
+    """Call ``visit`` at every stage of a seat with the expected values of its actions.
 
     Args:
         game: the rules.
         visit: takes a stage and expected values, shape (state, action), multiplied by its scale
             and meaningless for illegal actions.
-        values: values of all positions to ``seat``.
+        values: values of all positions to the seat.
         seat: the seat.
         arithmetic: arithmetic of the values.
     """
 
     def decide(stage: Stage, expected: Array) -> Array:
-        visit(stage, expected)
+        if stage.seat == seat:
+            visit(stage, expected)
         return values.again(stage, expected)
 
     blocks = sweeps_of(game).blocks(seat, arithmetic)

@@ -1,6 +1,7 @@
 """Occupancies and payoff laws: probabilities of states and of payoffs (Fokker-Planck)."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,6 +112,14 @@ def _outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
 
 
 _outcomes_of_function = cached(_outcomes)
+
+
+def variance_of_law(law: dict[Any, Any], arithmetic: Arithmetic) -> float | Fraction:
+    """Compute the variance of a law of payoffs."""
+    payoffs, chances = (np.array(list(part), arithmetic.dtype) for part in (law, law.values()))
+    away = payoffs - arithmetic.mean(chances, payoffs)
+    variance: float | Fraction = arithmetic.mean(chances, away * away)
+    return variance
 
 
 def where_met(agent: Policy, task: Task) -> Policy:

@@ -23,12 +23,13 @@ def one_hot(actions: IntArray, num_actions: int) -> IntArray:
     return chosen
 
 
-def no_choices(game: Game) -> IntArray:
-    """Return an array for an action in every state, filled with -1, shape (state,).
+def no_choices(game: Game, *players: int) -> IntArray:
+    """Return an array for an action in every state, filled with -1, shape (..., state).
 
     Its dtype is the smallest integer type that holds all actions.
     """
-    choices: IntArray = np.full(game.num_states, -1, np.min_scalar_type(-game.num_actions))
+    small = np.min_scalar_type(-game.num_actions)
+    choices: IntArray = np.full((*players, game.num_states), -1, small)
     return choices
 
 
@@ -40,7 +41,6 @@ class Players:
         seat: the seat whose payoffs are computed.
         policies: fixed policies by seat; the seats left out are free.
         arithmetic: the arithmetic of the values.
-        worst: whether free players take their worst action instead of their best.
         partial: whether values leave out some payments; then they may be outside the range of
             payoffs.
 
@@ -60,7 +60,6 @@ class Players:
         seat: int,
         policies: Mapping[int, Policy],
         arithmetic: Arithmetic = FLOATS,
-        worst: bool = False,
         partial: bool = False,
     ) -> None:
         self.game, self.seat, self.arithmetic = game, seat, arithmetic
@@ -69,7 +68,7 @@ class Players:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.choices = {other: no_choices(game) for other in self.free}
         self.roundings = decision_roundings(policies.values())
-        self._policies, self._worst, self._partial = policies, worst, partial
+        self._policies, self._partial = policies, partial
         self._range = arithmetic.payoff_range(game)
         self.tie = arithmetic.tie(game) if self.free else 0.0
 
@@ -81,7 +80,7 @@ class Players:
 
     def in_floats(self) -> "Players":
         """Return the same players with floats as arithmetic."""
-        return Players(self.game, self.seat, self._policies, FLOATS, self._worst, self._partial)
+        return Players(self.game, self.seat, self._policies, FLOATS, self._partial)
 
     def within(self, values: Array) -> Array:
         """Clip values to the range of payoffs, which they leave only by rounding."""
@@ -120,19 +119,14 @@ class Players:
         return with_illegal(self.game, stage, expected, self.arithmetic)
 
     def _decide(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
-        return self.within(self._decided(stage, expected, choosing))
-
-    def _decided(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
         mover, states = stage.seat, stage.states
         if mover in self._policies:
             if mover == self.seat:  # other players are always masked
                 expected = self._with_illegal(stage, expected)
-            return self._policies[mover].average(states, expected, self.arithmetic)
+            return self.within(self._policies[mover].average(states, expected, self.arithmetic))
         if mover not in choosing:
-            chosen: Array = expected[np.arange(len(states)), self.choices[mover][states]]
-            return chosen
-        low = (mover == self.seat) == self._worst
-        mask = legal_in(self.game, stage)
-        best, optimal = self.arithmetic.best(-expected if low else expected, mask, self.tie)
+            return self.within(expected[np.arange(len(states)), self.choices[mover][states]])
+        sign = 1 if mover == self.seat else -1
+        best, optimal = self.arithmetic.best(sign * expected, legal_in(self.game, stage), self.tie)
         self.choices[mover][states] = optimal.argmax(axis=1)
-        return -best if low else best
+        return self.within(sign * best)

@@ -233,10 +233,9 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
     table = np.empty((len(own), game.num_actions))
 
     def visit(stage: Stage, expected: FloatArray) -> None:
-        if stage.seat == task.seat:
-            best = found.again(stage, expected)
-            known = with_illegal(game, stage, expected, FLOATS)
-            table[rows[stage.states]] = known - best[:, None]
+        best = found.again(stage, expected)
+        known = with_illegal(game, stage, expected, FLOATS)
+        table[rows[stage.states]] = known - best[:, None]
 
     visit_action_values(game, visit, found, task.seat, FLOATS)
     return frozen(rows), frozen(table)

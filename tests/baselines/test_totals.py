@@ -20,7 +20,6 @@ from exactdice.baselines import (
     solve,
 )
 from exactdice.baselines import payoff_matrix as matrix_of
-from exactdice.baselines.solving.variance import variance_of_sum
 from exactdice.baselines.task import first_law
 from exactdice.core.moves import extremes
 from exactdice.core.sweeps import Sweeps, sweeps_of
@@ -116,7 +115,7 @@ def first_states(task):
 def test_the_sweep_for_variances_agrees_with_the_law_in_cycles(game):
     for seat in range(game.num_players):
         found = evaluate("random", Task(game, seat, "random"), exact=True)
-        assert variance_of_sum(found.policy, found.task, found.found, EXACT) == found.variance
+        assert found._variance_of_sum() == found.variance
 
 
 ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fraction(-1, 3))]

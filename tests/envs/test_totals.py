@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, evaluate, expected_payoffs, solve
-from exactdice.baselines.solving.variance import variance_of_sum
-from exactdice.core import FLOATS
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
 from exactdice.envs.api.encoding import Encoding
@@ -153,7 +151,7 @@ def test_sampled_games_have_mean_and_deviation_of_the_exact_answer(task, kind):
     squares = (totals - float(found.value)) ** 2
     error = 5 * squares.std() / count**0.5 + 1e-12
     assert squares.mean() == pytest.approx(spread**2, abs=error)
-    assert variance_of_sum(found.policy, task, found.found, FLOATS) == pytest.approx(spread**2)
+    assert found._variance_of_sum() == pytest.approx(spread**2)
 
 
 @each_task
