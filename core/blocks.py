@@ -196,10 +196,6 @@ class Blocks:
         """Make one after the other, first to last."""
         return map(self._make, range(self._count))
 
-    def __reversed__(self) -> Iterator[Block]:
-        """Make one after the other, last to first."""
-        return map(self._make, reversed(range(self._count)))
-
 
 class WholeGame(Block):
     """A game without cycles that has sweeps of its own; a subclass writes them.

@@ -50,15 +50,6 @@ class Sweeps:
     def __init__(self, game: Game) -> None:
         self.game = game
 
-    @classmethod
-    def suits(cls, game: Game) -> bool:  # noqa: ARG003  subclasses look at it
-        """Say whether these sweeps know the game with its arguments; if not, its moves are listed.
-
-        Args:
-            game: the rules, of the class for which the sweeps are registered.
-        """
-        return True
-
     # ------------------------------------------------------------------ tables
 
     def moves(self, seat: int, player: int) -> Moves:
@@ -199,15 +190,13 @@ def sweeps_for(rules: Any) -> Callable[[_Kind], _Kind]:
 def sweeps_of(game: Game) -> Sweeps:
     """Give the sweeps of a game: those of the nearest class that it inherits all its rules from.
 
-    The moves of a game that inherits from such a class and changes its rules are listed, and those
-    of a game with arguments that the sweeps do not suit.
+    The moves of a game that inherits from such a class and changes its rules are listed.
     """
     own = type(game)
     for kind in own.__mro__:
         if kind in _SWEEPS:
             same = all(getattr(own, name) is getattr(kind, name) for name in _RULES)
-            found = _SWEEPS[kind]
-            return (found if same and found.suits(game) else Sweeps)(game)
+            return (_SWEEPS[kind] if same else Sweeps)(game)
     return Sweeps(game)
 
 

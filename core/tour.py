@@ -8,7 +8,7 @@ player never reaches.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -84,9 +84,8 @@ class Decisions(NamedTuple):
 
     def take(self, index: IntArray) -> "Decisions":
         """Return the decisions at the given indices."""
-        states, actions, values, best, chances, occupancy = self
-        some = values[index], best[index], chances[index], occupancy[index]
-        return Decisions(states[index], actions[index], *some)
+        columns: Any = (column[index] for column in self)
+        return Decisions(*columns)
 
 
 class Tour(NamedTuple):
@@ -133,10 +132,9 @@ class Costliest:
             self._prune()
 
     def _prune(self) -> None:
-        columns = (np.concatenate(column) for column in zip(*self._parts, strict=True))
-        states, actions, *numbers = columns
-        joined = Decisions(states, actions, *numbers)
-        kept = joined.take(np.lexsort((actions, states, -joined.costs))[:KEPT])
+        columns = zip(*self._parts, strict=True)
+        joined = Decisions(*(np.concatenate(column) for column in columns))
+        kept = joined.take(np.lexsort((joined.actions, joined.states, -joined.costs))[:KEPT])
         self._parts, self._count = [kept], len(kept.states)
         if self._count == KEPT:
             self._least = float(kept.costs[-1])

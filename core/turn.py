@@ -83,10 +83,49 @@ class Turn:
     num_results: int
 
     def __post_init__(self) -> None:
-        require_turn(self)
+        self._check()
         for table in (self.rolls, self.layers, self.law, self.legal, self.ends, self.leads_to):
             frozen(table)
         frozen(self.observations)
+
+    def _check(self) -> None:
+        """Check that the tables are those of a turn that ends."""
+        require_tables(self, FORMS)
+        require_count("num_results", self.num_results)
+        require_count("number of afterstates", self.num_afterstates)
+        require_below("layers must be", self.layers, self.num_afterstates)
+        require_below("law must be rows of rolls", self.law, len(self.rolls))
+        counts = all(map(is_whole, self.rolls.flat))
+        if not counts or (self.rolls < 0).any() or not self.possible.any(axis=1).all():
+            raise GameError("rolls must be counts, of which each law has some above 0")
+        if (np.diff(self.layers) < 0).any():
+            raise GameError("layers must grow with the afterstates")
+        if self.possible.sum() != self.num_states:
+            raise GameError(
+                "states must be the possible outcomes of all afterstates, "
+                f"{self.possible.sum()}, got {self.num_states}"
+            )
+        if not self.legal.any(axis=1).all():
+            raise GameError("legal must give each state an action")
+        number = np.where(self.ends, self.num_results, self.num_afterstates)
+        beyond = (self.leads_to < 0) | (self.leads_to >= np.where(self.legal, number, 1))
+        if beyond.any():
+            state, action = np.argwhere(beyond)[0].tolist()
+            raise GameError(
+                f"leads_to must be an afterstate below {self.num_afterstates} or a result below "
+                f"{self.num_results}, and 0 if illegal, got {self.leads_to[state, action]} for "
+                f"action {action} in state {state}"
+            )
+        before = np.repeat(np.arange(self.num_afterstates), self.possible.sum(axis=1))  # (state,)
+        layer_ends = np.searchsorted(self.layers, self.layers[before], side="right")[:, None]
+        circles = self.legal & ~self.ends & (self.leads_to < layer_ends)
+        if circles.any():
+            state, action = np.argwhere(circles)[0].tolist()
+            raise GameError(
+                f"an action must lead to a later layer or end the turn, got action {action} in "
+                f"state {state}, which leads from afterstate {before[state]} to "
+                f"{self.leads_to[state, action]}"
+            )
 
     @property
     def num_afterstates(self) -> int:
@@ -230,47 +269,3 @@ class Turn:
                 np.add.at(reached.reshape(-1), places.reshape(-1), decided[legal].reshape(-1))
         ended: Array = arithmetic.unscaled(reached[self.num_afterstates :], scale * rolls)
         return mass, ended
-
-
-def require_turn(turn: Turn) -> None:
-    """Check that the tables of a turn are those of one that ends.
-
-    Raises:
-        GameError: naming what is wrong.
-    """
-    require_tables(turn, FORMS)
-    require_count("num_results", turn.num_results)
-    require_count("number of afterstates", turn.num_afterstates)
-    require_below("layers must be", turn.layers, turn.num_afterstates)
-    require_below("law must be rows of rolls", turn.law, len(turn.rolls))
-    counts = all(map(is_whole, turn.rolls.flat))
-    if not counts or (turn.rolls < 0).any() or not turn.possible.any(axis=1).all():
-        raise GameError("rolls must be counts, of which each law has some above 0")
-    if (np.diff(turn.layers) < 0).any():
-        raise GameError("layers must grow with the afterstates")
-    if turn.possible.sum() != turn.num_states:
-        raise GameError(
-            f"states must be the possible outcomes of all afterstates, {turn.possible.sum()}, got "
-            f"{turn.num_states}"
-        )
-    if not turn.legal.any(axis=1).all():
-        raise GameError("legal must give each state an action")
-    number = np.where(turn.ends, turn.num_results, turn.num_afterstates)
-    beyond = (turn.leads_to < 0) | (turn.leads_to >= np.where(turn.legal, number, 1))
-    if beyond.any():
-        state, action = np.argwhere(beyond)[0].tolist()
-        raise GameError(
-            f"leads_to must be an afterstate below {turn.num_afterstates} or a result below "
-            f"{turn.num_results}, and 0 if illegal, got {turn.leads_to[state, action]} for action "
-            f"{action} in state {state}"
-        )
-    before = np.repeat(np.arange(turn.num_afterstates), turn.possible.sum(axis=1))  # (state,)
-    layer_ends = np.searchsorted(turn.layers, turn.layers[before], side="right")[:, None]
-    circles = turn.legal & ~turn.ends & (turn.leads_to < layer_ends)
-    if circles.any():
-        state, action = np.argwhere(circles)[0].tolist()
-        raise GameError(
-            f"an action must lead to a later layer or end the turn, got action {action} in state "
-            f"{state}, which leads from afterstate {before[state]} to "
-            f"{turn.leads_to[state, action]}"
-        )

@@ -215,11 +215,6 @@ class FourTwoOneMatch(TurnGame):
         owed = np.where(pot > 0, (worth - from_pot) * (self.short_pot == "spill"), worth)
         return from_pot, np.minimum(owed, np.where(wins, other, own))
 
-    def swapped(self, phase: Phase, tokens: IntArray) -> IntArray:
-        """Return the numbers, in a phase, of token states from the other player's view."""
-        seen: IntArray = phase.swapped[tokens]
-        return seen
-
     def before_rounds(self, values: Values, beginner: int) -> FloatArray:
         """Average values over the first cast of every round that a player begins.
 

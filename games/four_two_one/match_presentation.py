@@ -33,6 +33,7 @@ STARTERS = {
 class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     """The words and the board of a match; ``FourTwoOneMatch`` has the rules."""
 
+    title = "A match of 421"
     options = MappingProxyType(
         {
             "starter": STARTERS,
@@ -50,11 +51,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     def __init__(self, game: FourTwoOneMatch) -> None:
         super().__init__(game)
         self.rounds = [FourTwoOnePresentation(phase.round) for phase in game.phases]
-
-    @property
-    @override
-    def title(self) -> str:
-        return "A match of 421"
 
     # ------------------------------------------------------------------ the rules
 

@@ -33,35 +33,11 @@ TIES = {
 }
 
 
-def layout(observations: IntArray, of_first: IntArray, dice: int, faces: int, casts: int) -> Layout:
-    """Return the columns, by faces put aside (few faces first), and the rows, by casts made.
-
-    Args:
-        observations: observations of the states, shape (state, component).
-        of_first: observations of all states of the first player, shape (state, component).
-        dice: number of dice.
-        faces: faces of a die.
-        casts: the largest number of casts.
-    """
-    aside = np.unique(of_first[:, : dice - 1], axis=0)  # (column, die)
-    aside = aside[np.argsort((aside > 0).sum(axis=1), kind="stable")]
-    places = (faces + 1) ** np.arange(dice - 1)  # faces as digits of a number
-    column = np.full((faces + 1) ** (dice - 1), -1)
-    column[(aside * places).sum(axis=1)] = np.arange(len(aside))
-    return Layout(
-        x_label="faces put aside",
-        y_label="casts made",
-        column=column[(observations[:, : dice - 1] * places).sum(axis=1)],
-        row=observations[:, 2 * dice - 1] - 1,
-        columns=["".join(str(face) for face in put if face) or "none" for put in aside.tolist()],
-        rows=[str(number + 1) for number in range(casts)],
-    )
-
-
 @presents(FourTwoOne)
 class FourTwoOnePresentation(Presentation[FourTwoOne]):
     """The words and the board of a turn or a set; ``FourTwoOne`` has the rules."""
 
+    title = "421"
     made_for_two = MappingProxyType({"utility": "set"})
     options = MappingProxyType(
         {
@@ -74,11 +50,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
             "tie": TIES,
         }
     )
-
-    @property
-    @override
-    def title(self) -> str:
-        return "421"
 
     # ------------------------------------------------------------------ the rules
 
@@ -237,8 +208,22 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
 
     @override
     def layout(self, observations: IntArray) -> Layout:
+        dice, faces = self.game.dice, self.game.faces
         of_first = self.game.observe(states_of(self.game, 0), 0)
-        return layout(observations, of_first, self.game.dice, self.game.faces, self.game.casts)
+        aside = np.unique(of_first[:, : dice - 1], axis=0)  # (column, die), few faces first
+        aside = aside[np.argsort((aside > 0).sum(axis=1), kind="stable")]
+        places = (faces + 1) ** np.arange(dice - 1)  # faces as digits of a number
+        column = np.full((faces + 1) ** (dice - 1), -1)
+        column[(aside * places).sum(axis=1)] = np.arange(len(aside))
+        names = ["".join(str(face) for face in put if face) for put in aside.tolist()]
+        return Layout(
+            x_label="faces put aside",
+            y_label="casts made",
+            column=column[(observations[:, : dice - 1] * places).sum(axis=1)],
+            row=observations[:, 2 * dice - 1] - 1,
+            columns=[name or "none" for name in names],
+            rows=[str(number + 1) for number in range(self.game.casts)],
+        )
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:

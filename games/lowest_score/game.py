@@ -73,7 +73,11 @@ class LowestScore(TurnGame):
             raise InputError(f"zero_face must be at most faces = {faces}, got {zero_face}")
         self.players = at_least("players", players, 1)
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
-        self._check_states()
+        size, many = bounded(self.dice, self.faces, self.zero_face), bounded(self.players)[0]
+        states, results = count_turn(*size)
+        tied = many if self.objective == "share" else 1
+        contexts = 1 + (many - 1) * results * (1 + tied) / 2
+        check_states(self, states * contexts, states * 2 * size[0] + results * contexts * many)
         self.worth = [0 if n == self.zero_face else n for n in range(1, self.faces + 1)]
         most = max(self.worth)
         self.max_score = self.dice * most
@@ -92,17 +96,6 @@ class LowestScore(TurnGame):
             ("players after", players),
         ]
         super().__init__(list(self._legs(turn)), players, observed)
-
-    def _check_states(self) -> None:
-        """Refuse too many states."""
-        dice, faces, zero_face, players = bounded(
-            self.dice, self.faces, self.zero_face, self.players
-        )
-        states, results = count_turn(dice, faces, zero_face)
-        tied = players if self.objective == "share" else 1
-        contexts = 1 + (players - 1) * results * (1 + tied) / 2
-        tables = states * 2 * dice + results * contexts * players
-        check_states(self, states * contexts, tables)
 
     # ------------------------------------------------------------------ the turn
 

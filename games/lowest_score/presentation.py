@@ -115,6 +115,7 @@ class _OfTurns(Presentation[RulesT]):
 class LowestScorePresentation(_OfTurns[LowestScore]):
     """The words and the board of a round; ``LowestScore`` has the rules."""
 
+    title = "The lowest score"
     made_for_two = MappingProxyType({"players": 2})
     options = MappingProxyType(
         {
@@ -125,11 +126,6 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
             }
         }
     )
-
-    @property
-    @override
-    def title(self) -> str:
-        return "The lowest score"
 
     # ------------------------------------------------------------------ the rules
 

@@ -17,6 +17,7 @@ from .game import ShutTheBox
 class ShutTheBoxPresentation(Presentation[ShutTheBox]):
     """The words and the board of Shut the Box; ``ShutTheBox`` has the rules."""
 
+    title = "Shut the Box"
     made_for_two = MappingProxyType({"objective": "win"})
     options = MappingProxyType(
         {
@@ -35,11 +36,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
             },
         }
     )
-
-    @property
-    @override
-    def title(self) -> str:
-        return "Shut the Box"
 
     # ------------------------------------------------------------------ the rules
 

@@ -99,8 +99,13 @@ class Yahtzee(Game):
         self.contexts = Contexts(chosen, Scoring(joker == "forced", self.bonus))
         self.num_states = len(self.contexts) * IN_TURN
         self.laws = frozen(self._laws(FLOATS))
-        self._seen = frozen(self._seen_in_context())
-        self._numbers = frozen(_numbers())
+        known, boxes_seen = self.contexts, np.arange(len(BOXES))
+        is_open = has_box(known.still_open[:, None], boxes_seen)
+        seen = np.column_stack([is_open, known.upper, known.holds_fifty])  # (context, component)
+        self._seen = frozen(seen.astype(np.int8))
+        #: Index of the roll with given counts of faces, -1 if they are not five dice.
+        self._numbers = np.full((DICE + 1,) * FACES, -1)
+        self._numbers[tuple(dice().counts[KEEPS:].T)] = np.arange(ROLLS)
 
     # ------------------------------------------------------------------ states
 
@@ -115,13 +120,6 @@ class Yahtzee(Game):
         firsts = contexts * IN_TURN + (MORE - rolls_left) * ROLLS
         states: IntArray = (firsts[:, None] + np.arange(ROLLS)).ravel()
         return states
-
-    def _seen_in_context(self) -> IntArray:
-        """Return the observed components of each context, int8, shape (context, component)."""
-        known = self.contexts
-        is_open = has_box(known.still_open[:, None], np.arange(len(BOXES)))
-        seen = np.column_stack([is_open, known.upper, known.holds_fifty])
-        return seen.astype(np.int8)
 
     @override
     def observe(self, states: IntArray, seat: int) -> IntArray:
@@ -240,13 +238,3 @@ def _masks() -> tuple[BoolArray, BoolArray]:
     may_keep[ROLLS:, :KEEPS] = dice().parts
     sets = np.arange(1 << len(BOXES))
     return frozen(may_keep), frozen(has_box(sets[:, None], np.arange(len(BOXES))))
-
-
-def _numbers() -> IntArray:
-    """Return the index of the roll with given counts of faces, -1 if they are not five dice.
-
-    The table has one axis of length 6 for each face.
-    """
-    numbers = np.full((DICE + 1,) * FACES, -1)
-    numbers[tuple(dice().counts[KEEPS:].T)] = np.arange(ROLLS)
-    return numbers

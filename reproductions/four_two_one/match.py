@@ -60,7 +60,7 @@ class OptimalMatch:
         first, *others = phase.round.legs
         tokens = np.arange(len(phase.settlement.over))
         size, offset = phase.round.num_states, first.turn.num_states
-        starts = phase.first_state + self.game.swapped(phase, tokens) * size
+        starts = phase.first_state + phase.swapped[tokens] * size
         by_casts = []
         for leg in others:
             casts, law = phase.round.initial_law()

@@ -109,7 +109,7 @@ def _in_every_phase(
             shape = (leg.turn.num_states, len(leg.contexts), count)
             seen = np.broadcast_to(choices, shape)
             if number:  # the second player sees the token state from the other side
-                seen = seen[..., game.swapped(phase, np.arange(count))]
+                seen = seen[..., phase.swapped[np.arange(count)]]
             tables.append(seen.reshape(-1, count))
         actions[_states(phase)] = np.concatenate(tables).T.ravel()
     return actions

@@ -254,11 +254,3 @@ def test_rules_in_words_follow_the_number_of_dice():
         1: "Roll one die with 3 faces, and add its number to your score.",
         2: "Roll up to two dice with 3 faces, all at once, and add the sum to your score.",
     }
-
-
-def test_a_game_that_the_sweeps_do_not_suit_is_listed(monkeypatch):
-    known = exactdice.solve(Task(Greed(7, 3))).value
-    monkeypatch.setattr(GreedSweeps, "suits", lambda _: False)
-    game = Greed(7, 3)
-    assert type(sweeps_of(game)) is Sweeps
-    assert exactdice.solve(Task(game)).value == pytest.approx(known, abs=1e-12)
