@@ -9,8 +9,7 @@ from ..baselines.scoring.summary import pays_wins, quoted, result, summary
 from ..core import FloatArray, InputError, IntArray, Layout
 from ..core.positions import states_of
 from ..core.presentation import present
-from .charts import Bars, CellWords, Map, Plot
-from .registry import agent_chart
+from .charts import Bars, CellWords, Map, Plot, agent_chart
 
 BARS = 15  # number of states shown for a game without a map
 

@@ -1,17 +1,20 @@
-"""Plots as data, independent of the library that draws them.
+"""Plots as data, independent of the library that draws them, and the charts, which make them.
 
-A ``Plot`` has panels and a caption. ``drawing`` writes it as a file, ``page`` on a web page.
+A ``Plot`` has panels and a caption. ``drawing`` writes it as a file, ``page`` on a web page. A
+chart is a function that makes a ``Plot``, registered under a name. The modules in ``look/games``
+register the charts of one game each; ``agents`` those of any game.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ..core import BoolArray, FloatArray, InputError, IntArray
+from ..baselines import Score, Task
+from ..core import BoolArray, FloatArray, Game, InputError, IntArray
 
 GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
 VEIL = 0.65  # opacity of the veil
@@ -99,6 +102,21 @@ class Map:
         )
 
     @property
+    def keys(self) -> dict[str, str]:
+        """What cells in the window are, by how they look: grey, faded, hatched or white."""
+        marks = {
+            "grey": (np.isnan(self.values), self.missing_label),
+            "faded": (self.faded, self.faded_label),
+            "hatched": (self.hatched, self.hatched_label),
+            "white": (self.below_scale, "nothing, or below the scale"),
+        }
+        return {
+            look: label
+            for look, (cells, label) in marks.items()
+            if label and cells is not None and cells[self.window].any()
+        }
+
+    @property
     def has_lines(self) -> bool:
         """Whether there is room for lines between the cells."""
         return len(self.values) <= MANY and self.values.size < LARGE
@@ -178,8 +196,6 @@ class Bars:
         others_name: name of ``others``.
         low: lower ends of intervals.
         high: upper ends of intervals.
-        hatched: hatched bars, shape (bar,); points with intervals cannot be hatched.
-        hatched_label: what hatched bars are.
         log: whether the axis is logarithmic.
         words: texts that a reader sees when pointing at a bar.
         colours: colours of points with intervals, as indices into ``COLOURS``, shape (bar,).
@@ -194,15 +210,9 @@ class Bars:
     others_name: str = ""
     low: FloatArray | None = None
     high: FloatArray | None = None
-    hatched: BoolArray | None = None
-    hatched_label: str = ""
     log: bool = False
     words: Sequence[str] | None = None
     colours: Sequence[int] | None = None
-
-    def __post_init__(self) -> None:
-        """Check that bars, not points, are hatched."""
-        assert self.hatched is None or self.low is None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -293,3 +303,75 @@ def format_of(picture: Path) -> str:
     if kind not in FORMATS:
         raise InputError(f"picture must end in one of {', '.join(FORMATS)}, got {picture}")
     return kind
+
+
+DrawGame: TypeAlias = Callable[[Task], Plot]
+DrawAgent: TypeAlias = Callable[[Score], Plot]
+
+
+@dataclass(frozen=True)
+class GameChart:
+    """A chart of a game.
+
+    Attributes:
+        game: its name.
+        draw: makes the plot.
+        reported: whether ``exactdice report`` shows the chart on the page of an agent.
+    """
+
+    game: str
+    draw: DrawGame
+    reported: bool = False
+
+
+@dataclass(frozen=True)
+class AgentChart:
+    """A chart of an agent.
+
+    Attributes:
+        draw: makes the plot.
+        game: class of the agent's game; None for any game.
+    """
+
+    draw: DrawAgent
+    game: type[Game] | None = None
+
+    def suits(self, game: Game) -> bool:
+        """Return whether the chart is for agents of a game."""
+        return self.game is None or isinstance(game, self.game)
+
+
+class Example(NamedTuple):
+    """A chart of a policy, for the gallery: the name of the chart, the policy and its game."""
+
+    chart: str
+    policy: str
+    game: str
+
+
+GAME_CHARTS: dict[str, GameChart] = {}
+AGENT_CHARTS: dict[str, AgentChart] = {}
+#: By the name of the picture, which is its file without the ending.
+EXAMPLES: dict[str, Example] = {}
+
+
+def game_chart(
+    name: str, game: type[Game], *, reported: bool = False
+) -> Callable[[DrawGame], DrawGame]:
+    """Register a function as a chart of a game; the arguments are those of ``GameChart``."""
+
+    def register(draw: DrawGame) -> DrawGame:
+        GAME_CHARTS[name] = GameChart(game.name, draw, reported)
+        return draw
+
+    return register
+
+
+def agent_chart(name: str, game: type[Game] | None = None) -> Callable[[DrawAgent], DrawAgent]:
+    """Register a function as a chart of an agent, of one game or of any."""
+
+    def register(draw: DrawAgent) -> DrawAgent:
+        AGENT_CHARTS[name] = AgentChart(draw, game)
+        return draw
+
+    return register

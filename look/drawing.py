@@ -1,8 +1,7 @@
 """Plots as picture files, drawn with matplotlib."""
 
 import io
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,15 @@ from .charts import (
     named,
 )
 
-HATCH = "//////"
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
+OUTLINED: Any = {"facecolor": NOTHING, "edgecolor": "black", "linewidth": 0.4}
+#: Cells in the legend, by how they look.
+KEYS: Any = {
+    "grey": {"facecolor": GREY},
+    "faded": {"facecolor": GREY, "alpha": VEIL},
+    "hatched": {**OUTLINED, "hatch": "//////"},
+    "white": OUTLINED,
+}
 NAME = 0.145  # inches of an axis that a name takes
 AROUND = 1.0  # inches of a map beside its cells
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
@@ -60,21 +66,6 @@ def map_size(chart: Map) -> tuple[float, float]:
     cell = 0.15 if rows > MANY else 0.22
     width = max(5.6, cell * columns + 2.2)
     return width, min(max(3.6, cell * rows + 1.4), width)
-
-
-def map_legend(chart: Map) -> dict[str, Patch]:
-    """Return a legend of grey, faded, hatched and white cells."""
-    handles: dict[str, Patch] = {}
-    if np.isnan(chart.values[chart.window]).any() and chart.missing_label:
-        handles[chart.missing_label] = Patch(facecolor=GREY)
-    if chart.faded is not None and chart.faded[chart.window].any():
-        handles[chart.faded_label] = Patch(facecolor=GREY, alpha=VEIL)
-    outlined = partial(Patch, facecolor=NOTHING, edgecolor="black", linewidth=0.4)
-    if chart.hatched is not None and chart.hatched[chart.window].any():
-        handles[chart.hatched_label] = outlined(hatch=HATCH)
-    if chart.below_scale[chart.window].any():
-        handles["nothing, or below the scale"] = outlined()
-    return handles
 
 
 def draw_map(axes: Axes, chart: Map) -> None:
@@ -237,9 +228,7 @@ def _figure(plot: Plot) -> Figure:
             axes.set_title(panel.title)
     for axes in places.ravel()[len(plot.panels) :]:
         axes.remove()
-    handles: dict[str, Patch] = {}
-    for panel in plot.panels:
-        handles |= _legend(panel)
+    handles = {label: key for panel in plot.panels for label, key in _legend(panel)}
     if handles:
         place: Any = {"loc": "outside lower center", "ncols": 4, "frameon": False}
         figure.legend(list(handles.values()), list(handles), fontsize=10, **place)
@@ -268,21 +257,13 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         _draw_points(axes, panel)
 
 
-def _legend(panel: Panel) -> dict[str, Patch]:
-    """Return a legend of paired or hatched bars, or of cells outside the colour scale."""
+def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
+    """List what paired bars are, and cells outside the colour scale."""
     if isinstance(panel, Map):
-        return map_legend(panel)
-    if not isinstance(panel, Bars):
-        return {}
-    handles: dict[str, Patch] = {}
-    if panel.others is not None:
-        names = (panel.name, panel.others_name)
-        handles = {
-            name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)
-        }
-    if panel.hatched is not None and panel.hatched.any():
-        handles[panel.hatched_label] = Patch(facecolor="white", edgecolor="black", hatch=HATCH)
-    return handles
+        yield from ((label, Patch(**KEYS[look])) for look, label in panel.keys.items())
+    elif isinstance(panel, Bars) and panel.others is not None:
+        for name, colour in zip((panel.name, panel.others_name), COLOURS, strict=False):
+            yield name, Patch(facecolor=colour)
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
@@ -313,13 +294,12 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         for row, colour in enumerate(colours):
             at = {"x": chart.values[row], "y": places[row], "xerr": around[:, row : row + 1]}
             axes.errorbar(**at, fmt="o", capsize=3, color=COLOURS[colour % len(COLOURS)])
-    elif chart.others is None:
-        axes.barh(places, chart.values, height=0.75, hatch=_hatches(chart))
-        _write_numbers(axes, places, chart.values, chart.log)
     else:
-        for shift, values in ((-0.2, chart.values), (0.2, chart.others)):
-            hatches = _hatches(chart) if shift < 0 else None
-            axes.barh(places + shift, np.nan_to_num(values), height=0.4, hatch=hatches)
+        bars = {0.0: chart.values}
+        if chart.others is not None:
+            bars = {-0.2: chart.values, 0.2: chart.others}
+        for shift, values in bars.items():
+            axes.barh(places + shift, np.nan_to_num(values), height=0.4 if shift else 0.75)
             _write_numbers(axes, places + shift, values, chart.log)
     axes.set_yticks(places, list(chart.labels), fontsize=10)
     axes.set_ylim(len(places) - 0.4, -0.6)
@@ -329,11 +309,6 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         axes.set_xscale("log")
     else:
         axes.margins(x=0.12)
-
-
-def _hatches(chart: Bars) -> list[str] | None:
-    """Return the hatching of each bar, if any bar is hatched."""
-    return None if chart.hatched is None else [HATCH if mark else "" for mark in chart.hatched]
 
 
 def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool) -> None:

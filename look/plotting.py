@@ -1,20 +1,21 @@
-"""Plots by the names of charts, for Python and for the words of the command line."""
+"""Plots by the names of charts, for Python and for the words of the command line; the gallery."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ..agents.board.results import RESULTS
 from ..agents.runs.agent import AgentOptions
 from ..agents.runs.config import RunError
+from ..agents.runs.folders import read_config
 from ..agents.runs.options import task_from_options
 from ..baselines import Score, as_task, score
 from ..baselines.policies.door import label
-from ..core import GAMES, InputError, one_of
+from ..core import GAMES, InputError, make_folder, one_of, write_file
 from ..core.words import meant
-from . import agents, games, registry  # noqa: F401  the first two register their charts
-from .charts import Plot
-from .registry import AGENT_CHARTS, Example, GameChart
+from . import agents, charts, games  # noqa: F401  the first and the last register their charts
+from .charts import AGENT_CHARTS, Example, GameChart, Plot
 
 _Chart = TypeVar("_Chart", GameChart, Example)
 
@@ -33,13 +34,13 @@ class RunChart(NamedTuple):
     place: str
 
 
-def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
+def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
     """Sort charts by game; the charts of one game keep the order in which they were registered."""
-    return dict(sorted(charts.items(), key=lambda entry: list(GAMES).index(entry[1].game)))
+    return dict(sorted(known.items(), key=lambda entry: list(GAMES).index(entry[1].game)))
 
 
-GAME_CHARTS = _in_order(registry.GAME_CHARTS)
-EXAMPLES = _in_order(registry.EXAMPLES)
+GAME_CHARTS = _in_order(charts.GAME_CHARTS)
+EXAMPLES = _in_order(charts.EXAMPLES)
 RUN_CHARTS = {
     "learning": RunChart(
         "RUN ...",
@@ -52,12 +53,12 @@ RUN_CHARTS = {
     "diagnosis": RunChart(
         "RUN",
         "exact figures of the critic, advantages and exploration over the steps",
-        "diagnosis:diagnosis",
+        "runs:diagnosis",
     ),
     "gae": RunChart(
         "RUN",
         "the exact bias and noise of advantage estimates against lambda",
-        "diagnosis:gae_by_lambda",
+        "runs:gae_by_lambda",
     ),
     "leaderboard": RunChart(
         "FOLDER", "the mean score of every agent in every game", "runs:leaderboard"
@@ -83,12 +84,10 @@ def list_charts() -> str:
         "Pictures of the gallery": {name: ("", " ".join(each)) for name, each in EXAMPLES.items()},
     }
     lines = []
-    for kind, charts in kinds.items():
-        begins = [f"  {name} {after}".rstrip() for name, (after, _) in charts.items()]
+    for kind, listed in kinds.items():
+        begins = {f"  {name} {after}".rstrip(): what for name, (after, what) in listed.items()}
         width = max(map(len, begins))
-        shown = (what for _, what in charts.values())
-        told = (f"{begin:<{width}}  {what}" for begin, what in zip(begins, shown, strict=True))
-        lines += ["", f"{kind}:", *told]
+        lines += ["", f"{kind}:", *(f"{begin:<{width}}  {what}" for begin, what in begins.items())]
     return "\n".join(lines[1:])
 
 
@@ -192,3 +191,70 @@ def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) ->
         )
     AgentOptions.refuse("a picture of runs", env=env or {})
     return make_plot(*words) if name in RUN_CHARTS else make_plot("learning", *words)
+
+
+def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -> list[Path]:
+    """Draw every picture into a folder, and write a page beside it that shows them.
+
+    Args:
+        folder: for the pictures; the page has the folder's name and the ending .md.
+        words: run folders, whose mistakes and critics are drawn; or the folder of a benchmark,
+            whose leaderboard is drawn, and the learning curves of its first seeds.
+        only: name of the only picture to draw, its file without the ending; the page is left as
+            it is.
+
+    Raises:
+        InputError: if a word is neither folder, no picture has the name, or ``folder`` has none.
+    """
+    from .drawing import draw  # needs matplotlib
+
+    if folder.name in ("", ".."):
+        raise InputError(f"folder must have a name, which its page gets too, got {folder}")
+    wanted = list(_wanted(words))  # wrong words are found before anything is drawn
+    if only is not None:
+        names = [name for name, *_ in wanted]
+        wanted = [wanted[names.index(one_of("only", only, names))]]
+    make_folder(folder)
+    lines = [
+        "# Gallery",
+        "",
+        "Every number in these pictures is computed exactly. Each says what it shows and the "
+        "command that draws it; `exactdice plot gallery` draws them all.",
+    ]
+    written = []
+    for name, chart in wanted:
+        shown = picture(chart)
+        path = folder / f"{name}.png"
+        draw(shown, path, dpi=90)
+        written.append(path)
+        lines += [
+            "",
+            f"## {shown.title}",
+            "",
+            f"![{shown.title}]({folder.name}/{path.name})",
+            "",
+            f"{shown.caption} `exactdice plot {' '.join(chart)} --picture {path.name}`",
+        ]
+    if only is None:
+        write_file(folder.with_name(f"{folder.name}.md"), ("\n".join(lines) + "\n").encode())
+    return written
+
+
+def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """List the pictures: name, and words of the command that draws it."""
+    for name in GAME_CHARTS:
+        yield name, (name,)
+    for name, (chart, policy, game) in EXAMPLES.items():
+        yield name, (chart, policy, game)
+    for word in words:
+        folder = Path(word)
+        if (folder / "config.json").is_file():
+            game = read_config(folder).game_name
+            own = [key for key, one in AGENT_CHARTS.items() if one.game and one.game.name == game]
+            for chart in ("mistakes", *own, "critic"):
+                yield f"{chart}-{folder.name}", (chart, word)
+        elif (folder / RESULTS).is_file():
+            yield "leaderboard", ("leaderboard", word)
+            yield "learning", ("learning", word)
+        else:
+            raise InputError(f"gallery must be followed by folders of runs, got {word!r}")

@@ -18,9 +18,8 @@ from ..core.presentation import present
 from ..core.progress import tell
 from ..core.words import typed
 from . import agents, page
-from .charts import Plot
+from .charts import AGENT_CHARTS, Plot
 from .plotting import GAME_CHARTS
-from .registry import AGENT_CHARTS
 
 BLUNDERS = 20
 SHOWN = 5e-7  # smaller numbers are printed as 0.000000
@@ -174,15 +173,15 @@ def _improved(game: Game, blunder: Blunder) -> str:
 
 
 def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
-    from . import diagnosis, runs
+    from . import runs
 
     folder = Path(agent.policy)
     yield from page.section(runs.learning([folder]), "learning")
     yield from _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
     if (folder / "diagnosis.npz").is_file():
-        yield from _drawn("diagnosis", partial(diagnosis.diagnosis, folder))
+        yield from _drawn("diagnosis", partial(runs.diagnosis, folder))
         header = ["", "last", "after moves", "what it is"]
-        yield page.table(Table(header, diagnosis.figures(folder), texts=4))
+        yield page.table(Table(header, runs.figures(folder), texts=4))
         yield from _findings(folder)
 
 

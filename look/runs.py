@@ -1,6 +1,6 @@
-"""Charts of training runs: learning curves, critics, and the leaderboard with its intervals.
+"""Charts of training runs: learning curves, the leaderboard, critics, and what was diagnosed.
 
-Only a critic needs stable-baselines3 and PyTorch, which read the models of runs.
+Only critics and diagnoses need stable-baselines3 and PyTorch, which read the models of runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,44 @@ from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, IntArray
 from ..games import DEFAULT_GAME
 from .agents import decision
-from .charts import Bars, Lines, Plot, Points, Series
+from .charts import Bars, Lines, Panel, Plot, Points, Series
 
 FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
 POINTS = 4000  # largest number of states in a plot
+#: Lines of the chart of a run: a title, the quantity, and names in the legend by column.
+PANELS = (
+    (
+        "Errors of the critic",
+        "reward",
+        {"critic_bias": "bias", "critic_rmse": "root mean square error"},
+    ),
+    (
+        "Overestimation of the greedy action",
+        "reward",
+        {
+            "overestimation_mean": "mean, against its own policy",
+            "overestimation_mean_optimal": "mean, against optimal play",
+            "overestimation_largest": "largest, against its own policy",
+        },
+    ),
+    (
+        "Bias of advantage estimates",
+        "reward, root mean square",
+        {"gae_bias": "whole", "gae_bias_between_actions": "between actions"},
+    ),
+    (
+        "Entropy",
+        "1: uniform, 0: certain",
+        {"entropy": "by occupancy", "entropy_by_regret": "where the choice matters"},
+    ),
+    (
+        "Optimal play that it misses",
+        "share of its occupancy",
+        {"unvisited": "never visited in training", "unmet": "met in few games by the policy"},
+    ),
+)
+#: Values of lambda in the chart of advantage estimates.
+LAMBDAS = np.linspace(0, 1, 21)
 
 
 def learning(folders: Sequence[Path]) -> Plot:
@@ -254,3 +288,112 @@ def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple
     if reward == "outcome":
         return worth, "expected payoff of its policy"
     return worth - solve(task).found.at(task.seat, states), "payoff less the optimal one"
+
+
+def diagnosis(folder: Path) -> Plot:
+    """Draw the exact figures of a run over its steps.
+
+    Raises:
+        RunError: if the run was trained without ``--diagnose``, or has no figures yet.
+    """
+    from ..diagnose.training.folder import Diary  # needs PyTorch
+
+    diary = Diary.read(folder)
+    panels: list[Panel] = []
+    absent: dict[str, str] = {}  # reason by title
+    for title, unit, lines in PANELS:
+        series = []
+        for column, name in lines.items():
+            numbers = diary.column(column)
+            known = np.isfinite(numbers)
+            if known.any():
+                steps = diary.column("timesteps")[known] / 1e6
+                series.append(Series(name=name, x=steps, y=numbers[known]))
+        if not series:
+            absent[title] = diary.missing.get(next(iter(lines)), "it had no turn")
+        else:
+            panels.append(
+                Lines(
+                    title=title,
+                    x_label="agent's moves, million",
+                    y_label=unit,
+                    series=series,
+                    level=0.0,
+                    points=True,
+                )
+            )
+    if not panels:
+        raise RunError(
+            f"run folder must hold figures, got {folder}: none fitted into the budget; "
+            "train for longer, or call exactdice diagnose"
+        )
+    return Plot(
+        title=f"{folder.name}: the numbers that it learns from",
+        caption="Exact figures of the model in training, over all states, weighted by how often "
+        "its policy meets them."
+        + "".join(f" No {title.lower()}: {reason}." for title, reason in absent.items()),
+        panels=panels,
+    )
+
+
+def gae_by_lambda(folder: Path) -> Plot:
+    """Draw the exact bias and noise of advantage estimates of a run's final model against lambda.
+
+    Raises:
+        RunError: if the model estimates no advantages, or the game is too large, or opponents
+            change in training.
+    """
+    from ..diagnose.training.folder import require_fixed_opponents  # needs PyTorch
+    from ..diagnose.training.model import Diagnosed
+
+    require_fixed_opponents(folder)
+    model, _ = load_model(folder)
+    diagnosed = Diagnosed(model)
+    reason = diagnosed.without_gae()
+    if reason is not None:
+        raise RunError(f"gae needs a run that estimates advantages, got {folder}: {reason}")
+    player, values, moves = diagnosed.player(), diagnosed.values(), diagnosed.moves()
+    gamma = diagnosed.model.gamma
+    found = [moves.gae(player, values, gamma, float(one)) for one in LAMBDAS]
+    bias = np.array([one.rms_bias_between_actions for one in found])
+    noise = np.array([one.rms_std for one in found])
+    panels = [
+        Lines(
+            title=title,
+            x_label=f"lambda; the run has {diagnosed.model.gae_lambda:g}",
+            y_label="reward, root mean square",
+            series=[Series(name=title, x=LAMBDAS, y=numbers, colour=colour)],
+            level=0.0,
+            points=True,
+        )
+        for colour, (title, numbers) in enumerate(
+            (("Bias between actions", bias), ("Standard deviation", noise))
+        )
+    ]
+    return Plot(
+        title=f"Advantage estimates of {folder.name}, by lambda",
+        caption="Exact bias and noise of generalised advantage estimates with the final critic, "
+        "over all moves of the final policy. The bias is the part that differs between the actions "
+        "of a state; the rest changes no gradient. Larger batches lessen the noise and leave the "
+        "bias.",
+        panels=panels,
+    )
+
+
+def figures(folder: Path) -> list[list[str]]:
+    """Return the last figures of a run as rows of a table: name, number, meaning.
+
+    Raises:
+        RunError: if the run was trained without ``--diagnose``.
+    """
+    from ..diagnose.training.folder import Diary  # needs PyTorch
+    from ..diagnose.training.model import COLUMNS
+
+    diary, rows = Diary.read(folder), []
+    for name in diary.known:
+        if name != "timesteps":
+            numbers = diary.column(name)
+            last = int(np.flatnonzero(np.isfinite(numbers))[-1])
+            steps = f"{diary.rows[last]['timesteps']:,.0f}"
+            rows.append([name, f"{numbers[last]:.6f}", steps, COLUMNS[name]])
+    return rows

@@ -10,7 +10,6 @@ dice.
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, islice, product
 from textwrap import wrap
 
@@ -38,29 +37,8 @@ LONGEST = 200  # further characters of a reply are ignored
 NOTHING = ("0", "-", "none", "nothing")
 
 
-@dataclass(frozen=True)
-class Signs:
-    """The characters that a board is made of.
-
-    Attributes:
-        die: the box of a die: corners from top left to bottom right, edge, side.
-        special: the box of a die whose face has a special worth.
-        full: a reached part of a gauge.
-        empty: a part of a gauge that is not reached.
-        token: a token.
-        place: an empty place for a token, or a closed tile.
-    """
-
-    die: str
-    special: str
-    full: str
-    empty: str
-    token: str
-    place: str
-
-
-UNICODE = Signs("┌┐└┘─│", "╔╗╚╝═║", "█", "░", "●", "·")
-ASCII = Signs("++++-|", "####=#", "#", ".", "o", ".")
+#: The characters of boards, where the console has no others.
+IN_ASCII = str.maketrans("┌┐└┘─│╔╗╚╝═║█░●·", "++++-|####=##.o.")
 
 
 def rules(game: Game) -> str:
@@ -69,13 +47,13 @@ def rules(game: Game) -> str:
     return " ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences)
 
 
-def board(rows: Sequence[Row], signs: Signs = UNICODE) -> list[str]:
+def board(rows: Sequence[Row]) -> list[str]:
     """Draw rows of pieces as lines of text, without empty rows."""
     rows = [row for row in rows if row.pieces]
     width = min(LABEL, max((len(row.label) for row in rows), default=0)) + 2
     lines = []
     for row in rows:
-        drawn = _row(row.pieces, signs, WIDTH - width)
+        drawn = _row(row.pieces, WIDTH - width)
         middle = 1 if isinstance(row.pieces[0], Die) else 0
         for number, line in enumerate(drawn):
             label = row.label if number == middle else ""
@@ -83,9 +61,9 @@ def board(rows: Sequence[Row], signs: Signs = UNICODE) -> list[str]:
     return lines
 
 
-def _row(pieces: Sequence[Piece], signs: Signs, room: int) -> list[str]:
+def _row(pieces: Sequence[Piece], room: int) -> list[str]:
     """Draw pieces side by side, and wrap them at the width ``room``."""
-    blocks = [_piece(piece, signs) for piece in pieces]
+    blocks = [_piece(piece) for piece in pieces]
     height = max(map(len, blocks))
     blocks = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
     lines: list[str] = []
@@ -99,33 +77,26 @@ def _row(pieces: Sequence[Piece], signs: Signs, room: int) -> list[str]:
     return lines
 
 
-def _piece(piece: Piece, signs: Signs) -> list[str]:
-    """Draw a piece as lines of equal length."""
+def _piece(piece: Piece) -> list[str]:
+    """Draw a piece as lines of equal length: a die as a box of three, another piece as one."""
     if isinstance(piece, Die):
-        return _die(piece, signs)
+        face = f" {piece.face} "
+        a, b, c, d, edge, side = "╔╗╚╝═║" if piece.special else "┌┐└┘─│"
+        edges = edge * len(face)
+        return [f"{a}{edges}{b}", f"{side}{face}{side}", f"{c}{edges}{d}"]
     if isinstance(piece, Tile):
         if piece.name:
-            return [
-                f"[{piece.name}]" if piece.is_open else f"{signs.place}{piece.name}{signs.place}"
-            ]
+            return [f"[{piece.name}]" if piece.is_open else f"·{piece.name}·"]
         number = str(piece.number)
-        return [f"[{number}]" if piece.is_open else f" {signs.place * len(number)} "]
+        return [f"[{number}]" if piece.is_open else f" {'·' * len(number)} "]
     if isinstance(piece, Gauge):
         full = min(BAR, round(BAR * piece.points / max(1, piece.limit)))
-        return [f"{signs.full * full}{signs.empty * (BAR - full)} {piece.points} of {piece.limit}"]
+        return [f"{'█' * full}{'░' * (BAR - full)} {piece.points} of {piece.limit}"]
     if isinstance(piece, Tokens):
         if piece.limit > MANY:
             return [f"{piece.count} of {piece.limit}"]
-        row = signs.token * piece.count + signs.place * (piece.limit - piece.count)
-        return [f"{row} {piece.count}"]
+        return [f"{'●' * piece.count}{'·' * (piece.limit - piece.count)} {piece.count}"]
     return [piece.words]
-
-
-def _die(die: Die, signs: Signs) -> list[str]:
-    """Draw a die as a box of three lines."""
-    box, face = signs.special if die.special else signs.die, f" {die.face} "
-    edges, side = box[4] * len(face), box[5]
-    return [f"{box[0]}{edges}{box[1]}", f"{side}{face}{side}", f"{box[2]}{edges}{box[3]}"]
 
 
 def listing(choices: Sequence[Choice], *, short: bool) -> list[str]:
@@ -284,7 +255,6 @@ class Screen:
 
     def __init__(self) -> None:
         self._console = Console(highlight=False)
-        self._signs = ASCII if self._console.options.ascii_only else UNICODE
         for stream in (sys.stdin, sys.stdout):
             if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
                 stream.reconfigure(errors="backslashreplace")
@@ -315,8 +285,8 @@ class Screen:
 
     def board(self, rows: Sequence[Row]) -> None:
         """Draw a board."""
-        for line in board(rows, self._signs):
-            self.draw(line)
+        lines = "\n".join(board(rows))
+        self.draw(lines.translate(IN_ASCII) if self._console.options.ascii_only else lines)
 
     def moves(self, choices: Sequence[Choice], *, short: bool) -> None:
         """List legal moves, in columns if there are many."""

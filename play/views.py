@@ -19,7 +19,7 @@ from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .advice import TIE, Advice, spread_of
+from .advice import TIE, Advice, Choice, spread_of
 from .coach import (
     ACCURACY,
     EXACT,
@@ -156,28 +156,20 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         record: its options.
         agent: makes the moves, if persons do not.
     """
-    film, task = session.film, session.task
     watched = f" --watch {printable(typed([agent.name]))}" if agent else ""
-    unit = unit_of(task.game)
+    film, task = session.film, session.task
     return {
-        "title": present(task.game).title,
-        "rules": rules(task.game),
-        "worth": present(task.game).worth_table(),
+        **board_view(task.game, film, session.choices),
         "names": session.names,
         "watched": agent.title if agent else "",
         "seat": session.seat,
-        "persons": list(session.persons),
+        "persons": session.persons,
         "against": [vars(one) for one in ([PERSON] if session.together else rivals(task))],
         "seed": session.seed,
         "command": record.after(session).command + watched,
         "link": record.after(session).link,
         "practise": record.practise,
         "made": len(session.actions),
-        "film": [drawing(scene) for scene in film],
-        "position": film[-1].position,
-        "pieces": written(film[-1].rows),
-        "actions": task.game.num_actions,
-        "choices": [vars(choice) for choice in session.choices],
         "log": [
             {
                 "who": event.who,
@@ -188,15 +180,33 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
             for event in session.story
         ],
         "news": len(film[-1].events),
-        "ended": result(session, unit),
+        "ended": result(session, unit_of(task.game)),
         "reason": "" if session.payoff is None else session.reason,
     }
 
 
-def drawing(scene: Scene) -> JSON:
-    """Draw a scene as SVG, for wide screens and for narrow ones."""
+def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> JSON:
+    """Describe a game, its board as SVG for wide and for narrow screens, and the legal moves.
+
+    Args:
+        game: the rules.
+        film: the board at each moment that is to be shown, at last now; nothing without a position.
+        choices: the legal moves.
+    """
     pages = {"wide": WIDE, "narrow": NARROW}
-    return {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
+    return {
+        "title": present(game).title,
+        "rules": rules(game),
+        "worth": present(game).worth_table(),
+        "film": [
+            {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
+            for scene in film
+        ],
+        "position": film[-1].position if film else "",
+        "pieces": written(film[-1].rows) if film else {},
+        "actions": game.num_actions,
+        "choices": [vars(choice) for choice in choices],
+    }
 
 
 def advice_view(session: Session, before: int, agent: Agent | None = None) -> JSON:
@@ -254,11 +264,6 @@ def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
     }
 
 
-def verdicts_view(session: Session) -> JSON:
-    """Return the coach's verdict on each move so far, and its grade."""
-    return {"verdicts": [{"words": one.verdict, "grade": one.grade} for one in steps(session)]}
-
-
 def review_view(session: Session, seat: int) -> JSON:
     """Return the parts of a person's payoff, the course of the chances and the costliest moves."""
     unit, course = unit_of(session.task.game), session.course_of(seat)
@@ -289,26 +294,15 @@ def past_view(record: GameRecord, session: Session, made: int, agent: Agent | No
 
 def practice_view(practice: Practice) -> JSON:
     """Describe the puzzle and the score; the values of moves once it is answered."""
-    game, puzzle = practice.game, practice.puzzle
-    shown = {
-        "title": present(game).title,
-        "rules": rules(game),
-        "worth": present(game).worth_table(),
-        "score": practice.score,
-        "answered": practice.answered,
-        "actions": game.num_actions,
-    }
+    puzzle, tried = practice.puzzle, practice.tried
+    shown = {"score": practice.score, "answered": practice.answered}
     if puzzle is None:
-        return {**shown, "film": [], "choices": []}
-    scene = puzzle.scene
-    told = practice.tried is not None
+        return {**board_view(practice.game, [], []), **shown}
+    told = tried is not None
     return {
+        **board_view(practice.game, [puzzle.scene], [one.choice for one in puzzle.advice]),
         **shown,
-        "film": [drawing(scene)],
-        "position": scene.position,
-        "pieces": written(scene.rows),
         "level": level_of(puzzle.advice),
-        "choices": [vars(one.choice) for one in puzzle.advice],
-        "advice": values_view(puzzle.advice, practice.tried, puzzle.task) if told else None,
+        "advice": values_view(puzzle.advice, tried, puzzle.task) if told else None,
         "said": puzzle.words if told else "",
     }

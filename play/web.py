@@ -21,6 +21,7 @@ from werkzeug.serving import make_server
 from ..agents.runs.options import read
 from ..core import InputError, WriteError
 from ..envs import find_game
+from .coach import steps
 from .levels import strength
 from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, OpenGames, Progress, place_of
 from .puzzles import Practice, practice_of
@@ -33,7 +34,6 @@ from .views import (
     practice_view,
     review_view,
     setup_view,
-    verdicts_view,
 )
 
 HOST = "127.0.0.1"
@@ -164,7 +164,8 @@ def serve_coach(app: Flask, games: OpenGames) -> None:
     @app.get("/api/games/<name>/verdicts")
     def verdicts(name: str) -> JSON:
         with games.use(name) as game:
-            return verdicts_view(game.session)
+            made = steps(game.session)
+        return {"verdicts": [{"words": one.verdict, "grade": one.grade} for one in made]}
 
     @app.get("/api/games/<name>/review/<int:seat>")
     def review(name: str, seat: int) -> JSON:

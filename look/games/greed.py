@@ -13,11 +13,10 @@ from ...core import BoolArray, FloatArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import Greed
-from ..charts import CellWords, Lines, Map, Plot, Series
-from ..registry import agent_chart, example, game_chart
+from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, agent_chart, game_chart
 
-example("mistakes-greed", "mistakes", "if_else", Greed)
-example("rolls-greed", "rolls", "if_else", Greed)
+EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed.name)
+EXAMPLES["rolls-greed"] = Example("rolls", "if_else", Greed.name)
 
 EARLY = 0.8  # part of the limit up to which the game is called open
 SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first

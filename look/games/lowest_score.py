@@ -12,10 +12,9 @@ from ...core.dice import combinations
 from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
-from ..charts import Map, Plot
-from ..registry import example, game_chart
+from ..charts import EXAMPLES, Example, Map, Plot, game_chart
 
-example("outcomes-lowest-score", "outcomes", "only3s", LowestScore)
+EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore.name)
 
 TIES = "several numbers are equally good"
 

@@ -10,10 +10,9 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import ShutTheBox
-from ..charts import Lines, Map, Plot, Series
-from ..registry import example, game_chart
+from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart
 
-example("mistakes-shut-the-box", "mistakes", "random", ShutTheBox)
+EXAMPLES["mistakes-shut-the-box"] = Example("mistakes", "random", ShutTheBox.name)
 
 
 def _two_players(task: Task) -> ShutTheBox:

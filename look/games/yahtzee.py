@@ -15,8 +15,7 @@ from ...games.yahtzee.card import ENOUGH, has_box
 from ...games.yahtzee.dice import FACES
 from ...games.yahtzee.presentation import title_of
 from ...games.yahtzee.tour import bonus_of_best_play, losses_of_boxes, met_by_best_play
-from ..charts import Bars, Map, Plot
-from ..registry import agent_chart, game_chart
+from ..charts import Bars, Map, Plot, agent_chart, game_chart
 
 PAR = 3  # dice of each face that make 63 points together
 FAR = 12  # points from par that are shown

@@ -9,11 +9,10 @@ from exactdice.baselines import Task, make_task, score, solve
 from exactdice.baselines.solving.solver import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
-from exactdice.look import agents, page
-from exactdice.look.charts import Bars, Map, Plot
+from exactdice.look import agents
+from exactdice.look.charts import Bars, Map
 from exactdice.look.drawing import draw
 from exactdice.look.games import four_two_one, greed
-from exactdice.look.hover import to_hover_over
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
 from small_games import Walk
 
@@ -346,28 +345,6 @@ def test_a_picture_of_the_gallery_is_drawn_by_its_name():
     )
     with pytest.raises(InputError, match="outcomes-lowest-score must stand alone, got Greed"):
         picture(["outcomes-lowest-score", "Greed"])
-
-
-@pytest.mark.parametrize("others", [None, np.array([1.0, 2.0])])
-def test_a_marked_bar_is_hatched_and_the_legend_says_why(others, tmp_path):
-    panel = Bars(
-        title="Two",
-        x_label="length",
-        labels=["a", "b"],
-        values=np.array([1.0, 3.0]),
-        others=others,
-        hatched=np.array([False, True]),
-        hatched_label="not optimal",
-    )
-    shown = Plot.of(panel, "Two bars.")
-    *_, key = page.section(shown, "two")
-    assert key.content == "Bars: hatched, not optimal."
-    (bars, *_) = to_hover_over(panel).data
-    assert bars.marker.pattern.shape == ("", "/")
-    draw(shown, tmp_path / "two.svg")
-    text = (tmp_path / "two.svg").read_text()
-    assert "not optimal" in text
-    assert "<pattern" in text
 
 
 class Mapped(Walk):

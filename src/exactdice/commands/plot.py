@@ -62,7 +62,7 @@ class PlotConfig:
 def run_plot(options: PlotConfig) -> None:
     """Draw one picture, or the gallery; or list the charts."""
     if options.is_gallery:
-        from ..look.gallery import write_gallery
+        from ..look.plotting import write_gallery
 
         folder = options.folder or Path("gallery")
         with shown_progress():
