@@ -94,7 +94,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         space=spaces.q_learning,
         benchmarked=True,
         policy="QTable",
-        by_self_play=".learners.minimax:MinimaxQLearning",
+        by_self_play=".learners.q_learning:MinimaxQLearning",
     ),
     "a2c": Algorithm(
         "A2C", "stable_baselines3:A2C", "rollouts", masked=False, colour=3, space=spaces.a2c

@@ -7,8 +7,7 @@ import numpy as np
 
 from ..agents.board.board import Board, read_board
 from ..agents.board.results import Run
-from ..agents.board.statistics import PER_CENT, estimate, mean
-from ..agents.board.tables import by, strata
+from ..agents.board.tables import PER_CENT, by, estimate, mean, strata
 from ..agents.entries.tables import CLAIMS, EntryBoard, write_tables
 from ..agents.runs.config import RunError
 from ..baselines.scoring.figure import nines

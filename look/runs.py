@@ -11,8 +11,7 @@ import numpy as np
 from ..agents.algorithms import ALGORITHMS
 from ..agents.board.board import read_board
 from ..agents.board.results import RESULTS, Run, agent_name, read_runs
-from ..agents.board.statistics import Estimate, estimate, mean
-from ..agents.board.tables import by, numbers
+from ..agents.board.tables import Estimate, by, estimate, mean, numbers
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import MARGIN, load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve

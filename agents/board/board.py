@@ -21,7 +21,6 @@ from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, TRACKS, Track
 from .results import Run, read_runs, write_runs
-from .statistics import iqm, mean
 from .tables import (
     HEADLINE,
     INTERVALS,
@@ -36,6 +35,8 @@ from .tables import (
     average,
     by,
     estimated,
+    iqm,
+    mean,
     numbers,
     ranked,
     reference_table,

@@ -61,76 +61,41 @@ def _label(value: int | str) -> str:
     return number if number[0].isdigit() else str(len(number.split(",")))
 
 
-#: Boxes of Yahtzee, from one to six.
-BOXES = (
-    "chance",
-    "yahtzee,chance",
-    "full_house,yahtzee,chance",
-    "sixes,full_house,yahtzee,chance",
-    "sixes,full_house,large_straight,yahtzee,chance",
-    "fives,sixes,full_house,large_straight,yahtzee,chance",
-)
-#: Opponents from random (0) to optimal (1).
-STRENGTHS = ("strength:0", "strength:0.25", "strength:0.5", "strength:0.75", "strength:1")
+def _make(name: str, title: str, words: Sequence[str]) -> Ladder:
+    """Make a ladder from the words of the command line: a game, a keyword and its values."""
+    place, knob, *values = words
+    return Ladder(name, title, place, knob, [whole_or_text(value) for value in values])
 
+
+_BOXES = (
+    "chance yahtzee,chance full_house,yahtzee,chance sixes,full_house,yahtzee,chance "
+    "sixes,full_house,large_straight,yahtzee,chance "
+    "fives,sixes,full_house,large_straight,yahtzee,chance"
+)
+_STRENGTHS = "strength:0 strength:0.25 strength:0.5 strength:0.75 strength:1"  # random to optimal
+_ALL = {
+    "greed-score": ("Greed to a higher score", "Greed max_score 10 20 50 100 200 300 500 1000"),
+    "greed-sides": ("Greed, dice of more sides", "Greed sides 2 3 4 6 8 12 20"),
+    "greed-opponent": ("Greed, a stronger opponent", f"Greed opponent {_STRENGTHS}"),
+    "shut-the-box-tiles": ("Shut the Box, more tiles", "ShutTheBox tiles 6 7 8 9 10 11 12"),
+    "shut-the-box-opponent": (
+        "Shut the Box, a stronger opponent",
+        f"ShutTheBox opponent {_STRENGTHS}",
+    ),
+    "lowest-score-players": (
+        "Lowest-score game, more players",
+        "LowestScore players 2 3 4 5 6 7 8",
+    ),
+    "lowest-score-match-wins": (
+        "Lowest-score match, more wins",
+        "LowestScoreMatch wins 1 2 3 4 5 6 7",
+    ),
+    "421-match-tokens": ("Match of 421, more tokens", "FourTwoOneMatch tokens 1 3 5 7 11 15 21"),
+    "yahtzee-boxes": ("Yahtzee, more boxes", f"Yahtzee boxes {_BOXES}"),
+}
 #: The ladders by name.
 LADDERS: Mapping[str, Ladder] = MappingProxyType(
-    {
-        ladder.name: ladder
-        for ladder in (
-            Ladder(
-                "greed-score",
-                "Greed to a higher score",
-                "Greed",
-                "max_score",
-                (10, 20, 50, 100, 200, 300, 500, 1000),
-            ),
-            Ladder(
-                "greed-sides",
-                "Greed, dice of more sides",
-                "Greed",
-                "sides",
-                (2, 3, 4, 6, 8, 12, 20),
-            ),
-            Ladder("greed-opponent", "Greed, a stronger opponent", "Greed", "opponent", STRENGTHS),
-            Ladder(
-                "shut-the-box-tiles",
-                "Shut the Box, more tiles",
-                "ShutTheBox",
-                "tiles",
-                range(6, 13),
-            ),
-            Ladder(
-                "shut-the-box-opponent",
-                "Shut the Box, a stronger opponent",
-                "ShutTheBox",
-                "opponent",
-                STRENGTHS,
-            ),
-            Ladder(
-                "lowest-score-players",
-                "Lowest-score game, more players",
-                "LowestScore",
-                "players",
-                range(2, 9),
-            ),
-            Ladder(
-                "lowest-score-match-wins",
-                "Lowest-score match, more wins",
-                "LowestScoreMatch",
-                "wins",
-                range(1, 8),
-            ),
-            Ladder(
-                "421-match-tokens",
-                "Match of 421, more tokens",
-                "FourTwoOneMatch",
-                "tokens",
-                (1, 3, 5, 7, 11, 15, 21),
-            ),
-            Ladder("yahtzee-boxes", "Yahtzee, more boxes", "Yahtzee", "boxes", BOXES),
-        )
-    }
+    {name: _make(name, title, words.split()) for name, (title, words) in _ALL.items()}
 )
 
 #: Words of the command line that stand for a ladder.
@@ -161,10 +126,14 @@ def find_ladder(words: Sequence[str]) -> Ladder:
             f"number, got {typed(words)}"
         )
     name = find_game(place).name
-    ordered = [whole_or_text(numbers[number]) for number in sorted(numbers)]
-    for value in ordered:
-        task_from_options(place, {knob: value})  # refuses unknown keywords and values
-    return Ladder(f"{name}-{knob}".lower(), f"{name}, {knob}", place, knob, ordered)
+    ladder = _make(
+        f"{name}-{knob}".lower(),
+        f"{name}, {knob}",
+        [place, knob, *(numbers[number] for number in sorted(numbers))],
+    )
+    for rung in ladder.rungs:
+        task_from_options(place, rung.keywords)  # refuses unknown keywords and values
+    return ladder
 
 
 def _number(value: str) -> float | None:

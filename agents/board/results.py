@@ -32,7 +32,7 @@ from ..runs.config import TrainConfig
 from ..runs.hyperparameters import trials, tuned
 from ..runs.options import task_from_options
 from ..tracks import TRACKS
-from .statistics import area
+from .tables import area
 
 RESULTS, CURVES, CERTIFICATES = "results.csv", "curves.csv", "certificates.zip"
 
@@ -51,12 +51,7 @@ class Run:
         track: its track, if any.
         version: the version of the track.
         seed: seed of its training.
-        value: see ``Score``, as for the next five.
-        optimum: see ``Score``.
-        random: see ``Score``.
-        regret: see ``Score``.
-        normalized: see ``Score``.
-        flawless: see ``Score``.
+        value, optimum, random, regret, normalized, flawless: see ``Score``.
         steps: number of moves.
         seconds: seconds of the run, its exact scores included.
         trials: of the search for its hyperparameters; 0 of hyperparameters of the package that were
@@ -64,10 +59,8 @@ class Run:
         hyperparameters: those that are not null and the encoding, as JSON.
         exploitability: on a track of self-play (see ``SelfPlayScore``), as for the next five.
         normalized_exploitability: see ``SelfPlayScore.normalized``.
-        guaranteed_0: value of the seat against a best response.
-        guaranteed_1: the same of the other seat.
-        equilibrium_0: value of the seat in equilibrium.
-        equilibrium_1: the same of the other seat.
+        guaranteed_0, guaranteed_1: values of the seats against a best response.
+        equilibrium_0, equilibrium_1: values of the seats in equilibrium.
         moves: moves before each exact score of its training; in ``curves.csv``, as the next.
         scores: these scores, normalised.
     """

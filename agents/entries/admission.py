@@ -28,8 +28,7 @@ from ...core import FLOATS, FloatArray, InputError, IntArray
 from ...core.positions import states_of
 from ...core.words import first_line
 from ..board.pool import processes
-from ..board.statistics import Estimate, estimate, mean
-from ..board.tables import numbers
+from ..board.tables import Estimate, estimate, mean, numbers
 from .entry import Entry, names_of, read_entry
 
 #: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
@@ -50,12 +49,7 @@ class Figures:
 
     Attributes:
         game: name of its game.
-        value: see ``Score``, as for the next five.
-        optimum: see ``Score``.
-        random: see ``Score``.
-        regret: see ``Score``.
-        normalized: see ``Score``.
-        nines: see ``Score``.
+        value, optimum, random, regret, normalized, nines: see ``Score``.
         actions: the likeliest action in each state of the seat, shape (state,).
     """
 

@@ -5,8 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...core import Table, write_file
-from ..board.statistics import iqm, mean
-from ..board.tables import HEADLINE, INTERVALS, NINES, REGRET, SCORE, SEEDS, estimated, table
+from ..board.tables import (
+    HEADLINE,
+    INTERVALS,
+    NINES,
+    REGRET,
+    SCORE,
+    SEEDS,
+    estimated,
+    iqm,
+    mean,
+    table,
+)
 from ..tracks import OPEN, Track
 from .admission import NUMBERS, Admission, Verified
 

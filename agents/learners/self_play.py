@@ -13,8 +13,9 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from ...baselines import Policy, Reading, Task
 from ...baselines.solving.players import one_hot
-from ...core import Array, Game, InputError, IntArray
+from ...core import Array, Game, IntArray
 from .adapter import ModelPolicy
+from .q_learning import check_two_players
 from .vec_env import GameVecEnv
 
 
@@ -92,13 +93,3 @@ class SelfPlay(BaseCallback):
 def self_plays(callbacks: Sequence[BaseCallback]) -> list[SelfPlay]:
     """List the ``SelfPlay`` callbacks among callbacks, at most one."""
     return [each for each in callbacks if isinstance(each, SelfPlay)]
-
-
-def check_two_players(game: Game) -> None:
-    """Check that a game can be learned by self-play.
-
-    Raises:
-        InputError: if the game is not zero-sum for two players.
-    """
-    if game.num_players != 2 or not game.zero_sum:
-        raise InputError(f"self_play needs a zero-sum game for two players, got {game!r}")

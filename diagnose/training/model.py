@@ -21,9 +21,8 @@ from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
 from torch import nn
 
-from ...agents.learners.adapter import ModelPolicy
+from ...agents.learners.adapter import ACTORS, GREEDY, ModelPolicy
 from ...agents.learners.dqn import KeepsToLegal
-from ...agents.learners.kinds import ACTORS, GREEDY
 from ...agents.learners.q_learning import QTable
 from ...agents.learners.vec_env import GameVecEnv
 from ...baselines import Policy, as_policy, occupancy

@@ -13,7 +13,7 @@ from exactdice.agents.board import board as boards
 from exactdice.agents.board import results, tables
 from exactdice.agents.board.board import Board, read_board
 from exactdice.agents.board.config import BenchmarkConfig
-from exactdice.agents.board.statistics import area
+from exactdice.agents.board.tables import area
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track

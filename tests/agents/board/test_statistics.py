@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exactdice.agents.board.statistics import area, estimate, iqm, mean
+from exactdice.agents.board.tables import area, estimate, iqm, mean
 
 RNG = np.random.default_rng(7)
 #: Five seeds in each of three games: (game, seed).

@@ -1,7 +1,6 @@
 """The public board: entries of strangers are verified by computation, and refused by name."""
 
 import csv
-import importlib.util
 import io
 import json
 import os
@@ -9,23 +8,15 @@ import re
 import shutil
 import sys
 import zipfile
-from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.board.results import read_runs, write_runs
 from exactdice.agents.entries import admission, tables
 from exactdice.agents.entries.admission import Figures, Verified, admit, answer_of
 from exactdice.agents.entries.entry import Card, make_card, read_entry
-from exactdice.agents.entries.submission import submit
-from exactdice.agents.runs.config import TrainConfig
-from exactdice.agents.runs.train import train
-from exactdice.agents.tracks import OPEN, TRACKS, Track
 from exactdice.baselines import CertificateError, certificate, make_task
 from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.baselines.scoring.figure import nines
@@ -33,61 +24,12 @@ from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.look.boards import chart_of_entries
 from exactdice.look.runs import colours_of
+from small_entries import CARD, SIZES, TINY, content_of, make_entry, small_task
 
 import exactdice
 from exactdice.cli import main
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "cleanrl_style_dqn.py"
-TINY = Track("tiny", 1, 4000, ("Greed", "FourTwoOne"), seeds=2)
-SIZES = {"Greed": {"max_score": 5, "sides": 3}, "FourTwoOne": {"faces": 3}}
-CARD = {
-    "title": "Dice by heart", "algorithm": "Random tables", "track": "tiny", "version": 1,
-    "moves": 4000, "seconds": 1.5, "hardware": "A laptop", "link": "https://example.org/code?a=1",
-    "exactdice": "0.1.0",
-}  # fmt: skip
-
-
-def small_task(game):
-    return make_task(game, **SIZES.get(game, {}))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _tiny():
-    """Add a track of two small games."""
-    with pytest.MonkeyPatch.context() as patch:
-        for tracks in (OPEN, TRACKS):
-            patch.setitem(tracks, "tiny", TINY)
-        for place in ("entries.admission", "board.results", "board.tables"):
-            patch.setattr(f"exactdice.agents.{place}.make_task", small_task)
-        yield
-
-
-def content_of(game, seed, **sizes):
-    """Return the certificate of a policy that plays at random, but always alike."""
-    task = make_task(game, **(sizes or SIZES[game]))
-    mask = task.game.mask(np.arange(task.game.num_states))
-    table = np.where(mask, np.random.default_rng(seed).random(mask.shape), -1.0).argmax(axis=1)
-    return certificate(exactdice.score(table, task, name=f"random {seed}"))
-
-
-def make_entry(folder, first=0, **card):
-    """Write an entry by hand."""
-    folder.mkdir(parents=True)
-    (folder / "card.json").write_text(json.dumps({**CARD, **card}))
-    for game in TINY.games:
-        for seed in range(2):
-            (folder / f"{game}-{seed}.npz").write_bytes(content_of(game, first + seed))
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch):
-    """Verify without new processes, which take a second each (see ``test_processes``)."""
-
-    def check_all(certificates, _number):
-        return {path: answer_of(path, game) for path, game in certificates.items()}
-
-    monkeypatch.setattr(admission, "check_all", check_all)
+pytestmark = pytest.mark.usefixtures("tiny_track")
 
 
 def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
@@ -211,24 +153,26 @@ def test_a_link_to_an_entry_is_refused_and_so_is_a_name_with_signs(tmp_path):
         read_entry(tmp_path / "<b>")
 
 
+WORDS = "1 to 80 letters, .*, all ASCII, .* and no address"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("title", "", "title must be 1 to 80 letters, .*, got ''"),
-        ("title", "=1+1", "title must be 1 to 80 letters"),
-        ("title", "a|b", "title must be 1 to 80 letters"),
-        ("title", "See WWW.example.org", "title must be 1 to 80 letters, .* and no address"),
-        ("title", "a\nb", "title must be 1 to 80 letters"),
-        ("title", "\u0420\u0420\u041e", "title must be 1 to 80 letters, .*, all ASCII"),
-        ("algorithm", "\u0420\u0420\u041e", "algorithm must be 1 to 80 letters, .*, all ASCII"),
-        ("algorithm", "<b>PPO</b>", "algorithm must be 1 to 80 letters"),
-        ("algorithm", "@everybody", "algorithm must be 1 to 80 letters"),
-        ("hardware", "x" * 81, "hardware must be 1 to 80 letters"),
-        ("hardware", "a\u202eb", "hardware must be 1 to 80 letters"),
+        *(
+            ("title", text, f"title must be {WORDS}")
+            for text in ("", "=1+1", "a|b", "See WWW.example.org", "a\nb", "\u0420\u0420\u041e")
+        ),
+        *(
+            ("algorithm", text, f"algorithm must be {WORDS}")
+            for text in ("\u0420\u0420\u041e", "<b>PPO</b>", "@everybody", "x" * 81, "a\u202eb")
+        ),
+        ("hardware", "x|y", f"hardware must be {WORDS}, got 'x|y'"),
         ("link", "javascript:alert(1)", "link must be an address that begins with https://"),
-        ("link", "https://me@example.org/", "link must be an address"),
-        ("link", 'https://example.org/">', "link must be an address"),
-        ("link", "https://example.org\n", "link must be an address"),
+        *(
+            ("link", f"https://{place}", "link must be an address")
+            for place in ("me@example.org/", 'example.org/">', "example.org\n")
+        ),
         ("track", "exactdice-1g", "track must be one of .*'tiny', got 'exactdice-1g'"),
         ("version", 2, "version must be 1 on the track tiny, got 2"),
         ("moves", 4001, "moves must be at most 4,000 on the track tiny, got 4,001"),
@@ -479,172 +423,6 @@ def test_the_board_is_ordered_by_the_mean_of_the_nines():
     assert board.games.rows[0][-1] == "10.0 wins"
     for table in (board.totals, board.games):
         assert {len(row) for row in table.rows} == {len(table.header)}
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """Train the tiny track: two games, two seeds, Q-learning."""
-    place = tmp_path_factory.mktemp("finished") / "runs"
-    for game in TINY.games:
-        for seed in range(2):
-            train(
-                TrainConfig(
-                    game=game, env=SIZES[game], track="tiny", algorithm="qlearning", seed=seed,
-                    num_envs=16, run_folder=place / f"{game}-{seed}",
-                )
-            )  # fmt: skip
-    return place
-
-
-def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ["submit", str(finished), "--title", "Our tables", "--link", "https://example.org"]
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert end.value.code == 0
-    said = capsys.readouterr().out
-    folder = Path("entries", "tiny-our-tables")
-    assert said.startswith(f"{folder}: 4 certificates hold, mean nines ")
-    card = read_entry(folder).card
-    scores = [json.loads(path.read_text()) for path in finished.glob("*/score.json")]
-    assert card.moves == max(score["steps"] for score in scores) == 3840
-    assert card.seconds == pytest.approx(sum(score["seconds"] for score in scores) / 4)
-    assert (card.algorithm, card.track, card.version) == ("Q-learning", "tiny", 1)
-    assert card.hardware == "not said"
-    assert admit(Path("entries"), 1).refused == {}
-    shutil.copytree(finished, "packed")
-    write_runs(read_runs(Path("packed")), Path("packed"))
-    for run in Path("packed").glob("*/"):
-        shutil.rmtree(run)
-    again = submit(Path("packed"), SAID, Path("again"), 1)
-    for path in Path("again").glob("*.npz"):
-        assert exactdice.verify(path).value == exactdice.verify(folder / path.name).value
-    assert again.card.seconds == card.seconds
-    Path("packed/certificates.zip").unlink()
-    with pytest.raises(InputError, match=r"zip/.*-0\.npz must be a file that can be read, got: No"):
-        submit(Path("packed"), SAID, Path("third"), 1)
-    with pytest.raises(SystemExit):
-        main(words)
-    assert "folder must not exist, got entries/tiny-our-tables" in capsys.readouterr().err
-
-
-def changed(name, **options):
-    """Change the configuration of a run."""
-
-    def change(place):
-        path = place / name / "config.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | options))
-
-    return change
-
-
-#: What is changed in the runs, and what is said of it, by name.
-RUNS = {
-    "unfinished": (
-        lambda place: (place / "Greed-1" / "score.json").unlink(),
-        "every game must have the seeds of the others, missing: Greed-1$",
-    ),
-    "few seeds": (
-        lambda place: [shutil.rmtree(place / f"{game}-1") for game in TINY.games],
-        "every game must have 2 to 20 seeds, got 1",
-    ),
-    "other track": (
-        changed("Greed-1", track="exactdice-10k"),
-        "folder must hold runs of one track, got exactdice-10k, tiny in",
-    ),
-    "no track": (
-        lambda place: [
-            changed(f"{game}-{seed}", track=None)(place) for game in TINY.games for seed in range(2)
-        ],
-        "runs must be of one track .*, got Greed of no track in Greed-0$",
-    ),
-    "other size": (
-        changed("Greed-1", env={"max_score": 6}),
-        "with their default keywords, got Greed, max_score 6, .* of tiny in Greed-1$",
-    ),
-    "seed twice": (
-        changed("Greed-1", seed=0),
-        "runs of Q-learning in Greed must have different seeds, got seed 0 in Greed-0 and Greed-1",
-    ),
-    "several algorithms": (
-        lambda place: (
-            changed("Greed-1", algorithm="ppo")(place),
-            shutil.copy(
-                EXAMPLE.parents[1] / "agents/hyperparams/ppo.yml",
-                place / "Greed-1" / "hyperparameters.yml",
-            ),
-        ),
-        "algorithm must be one of ppo, qlearning, got none",
-    ),
-    "damaged certificate": (
-        lambda place: (place / "Greed-1" / "certificate.npz").write_bytes(b""),
-        r"certificates must hold: Greed-1\.npz must be a whole policy certificate",
-    ),
-}
-
-
-def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path):
-    """In one test, as the runs take a second."""
-    for name, (change, message) in RUNS.items():
-        place = tmp_path / name
-        shutil.copytree(finished, place)
-        change(place)
-        folder = tmp_path / "entries" / "one"
-        with pytest.raises(InputError, match=message):
-            submit(place, SAID, folder, 1)
-        assert not folder.exists(), name
-        assert list(folder.parent.glob("*")) == [], name
-
-
-SAID = {"title": "A title", "link": "https://example.org"}
-FOREIGN = {"algorithm": "DQN (CleanRL)", "track": "tiny", "moves": 3840, "seconds": 1.0}
-
-
-def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypatch):
-    """A loop in the style of CleanRL writes them itself."""
-    place = tmp_path / "certificates"
-    place.mkdir()
-    spec = importlib.util.spec_from_file_location("foreign", EXAMPLE)
-    foreign = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "foreign", foreign)  # dataclasses look there
-    spec.loader.exec_module(foreign)
-    figures = {}
-    for game in TINY.games:
-        make = partial(gym.make_vec, **SIZES[game])
-        monkeypatch.setattr(foreign, "gym", SimpleNamespace(make_vec=make, spaces=gym.spaces))
-        for seed in range(2):
-            figures[game, seed] = foreign.main(
-                foreign.Args(
-                    f"exactdice/{game}-OneHot-v0", seed, 1280, learning_starts=640, evaluations=1,
-                    certificate=str(place / f"{game}-{seed}.npz"),
-                )
-            )  # fmt: skip
-    claims = {**SAID, "title": "A loop in one file", **FOREIGN}
-    folder = tmp_path / "entries" / "loop"
-    found = submit(place, claims, folder, 1)
-    assert found.folder == folder
-    assert found.card.algorithm == "DQN (CleanRL)"
-    for cell, figures_of_cell in figures.items():
-        assert found.figures[cell].value == pytest.approx(figures_of_cell["value"], abs=1e-12)
-    assert [held.name for held in admit(folder.parent, 1).verified] == ["loop"]
-
-
-@pytest.mark.parametrize("field", FOREIGN)
-def test_a_foreign_program_says_what_its_certificates_do_not(tmp_path, field):
-    claims = {name: value for name, value in {**SAID, **FOREIGN}.items() if name != field}
-    with pytest.raises(InputError, match=f"{field} must be given for certificates, got none in"):
-        submit(tmp_path, claims, tmp_path / "entry", 1)
-
-
-def test_certificates_have_the_names_of_cells(tmp_path):
-    claims = {**SAID, **FOREIGN}
-    with pytest.raises(
-        InputError, match="place must hold a benchmark's runs, or certificates such as"
-    ):
-        submit(tmp_path, claims, tmp_path / "entry", 1)
-    (tmp_path / "final.npz").write_bytes(b"")
-    with pytest.raises(InputError, match=r"must be named such as Greed-0.npz, got .*final\.npz"):
-        submit(tmp_path, claims, tmp_path / "entry", 1)
 
 
 def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.agents.learners.minimax import MinimaxQLearning
+from exactdice.agents.learners.q_learning import MinimaxQLearning
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, score_self_play
 from exactdice.core.moves import transitions

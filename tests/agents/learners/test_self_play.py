@@ -7,7 +7,7 @@ import pytest
 import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.ceiling import ceiling
-from exactdice.agents.learners.minimax import MinimaxQLearning
+from exactdice.agents.learners.q_learning import MinimaxQLearning
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback

@@ -9,7 +9,7 @@ import pytest
 from exactdice.agents.board import board
 from exactdice.agents.board.board import Board, cross_table
 from exactdice.agents.board.config import BenchmarkConfig
-from exactdice.agents.board.statistics import area
+from exactdice.agents.board.tables import area
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
