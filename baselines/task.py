@@ -18,6 +18,7 @@ from ..core import (
     InputError,
     KeywordError,
     Stage,
+    Values,
     frozen,
 )
 from ..core.contract import order_of, require_attributes
@@ -30,8 +31,8 @@ from .cache import cached
 from .policies.door import Sight, label, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM, resolve
-from .solving.cycles import Visits, visits
-from .solving.rounding import decision_roundings, gamma, upwards
+from .solving.cycles import visits
+from .solving.rounding import gamma, upwards
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
 LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
@@ -174,18 +175,18 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
             return arithmetic.zeros(len(met), task.game.num_actions)
         return policies[stage.seat].spread(stage.states, met, arithmetic)
 
-    flow = visits(task.game, decide, start, task.seat, arithmetic)
+    mass, residual = visits(task.game, decide, start, task.seat, arithmetic)
     own = states_of(task.game, task.seat)
-    met = flow.mass.at(task.seat, own)
+    met = mass.at(task.seat, own)
     reached = arithmetic.total(met)
     if not reached:
         raise InputError(f"seat must be one that gets to move, got {task.seat}")
-    error = _error(task, flow, reached) if arithmetic.rounds else 0.0
+    error = _error(task, mass, residual, reached) if arithmetic.rounds else 0.0
     states, chances = own[met > 0], arithmetic.divided(met[met > 0], reached)
     return FirstLaw(Start(task.seat, frozen(states), frozen(chances)), error)
 
 
-def _error(task: Task, flow: Visits, reached: float) -> float:
+def _error(task: Task, mass: Values, residual: float, reached: float) -> float:
     """Bound the error of a mean over the law of first states (see ``FirstLaw``).
 
     Each pass adds a relative error to all mass that it moves to a cut or out of a block, after at
@@ -193,12 +194,12 @@ def _error(task: Task, flow: Visits, reached: float) -> float:
     linear systems, and earlier errors, reach the agent at most once, as mass does.
     """
     game = task.game
-    decision = decision_roundings(policies_against(task, FLOATS).values()) + 1
+    decision = max(policy.roundings for policy in policies_against(task, FLOATS).values()) + 1
     blocks = sweeps_of(game).blocks(task.seat)  # each adds to the mass of later ones
     relative = gamma(sum(block.forward_roundings(decision) for block in blocks) + 2)
-    if not flow.residual:
+    if not residual:
         return relative
-    lost = flow.residual + relative * (1 + sum(flow.mass.total(other) for other in task.others))
+    lost = residual + relative * (1 + sum(mass.total(other) for other in task.others))
     return upwards(lost / max(reached - lost, lost) + gamma(2))
 
 

@@ -318,13 +318,11 @@ class AgentView:
             visit: takes some states, shape (state,), and expected values, shape (state, action),
                 which are meaningless for illegal actions.
         """
-        seat = self.task.seat
 
         def at_stage(stage: Stage, expected: FloatArray) -> None:
-            if stage.seat == seat:
-                visit(stage.states, expected)
+            visit(stage.states, expected)
 
-        visit_action_values(self.task.game, at_stage, values, seat, FLOATS)
+        visit_action_values(self.task.game, at_stage, values, self.task.seat, FLOATS)
 
 
 def paid_by_moves(task: Task, mode: RewardMode, states: IntArray, actions: IntArray) -> FloatArray:

@@ -63,12 +63,10 @@ def verify(path: Path | str) -> Score:
             opponents that are not known by name, such as a table.
         OSError: if there is no such file or it cannot be read.
     """
-    policy, claims = read(path := Path(path))
+    task, player, claims = _opened(path := Path(path))
     with naming(path):
-        task = _task(claims)
-        play = _player(path, policy, claims, task)
         try:
-            result = score(play, task, name=claims["policy"])
+            result = score(player, task, name=claims["policy"])
         except InputError as error:
             raise InputError(f"must hold a policy of {task.game!r}: {error}") from None
         _compare(claims, result)
@@ -81,12 +79,11 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
     Raises:
         CertificateError: if the file is no certificate, damaged, or of another game.
     """
-    policy, claims = read(path)
+    task, player, _ = _opened(path)
+    if task.game == game:
+        return player
+    wanted, got = present(game).words, present(task.game).words
     with naming(path):
-        task = _task(claims)
-        if task.game == game:
-            return _player(path, policy, claims, task)
-        wanted, got = present(game).words, present(task.game).words
         raise InputError(f"must be of {wanted}, got one of {got}")
 
 
@@ -96,8 +93,15 @@ def task_of(path: Path) -> Task:
     Raises:
         CertificateError: if the file is no certificate, or damaged.
     """
+    return _opened(path)[0]
+
+
+def _opened(path: Path) -> tuple[Task, PolicyFunction, dict[str, Any]]:
+    """Read the task of a certificate, its policy as a function, and its claims."""
+    policy, claims = read(path)
     with naming(path):
-        return _task(read(path)[1])
+        task = _task(claims)
+        return task, _player(path, policy, claims, task), claims
 
 
 def _player(

@@ -112,9 +112,8 @@ class Score:
 
         None if moves pay before the end, since states do not contain the payoffs so far.
         """
-        if (law := self._law) is None:
-            return None
-        return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
+        law = self._law
+        return law and MappingProxyType({float(paid): float(law[paid]) for paid in law})
 
     @cached_property
     def deviation(self) -> float:
@@ -135,9 +134,8 @@ class Score:
     def costs(self) -> FloatArray:
         """Expected payoff given away in each state, shape (state,); the costs sum to the regret."""
         require_few_states(self.task.game)
-        wrong = self._mistakes
         costs = np.zeros(self.task.game.num_states)
-        np.add.at(costs, wrong.states, wrong.costs)
+        np.add.at(costs, self._mistakes.states, self._mistakes.costs)
         return frozen(costs)
 
     @cached_property
@@ -259,18 +257,17 @@ class Score:
         return f"{self.policy} ({kind}, {held}) in {self.task.words}"
 
     def __str__(self) -> str:
-        figures = ", ".join(f"{name} {text}" for name, text in self._row().items())
-        return f"{self.title}: {figures}"
+        return f"{self.title}: " + ", ".join(f"{name} {text}" for name, text in self._row())
 
     def _repr_html_(self) -> str:
         """Write the title and a table of the figures, for notebooks."""
-        row = self._row()
-        return Table(list(row), [list(row.values())], self.title, len(row)).html()
+        names, row = zip(*self._row(), strict=True)
+        return Table(names, [row], self.title, len(row)).html()
 
-    def _row(self) -> dict[str, str]:
-        """Give the figures that take no sentence, as texts by name."""
+    def _row(self) -> list[tuple[str, str]]:
+        """Give the names and the texts of the figures that take no sentence."""
         shown = (figure for figure in FIGURES if figure.label and not figure.sentence)
-        return {figure.label: figure.text(self) for figure in shown}
+        return [(figure.label, figure.text(self)) for figure in shown]
 
     def save(self, path: Path | str) -> None:
         """Write the certificate of the score, a file that ``exactdice.verify`` checks.

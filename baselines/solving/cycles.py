@@ -31,7 +31,7 @@ the game is wrong by no more than that, as the missing mass ends once.
 
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -186,18 +186,6 @@ def _stretched(numbers: FloatArray, count: int) -> FloatArray:
     high = np.minimum(low + 1, len(numbers) - 1)
     stretched: FloatArray = numbers[low] + (places - low) * (numbers[high] - numbers[low])
     return stretched
-
-
-class Visits(NamedTuple):
-    """Expected visits of all positions.
-
-    Attributes:
-        mass: the visits.
-        residual: sum of the absolute residuals of the linear systems; 0 if there are none.
-    """
-
-    mass: Values
-    residual: float
 
 
 def fixed_point(players: Players) -> tuple[Values, float]:
@@ -368,7 +356,7 @@ def visits(
     seat: int,
     arithmetic: Arithmetic,
     law: PayoffLaw | None = None,
-) -> Visits:
+) -> tuple[Values, float]:
     """Compute the expected visits of each position.
 
     Args:
@@ -381,7 +369,7 @@ def visits(
         law: payoffs to ``seat`` are added to it, unless it is None.
 
     Returns:
-        Expected visits and residual.
+        Expected visits, and the sum of the absolute residuals of the linear systems.
     """
     mass, residual = sweeps_of(game).mass(decide, [start], arithmetic), 0.0
     blocks = sweeps_of(game).blocks(seat, arithmetic)
@@ -394,7 +382,7 @@ def visits(
             returning = solve_linear(block, returned, came, arithmetic)
             residual += _missed(block, returned, came, returning)
         block.forward(decide, mass, returning, law)
-    return Visits(mass.frozen(), residual)
+    return mass.frozen(), residual
 
 
 def _missed(block: Block, chances: Array, right: Array, solved: Array) -> float:

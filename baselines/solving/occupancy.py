@@ -61,7 +61,7 @@ def play(
         return legal
 
     start = first_law(task, arithmetic).start
-    return visits(task.game, decide, start, task.seat, arithmetic, law).mass
+    return visits(task.game, decide, start, task.seat, arithmetic, law)[0]
 
 
 class Outcomes(NamedTuple):

@@ -8,7 +8,6 @@ from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from ...core.positions import legal_in
 from ...core.types import Fold
 from ..policies.kinds import Policy
-from .rounding import decision_roundings
 
 
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
@@ -67,7 +66,7 @@ class Players:
         if len(self.free) > 1 and not game.zero_sum:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.choices = {other: no_choices(game) for other in self.free}
-        self.roundings = decision_roundings(policies.values())
+        self.roundings = max((policy.roundings for policy in policies.values()), default=0)
         self._policies, self._partial = policies, partial
         self._range = arithmetic.payoff_range(game)
         self.tie = arithmetic.tie(game) if self.free else 0.0

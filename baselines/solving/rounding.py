@@ -36,11 +36,8 @@ each by a factor of 1 + theta, |theta| <= gamma(K), K those on the longest way t
 opponents move first, over which a mean is taken.
 """
 
-from collections.abc import Iterable
-
 from ...core import Game, InputError
 from ...core.presentation import present
-from ..policies.kinds import Policy
 
 UNIT = 2.0**-53
 #: Values whose bound is a larger part of the span of payoffs are refused.
@@ -76,11 +73,6 @@ def largest_payoff(game: Game, pays_early: bool = False) -> float:
     """Give the size of the largest payoff or, if moves pay early, of one and of what follows."""
     low, high = game.payoff_range
     return float(max(map(abs, game.payoff_range))) + (float(high - low) if pays_early else 0.0)
-
-
-def decision_roundings(policies: Iterable[Policy]) -> int:
-    """Give the most roundings of a decision, if some policies are fixed and all others choose."""
-    return max((policy.roundings for policy in policies), default=0)
 
 
 def require_precision(game: Game, bound: float) -> None:

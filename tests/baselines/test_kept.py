@@ -1,11 +1,9 @@
 """Values that are kept on disk: the same to the last bit, and never those of a wrong file."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate
 from exactdice.baselines.solving import kept
 from exactdice.core.arithmetic import EXACT, FLOATS
 from exactdice.core.folders import user_folder
@@ -47,13 +45,6 @@ def test_values_are_computed_once_and_are_the_same_to_the_last_bit(folder, sweep
     squares = kept.folded_squares(GAME, fold, computed)
     assert (kept.folded_squares(GAME, fold, again).numbers == squares.numbers).all()
     assert len(list(folder.iterdir())) == 2  # and no temporary file
-
-
-def test_games_folds_and_keywords_have_files_of_their_own(folder, sweeps_made):
-    games = [GAME, GAMES["Yahtzee"](boxes=GAME.boxes, bonus=7), GAMES["Yahtzee"](boxes="ones")]
-    values = [kept.folded(game, fold, FLOATS) for game in games for fold in ("best", "mean")]
-    assert len(list(folder.iterdir())) == len(values) == len(sweeps_made)
-    assert kept.folded(games[1], "best", FLOATS).numbers[0] == values[2].numbers[0]
 
 
 def test_other_code_has_other_files(folder, sweeps_made, tmp_path, monkeypatch):
@@ -132,21 +123,6 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, sweeps_
     assert (tmp_path / "file").read_text() == "no folder"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-def test_what_is_in_the_way_is_no_error(folder, monkeypatch):
-    title = kept._title(GAME, "best")
-    kept._path(title).mkdir(parents=True)  # a folder in place of the file
-    assert kept.folded(GAME, "best", FLOATS) is not None
-    assert [each.name for each in folder.iterdir()] == [kept._path(title).name]
-
-    def refused(*_, **__):
-        raise PermissionError("read-only")
-
-    monkeypatch.setattr(Path, "replace", refused)
-    monkeypatch.setattr(Path, "is_file", refused)
-    assert kept.folded(GAME, "mean", FLOATS) is not None
-
-
 def test_short_sweeps_and_fractions_are_not_kept(folder, monkeypatch):
     small = GAMES["Yahtzee"](boxes="ones")
     assert kept.folded(small, "best", EXACT) is None
@@ -155,15 +131,6 @@ def test_short_sweeps_and_fractions_are_not_kept(folder, monkeypatch):
     kept.folded(small, "best", FLOATS)
     assert not folder.exists()
     assert kept.folded(GAMES["Greed"](max_score=5), "best", FLOATS) is None
-
-
-def test_scores_are_those_of_kept_values(folder, sweeps_made):
-    task = Task(GAMES["Yahtzee"](boxes="twos,yahtzee", bonus=11))  # solved by no other test
-    fresh = evaluate("random", task)
-    assert len(list(folder.iterdir())) == 1
-    values = kept.folded(task.game, "mean", FLOATS)
-    assert sweeps_made == ["mean"]
-    assert (values.array == fresh.found.array).all()
 
 
 @pytest.mark.parametrize(

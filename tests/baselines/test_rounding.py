@@ -171,10 +171,6 @@ def test_exact_answers_are_fractions_and_whole_numbers_are_too(task):
     assert sum(law.values()) == 1
 
 
-def test_a_chance_of_one_in_twelve_is_a_fraction():
-    assert evaluate("random", Task(Greed(5, 1), 1), exact=True).value == Fraction(1, 12)
-
-
 def test_floats_do_not_get_into_exact_computation():
     assert EXACT.numbers(np.arange(2)).tolist() == [Fraction(0), Fraction(1)]
     with pytest.raises(TypeError):

@@ -132,21 +132,6 @@ def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat
         assert np.all(evaluation.values[seat] <= solution.values[seat] + 1e-12)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_equilibrium_cannot_be_exploited_and_all_else_can(seat):
-    task = Task(Greed(20, 4), seat)
-    assert exactdice.exploitability("optimal", task) == pytest.approx(0, abs=1e-12)
-    assert exactdice.exploitability("optimal", task, exact=True) == 0
-    for name in ("random", "if_else", "terminal"):
-        exact = exactdice.exploitability(name, task, exact=True)
-        assert exact > 0
-        assert exactdice.exploitability(name, task) == pytest.approx(float(exact), abs=1e-12)
-
-
-def test_the_default_equilibrium_cannot_be_exploited():
-    assert abs(exactdice.exploitability("optimal", Task(Greed()))) < 1e-12
-
-
 def test_what_is_asked_for_decides_about_fractions_not_the_task():
     """A task asked for fractions gives the same floats as before, and the other way round."""
     asked, fresh = Task(Greed(9, 3), 1, "random"), Task(Greed(9, 3), 1, "random")

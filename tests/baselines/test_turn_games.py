@@ -13,7 +13,7 @@ from by_hand_turns import (
 )
 from exactdice.baselines import Task, equilibrium
 from exactdice.core.positions import states_of
-from exactdice.games import FourTwoOne, LowestScore, LowestScoreMatch, ShutTheBox
+from exactdice.games import FourTwoOne, Greed, LowestScore, LowestScoreMatch, ShutTheBox
 
 import exactdice
 
@@ -263,7 +263,8 @@ def test_an_equilibrium_is_a_mutual_best_response_from_every_position_on(game):
 @pytest.mark.parametrize(
     "game",
     [
-        LowestScore(2, 3, 2, 2, "share"), ShutTheBox(4, 2, 3), ShutTheBox(3, 1, 3, shut_wins=False),
+        Greed(20, 4), LowestScore(2, 3, 2, 2, "share"), ShutTheBox(4, 2, 3),
+        ShutTheBox(3, 1, 3, shut_wins=False),
         FourTwoOne(3, 3, 2, "set"), FourTwoOne(3, 2, 2, "set", tie="lost"),
     ],
     ids=repr,
