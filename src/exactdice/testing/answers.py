@@ -84,23 +84,20 @@ def _check_values(
     what: str, exact: Evaluation, floats: Evaluation, listed: ActionValues, seat: int
 ) -> None:
     """Check the value of each of the agent's moves: fractions exactly, floats up to rounding."""
-    game = exact.task.game
+    game, inside = exact.task.game, repr(exact.task)
     own = states_of(game, seat)
     rows, actions = np.nonzero(game.mask(own))
     states = own[rows]
-    exactly, rounded = (_values_of(found, states, actions) for found in (exact, floats))
-    for place, (state, action) in enumerate(zip(states.tolist(), actions.tolist(), strict=True)):
+    found = zip(*(_values_of(each, states, actions) for each in (exact, floats)), strict=True)
+    moves = zip(states.tolist(), actions.tolist(), found, strict=True)
+    for state, action, (exactly, rounded) in moves:
         wanted = listed[seat, state][action]
-        where = f"{words_of(seat, state, action)} in {exact.task!r}"
-        if exactly[place] != wanted:
+        where = f"for {words_of(seat, state, action)} in {inside}"
+        _require_equal(what, exactly, wanted, where)
+        if abs(rounded - float(wanted)) > CLOSE * largest_payoff(game):
             raise GameError(
-                f"{what} must agree with the sum over all moves, {wanted}, got "
-                f"{exactly[place]} for {where}"
-            )
-        if abs(rounded[place] - float(wanted)) > CLOSE * largest_payoff(game):
-            raise GameError(
-                f"{what} must say the same in floats, {float(wanted)!r}, got "
-                f"{float(rounded[place])!r} for {where}"
+                f"{what} must say the same in floats, {float(wanted)!r}, got {float(rounded)!r} "
+                f"{where}"
             )
 
 
@@ -127,28 +124,17 @@ def _check_ways(
     met, paid = listing.masses(seat, laws, start)
     found = occupancy(policy, task, exact=True)
     for _, state in _own(listing, seat):
-        if Fraction(found[state]) != met[seat, state]:
-            raise GameError(
-                f"occupancy must agree with the sum over all moves, {met[seat, state]}, got "
-                f"{found[state]} in state {state} of player {seat} in {task!r}"
-            )
+        where = f"in state {state} of player {seat} in {task!r}"
+        _require_equal("occupancy", found[state], met[seat, state], where)
     if not listing.pays_early(seat):
-        outcomes = outcome_distribution(policy, task, exact=True)
-        if outcomes != {payoff: chance for payoff, chance in paid.items() if chance}:
-            raise GameError(
-                f"outcome_distribution must agree with the sum over all moves, {_shown(paid)}, got "
-                f"{_shown(outcomes)} in {task!r}"
-            )
+        outcomes = _shown(outcome_distribution(policy, task, exact=True))
+        _require_equal("outcome_distribution", outcomes, _shown(paid), f"in {task!r}")
     mean, variance = listing.moments(seat, laws, met)
     if mean != agent.value:
         raise GameError(
             f"forward and backward computation must agree, got {mean} and {agent.value} in {task!r}"
         )
-    if variance != agent.variance:
-        raise GameError(
-            f"variance must agree with the sum over all moves, {variance}, got {agent.variance} in "
-            f"{task!r}"
-        )
+    _require_equal("variance", agent.variance, variance, f"in {task!r}")
     return found
 
 
@@ -183,6 +169,13 @@ def _check_scores(task: Task, policies: list[Any]) -> None:
         found = score(policy, task)
         costs = sum(blunder.cost for blunder in found.blunders(None))
         _require_close("what blunders cost together", costs, found.regret, size, task)
+
+
+def _require_equal(what: str, got: Any, wanted: Any, where: str) -> None:
+    if got != wanted:
+        raise GameError(
+            f"{what} must agree with the sum over all moves, {wanted}, got {got} {where}"
+        )
 
 
 def _require_close(what: str, got: float, wanted: float, size: float, task: Task) -> None:

@@ -6,11 +6,12 @@ states and moves are passed alone, a few at a time in reverse order, and all at 
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..core import Game, GameError, IntArray, Move
+from ..core import FloatArray, Game, GameError, IntArray, Move
 from ..core.contract import CLOSE, order_of, require_observations
 from ..core.positions import legal_moves, states_of
 from ..core.presentation import present
@@ -122,101 +123,85 @@ def check_batches(game: Game) -> None:
     """
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
-        own = states_of(game, seat)
-        if len(own):
-            _check_states(game, seat, own, rng)
-    seats, states, actions = _moves(game)
-    some = rng.permutation(len(seats))[:MOVES]
-    _check_moves(game, seats[some], states[some], actions[some], rng)
-
-
-def _moves(game: Game) -> tuple[IntArray, IntArray, IntArray]:
-    """List all legal moves: player, state, action."""
+        if len(states_of(game, seat)):
+            _check_states(game, seat, rng)
     columns = []
     for seat in range(game.num_players):
         own = states_of(game, seat)
         pairs, actions = np.nonzero(game.mask(own))
         columns.append((np.full(len(pairs), seat), own[pairs], actions))
-    seats, states, actions = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return seats, states, actions
-
-
-def _batches(count: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Cut ``count`` entries into batches of one, of a few, and of nearly all in random order."""
-    yield from np.arange(count)[:, None]
-    mixed = rng.permutation(count)
-    yield from np.array_split(mixed, 1 + count // 7)
-    yield mixed[: max(1, count - 1)]
-
-
-def _check_states(game: Game, seat: int, own: IntArray, rng: np.random.Generator) -> None:
-    """Check the methods that take states."""
-    some = np.sort(rng.permutation(len(own))[:STATES])
-    seen = game.observe(own, seat)
-    asked: list[tuple[str, Callable[[Any], Any], Any]] = [
-        ("observe", lambda states: game.observe(states, seat), own),
-        ("encode", game.encode, seen),
-        ("mask", game.mask, own),
-    ]
-    for name, ask, entries in asked:
-        every = np.asarray(ask(entries))
-        for batch in _batches(len(some), rng):
-            of = some[batch]
-            _require_same(name, np.asarray(ask(entries[of])), every[of], own[of], seat)
-
-
-def _require_same(name: str, got: Any, wanted: Any, states: IntArray, seat: int) -> None:
-    if got.shape != wanted.shape:
-        raise GameError(
-            f"{name} must give {wanted.shape} for {len(states)} states, as for many, got "
-            f"{got.shape}"
-        )
-    wrong = (got != wanted).reshape(len(states), -1).any(axis=1)
-    if wrong.any():
-        state = states[np.argmax(wrong)]
-        raise GameError(
-            f"{name} must say the same of a state in every batch, got others of state {state} of "
-            f"player {seat} in a batch of {len(states)}"
-        )
-
-
-def _check_moves(
-    game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
-) -> None:
-    """Check the methods that take moves, with the moves of all players in one batch."""
+    every = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    some = rng.permutation(len(every[0]))[:MOVES]
+    seats, states, actions = (column[some] for column in every)
     rows = game.law(states, actions)
     outcomes = np.array([rng.choice(np.flatnonzero(game.laws[row] > 0)) for row in rows.tolist()])
-    columns = (seats, states, actions, outcomes)
-    for name, apply in (("advance", game.advance), ("exact_advance", game.exact_advance)):
-        every = apply(*columns)
-        for batch in _batches(len(seats), rng):
-            move = apply(*(column[batch] for column in columns))
-            _require_same_moves(name, game, move, _part(every, batch), columns, batch)
-    for batch in _batches(len(seats), rng):
-        wrong = np.asarray(game.law(states[batch], actions[batch])) != rows[batch]
-        if wrong.any():
-            raise GameError(_words("law", columns, int(batch[np.argmax(wrong)]), len(batch)))
+    names = list(map(words_of, seats.tolist(), states.tolist(), actions.tolist()))
+    method = partial(_check_method, rng=rng, kind="move", names=names, some=np.arange(len(some)))
+    for name in ("advance", "exact_advance"):
+        method(name, getattr(game, name), (seats, states, actions, outcomes))
+    method("law", game.law, (states, actions))
 
 
-def _part(move: Move, batch: IntArray) -> Move:
-    return Move(move.seats[batch], move.states[batch], move.payoffs[batch], move.over[batch])
+def _check_states(game: Game, seat: int, rng: np.random.Generator) -> None:
+    """Check the methods that take states."""
+    own = states_of(game, seat)
+    some = np.sort(rng.permutation(len(own))[:STATES])
+    names = [f"state {state} of player {seat}" for state in own.tolist()]
+    method = partial(_check_method, rng=rng, kind="state", names=names, some=some)
+    method("observe", lambda states: game.observe(states, seat), (own,))
+    method("encode", game.encode, (game.observe(own, seat),))
+    method("mask", game.mask, (own,))
 
 
-def _require_same_moves(
-    name: str, game: Game, got: Move, wanted: Move, columns: tuple[IntArray, ...], batch: IntArray
+def _check_method(
+    name: str,
+    ask: Callable[..., Any],
+    columns: tuple[IntArray, ...],
+    kind: str,
+    names: list[str],
+    some: IntArray,
+    rng: np.random.Generator,
 ) -> None:
-    on = ~wanted.over.all(axis=1)  # elsewhere nobody moves next
-    wrong = (got.over != wanted.over).any(axis=1)
-    wrong |= on & ((got.seats != wanted.seats) | (got.states != wanted.states))
-    close = CLOSE * largest_payoff(game)
-    wrong |= (np.abs(got.payoffs - wanted.payoffs) > close).any(axis=1)
-    if wrong.any():
-        raise GameError(_words(name, columns, int(batch[np.argmax(wrong)]), len(batch)))
+    """Ask for all states or moves at once, and for some in other batches.
+
+    Args:
+        name: name of the method.
+        ask: the method.
+        columns: its arguments, each of shape (entry, ...).
+        kind: "state" or "move".
+        names: of the entries.
+        some: entries of which the other batches consist.
+        rng: puts them into the batches.
+    """
+    every = _arrays(ask(*columns))
+    for batch in _batches(some, rng):
+        for got, wanted in zip(_arrays(ask(*(c[batch] for c in columns))), every, strict=True):
+            if got.shape != wanted[batch].shape:
+                raise GameError(
+                    f"{name} must give {wanted[batch].shape} for {len(batch)} {kind}s, as for "
+                    f"many, got {got.shape}"
+                )
+            far = np.abs(got - wanted[batch]) > CLOSE * np.abs(wanted).max()
+            wrong = far.reshape(len(batch), -1).any(axis=1)
+            if wrong.any():
+                raise GameError(
+                    f"{name} must say the same of a {kind} in every batch, got others of "
+                    f"{names[batch[np.argmax(wrong)]]} in a batch of {len(batch)}"
+                )
 
 
-def _words(name: str, columns: tuple[IntArray, ...], row: int, size: int) -> str:
-    seat, state, action = (int(column[row]) for column in columns[:3])
-    return (
-        f"{name} must say the same of a move in every batch, got others of "
-        f"{words_of(seat, state, action)} in a batch of {size}"
-    )
+def _arrays(found: Any) -> list[FloatArray]:
+    """Give a result as numbers; after the end of a game nobody moves next."""
+    columns = [found]
+    if isinstance(found, Move):
+        on = ~found.over.all(axis=1)
+        columns = [found.over, found.seats * on, found.states * on, found.payoffs]
+    return [np.asarray(column).astype(np.float64) for column in columns]
+
+
+def _batches(entries: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Cut entries into batches of one, of a few, and of nearly all in random order."""
+    yield from entries[:, None]
+    mixed = rng.permutation(entries)
+    yield from np.array_split(mixed, 1 + len(mixed) // 7)
+    yield mixed[: max(1, len(mixed) - 1)]
