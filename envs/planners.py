@@ -296,9 +296,10 @@ class _Listing:
         for other, states in self._others:
             self._places[other, states] = self._width + np.arange(len(states))
             self._width += len(states)
-        most = int(task.game.mask(own).sum()) + sum(
-            self._choices(*others) for others in self._others
-        )
+        most = int(task.game.mask(own).sum())
+        for other, states in self._others:  # a move in each state, or every legal move
+            alone = task.policies[other].is_deterministic
+            most += len(states) if alone else int(task.game.mask(states).sum())
         outcomes_each = int((task.game.laws > 0).sum(axis=1).max())
         check_memory("entries of sparse_P", most * outcomes_each, LISTED)
 
@@ -311,12 +312,6 @@ class _Listing:
             first, last = of_agent.min(), of_agent.max()
         for other in self._task.others:
             yield other, np.flatnonzero((stages[other] >= first) & (stages[other] <= last))
-
-    def _choices(self, other: int, states: IntArray) -> int:
-        """Bound the number of moves that the policy of another player makes in some states."""
-        if self._task.policies[other].is_deterministic:
-            return len(states)
-        return int(self._game.mask(states).sum())
 
     def of_agent(self) -> Any:
         """List the agent's actions, those in the end last: shape (state * action, column)."""

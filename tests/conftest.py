@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import re
 import shutil
 import signal
 import sys
@@ -85,6 +86,31 @@ def run(capsys, monkeypatch, tmp_path, one_thread):  # noqa: ARG001
         with pytest.raises(SystemExit) as end:
             main([str(word) for word in arguments])
         return end.value.code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def prints(run):
+    """Call a command that ends well, and give what it prints."""
+
+    def call(*arguments):
+        code, said, complaint = run(*arguments)
+        assert (code, complaint) == (0, "")
+        return said
+
+    return call
+
+
+@pytest.fixture
+def refusal(run):
+    """Call a command that refuses what was typed, and give its one line about it."""
+
+    def call(*arguments):
+        code, said, complaint = run(*arguments)
+        assert (code, said) == (2, "")
+        assert re.fullmatch("error: [^\n]*\n", complaint), complaint
+        return complaint.removeprefix("error: ").rstrip()
 
     return call
 

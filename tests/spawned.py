@@ -1,6 +1,7 @@
 """What a spawned process runs, beside the tests: it imports neither them nor their libraries."""
 
 import os
+import subprocess
 import sys
 import time
 
@@ -28,3 +29,10 @@ def ends(*_job):
 def sleeps(*_job):
     """Take too long."""
     time.sleep(60)
+
+
+def printed_by(code):
+    """Run a program in a process of its own that ends well, and give what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()

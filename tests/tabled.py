@@ -1,12 +1,14 @@
 """The flat tables of a task against its law ``P``, in every state and action."""
 
+import pickle
 from collections import defaultdict
 
 import numpy as np
 import pytest
 from exactdice.core.positions import states_of
-from exactdice.envs import Engine
+from exactdice.envs import Encoding, Engine
 from exactdice.envs.engine.process import number_of
+from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners import tabulate_transitions
 
@@ -20,64 +22,88 @@ def law_of(laws, row):
     return dict(enumerate(chances.tolist()))
 
 
+def outcomes(process, law, first):
+    """List the outcomes of a law that are possible: entry and chance."""
+    for outcome, chance in law_of(process.laws, law).items():
+        if chance:
+            yield int(process.leads_to[first + outcome]), chance
+
+
 def ends_of_events(process):
-    """Follow every event to all its ends: event -> {(place, context) or (None, payoff): chance}.
+    """Follow every event to all its ends: event -> {(place or None, context, paid): chance}.
 
     Nodes may come back to themselves, so that their laws solve a linear system.
     """
-    nodes = range(len(process.node_laws))
+    nodes = list(zip(process.node_laws, process.node_firsts, process.node_contexts, strict=True))
     size = len(nodes)
     back, found, columns = np.zeros((size, size)), np.zeros((size, 0)), {}
-    for node in nodes:
-        for outcome, chance in law_of(process.laws, process.node_laws[node]).items():
-            entry = int(process.leads_to[process.node_firsts[node] + outcome]) if chance else -1
+    for node, (law, first, context) in enumerate(nodes):
+        for entry, chance in outcomes(process, law, first):
             event = number_of(entry)
             if entry < 0 and event >= process.first_node:
                 back[node, event - process.first_node] += chance
                 continue
-            end = (entry, int(process.node_contexts[node])) if entry >= 0 else (None, event)
+            end = (entry, int(context), 0.0) if entry >= 0 else paid_by(process, event)
             if end not in columns:
                 columns[end] = len(columns)
                 found = np.concatenate([found, np.zeros((size, 1))], axis=1)
             found[node, columns[end]] += chance
     laws = np.linalg.solve(np.eye(size) - back, found)
-    ends = [{(None, number): 1.0} for number in range(process.first_node)]
+    ends = [{paid_by(process, event): 1.0} for event in range(process.first_node)]
     return ends + [dict(zip(columns, law.tolist(), strict=True)) for law in laws]
 
 
+def paid_by(process, event):
+    return None, 0, float(process.payoffs[event])
+
+
+class Paying(dict):
+    """The same where nodes pay, each after the nodes that it leads to."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def __missing__(self, event):
+        process, node = self.process, event - self.process.first_node
+        if node < 0:
+            return {paid_by(process, event): 1.0}
+        self[event] = found = defaultdict(float)
+        for entry, chance in outcomes(process, process.node_laws[node], process.node_firsts[node]):
+            later = {(entry, int(process.node_contexts[node]), 0.0): 1.0}
+            for (place, context, more), part in (
+                later if entry >= 0 else self[number_of(entry)]
+            ).items():
+                found[place, context, process.node_gains[node] + more] += chance * part
+        return found
+
+
 def after(process, ends, place, context, action):
+    """Give the law of a move as ``P`` does: by next state, or none, and payoff."""
     found = defaultdict(float)
     move = place * process.legal.shape[1] + action
-    for outcome, chance in law_of(process.laws, process.move_laws[move]).items():
-        if not chance:
-            continue
-        entry = int(process.leads_to[process.move_firsts[move] + outcome])
-        if entry >= 0:
-            found[entry, context] += chance
-            continue
-        event = process.events[number_of(entry) * process.num_contexts + context]
-        for end, part in ends[event].items():
+    for entry, chance in outcomes(process, process.move_laws[move], process.move_firsts[move]):
+        law = {(entry, context, 0.0): 1.0}
+        if entry < 0:
+            law = ends[process.events[number_of(entry) * process.num_contexts + context]]
+        for end, part in listed(process, law).items():
             found[end] += chance * part
     return found
 
 
-def listed(process, found):
-    """Give a law as ``P`` does: by next state, or none, and payoff."""
+def listed(process, ends):
     law = defaultdict(float)
-    for (place, context), chance in found.items():
-        if place is None:
-            law[None, process.payoffs[context]] += chance
-        else:
-            law[int(process.groups.states(np.array([place]), np.array([context]))[0]), 0.0] += (
-                chance
-            )
+    for (place, context, paid), chance in ends.items():
+        state = place
+        if place is not None:
+            state = int(process.groups.states(np.array([place]), np.array([context]))[0])
+        law[state, round(paid, 9)] += chance
     return law
 
 
 def require_tables(task, process=None, within=1e-14):
     """Check the law of every move, whatever the others reply, and of the first state."""
     game, process = task.game, process or process_of(task)
-    ends = ends_of_events(process)
+    ends = ends_of_events(process) if process.node_gains is None else Paying(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = states_of(game, task.seat)
     places, contexts = process.groups.locate(states)
@@ -87,9 +113,8 @@ def require_tables(task, process=None, within=1e-14):
         for action in range(game.num_actions):
             wanted = defaultdict(float)
             for chance, later, reward, over in transitions[state][action]:
-                wanted[None if over else later, reward] += chance
-            found = listed(process, after(process, ends, place, context, action))
-            assert_same(found, wanted, within)
+                wanted[None if over else later, round(reward, 9)] += chance
+            assert_same(after(process, ends, place, context, action), wanted, within)
     first = {state: chance for (state, _), chance in listed(process, ends[process.start]).items()}
     met = np.flatnonzero(task.initial)
     assert_same(first, dict(zip(met.tolist(), task.initial[met].tolist(), strict=True)), within)
@@ -100,3 +125,28 @@ def assert_same(found, wanted, within=1e-14):
     assert {end: found.get(end, 0) for end in ends} == pytest.approx(
         {end: wanted.get(end, 0) for end in ends}, abs=within
     )
+
+
+def require_same_games(task, lanes, steps):
+    """Play with arrays and with plain numbers, and then with a copy: moves, ends and payments."""
+    both = [
+        kind(task, lanes, Encoding(task.game.observation_sizes))
+        for kind in (ArrayLanes, PlainLanes)
+    ]
+    rngs = [np.random.default_rng(3) for _ in both]
+    actions, fresh = np.random.default_rng(4), np.ones(lanes, dtype=bool)
+    paid, every = np.zeros(lanes), np.arange(lanes)
+    for step in range(steps):
+        if step == steps // 2:
+            both[1] = pickle.loads(pickle.dumps(both[0]))
+        chosen = actions.integers(0, task.game.num_actions, lanes)  # illegal ones, too
+        ours, theirs = (
+            side.advance(every, chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
+        )
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(mine, other)
+        for ask in ("states", "observations", "masks"):
+            np.testing.assert_array_equal(*(getattr(side, ask)() for side in both))
+        paid = np.where(fresh, 0, paid) + ours.rewards
+        np.testing.assert_allclose(ours.payoffs[ours.over], paid[ours.over], atol=1e-12)
+        fresh = ours.over

@@ -34,26 +34,22 @@ def twenty_one(own_games):
     return partial(gym.make, "exactdice/TwentyOne-v0")
 
 
-def second_wins(limit, sides, own, to_beat):
-    """The best second player's chance: it rolls on as long as that is better."""
+def best_of(limit, sides, held):
+    """The chance of a player who rolls on as long as that is better; ``held`` is that of a sum."""
 
     @cache
     def best(own):
-        held = Fraction(1 + (own > to_beat) - (own < to_beat), 2)
         on = sum(best(own + face) for face in range(1, sides + 1) if own + face <= limit)
-        return max(held, Fraction(on) / sides)
+        return max(held(own), Fraction(on) / sides)
 
-    return best(own)
+    return best(0)
 
 
 def first_wins(limit, sides):
-    @cache
-    def best(own):
-        held = 1 - second_wins(limit, sides, 0, own)
-        on = sum(best(own + face) for face in range(1, sides + 1) if own + face <= limit)
-        return max(held, Fraction(on) / sides)
+    def second_wins(to_beat):
+        return best_of(limit, sides, lambda own: Fraction(1 + (own > to_beat) - (own < to_beat), 2))
 
-    return best(0)
+    return best_of(limit, sides, lambda own: 1 - second_wins(own))
 
 
 @pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 2), (9, 6), (21, 6), (12, 20)])

@@ -1,6 +1,5 @@
 """``check_game`` finds what a game has broken: each rule, broken once."""
 
-import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +12,7 @@ from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentation, presents
 from small_games import Coins, Rounds
+from spawned import printed_by
 
 from exactdice.testing import answers, check_game, environments, rules
 
@@ -124,37 +124,49 @@ def test_an_observation_of_no_state_that_is_taken_for_one_is_named(twenty_one):
         check_game(Wide())
 
 
+def lost(move, *_):
+    return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
+
+
+def changed(rules, name, change):
+    """Build a game in which a method gives something else."""
+
+    def method(game, *asked):
+        return change(getattr(rules, name)(game, *asked), *asked)
+
+    return broken(rules, **{name: method})
+
+
 MOVES = [
     (
-        lambda move, states: move._replace(seats=0 * move.seats, states=states),
+        lambda move, _, states, *others: move._replace(seats=0 * move.seats, states=states),
         "must lead to a later stage or end the game, got action 0 of player 0 in state 5",
     ),
     (
-        lambda move, states: move._replace(seats=move.seats[None]),
+        lambda move, *_: move._replace(seats=move.seats[None]),
         r"advance must give seats as integers of shape \(2,\), got .* \(1, 2\)",
     ),
     (
-        lambda move, states: move._replace(over=move.over & [True, False]),
+        lambda move, *_: move._replace(over=move.over & [True, False]),
         "payoffs of a zero-sum game must add up to 1.0 at once|must lead to a later stage",
     ),
     (
-        lambda move, states: move._replace(seats=np.roll(move.seats, 1)),
+        lambda move, *_: move._replace(seats=np.roll(move.seats, 1)),
         "must say the same as of one move, got others of action|must lead to a later stage",
     ),
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), MOVES)
-def test_a_move_that_breaks_a_rule_is_named(twenty_one, change, message):
-    def advance(game, seats, states, actions, outcomes):
-        return change(twenty_one.advance(game, seats, states, actions, outcomes), states)
-
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        *(("advance", *change) for change in MOVES),
+        ("exact_advance", lost, "must say the same as of exact_advance, got others of act"),
+    ],
+)
+def test_a_move_that_breaks_a_rule_is_named(twenty_one, name, change, message):
     with pytest.raises(GameError, match=message):
-        check_game(broken(twenty_one, advance=advance))
-
-
-def lost(move):
-    return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
+        check_game(changed(twenty_one, name, change))
 
 
 @pytest.mark.parametrize(
@@ -169,73 +181,48 @@ def lost(move):
     ],
 )
 def test_rules_that_depend_on_the_size_of_the_batch_are_named(twenty_one, name, change):
-    def method(game, *asked):
-        right = getattr(twenty_one, name)(game, *asked)
-        return change(right) if len(asked[0]) < 5 else right
-
-    message = (
-        f"({name} must say the same of a (state|move) in every batch, got others of|of one mo)"
+    game = changed(
+        twenty_one, name, lambda right, *asked: change(right) if len(asked[0]) < 5 else right
     )
+    message = f"{name} must say the same of a (state|move) in every batch, got others of|of one mo"
     with pytest.raises(GameError, match=message):
-        rules.check_batches(broken(twenty_one, **{name: method}))
+        rules.check_batches(game)
 
 
-def test_exact_payoffs_that_are_others_are_named(twenty_one):
-    def exact_advance(game, *batch):
-        move = twenty_one.exact_advance(game, *batch)
-        return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
+ENVIRONMENTS = [
+    (
+        (AliasLaws, "draw"),
+        lambda outcomes, _: outcomes // 2,
+        "step must obey P, .* by action . of player 0 in state .*, whose chance is .* times in",
+    ),
+    (
+        (ArrayLanes, "advance"),
+        lambda outcome, _: outcome._replace(rewards=outcome.rewards / 2),
+        "step must obey P, got .* by action . of player 0 in state",
+    ),
+    (
+        (Engine, "reset"),
+        lambda _, engine: engine.go_to(0 * engine.states),
+        "reset must obey the initial law, state 0 of player 0",
+    ),
+    (
+        (Engine, "rewards"),
+        lambda rewards, engine: rewards + (engine.reward == "shaped"),
+        "reward 'shaped' must give uniform play",
+    ),
+    ((Engine, "rewards"), lambda rewards, _: rewards / 2, "planners must find .* in P, got"),
+]
 
-    with pytest.raises(GameError, match="must say the same as of exact_advance, got others of act"):
-        check_game(broken(twenty_one, exact_advance=exact_advance))
 
-
-def test_draws_of_another_law_are_named(twenty_one, monkeypatch):
-    draw = AliasLaws.draw
-    monkeypatch.setattr(AliasLaws, "draw", lambda laws, rows, rng: draw(laws, rows, rng) // 2)
-    message = (
-        "step must obey P, .* by action . of player 0 in state .*, whose chance is .* times in"
-    )
+@pytest.mark.parametrize(("place", "change", "message"), ENVIRONMENTS)
+def test_environments_that_play_another_game_are_named(
+    twenty_one, monkeypatch, place, change, message
+):
+    right = getattr(*place)
+    monkeypatch.setattr(*place, lambda self, *given: change(right(self, *given), self))
+    if message.startswith("planners"):  # else the steps are named
+        monkeypatch.setattr(environments, "_check_steps", lambda *_: None)
     with pytest.raises(GameError, match=message):
-        check_game(twenty_one(limit=4, sides=3))
-
-
-def test_draws_that_cannot_be_are_named(twenty_one, monkeypatch):
-    advance = ArrayLanes.advance
-
-    def halved(*given):
-        outcome = advance(*given)
-        return outcome._replace(rewards=outcome.rewards / 2)
-
-    monkeypatch.setattr(ArrayLanes, "advance", halved)
-    with pytest.raises(
-        GameError, match="step must obey P, got .* by action . of player 0 in state"
-    ):
-        check_game(twenty_one(limit=4, sides=3))
-
-
-def test_resets_of_another_law_are_named(twenty_one, monkeypatch):
-    def reset(engine, lanes, _):
-        engine.go_to(np.zeros(len(lanes), dtype=np.int64))
-
-    monkeypatch.setattr(Engine, "reset", reset)
-    with pytest.raises(GameError, match="reset must obey the initial law, state 0 of player 0"):
-        check_game(twenty_one(limit=4, sides=3))
-
-
-def test_rewards_with_another_sum_are_named(twenty_one, monkeypatch):
-    rewards = Engine.rewards
-    monkeypatch.setattr(
-        Engine, "rewards", lambda self, *given: rewards(self, *given) + (self.reward == "shaped")
-    )
-    with pytest.raises(GameError, match="reward 'shaped' must give uniform play"):
-        check_game(twenty_one(limit=4, sides=3))
-
-
-def test_a_law_that_misses_the_optimum_is_named(twenty_one, monkeypatch):
-    rewards = Engine.rewards
-    monkeypatch.setattr(Engine, "rewards", lambda self, *given: rewards(self, *given) / 2)
-    monkeypatch.setattr(environments, "_check_steps", lambda *_: None)
-    with pytest.raises(GameError, match="planners must find .* in P, got"):
         check_game(twenty_one(limit=4, sides=3))
 
 
@@ -310,5 +297,4 @@ def test_it_needs_neither_pytest_nor_training():
         "import sys; from exactdice.games import Greed; from exactdice.testing import check_game\n"
         "check_game(Greed(2, 2)); print({'pytest', 'torch', 'stable_baselines3'} & {*sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "set()\n", done.stderr
+    assert printed_by(code) == "set()"

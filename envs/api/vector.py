@@ -64,7 +64,6 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         self._num_actions = self.task.game.num_actions
         self._nobody = np.zeros(num_envs, dtype=bool)
         self._over, self._waiting = ~self._nobody, True  # whether a game must start again
-        self._attributes: dict[str, tuple[Any, ...]] = {}
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -144,8 +143,6 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         """
         if name == "action_masks":
             return tuple(self.action_masks(*args, **kwargs))
-        if name in self._attributes:
-            return self._attributes[name]
         value = getattr(self, OF_A_GAME.get(name, name))
         if callable(value):
             raise AttributeError(f"{name} must be 'action_masks', the only method of a game")
@@ -154,24 +151,6 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of every game."""
         return self.call(name)
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Set a new attribute of every game, such as a label for ``get_attr``.
-
-        Args:
-            name: name of the attribute.
-            values: a list or tuple with a value for each game, or one value for all games.
-
-        Raises:
-            AttributeError: if the games have an attribute of this name; they share one engine.
-            ValueError: if there are more or fewer values than games.
-        """
-        if hasattr(self, OF_A_GAME.get(name, name)):
-            raise AttributeError(f"{name} cannot be set: all games share one engine")
-        each = tuple(values) if isinstance(values, list | tuple) else (values,) * self.num_envs
-        if len(each) != self.num_envs:
-            raise InputError(f"values must be {self.num_envs}, one for each game, got {len(each)}")
-        self._attributes[name] = each
 
     @property
     def reward_mode(self) -> RewardMode:

@@ -133,10 +133,9 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         if isinstance(inner, VectorEnv):
             advice = "; of a vector of environments pass one, such as env.envs[0]"
         raise TypeError(f"env must be an exactdice environment, got {inner}{advice}")
-    shown = [layer for layer in layers if _shows(layer)]
+    shown = [layer for layer in layers if _kind(layer) == "observations"]
     for layer in layers:
-        if layer not in shown and _name(layer) not in HARMLESS:
-            check(layer, inner.task)
+        check(layer, inner.task)
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask
         masked = shown.pop()
         sight = _sight(inner, shown, masked.env.observation_space)
@@ -160,18 +159,25 @@ def _name(layer: Any) -> str:
     return f"{type(layer).__module__.partition('.')[0]}.{type(layer).__name__}"
 
 
-def _shows(layer: Any) -> bool:
-    """Say whether a wrapper changes observations alone."""
+def _kind(layer: Any) -> str:
+    """Say what a wrapper changes: "nothing", "observations" alone, "rewards" or "all" it may."""
     kind = type(layer)
-    return (
-        isinstance(layer, gym.ObservationWrapper)
-        and kind.step is gym.ObservationWrapper.step
-        and kind.reset is gym.ObservationWrapper.reset
-    )
+    if isinstance(layer, gym.ObservationWrapper):
+        alone = kind.step is gym.ObservationWrapper.step
+        if alone and kind.reset is gym.ObservationWrapper.reset:
+            return "observations"
+    if _name(layer) in HARMLESS:
+        return "nothing"
+    plain = isinstance(layer, gym.RewardWrapper) and kind.step is gym.RewardWrapper.step
+    if _name(layer) in REWARDS or (plain and kind.reset is gym.Wrapper.reset):
+        return "rewards"
+    return "all"
 
 
 def _refuse_changes(layer: Any, task: Task) -> None:
     """Raise an error for a wrapper that may change the game."""
+    if _kind(layer) in ("nothing", "observations"):
+        return
     if _name(layer) != "gymnasium.TimeLimit":
         raise InputError(
             f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
@@ -190,19 +196,9 @@ def _refuse_changes(layer: Any, task: Task) -> None:
 
 
 def _refuse_actions(layer: Any, _task: Task) -> None:
-    """Raise an error for a wrapper that may change observations or actions."""
-    if not _changes_rewards(layer):
+    """Raise an error for a wrapper that may change actions, or observations in unknown ways."""
+    if _kind(layer) == "all":
         raise not_followed(f"the wrapper {type(layer).__name__}")
-
-
-def _changes_rewards(layer: Any) -> bool:
-    """Say whether a wrapper changes neither observations nor actions."""
-    kind = type(layer)
-    return _name(layer) in REWARDS or (
-        isinstance(layer, gym.RewardWrapper)
-        and kind.step is gym.RewardWrapper.step
-        and kind.reset is gym.Wrapper.reset
-    )
 
 
 def not_followed(what: str) -> InputError:
@@ -218,7 +214,7 @@ class _Opaque(type):
     """Metaclass by which ``isinstance`` calls ``Opaque`` any wrapper that may change a policy."""
 
     def __instancecheck__(cls, layer: Any) -> bool:
-        plain = _name(layer) in HARMLESS or _changes_rewards(layer)
+        plain = _kind(layer) in ("nothing", "rewards")
         return not plain or not isinstance(layer.unwrapped, GameEnv)
 
 

@@ -7,7 +7,6 @@ at a node. ``RuleLanes`` serve games whose tables do not fit or whose moves are 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from itertools import count, starmap
 from typing import Any, NamedTuple
 
@@ -243,8 +242,9 @@ class RuleLanes(Lanes):
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
         moves = np.zeros(len(lanes), dtype=np.int64)
-        for seat in self._others_in_turn(seats, over):
-            waiting = np.flatnonzero((seats == seat) & ~over)
+        while len(others := np.flatnonzero((seats != self._task.seat) & ~over)):
+            seat = int(seats[others[0]])
+            waiting = others[seats[others] == seat]
             moves[waiting] += 1
             if moves.max() > self._most_moves:  # each move leads to a later stage
                 raise GameError(f"{self._game!r} must end, but others move in circles")
@@ -265,8 +265,3 @@ class RuleLanes(Lanes):
             columns = (column.tolist() for column in (seats, states, actions, outcomes))
             self.played += starmap(Played, zip(*columns, strict=True))
         return checked_advance(self._game, seats, states, actions, outcomes)
-
-    def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
-        """Yield the player to move in some lane, while other players are to move in any lane."""
-        while (waiting := (seats != self._task.seat) & ~over).any():
-            yield int(seats[np.argmax(waiting)])

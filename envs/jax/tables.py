@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...baselines import Task, solve
-from ...core import AliasLaws, InputError, IntArray
+from ...core import InputError, IntArray
 from ...core.positions import states_of
 from ..api.encoding import Encoding, EncodingName, Features
 from ..engine.engine import ADVANTAGES, RewardMode, advantages
@@ -94,9 +94,13 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
     process = tables_of(task)
     parts, by_place, by_context = parts_of(task, encoding)
     rows, rewards = _rewards(task, reward)
-    shape = process.legal.shape
-    tables = dict(
-        _slots(process.laws),
+    shape, laws = process.legal.shape, process.laws
+    thresholds = np.minimum(np.rint(laws.thresholds * WORD), WORD - 1)
+    params = Params(
+        sizes=laws.sizes.astype(np.uint32),
+        slots=laws.firsts,
+        thresholds=thresholds.astype(np.uint32),
+        aliases=laws.aliases,
         move_laws=process.move_laws.reshape(shape),
         move_firsts=process.move_firsts.reshape(shape),
         node_laws=process.node_laws,
@@ -117,7 +121,7 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
         rows=rows,
         rewards=rewards,
     )
-    return Params(**{name: on_device(table) for name, table in tables.items()})
+    return Params(*map(on_device, params))
 
 
 def tables_of(task: Task) -> Process:
@@ -195,17 +199,6 @@ def _stacked(*arrays: jax.Array) -> jax.Array:
         own: tuple[Any, ...] = (number, *(slice(size) for size in array.shape))
         stacked[own] = array
     return jnp.asarray(stacked)
-
-
-def _slots(laws: AliasLaws) -> dict[str, Any]:
-    """Return the laws, with thresholds in units of 2^-32."""
-    thresholds = np.minimum(np.rint(laws.thresholds * WORD), WORD - 1).astype(np.uint32)
-    return {
-        "sizes": laws.sizes.astype(np.uint32),
-        "slots": laws.firsts,
-        "thresholds": thresholds,
-        "aliases": laws.aliases,
-    }
 
 
 def _rewards(task: Task, reward: RewardMode) -> tuple[Any, Any]:

@@ -8,9 +8,8 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from . import __version__
 from .baselines.scoring.certificate_file import printable
@@ -49,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         try:
             with _saying_what_to_install(words):
-                code = _run(_parse(words))
+                command = _parse(words)
+                sizes.limit_factor()  # refuses a wrong EXACTDICE_LIMIT for every command
+                code = command()
         finally:
             sys.stdout.flush()  # so that the handlers below catch its errors
         sys.exit(code or 0)
@@ -102,8 +103,8 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
         raise InputError(f"{command} needs more libraries: {line}") from None
 
 
-def _parse(words: list[str]) -> Any:
-    """Parse the options; an ``InputError`` replaces the box that tyro prints."""
+def _parse(words: list[str]) -> Callable[[], int | None]:
+    """Parse a command with its options; an ``InputError`` replaces the box that tyro prints."""
     if words == ["--version"]:  # which needs no libraries
         print(f"exactdice {__version__}")
         sys.exit(0)
@@ -123,11 +124,3 @@ def _parse(words: list[str]) -> Any:
         sys.exit(end.code or 0)
     finally:
         print(said.getvalue(), end="", file=sys.stderr)
-
-
-def _run(options: Any) -> int | None:
-    sizes.limit_factor()  # refuses a wrong EXACTDICE_LIMIT for every command
-    from .commands import COMMANDS
-
-    (run,) = (command.run for command in COMMANDS.values() if command.options is type(options))
-    return run(options)

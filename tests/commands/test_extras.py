@@ -64,14 +64,15 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         ["tune"],
         ["play", "--against", "mine"],
         ["audit", "mine/certificate.npz"],
+        ["board", "."],
     ]
     commands = [*(words for words, _ in works), *fails]
-    ends = run_without(HEAVY, commands, tmp_path)
+    ends = run_without(f"{HEAVY},pebble", commands, tmp_path)
     for (code, said, complaint), (_, words) in zip(ends, works, strict=False):
         assert (code, complaint) == (0, "")
         assert words in said
     for (code, said, complaint), (command, *_) in zip(ends[len(works) :], fails, strict=True):
-        extra = "look" if command == "plot" else "agents"
+        extra = {"plot": "look", "board": "entries"}.get(command, "agents")
         need = f"error: {command} needs more libraries: pip install 'exactdice[{extra}]'\n"
         assert (code, said, complaint) == (2, "", need)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -18,25 +18,16 @@ from exactdice.cli import main
 from exactdice.commands import COMMANDS
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["GREED", *SMALL],
-        [*SMALL, "--", "greed"],
-    ],
-    ids=" ".join,
-)
-def test_a_game_is_a_word_in_any_case(run, words):
-    wanted = run("solve", *SMALL)
-    assert wanted[0] == 0
-    assert run("solve", *words) == wanted
+def test_a_game_is_a_word_in_any_case(prints):
+    wanted = prints("solve", *SMALL)
+    for words in (["GREED", *SMALL], [*SMALL, "--", "greed"]):
+        assert prints("solve", *words) == wanted
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_says_no_none_and_keeps_sentences_whole(run, monkeypatch, command):
+def test_the_help_says_no_none_and_keeps_sentences_whole(prints, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "100")
-    code, said, complaint = run(command, "--help")
-    assert (code, complaint) == (0, "")
+    said = prints(command, "--help")
     for word in ("None", "(default: False)", "(default: )"):
         assert word not in said
     if command == "train":
@@ -63,9 +54,8 @@ def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypat
         assert re.search("computing|values|visits|decisions|exploitability", shown)
 
 
-def test_plot_without_words_lists_the_charts(run):
-    code, said, complaint = run("plot")
-    assert (code, complaint) == (0, "")
+def test_plot_without_words_lists_the_charts(prints):
+    said = prints("plot")
     for name in NAMES:
         assert f"\n  {name} " in said
     assert "  greed-policy         the best number of dice in every state\n" in said
@@ -121,12 +111,10 @@ def test_a_reader_who_stops_reading_is_no_error(words):
     ("game", "keyword", "value"),
     [("Greed", "sides", "1" + "0" * 20), ("FourTwoOne", "casts", "1000000")],
 )
-def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
-    code, _, complaint = run("solve", game, "--env", keyword, value)
-    assert code == 2
-    assert complaint.startswith(f"error: {keyword} must be lower, got ")
-    assert complaint.endswith("(EXACTDICE_LIMIT=none lifts it)\n")
-    assert len(complaint.splitlines()) == 1
+def test_sizes_that_do_not_fit_are_one_line(refusal, game, keyword, value):
+    said = refusal("solve", game, "--env", keyword, value)
+    assert said.startswith(f"{keyword} must be lower, got ")
+    assert said.endswith("(EXACTDICE_LIMIT=none lifts it)")
 
 
 @pytest.mark.parametrize(
@@ -134,39 +122,24 @@ def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
     [
         (["train", "--env", "max_score", "0"], "error: max_score must be at least 1, got 0"),
         (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
-        (
-            ["train", "--env", "opponent", "bob"],
-            "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', 'if_",
-        ),
-        (["train", "--env", "seat", "5"], "error: seat must be from 0 to 1, got 5"),
-        (["train", "--env", "colour", "red"], "takes the keywords seat, opponent, max_score"),
         (["train", "--steps", "0"], "steps must be at least 1, got 0"),
-        (["train", "--device", "abacus"], "device must be one that PyTorch can use, got 'abacus'"),
         (["train", "--resume", "nowhere"], "error: run folder must hold a config.json, got nowh"),
-        (["train", "--resume", "x", "--seed", "1"], "resume must be the only option"),
         (["train", "--steps", "many"], "invalid literal for int() with base 10: 'many'"),
         (["train", "--steps", "9", "--steps", "8"], "error: --steps must be given once, got it 2"),
         (["train", "--env", "max_score", "5", "max_score", "6"], "each name once, got max_score"),
         (["train", "--hyperparams", "gamma", "1", "gamma", "0"], "hyperparams must give each name"),
         (["train", "--algorithm", "qlearning", "--device", "cpu:0"], "device must be cpu for a ta"),
-        (["train", "--stop-at", "nan"], "error: stop_at must be a number, got nan"),
         (["solve", "--env", "game", "Greed"], "error: Greed takes the keywords seat, opponent, m"),
-        (["train", "Chess"], "game must be one of Greed, Lowest"),
         (["describe", "--ladder", "snake"], "error: ladder must be one of 'greed-score', 'gr"),
         (["describe", "Greed", "--ladder", "greed-sides"], "error: games must be left out: a lad"),
         (["describe", "Gredd"], "did you mean Greed?"),
         (["describe", "Greed", "Greed"], "error: games must be given once each, got Greed again"),
-        (
-            ["score", "strength:2"],
-            "error: strength must be a number from 0 (random) to 1 (optimal)",
-        ),
         (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
         (
             ["score", "nobody"],
             "error: policy must be a run folder, a certificate, a saved model or o",
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
-        (["solve", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),
         (["plot", "--picture", "x.png"], "picture must be left out: the list of charts has no"),
         (["plot", "greed-polcy"], "got 'greed-polcy'; did you mean greed-policy?"),
         (["solve", "shutthebx"], "got 'shutthebx'; did you mean ShutTheBox?"),
@@ -175,16 +148,15 @@ def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
         (["slove"], "got 'slove'; did you mean solve?"),
         (["solve", "--game", "Greed"], "Unrecognized options: --game"),
         (["train", "--conf", "."], "conf must be a YAML file, got .: Is a directory"),
-        (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["verify"], "certificates must be one file at least, got none"),
-        (["score", "random", "--ceiling"], "ceiling must be left out"),
-        (["train", "--hyperparams", "momentum", "1"], "hyperparameters of ppo must be among"),
-        (["train", "--env", "encoding", "two_hot"], "encoding must be one of 'integer'"),
-        (["train", "--self-play", "LowestScore"], "self_play needs a zero-sum game"),
         (["benchmark", "--seeds", "0"], "seeds must be at least 1, got 0"),
         (["tune", "--trials", "0"], "trials must be at least 1, got 0"),
-        (["tune", "--track", "exactdice-2k"], "track must be one of 'exactdice-10k'"),
         (["benchmark", "--games", "Chess"], "game must be one of Greed"),
+        *(
+            (["plot", "gallery", "--folder", name], "error: folder must have a name, ")
+            for name in (".", "", "..")
+        ),
+        (["play", ""], "error: game must be one of Greed, "),
     ],
 )
 def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, arguments, message):
@@ -210,13 +182,10 @@ def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, arguments, mes
         ),
     ],
 )
-def test_every_command_names_a_limit_that_is_none(run, monkeypatch, words, limit):
+def test_every_command_names_a_limit_that_is_none(refusal, monkeypatch, words, limit):
     monkeypatch.setenv("EXACTDICE_LIMIT", limit)
-    code, said, complaint = run(*words)
-    assert (code, said) == (2, "")
-    assert complaint == (
-        f"error: EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}\n"
-    )
+    wanted = f"EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}"
+    assert refusal(*words) == wanted
     assert not list(Path().iterdir())
 
 
@@ -227,22 +196,6 @@ def test_a_process_without_standard_streams_ends_well(tmp_path, words, closed):
     command = f"{shlex.join([*COMMAND, *words])} {closed}"
     result = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["plot", "gallery", "--folder", "."], "folder must have a name, .* got ."),
-        (["plot", "gallery", "--folder", ""], "folder must have a name, .* got ."),
-        (["plot", "gallery", "--folder", ".."], "folder must have a name, .* got .."),
-        (["play", ""], "game must be one of Greed, .*"),
-    ],
-)
-def test_places_and_games_without_a_name_are_refused(run, words, message):
-    code, said, complaint = run(*words)
-    assert (code, said) == (2, "")
-    assert re.fullmatch(f"error: {message}\n", complaint)
-    assert not list(Path().iterdir())
 
 
 def test_the_version_is_printed(run):

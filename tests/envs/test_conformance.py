@@ -12,14 +12,14 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.induction import sweep_back
 from exactdice.baselines.solving.players import Players
-from exactdice.baselines.task import initial_law
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.envs import REFERENCE, GameEnv, planners
-from exactdice.games import GAMES, arithmetic
+from exactdice.games import GAMES
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from planning import require_same_law
+from playing import legal_action, random_actions, require_same_play
 from small_games import SMALL
 from spawned import first_move, put_first_moves
 from stable_baselines3.common import env_checker
@@ -169,10 +169,6 @@ def test_the_spec_survives_json_and_the_environment_pickling_and_copying(name, s
         assert_same_play(clone, copy.deepcopy(env.unwrapped))
 
 
-def legal_action(mask, rng):
-    return int(rng.choice(np.flatnonzero(mask)))
-
-
 def assert_same_play(left, right, steps=20):
     rng = np.random.default_rng(0)
     over = False
@@ -191,13 +187,6 @@ def test_a_seed_fixes_the_games(name):
     left.reset(seed=9)
     right.reset(seed=9)
     assert_same_play(left, right, 200)
-
-
-def random_actions(masks, rng, wild=0.05):
-    """Mostly legal actions, now and then any."""
-    legal = np.array([legal_action(mask, rng) for mask in masks])
-    anything = rng.integers(0, masks.shape[1], len(masks))
-    return np.where(rng.random(len(masks)) < wild, anything, legal)
 
 
 @pytest.mark.parametrize("reward", REWARDS)
@@ -232,30 +221,7 @@ def test_vector_and_sb3_play_the_same_games(name, seat, reward, lanes):
 @pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize(("name", "seat"), SEATS)
 def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
-    scalar = make(name, seat=seat, reward=reward).unwrapped
-    same = GameVecEnv(scalar.task, 1, reward)
-    same.seed(6)
-    following = make_vec(name, 1, seat=seat, reward=reward)
-    observation, _ = scalar.reset(seed=6)
-    assert (observation == same.reset()[0]).all()
-    assert (observation == following.reset(seed=6)[0][0]).all()
-    rng = np.random.default_rng(7)
-    for _ in range(300):
-        action = random_actions(scalar.action_masks()[None], rng)
-        observation, reward_now, over, _, info = scalar.step(action[0])
-        others, rewards, dones, infos = same.step(action)
-        nexts, next_rewards, next_over, _, next_infos = following.step(action)
-        assert (nexts[0] == observation).all()
-        assert (next_rewards[0], next_over[0]) == (reward_now, over)
-        assert (rewards[0], dones[0]) == (np.float32(reward_now), over)
-        if over:
-            assert infos[0]["outcome"] == info["outcome"] == next_infos["outcome"][0]
-            assert infos[0]["episode"]["l"] >= 1
-            observation, _ = scalar.reset()
-            nexts, next_rewards, next_over, _, _ = following.step(action)  # resets, ignores action
-            assert (nexts[0] == observation).all()
-            assert (next_rewards[0], next_over[0]) == (0, False)
-        assert (others[0] == observation).all()
+    require_same_play(f"exactdice/{name}-v0", seat=seat, reward=reward, **QUICK.get(name, {}))
 
 
 def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
@@ -323,16 +289,6 @@ def test_attributes_are_asked_of_every_game_as_of_gymnasiums_own_vectors(name):
     env.reset(seed=1)
     masks = env.call("action_masks")
     assert [mask.tolist() for mask in masks] == env.action_masks().tolist()
-    env.set_attr("label", ["left", "right"])
-    assert env.get_attr("label") == ("left", "right")
-    env.set_attr("label", "both")
-    assert env.call("label") == ("both", "both")
-    with pytest.raises(AttributeError, match="task cannot be set: all games share one engine"):
-        env.set_attr("task", None)
-    with pytest.raises(AttributeError, match="action_space cannot be set"):
-        env.set_attr("action_space", None)
-    with pytest.raises(ValueError, match="values must be 2, one for each game, got 3"):
-        env.set_attr("label", [1, 2, 3])
     with pytest.raises(AttributeError, match="step must be 'action_masks', the only method"):
         env.call("step", 0)
     with pytest.raises(AttributeError, match="nothing"):
@@ -403,32 +359,6 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
         playing &= ~dones
     error = payoffs.std() / np.sqrt(lanes)
     assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
-
-
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize(("name", "size", "seat"), WITHOUT_CYCLES)
-def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact):
-    """Duality (Albarede 2024, equation 40): forward and backward computation agree."""
-    env = make(name, **size, **against(name, "random", **size), seat=seat)
-    game, task = env.unwrapped.task.game, env.unwrapped.task
-    if exact and game.num_states * game.num_actions > planners.LIMIT:
-        pytest.skip("fractions of so many moves take long")
-    policy, kind = convert("random", game, seat), arithmetic(exact)
-    nothing = kind.zeros(game.num_players, game.num_states)
-    paid = action_values(sweeps_of(game), nothing, seat, kind)
-    met = forward(
-        sweeps_of(game),
-        lambda stage, met: policy.spread(stage.states, met, kind),
-        [initial_law(game, kind)],
-        seat,
-        kind,
-    )
-    total = sum(
-        (policy.spread(states, met.at(mover, states), kind) * paid[mover, states]).sum()
-        for mover, states in game.stages()
-    )
-    value = exactdice.evaluate("random", task, exact).value_before_play
-    assert total == (value if exact else pytest.approx(value, abs=1e-13))
 
 
 @pytest.mark.parametrize(("name", "size", "seat"), WITHOUT_CYCLES)
@@ -502,19 +432,11 @@ def test_bad_opponents_are_named(name, policy, message):
         GameEnv(name, **others)
 
 
-def test_bad_actions_and_calls_out_of_turn_are_named(name):
+def test_bad_sizes_seeds_and_calls_out_of_turn_are_named(name):
     env = make(name).unwrapped
     with pytest.raises(RuntimeError, match="the game is over: call reset before step"):
         env.step(0)
-    env.reset(seed=0)
-    with pytest.raises(ValueError, match="action must be from 0 to .*, got -1"):
-        env.step(-1)
     vector = make_vec(name, 3).unwrapped
-    vector.reset(seed=0)
-    with pytest.raises(ValueError, match="actions must be 3 integers, got"):
-        vector.step(np.zeros(2, dtype=int))
-    with pytest.raises(ValueError, match="actions must be from 0 to"):
-        vector.step(np.array([0, 0, 1000]))
     for seed in ([1, 2], [1, 2, -3], [1, 2, 3.5], "abc", 1.5, np.array(7)):
         with pytest.raises(ValueError, match="seed must be one integer, or a list of 3, one for"):
             vector.reset(seed=seed)

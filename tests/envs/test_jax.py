@@ -1,7 +1,5 @@
 """The environments in JAX: the law of ``P``, the rewards and ends of the other environments."""
 
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +15,7 @@ from exactdice.envs import Encoding, Engine
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners import tabulate_transitions
 from small_games import SMALL
+from spawned import printed_by
 from tabled import require_tables
 
 import exactdice
@@ -347,6 +346,5 @@ def test_jax_is_imported_when_it_is_asked_for(missing):
         "try: exactdice.jax.make('Greed', max_score=5)\n"
         "except ModuleNotFoundError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     wanted = "exactdice.jax needs more libraries (jax): pip install 'exactdice[jax]'"
-    assert done.stdout.strip() == ("" if missing == "None" else wanted)
+    assert printed_by(code) == ("" if missing == "None" else wanted)

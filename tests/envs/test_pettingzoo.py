@@ -2,9 +2,9 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 import warnings
+from collections import defaultdict
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO
 from small_games import SMALL
+from spawned import printed_by
 
 import exactdice
 from exactdice.pettingzoo import env as make
@@ -56,6 +57,9 @@ SMALL_FOR_TWO = [
     if GAMES[name](**sizes).num_players > 1
     for line_up in LINE_UPS[: 1 if number else None]
 ]
+#: A game whose moves pay before the end.
+ROUNDS = {"players": 2, "turns": 6, "others": Fraction(-1, 2)}
+SMALL_FOR_TWO.append(pytest.param("small_games:Rounds", ROUNDS, LINE_UPS[2], id="Rounds"))
 
 pytestmark = pytest.mark.usefixtures("own_games")
 played = pytest.mark.parametrize(
@@ -65,12 +69,13 @@ played = pytest.mark.parametrize(
 
 def play(env, choose):
     """Play a game; give the moves, (agent, what it saw, action), and what each agent got."""
-    moves, got = [], {}
+    moves, got = [], defaultdict(float)
     for agent in env.agent_iter():
-        seen, reward, over, cut_off, _ = env.last()
+        seen, reward, over, cut_off, info = env.last()
         assert not cut_off
+        got[agent] += reward
         if over:
-            got[agent] = reward
+            assert info["outcome"] == pytest.approx(got[agent])
         else:
             moves.append((agent, seen, choose(agent, seen)))
         env.step(None if over else moves[-1][2])
@@ -134,7 +139,7 @@ def test_games_pay_on_average_what_is_computed(name, sizes, line_up):
     env.reset(seed=5)
     payoffs = np.empty((number, game.num_players))
     for row in payoffs:
-        _, got = play(env, choose)
+        got = play(env, choose)[1]
         row[:] = [got[agent] for agent in env.possible_agents]
         env.reset()
     exact = exactdice.expected_payoffs(names, env)
@@ -299,9 +304,8 @@ def test_without_pettingzoo_one_line_says_what_to_install():
         "try: exactdice.pettingzoo\n"
         "except ModuleNotFoundError as error: print(error)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     what, wanted = "exactdice.pettingzoo", "needs more libraries (pettingzoo): pip install"
-    assert said.stdout == f"{what} {wanted} 'exactdice[pettingzoo]'\n"
+    assert printed_by(code) == f"{what} {wanted} 'exactdice[pettingzoo]'"
 
 
 # ---------------------------------------------------------------------- exact computation

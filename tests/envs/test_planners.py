@@ -1,7 +1,6 @@
 """The transition laws that planners read, and what planners find in them."""
 
 import sys
-import warnings
 from pathlib import Path
 
 import gymnasium as gym
@@ -125,37 +124,3 @@ def test_without_scipy_it_is_asked_for(monkeypatch):
         ModuleNotFoundError, match="sparse_P needs more libraries .scipy.*: pip install scipy"
     ):
         _ = gym.make("exactdice/FourTwoOne-v0").unwrapped.sparse_P
-
-
-@pytest.mark.parametrize(("name", "keywords"), GAMES)
-def test_quantecon_finds_the_optimum(name, keywords):
-    markov = pytest.importorskip("quantecon.markov")
-    env = gym.make(f"exactdice/{name}-v0", **keywords)
-    law = env.unwrapped.sparse_P
-    states, actions = np.nonzero(law.legal)
-    transitions = law.transitions[law.legal.ravel()]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "infinite horizon solution methods")  # this one is finite
-        process = markov.DiscreteDP(law.rewards[law.legal], transitions, 1.0, states, actions)
-    values, _ = markov.backward_induction(process, 100)
-    assert law.initial @ values[0] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
-
-
-@pytest.mark.parametrize(("name", "keywords"), GAMES[:3:2])  # it makes dense matrices to check
-@pytest.mark.filterwarnings("ignore:Comparing a sparse matrix with 0")
-def test_mdptoolbox_finds_the_optimum(name, keywords):
-    mdp = pytest.importorskip("mdptoolbox.mdp")
-    env = gym.make(f"exactdice/{name}-v0", **keywords)
-    law = env.unwrapped.sparse_P
-    planner = mdp.ValueIteration(law.per_action(), law.rewards, 1.0, epsilon=1e-12)
-    planner.run()
-    assert law.initial @ planner.V == pytest.approx(exactdice.solve(env).value, abs=1e-12)
-
-
-@pytest.mark.parametrize(("name", "keywords"), GAMES)
-def test_bettermdptools_finds_the_optimum(name, keywords):
-    planner = pytest.importorskip("bettermdptools.algorithms.planner")
-    env = gym.make(f"exactdice/{name}-v0", **keywords)
-    law = env.unwrapped.sparse_P
-    found = planner.Planner(law.as_dict()).value_iteration_vectorized(dtype=np.float64)
-    assert law.initial @ found[0] == pytest.approx(exactdice.solve(env).value, abs=1e-12)

@@ -1,6 +1,5 @@
 """The flat tables of a task: equal to the rules in every state and action of small sizes."""
 
-import pickle
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -12,12 +11,11 @@ from exactdice.envs import Engine, planners
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import tables
 from exactdice.envs.engine.lanes import RuleLanes
-from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from small_games import SMALL
-from tabled import law_of, require_tables
+from tabled import law_of, require_same_games, require_tables
 
 CASES = [
     pytest.param(name, sizes, seat, policy, id=f"{name}{number}-{seat}-{policy}")
@@ -44,23 +42,7 @@ def test_the_tables_are_the_rules(name, sizes, seat, policy):
 def test_arrays_and_plain_numbers_play_the_same_games(name, lanes):
     game = GAMES[name](**SMALL[name][0])
     task = Task(game, game.num_players - 1, "random" if game.num_players > 1 else [])
-    encoding = Encoding(game.observation_sizes)
-    both = [kind(task, lanes, encoding) for kind in (ArrayLanes, PlainLanes)]
-    rngs = [np.random.default_rng(3) for _ in both]
-    actions, fresh = np.random.default_rng(4), np.ones(lanes, dtype=bool)
-    every = np.arange(lanes)
-    for _ in range(200):
-        chosen = actions.integers(0, game.num_actions, lanes)  # illegal ones, too
-        ours, theirs = (
-            side.advance(every, chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
-        )
-        for mine, other in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(mine, other)
-        for ask in ("states", "observations", "masks"):
-            np.testing.assert_array_equal(*(getattr(side, ask)() for side in both))
-        fresh = ours.over
-    again = pickle.loads(pickle.dumps(both[0]))
-    np.testing.assert_array_equal(again.states(), both[0].states())
+    require_same_games(task, lanes, 200)
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 2), (5, 7), (4, 56), (2, 252)])

@@ -1,7 +1,6 @@
 """Games of one's own: registered from outside the package, or loaded from where they are."""
 
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from exactdice.baselines import Task
 from exactdice.envs import REFERENCE, find_game, full_place
 from exactdice.games import GAMES, Game, GameError, Greed, InputError
+from spawned import printed_by
 
 import exactdice
 
@@ -71,36 +71,9 @@ def test_a_class_may_be_registered_again_and_a_reloaded_one_replaces_it(tmp_path
     assert gym.make("exactdice/Short-v0").unwrapped.task.game == module.Short()
 
 
-class Nameless(Short):
-    name = None
-
-
-class Wordy(Short):
-    name = "a/b"
-
-
-class Needy(Short):
-    def __init__(self, max_score):
-        super().__init__(max_score)
-
-
-class Greedy(Short):
-    name = "Greed"
-
-
-class Listing(Short):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-
-
-class Unfinished(Game):
-    name = "Unfinished"
-
-
-def taking(keyword):
-    """Give a game with an argument that the environment takes itself."""
-    code = f"lambda self, {keyword}=0: None"
-    return type("Taking", (Short,), {"__init__": eval(code), "name": "Taking"})
+def other(**changes):
+    """Give a class of the game in which some attributes or methods are others."""
+    return type("Other", (Short,), changes)
 
 
 TAKEN = ["seat", "reward", "encoding", "opponent", "render_mode", "num_envs", "game", "wrappers"]
@@ -109,23 +82,39 @@ TAKEN = ["seat", "reward", "encoding", "opponent", "render_mode", "num_envs", "g
 @pytest.mark.parametrize("keyword", TAKEN)
 def test_an_argument_that_never_comes_to_the_game_is_refused(keyword):
     """It was registered, and then nobody could say it."""
-    message = f"Taking must have arguments other than .*{keyword}.*, got {keyword}$"
+    message = f"Short must have arguments other than .*{keyword}.*, got {keyword}$"
     with pytest.raises(GameError, match=message):
-        exactdice.register(taking(keyword))
-    assert "Taking" not in GAMES
+        exactdice.register(other(__init__=eval(f"lambda self, {keyword}=0: None")))
+    assert "Short" not in GAMES
 
 
 @pytest.mark.parametrize(
     ("game", "error", "message"),
     [
-        (Greedy, InputError, "name must be free, got Greed, which .*greed.game.py:Greed has"),
+        (
+            other(name="Greed"),
+            InputError,
+            "name must be free, got Greed, which .*greed.game.py:Greed has",
+        ),
         (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
         (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
-        (Nameless, GameError, "Nameless must have a name that is one word, got None"),
-        (Wordy, GameError, "Wordy must have a name that is one word, got 'a/b'"),
-        (Needy, GameError, "Short must have a default for each argument, got max_score"),
-        (Listing, GameError, r"Short must take its arguments by name, got \*sizes"),
-        (Unfinished, GameError, "Unfinished must have the methods advance, .*, stages"),
+        (other(name=None), GameError, "Other must have a name that is one word, got None"),
+        (other(name="a/b"), GameError, "Other must have a name that is one word, got 'a/b'"),
+        (
+            other(__init__=lambda self, max_score: None),
+            GameError,
+            "Short must have a default for each argument, got max_score",
+        ),
+        (
+            other(__init__=lambda self, *sizes: None),
+            GameError,
+            r"Short must take its arguments by name, got \*sizes",
+        ),
+        (
+            type("Unfinished", (Game,), {"name": "New"}),
+            GameError,
+            "Unfinished must have the methods advance, .*, stages",
+        ),
     ],
 )
 def test_what_cannot_be_registered_is_named(game, error, message):
@@ -150,13 +139,9 @@ def test_policies_that_cannot_be_registered_are_named(policies, message):
 
 
 def test_an_attribute_that_is_missing_is_named():
-    class Unsized(Short):
-        def __init__(self):
-            super().__init__()
-            del self.num_states
-
-    game = Unsized()
-    with pytest.raises(GameError, match="Unsized must have the attributes num_states"):
+    game = Short()
+    del game.num_states
+    with pytest.raises(GameError, match="Short must have the attributes num_states"):
         Task(game)
 
 
@@ -202,8 +187,7 @@ def test_a_spawned_process_loads_a_game_with_neighbours_again(tmp_path):
         "import sys; from exactdice.envs import find_game\n"
         f"print(find_game({place!r})().sides, {str(tmp_path)!r} in ' '.join(sys.path))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "3 False\n", done.stderr
+    assert printed_by(code) == "3 False"
 
 
 @pytest.mark.parametrize("imported_first", [True, False])
@@ -211,13 +195,12 @@ def test_a_file_that_is_imported_too_is_the_same_game(imported_first, tmp_path, 
     """As in a script that imports its game and scores a run that the command line has made."""
     (tmp_path / "short.py").write_text(FILE + "\nexactdice.register(Short)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    if imported_first:
-        game = importlib.import_module("short").Short
-        assert find_game(f"{tmp_path}/short.py:Short") is game
-    else:
-        find_game(f"{tmp_path}/short.py:Short")
-        game = importlib.import_module("short").Short
-    assert GAMES["Short"] is game
+    ways = [
+        lambda: importlib.import_module("short").Short,
+        lambda: find_game(f"{tmp_path}/short.py:Short"),
+    ]
+    one, same = (way() for way in (ways if imported_first else ways[::-1]))
+    assert GAMES["Short"] is one is same
 
 
 def test_a_place_holds_in_every_working_directory(tmp_path, monkeypatch):

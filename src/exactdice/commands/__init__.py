@@ -6,6 +6,7 @@ libraries of an extra when it is called, so that the help and most commands do n
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple, Union, cast, get_type_hints
 
 import tyro
@@ -47,8 +48,8 @@ COMMANDS = {
 UNSAID = ("", "None", "False")
 
 
-def parse(words: Sequence[str]) -> Any:
-    """Read the words of the command line as the options of a command.
+def parse(words: Sequence[str]) -> Callable[[], int | None]:
+    """Read the words of the command line: a command with its options, which returns an exit code.
 
     Raises:
         InputError: if there is no such command, or an option is given twice.
@@ -69,7 +70,7 @@ def parse(words: Sequence[str]) -> Any:
     ]
     registry = tyro.constructors.ConstructorRegistry()
     registry.struct_rule(_fields)
-    return tyro.cli(
+    chosen = tyro.cli(
         options,
         prog="exactdice",
         description="Dice games whose optimum is known exactly. --version prints the version.",
@@ -77,6 +78,8 @@ def parse(words: Sequence[str]) -> Any:
         config=(tyro.conf.DisallowNone,),
         registry=registry,
     )
+    (run,) = (command.run for command in COMMANDS.values() if command.options is type(chosen))
+    return partial(run, chosen)
 
 
 def _fields(

@@ -42,20 +42,15 @@ def run_score(options: ScoreConfig) -> None:
         compute(score)
     report(score, Console())
     if options.ceiling:
-        _print_ceiling(options)
+        from ..agents.learners.ceiling import ceiling
+        from ..agents.runs.folders import load_model
 
-
-def _print_ceiling(options: ScoreConfig) -> None:
-    """Print how well the network of a run can play at best."""
-    from ..agents.learners.ceiling import ceiling
-    from ..agents.runs.folders import load_model
-
-    model, env = load_model(Path(options.policy), options.model or "final")
-    highest = ceiling(model, env.task)
-    print(
-        "the ceiling, the same network fitted to the optimal policy: "
-        f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
-    )
+        model, env = load_model(Path(options.policy), options.model or "final")
+        highest = ceiling(model, env.task)
+        print(
+            "the ceiling, the same network fitted to the optimal policy: "
+            f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
+        )
 
 
 @dataclass(frozen=True)

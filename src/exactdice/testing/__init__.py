@@ -1,7 +1,5 @@
 """Checks for authors of games: ``exactdice.testing.check_game(MyGame(size=3))``."""
 
-from typing import NoReturn
-
 from ..core import Game, InputError
 from ..core.contract import require_attributes
 from ..core.positions import has_few_states
@@ -13,14 +11,6 @@ from .environments import check_environments
 from .rules import check_batches, check_rules
 
 __all__ = ["check_game"]
-
-
-def _refuse(size: str) -> NoReturn:
-    """Refuse a game that is too large to list."""
-    raise InputError(
-        f"game must have at most {LIMIT} pairs of state and action to be checked, got {size}: "
-        "take smaller sizes"
-    )
 
 
 def check_game(game: Game) -> None:
@@ -40,11 +30,13 @@ def check_game(game: Game) -> None:
         InputError: if the game is too large to list.
     """
     require_attributes(game)
-    if not has_few_states(game):
-        _refuse(f"{show(game.num_states)} states")
-    pairs = check_rules(game)
-    if pairs > LIMIT:
-        _refuse(f"{pairs}")
+    few = has_few_states(game)
+    if not few or check_rules(game) > LIMIT:
+        size = game.num_states * game.num_actions if few else f"{show(game.num_states)} states"
+        raise InputError(
+            f"game must have at most {LIMIT} pairs of state and action to be checked, got {size}: "
+            "take smaller sizes"
+        )
     listing = Listing(game)
     listing.require_totals()
     check_batches(game)

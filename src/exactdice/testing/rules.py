@@ -29,29 +29,21 @@ def check_rules(game: Game) -> int:
     Raises:
         GameError: naming the rule that is broken.
     """
-    _check_arguments(game)
-    _ = order_of(game)  # checks everything that needs no moves
-    for seat in range(game.num_players):
-        _check_observations(game, seat)
-    _check_encode(game)
-    _check_masks(game)
-    for action in range(game.num_actions):
-        require_words("describe_action", present(game).describe_action(action), action)
-    for number, sentence in enumerate(present(game).describe_rules(), start=1):
-        require_words(f"sentence {number} of describe_rules", sentence)
-    return game.num_states * game.num_actions
-
-
-def _check_arguments(game: Game) -> None:
     again = copy.copy(game)  # makes a game from its keywords, as pickling does
     if again != game:
         raise GameError(f"keywords must build the same game, got {again!r} of {game!r}")
-
-
-def _check_observations(game: Game, seat: int) -> None:
-    states = states_of(game, seat)
-    for row in require_observations(game, seat, states):
-        require_words("describe", present(game).describe(row), row)
+    _ = order_of(game)  # checks everything that needs no moves
+    words = present(game)
+    for seat in range(game.num_players):
+        for row in require_observations(game, seat, states_of(game, seat)):
+            require_words("describe", words.describe(row), row)
+    _check_encode(game)
+    legal_moves(game, np.arange(game.num_states))  # checks the numbers too that are no state
+    for action in range(game.num_actions):
+        require_words("describe_action", words.describe_action(action), action)
+    for number, sentence in enumerate(words.describe_rules(), start=1):
+        require_words(f"sentence {number} of describe_rules", sentence)
+    return game.num_states * game.num_actions
 
 
 def _check_encode(game: Game) -> None:
@@ -72,11 +64,6 @@ def _check_encode(game: Game) -> None:
         raise GameError(
             f"encode must give -1 for what nobody sees, got state {states[row]} for {rows[row]}"
         )
-
-
-def _check_masks(game: Game) -> None:
-    """Check that every number below ``num_states`` has a legal action, even if it is no state."""
-    legal_moves(game, np.arange(game.num_states))
 
 
 def require_words(name: str, words: object, *arguments: object) -> None:
