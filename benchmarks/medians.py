@@ -49,9 +49,9 @@ def play(policy: Policy, task: Task, count: int) -> np.ndarray:
     """Play games to the end, all at once, and return their points, shape (game,)."""
     engine, rng = Engine(task, count), np.random.default_rng(0)
     lanes, points = np.arange(count), np.zeros(count)
-    engine.reset(lanes, rng)
+    engine.lanes.start(lanes, rng)
     while len(lanes):
-        actions = policy.probabilities(engine.states[lanes]).argmax(axis=1)
+        actions = policy.probabilities(engine.lanes.states()[lanes]).argmax(axis=1)
         played = engine.step(lanes, actions, rng)
         points[lanes] += played.rewards
         lanes = lanes[~played.over]

@@ -192,7 +192,10 @@ def test_the_light_extra_is_enough_to_solve_and_to_score(without_extras):
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
-    [("plot track .", 0, "drawn in track.png"), ("board . --output out", 1, "refused: FourTwoOne")],
+    [
+        ("plot track .", 0, "drawn in track.png"),
+        ("board . --output out", 1, "refused: FourTwoOne: must have a card.json, got none\n"),
+    ],
 )
 def test_the_extra_of_entries_draws_tracks_and_verifies_entries(
     without_extras, tmp_path, words, code, said

@@ -225,12 +225,12 @@ class QLearning(BaseAlgorithm):
         """Make one move in every game and learn from it."""
         env = self.env
         assert isinstance(env, GameVecEnv)
-        states = env.engine.states
+        states = env.engine.lanes.states()
         self.exploration_rate = self.exploration(self._current_progress_remaining)
         actions = self._choose(states)
         self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]
         # Where a game is over, the lane already holds a new game, whose value does not count.
-        later = self.policy.of(env.engine.states).max(axis=1)
+        later = self.policy.of(env.engine.lanes.states()).max(axis=1)
         self._learn(states, actions, rewards + np.where(over, 0.0, later))
 
     def _choose(self, states: IntArray) -> IntArray:

@@ -67,9 +67,9 @@ class GameVecEnv(VecEnv):
         if self._seeds[0] is not None:
             self.rng, _ = seeding.np_random(self._seeds[0])
         self._reset_seeds()
-        self.engine.reset(self._lanes, self.rng)
+        self.engine.lanes.start(self._lanes, self.rng)
         self._returns[:], self._lengths[:] = 0.0, 0
-        return self.engine.observations()
+        return self.engine.lanes.observations()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the actions, shape (num_envs,)."""
@@ -84,16 +84,16 @@ class GameVecEnv(VecEnv):
         ended = np.flatnonzero(outcome.over)
         if len(ended):
             self._report(infos, ended, outcome.payoffs, outcome.illegal)
-            self.engine.reset(ended, self.rng)
+            self.engine.lanes.start(ended, self.rng)
             self._returns[ended], self._lengths[ended] = 0.0, 0
         rewards = (outcome.rewards * self.reward_scale).astype(np.float32)
-        return self.engine.observations(), rewards, outcome.over, infos
+        return self.engine.lanes.observations(), rewards, outcome.over, infos
 
     def _report(
         self, infos: list[dict[str, Any]], ended: IntArray, payoffs: Any, illegal: BoolArray
     ) -> None:
         """Fill the infos of lanes whose episode has ended."""
-        observations = self.engine.observations()
+        observations = self.engine.lanes.observations()
         elapsed = time.time() - self._started
         for lane in ended.tolist():
             episode = {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": elapsed}
@@ -113,7 +113,7 @@ class GameVecEnv(VecEnv):
 
     def action_masks(self) -> BoolArray:
         """Return the mask of legal actions, shape (num_envs, action)."""
-        return self.engine.masks()
+        return self.engine.lanes.masks()
 
     def close(self) -> None:
         """Do nothing, as there are no resources to release."""

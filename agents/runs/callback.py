@@ -92,10 +92,10 @@ def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> Samp
     """
     engine, rng = Engine(task, GAMES, "regret"), np.random.default_rng(seed)
     lanes = np.arange(GAMES)
-    engine.reset(lanes, rng)
+    engine.lanes.start(lanes, rng)
     lost, moves = np.zeros(GAMES), 0
     while len(lanes):
-        states = engine.states[lanes]
+        states = engine.lanes.states()[lanes]
         seen = task.game.observe(states, task.seat)
         played = engine.step(lanes, policy(seen, task.game.mask(states)), rng)
         lost[lanes] -= played.rewards

@@ -174,8 +174,8 @@ def _state(model: BaseAlgorithm) -> dict[str, Any]:
         "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
         "observations": th.as_tensor(np.asarray(model._last_obs)),
         "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
-        "games": th.as_tensor(env.engine.states),
-        "totals": th.as_tensor(env.engine.totals),
+        "games": th.as_tensor(env.engine.lanes.states()),
+        "totals": th.as_tensor(env.engine.lanes.totals),
         "random": json.dumps(_random_states(model, env)),
         "torch_random": th.get_rng_state(),
     }
@@ -202,7 +202,8 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
             setattr(model, name, value)
         model._last_obs = content["observations"].numpy()
         model._last_episode_starts = content["episode_starts"].numpy()
-        env.engine.go_to(content["games"].numpy(), content["totals"].numpy())
+        env.engine.lanes.go_to(content["games"].numpy())
+        env.engine.lanes.totals = content["totals"].numpy()
         if model.num_timesteps:  # the first reset must not seed the generators anew
             env._reset_seeds()
         _set_random_states(model, env, json.loads(content["random"]))

@@ -365,7 +365,7 @@ def states_of_games(env: Any) -> IntArray | None:
     """Return the states of a vector's games, shape (lane,); None if they are not known."""
     env = _unwrapped(env)
     if isinstance(env, GameVecEnv):
-        return env.engine.states
+        return env.engine.lanes.states()
     try:
         return np.array(env.get_attr("state"), dtype=np.int64)
     except (AttributeError, TypeError, ValueError):

@@ -112,11 +112,11 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     @property
     def state(self) -> int:
         """The state in which the agent is to move, or has moved last, as the game numbers it."""
-        return int(self._engine.states[0])
+        return int(self._engine.lanes.states()[0])
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (action,); MaskablePPO calls this method."""
-        legal: BoolArray = self._engine.masks()[0]
+        legal: BoolArray = self._engine.lanes.masks()[0]
         return legal
 
     @property
@@ -132,16 +132,16 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
         """Let a ``with`` block change the state by ``go_to``, and restore the state at its end."""
-        before = self._engine.states, self._over
+        before = self._engine.lanes.states(), self._over
         try:
             yield
         finally:
-            self._engine.go_to(before[0])
+            self._engine.lanes.go_to(before[0])
             self._over = before[1]
 
     def go_to(self, state: int) -> None:
         """Put the game into a state in which the agent is to move."""
-        self._engine.go_to(np.array([state]))
+        self._engine.lanes.go_to(np.array([state]))
         self._over = False
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
@@ -187,7 +187,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     def _watch(self, ended: str = "") -> None:
         """Pass the last moves, and the result in words if the game is over, to the renderer."""
         if self._renderer is not None:
-            state = int(self._engine.states[0])
+            state = int(self._engine.lanes.states()[0])
             self._renderer.watch(self._engine.lanes.played, self.task.seat, state, ended)
 
 

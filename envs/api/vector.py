@@ -87,10 +87,10 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
                     f"reset_mask must be bool of shape ({self.num_envs},) with one True at least, "
                     f"got {wanted!r}"
                 )
-        self._engine.reset(np.flatnonzero(wanted), self.np_random)
+        self._engine.lanes.start(np.flatnonzero(wanted), self.np_random)
         self._over = self._over & ~wanted
         self._waiting = bool(self._over.any())
-        return self._engine.observations(), self._infos(wanted.copy())
+        return self._engine.lanes.observations(), self._infos(wanted.copy())
 
     def step(
         self, actions: IntArray
@@ -111,13 +111,15 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         if self._waiting and self.autoreset_mode is AutoresetMode.SAME_STEP:
             ended = np.flatnonzero(over)
             final_obs = np.full(self.num_envs, None, dtype=object)
-            final_obs[ended] = np.fromiter(self._engine.observations()[ended], object, len(ended))
+            final_obs[ended] = np.fromiter(
+                self._engine.lanes.observations()[ended], object, len(ended)
+            )
             ends = {"final_obs": final_obs, "final_info": {**self._infos(over.copy()), **ends}}
             ends |= {"_final_obs": over.copy(), "_final_info": over.copy()}
-            self._engine.reset(ended, self.np_random)
+            self._engine.lanes.start(ended, self.np_random)
             self._over, self._waiting = self._nobody, False
         infos = {**self._infos(~self._nobody), **ends}
-        observations = self._engine.observations()
+        observations = self._engine.lanes.observations()
         return observations, outcome.rewards, over.copy(), self._nobody.copy(), infos
 
     def _seed(self, seed: Any) -> None:
@@ -164,7 +166,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (num_envs, action)."""
-        return self._engine.masks()
+        return self._engine.lanes.masks()
 
     def _infos(self, news: BoolArray) -> dict[str, Any]:
         """Return the infos about legal actions; ``news`` marks the games of the last call."""

@@ -20,7 +20,7 @@ from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_l
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import expected_values
-from ..api.encoding import Encoding, EncodingName, Features
+from ..api.encoding import Encoding, EncodingName
 from .lanes import Lanes, Outcome, RuleLanes
 from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
@@ -106,45 +106,9 @@ class Engine:
         )
         return expected - self._values.at(self.task.seat, states)
 
-    @property
-    def states(self) -> IntArray:
-        """The state of each lane in which the agent moves, or moved last: shape (lane,), a copy."""
-        return self.lanes.states()
-
-    @property
-    def totals(self) -> FloatArray:
-        """What the agent was paid in the game of each lane so far, shape (lane,), a copy."""
-        return self.lanes.totals
-
-    def go_to(self, states: IntArray, totals: FloatArray | None = None) -> None:
-        """Put the lanes into states in which the agent is to move.
-
-        Args:
-            states: shape (lane,).
-            totals: what the agent was paid in each game so far, shape (lane,). Default: as before.
-        """
-        self.lanes.go_to(states)
-        if totals is not None:
-            self.lanes.totals = totals
-
-    def observations(self) -> Features:
-        """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
-        return self.lanes.observations()
-
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""
         return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
-
-    def masks(self) -> BoolArray:
-        """Give the legal actions of each lane, shape (lane, action), in fresh memory."""
-        return self.lanes.masks()
-
-    def reset(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Start new games in some lanes, and make the opponents' moves before the agent's first.
-
-        A game that ends before the agent's first move starts again.
-        """
-        self.lanes.start(lanes, rng)
 
     def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
         """Make one move in each of some lanes and let the opponents reply.
@@ -174,9 +138,9 @@ class Engine:
     ) -> Outcome:
         if self.reward == "outcome":
             return self.lanes.advance(lanes, actions, fresh, rng)
-        before = self.states[lanes]
+        before = self.lanes.states()[lanes]
         found = self.lanes.advance(lanes, actions, fresh, rng)
-        columns: Any = before, actions, found.rewards, self.states[lanes], found.over
+        columns: Any = before, actions, found.rewards, self.lanes.states()[lanes], found.over
         rewards = np.zeros(len(lanes))
         rewards[~fresh] = self.rewards(*(column[~fresh] for column in columns))
         return found._replace(rewards=rewards)

@@ -104,7 +104,10 @@ class Lanes(ABC):
         """
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Begin new games in some lanes; the others play up to the agent's first move."""
+        """Begin new games in some lanes; the others play up to the agent's first move.
+
+        A game that ends before that begins again.
+        """
         self.advance(lanes, np.zeros_like(lanes), np.ones(len(lanes), dtype=bool), rng)
 
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:

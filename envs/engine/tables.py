@@ -12,7 +12,7 @@ draws the context in which the agent begins. The last nodes are those that pay: 
 contexts again, with what a result pays that leads there.
 """
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +42,6 @@ from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_i
 LIMIT = 2**28
 #: After the agent's last move the rest of a game with fewer payoffs than this is one draw.
 MOST_PAYOFFS = 64
-#: Law and first entry of each move of a player, each of shape (state, action).
-_Moves: TypeAlias = tuple[IntArray, IntArray]
 
 
 class ProcessBuilder:
@@ -78,9 +76,7 @@ class ProcessBuilder:
         if 8 * (self.num_entries + numbers) > LIMIT:
             raise SizeError(f"tables must take at most {LIMIT} bytes")
 
-    def process(
-        self, worst: float, payoffs: FloatArray, legal: BoolArray, **tables: Any
-    ) -> Process:
+    def build(self, worst: float, payoffs: FloatArray, legal: BoolArray, **tables: Any) -> Process:
         """Build the process, with integers of 32 bits.
 
         Args:
@@ -134,11 +130,12 @@ class _Paying:
         return gains
 
 
-class _TurnTables:
+class _TurnTables(ProcessBuilder):
     """Makes the tables of a task whose game is made of turns."""
 
     def __init__(self, task: Task, game: TurnGame) -> None:
-        self._task, self._game, self._legs, self._tables = task, game, game.legs, ProcessBuilder()
+        super().__init__()
+        self._task, self._game, self._legs = task, game, game.legs
         legs = game.legs
         self._own = [number for number, leg in enumerate(legs) if leg.seat == task.seat]
         turns = {id(legs[number].turn): legs[number].turn for number in self._own}
@@ -149,7 +146,9 @@ class _TurnTables:
         ]
         self._num_results = max(turn.num_results for turn in self._played)
         self._num_contexts = sum(counts[number] for number in self._own)
-        self._check()
+        of_agent = sum(turn.num_states for turn in self._played) * task.game.num_actions
+        of_agent += self._num_results * self._num_contexts
+        self.check(of_agent + sum(leg.following.size for leg in legs if leg.seat != task.seat))
         ended = [leg.settled[..., task.seat] for leg in legs]
         paid = [leg.paid(FLOATS)[..., task.seat] for leg in legs]
         settled = [each[over] for each, over in zip(paid, ended, strict=True)]
@@ -170,13 +169,6 @@ class _TurnTables:
             self._events.append(np.where(over, payoffs, self._first_node + nodes))
         count = self._begins + 1 + len(self._paying.gains)
         self._laws, self._firsts, self._contexts = np.zeros((3, count), dtype=np.int64)
-
-    def _check(self) -> None:
-        """Check that the tables will stay within the limit."""
-        places = sum(turn.num_states for turn in self._played)
-        of_agent = places * self._task.game.num_actions + self._num_results * self._num_contexts
-        others = [leg.following.size for leg in self._legs if leg.seat != self._task.seat]
-        self._tables.check(of_agent + sum(others))
 
     def process(self) -> Process:
         """Make the tables of the agent's turns and of all nodes."""
@@ -201,7 +193,7 @@ class _TurnTables:
         start, paying = self._start(located), slice(self._begins + 1, None)
         for table in (self._laws, self._firsts, self._contexts):
             table[paying] = table[self._paying.leads_to]
-        return self._tables.process(
+        return self.build(
             move_laws=moves[0],
             move_firsts=moves[1],
             events=events,
@@ -231,8 +223,8 @@ class _TurnTables:
         np.add.at(law, groups.locate(states)[1], initial[states])
         nodes = np.concatenate([np.arange(*self._nodes[n].indices(2**62)) for n in self._own])
         met = np.flatnonzero(law)
-        self._laws[self._begins] = self._tables.add_laws(law[None, met])
-        firsts = self._tables.add_entries(ends_in(self._first_node + nodes[met]))
+        self._laws[self._begins] = self.add_laws(law[None, met])
+        firsts = self.add_entries(ends_in(self._first_node + nodes[met]))
         self._firsts[self._begins] = firsts
         return self._first_node + self._begins
 
@@ -245,10 +237,10 @@ class _TurnTables:
         """
         laws, firsts, first_places, rolls, place = [], [], {}, {}, 0
         illegal = self._num_results  # one more result than the turns have
-        ended = self._tables.add_entries(ends_in(np.arange(illegal + 1)))
+        ended = self.add_entries(ends_in(np.arange(illegal + 1)))
         for turn in self._played:
-            law = self._tables.add_laws(turn.probabilities[FLOATS])
-            rolled = self._tables.add_entries(place + turn.rolled)  # (afterstate, outcome)
+            law = self.add_laws(turn.probabilities[FLOATS])
+            rolled = self.add_entries(place + turn.rolled)  # (afterstate, outcome)
             after = rolled + turn.leads_to * turn.rolls.shape[1]
             drawn = np.where(turn.ends, SURE, law + turn.law[np.where(turn.ends, 0, turn.leads_to)])
             leads = np.where(turn.ends, ended + turn.leads_to, after)
@@ -269,7 +261,7 @@ class _TurnTables:
         settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
         through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
         # ILLEGAL has probability 0; without its column seeds would give other games than before.
-        paid = self._tables.add_entries(ends_in(np.arange(ILLEGAL, self._first_node)))
+        paid = self.add_entries(ends_in(np.arange(ILLEGAL, self._first_node)))
         for number in reversed(range(len(self._legs))):
             if number in self._own:
                 continue
@@ -287,9 +279,9 @@ class _TurnTables:
                 firsts = np.full(len(laws), paid)
             else:
                 laws = ends.T
-                entries = self._tables.add_entries(ends_in(events.T))
+                entries = self.add_entries(ends_in(events.T))
                 firsts = entries + len(ends) * np.arange(len(laws))
-            self._laws[node] = self._tables.add_laws(laws) + np.arange(len(laws))
+            self._laws[node] = self.add_laws(laws) + np.arange(len(laws))
             self._firsts[node] = firsts
 
 
@@ -309,103 +301,98 @@ def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
     return laws
 
 
-def process_of_moves(task: Task) -> Process:
-    """Make the tables of a task from the listed moves of its game.
+class _MoveTables(ProcessBuilder):
+    """Makes the tables of a task from the listed moves of its game."""
 
-    Raises:
-        SizeError: if the tables would be larger than the limit.
-    """
-    game, seat, tables = task.game, task.seat, ProcessBuilder()
-    size = game.num_states
-    tables.check(game.num_players * size * game.num_actions + game.laws.size)
-    illegal, law = tables.add_entries(np.array([ends_in(ILLEGAL)])), tables.add_laws(game.laws)
-    moves = {mover: sweeps_of(game).moves(mover, seat) for mover in range(game.num_players)}
-    payoffs = np.unique(np.concatenate([every.payoffs[every.over] for every in moves.values()]))
-    first_node = FIRST_PAYOFF + len(payoffs)
-    paying = _Paying(
-        [every.leads_to[every.paying[~every.over]].astype(np.int64) for every in moves.values()],
-        [every.payoffs[~every.over] for every in moves.values()],
-    )
-    begins: Any = np.zeros(game.num_players, dtype=np.int32)  # node of state 0 of other players
-    begins[task.others] = len(paying.gains) + np.arange(len(task.others)) * size
-    tabulated = {}
-    for (mover, every), nodes in zip(moves.items(), paying.nodes, strict=True):
-        movers, states = np.divmod(every.leads_to, size)
-        leads_to = np.where(movers == seat, states, ends_in(first_node + begins[movers] + states))
-        over = every.over
-        paid = FIRST_PAYOFF + np.searchsorted(payoffs, every.payoffs[over])
-        leads_to[every.paying[over]] = ends_in(paid)
-        leads_to[every.paying[~over]] = ends_in(first_node + nodes)
-        entries = tables.add_entries(leads_to)
-        legal = every.laws >= 0
-        firsts = np.where(legal, entries + every.firsts, illegal)
-        tabulated[mover] = np.where(legal, law + every.laws, SURE), firsts
-    node_laws, node_firsts = _nodes(task, tables, tabulated, begins, first_node, paying.leads_to)
-    first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
-    return tables.process(
-        move_laws=tabulated[seat][0],
-        move_firsts=tabulated[seat][1],
-        node_laws=node_laws,
-        node_firsts=node_firsts,
-        node_contexts=np.zeros_like(node_laws),
-        node_gains=paying.gains_of(slice(len(paying.gains)), len(node_laws)),
-        events=np.arange(first_node + len(node_laws)),
-        worst=game.payoff_range[0],
-        payoffs=payoffs,
-        start=first_node + len(node_laws) - 1,
-        legal=game.mask(np.arange(size)),
-        groups=ContextGroups.of(first, first, one, first),
-        seen=slice(None),
-    )
-
-
-def _nodes(
-    task: Task,
-    tables: ProcessBuilder,
-    moves: dict[int, _Moves],
-    begins: IntArray,
-    first_node: int,
-    paying: IntArray,
-) -> IntArray:
-    """Add the nodes of all other players, and the node with which a game begins.
-
-    Args:
-        task: the agent's decision problem.
-        tables: the builder, which gets the laws and entries of the nodes.
-        moves: the moves of each player.
-        begins: node of state 0 of each other player, shape (player,).
-        first_node: event that is node 0.
-        paying: position that follows each payment, seat * num_states + state, shape (payment,).
-
-    Returns:
-        Law and first entry of each node, shape (2, node).
-    """
-    game = task.game
-    count = len(paying) + len(task.others) * game.num_states
-    nodes = [np.zeros((2, count), dtype=np.int64)]
-    for mover in task.others:
-        own, policy, known = states_of(game, mover), task.policies[mover], np.stack(moves[mover])
-        if policy.is_deterministic:
-            nodes[0][:, begins[mover] + own] = known[:, own, policy.likeliest(own)]
-            continue
-        state, action = np.nonzero(game.mask(own))
-        later = np.zeros((len(own), game.num_actions), dtype=np.int64)  # node of each action
-        later[state, action] = sum(part.shape[1] for part in nodes) + np.arange(len(state))
-        each = np.arange(len(own))
-        nodes[0][:, begins[mover] + own] = [
-            tables.add_laws(policy.probabilities(own)) + each,
-            tables.add_entries(ends_in(first_node + later)) + each * game.num_actions,
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        game, self._task, self._size = task.game, task, task.game.num_states
+        self.check(game.num_players * self._size * game.num_actions + game.laws.size)
+        self._listed = [
+            sweeps_of(game).moves(mover, task.seat) for mover in range(game.num_players)
         ]
-        nodes.append(known[:, own[state], action])
-    movers, states = np.divmod(paying, game.num_states)
-    ours = movers == task.seat
-    entries = tables.add_entries(states[ours]) + np.arange(ours.sum())
-    nodes[0][:, np.flatnonzero(ours)] = np.stack([np.full_like(entries, SURE), entries])
-    again = begins[movers[~ours]] + states[~ours]
-    nodes[0][:, np.flatnonzero(~ours)] = nodes[0][:, again]
-    met = np.flatnonzero(task.initial)
-    start = [[tables.add_laws(task.initial[None, met])], [tables.add_entries(met)]]
-    return np.concatenate([*nodes, start], axis=1)
+        self._payoffs = np.unique(
+            np.concatenate([every.payoffs[every.over] for every in self._listed])
+        )
+        self._first_node = FIRST_PAYOFF + len(self._payoffs)
+        self._paying = _Paying(
+            [every.leads_to[every.paying[~every.over]].astype(np.int64) for every in self._listed],
+            [every.payoffs[~every.over] for every in self._listed],
+        )
+        #: Node of state 0 of each other player.
+        self._begins: Any = np.zeros(game.num_players, dtype=np.int32)
+        first = len(self._paying.gains)
+        self._begins[task.others] = first + np.arange(len(task.others)) * self._size
+
+    def process(self) -> Process:
+        """Make the tables of the moves and of the nodes."""
+        game, moves = self._task.game, self._moves()
+        node_laws, node_firsts = self._nodes(moves)
+        count, first, one = len(node_laws), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+        return self.build(
+            move_laws=moves[self._task.seat][0],
+            move_firsts=moves[self._task.seat][1],
+            node_laws=node_laws,
+            node_firsts=node_firsts,
+            node_contexts=np.zeros_like(node_laws),
+            node_gains=self._paying.gains_of(slice(len(self._paying.gains)), count),
+            events=np.arange(self._first_node + count),
+            worst=game.payoff_range[0],
+            payoffs=self._payoffs,
+            start=self._first_node + count - 1,
+            legal=game.mask(np.arange(self._size)),
+            groups=ContextGroups.of(first, first, one, first),
+            seen=slice(None),
+        )
+
+    def _moves(self) -> list[IntArray]:
+        """Add the moves of all players: law and first entry of each, shape (2, state, action)."""
+        moves, law = [], self.add_laws(self._task.game.laws)
+        illegal = self.add_entries(np.array([ends_in(ILLEGAL)]))
+        for every, pairs in zip(self._listed, self._paying.nodes, strict=True):
+            movers, states = np.divmod(every.leads_to, self._size)
+            nodes = ends_in(self._first_node + self._begins[movers] + states)
+            leads_to, over = np.where(movers == self._task.seat, states, nodes), every.over
+            paid = FIRST_PAYOFF + np.searchsorted(self._payoffs, every.payoffs[over])
+            leads_to[every.paying[over]] = ends_in(paid)
+            leads_to[every.paying[~over]] = ends_in(self._first_node + pairs)
+            firsts, legal = self.add_entries(leads_to) + every.firsts, every.laws >= 0
+            both = np.where(legal, law + every.laws, SURE), np.where(legal, firsts, illegal)
+            moves.append(np.stack(both))
+        return moves
+
+    def _nodes(self, moves: list[IntArray]) -> IntArray:
+        """Add the nodes of all other players, and the node with which a game begins.
+
+        Returns:
+            Law and first entry of each node, shape (2, node).
+        """
+        task, game = self._task, self._task.game
+        count = len(self._paying.gains) + len(task.others) * self._size
+        nodes = [np.zeros((2, count), dtype=np.int64)]
+        for mover in task.others:
+            own, policy, known = states_of(game, mover), task.policies[mover], moves[mover]
+            if policy.is_deterministic:
+                nodes[0][:, self._begins[mover] + own] = known[:, own, policy.likeliest(own)]
+                continue
+            state, action = np.nonzero(game.mask(own))
+            later = np.zeros((len(own), game.num_actions), dtype=np.int64)  # node of each action
+            later[state, action] = sum(part.shape[1] for part in nodes) + np.arange(len(state))
+            each = np.arange(len(own))
+            nodes[0][:, self._begins[mover] + own] = [
+                self.add_laws(policy.probabilities(own)) + each,
+                self.add_entries(ends_in(self._first_node + later)) + each * game.num_actions,
+            ]
+            nodes.append(known[:, own[state], action])
+        movers, states = np.divmod(self._paying.leads_to, self._size)
+        ours = movers == task.seat
+        entries = self.add_entries(states[ours]) + np.arange(ours.sum())
+        nodes[0][:, np.flatnonzero(ours)] = np.stack([np.full_like(entries, SURE), entries])
+        again = self._begins[movers[~ours]] + states[~ours]
+        nodes[0][:, np.flatnonzero(~ours)] = nodes[0][:, again]
+        met = np.flatnonzero(task.initial)
+        start = [[self.add_laws(task.initial[None, met])], [self.add_entries(met)]]
+        return np.concatenate([*nodes, start], axis=1)
 
 
 @cached
@@ -428,7 +415,7 @@ def process_of(task: Task) -> Process | None:
         sweeps = sweeps_of(task.game)
         if isinstance(sweeps, TurnSweeps):
             return _TurnTables(task, sweeps.game).process()
-        return process_of_moves(task)
+        return _MoveTables(task).process()
     except SizeError:
         return None
 

@@ -71,10 +71,10 @@ def simulate(task, table, optimal, games):
     """Play games by the rules alone: share without a mistake, share of optimal decisions."""
     engine, rng = Engine(task, games), np.random.default_rng(5)
     lanes = np.arange(games)
-    engine.reset(lanes, rng)
+    engine.lanes.start(lanes, rng)
     clean, decisions, good = np.ones(games, dtype=bool), 0, 0
     while len(lanes):
-        states = engine.states[lanes]
+        states = engine.lanes.states()[lanes]
         if table.ndim == 1:
             actions = table[states]
         else:

@@ -92,16 +92,6 @@ def test_charts_of_games_need_the_extra_of_pictures_alone(tmp_path):
         assert (code, said, complaint) == (2, "", need)
 
 
-def test_the_board_of_entries_needs_no_training_libraries(tmp_path):
-    (tmp_path / "entries" / "empty").mkdir(parents=True)
-    training = "torch,stable_baselines3,sb3_contrib,scipy,pandas,ray,filelock"
-    (end,) = run_without(training, [["board", "entries", "--summary", "found.md"]], tmp_path)
-    code, said, complaint = end
-    assert (code, complaint) == (1, "")
-    assert said.startswith("refused: empty: must have a card.json, got none\n")
-    assert (tmp_path / "found.md").read_text().startswith("## Entries: 0 hold, 1 refused\n")
-
-
 def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
     """When it is run; importing it is no error."""
     ends = run_without(f"{HEAVY},tyro,rich", [[], ["train"], ["solve"]], tmp_path)

@@ -236,7 +236,7 @@ def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
     ended = np.flatnonzero(over).tolist()
     with pytest.raises(RuntimeError, match=rf"games \[{', '.join(map(str, ended))}\] are over"):
         env.step(np.zeros(5, dtype=int))
-    before = env.unwrapped._engine.observations()
+    before = env.unwrapped._engine.lanes.observations()
     observations, infos = env.reset(options={"reset_mask": over})
     assert (observations[~over] == before[~over]).all()
     assert (infos["_action_mask"] == over).all()
@@ -354,7 +354,7 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
     rng = np.random.default_rng(2)
     payoffs, playing = np.zeros(lanes), np.ones(lanes, dtype=bool)
     while playing.any():
-        _, rewards, dones, _ = games.step(policy.sample(games.engine.states, rng))
+        _, rewards, dones, _ = games.step(policy.sample(games.engine.lanes.states(), rng))
         payoffs[playing] += rewards[playing]
         playing &= ~dones
     error = payoffs.std() / np.sqrt(lanes)

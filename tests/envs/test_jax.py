@@ -180,10 +180,12 @@ def test_games_end_as_often_and_as_well_as_in_the_core_and_begin_again():
     engine, rng = Engine(env.task, 2000), np.random.default_rng(1)
     fresh, ended = np.ones(2000, dtype=bool), 0
     for _ in range(41):
-        chosen = np.where(engine.masks(), rng.random((2000, game.num_actions)), -1).argmax(axis=1)
+        chosen = np.where(engine.lanes.masks(), rng.random((2000, game.num_actions)), -1).argmax(
+            axis=1
+        )
         outcome = engine.play(chosen, fresh, rng)
         again = np.flatnonzero(outcome.over)
-        engine.reset(again, rng)
+        engine.lanes.start(again, rng)
         fresh[:], ended = False, ended + len(again)
     assert finished == pytest.approx(ended, rel=5 * (2 / ended) ** 0.5)
 

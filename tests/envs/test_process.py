@@ -72,8 +72,8 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
         cache.clear_cache()
         engine = Engine(task, 20_000)
         assert isinstance(engine.lanes, RuleLanes) == (limit == 0)
-        engine.reset(np.arange(20_000), rng)
-        met = np.bincount(engine.states, minlength=task.game.num_states) / 20_000
+        engine.lanes.start(np.arange(20_000), rng)
+        met = np.bincount(engine.lanes.states(), minlength=task.game.num_states) / 20_000
         outcome = engine.step(np.arange(20_000), np.ones(20_000, dtype=int), rng)
         means.append([*met, outcome.payoffs.mean(), outcome.over.mean()])
     cache.clear_cache()

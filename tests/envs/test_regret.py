@@ -29,14 +29,16 @@ def test_without_a_table_moves_are_rewarded_alike_illegal_ones_included(monkeypa
         monkeypatch.setattr(engine, "ADVANTAGES", budget)
         games = engine.Engine(task, 64, reward=reward)
         rng, lanes = np.random.default_rng(3), np.arange(64)
-        games.reset(lanes, rng)
+        games.lanes.start(lanes, rng)
         paid = []
         for step in range(6):
             actions = rng.integers(0, task.game.num_actions, 64)
-            actions = np.where(lanes < 8 * step, actions, first_actions(task.game, games.states))
+            actions = np.where(
+                lanes < 8 * step, actions, first_actions(task.game, games.lanes.states())
+            )
             outcome = games.step(lanes, actions, rng)
             paid.append(outcome.rewards)
-            games.reset(lanes[outcome.over], rng)
+            games.lanes.start(lanes[outcome.over], rng)
         rewards.append(np.array(paid))
     assert rewards[0].any()
     np.testing.assert_allclose(rewards[0], rewards[1], rtol=1e-12, atol=1e-13)

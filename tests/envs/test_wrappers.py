@@ -91,7 +91,7 @@ def played(env, states):
     with bare.elsewhere():
         for state in states:
             bare.go_to(int(state))
-            seen = bare._engine.observations()[0]
+            seen = bare._engine.lanes.observations()[0]
             for layer in layers:
                 seen = layer.observation(seen) if hasattr(layer, "observation") else seen
             legal = bare.action_masks()
@@ -145,7 +145,7 @@ def test_the_game_goes_on_where_it_was():
     env = Masked(make(encoding="integer"))
     seen, _ = env.reset(seed=5)
     exactdice.score(exactdice.from_network(network, env), env)
-    assert env.observation(env.unwrapped._engine.observations()[0]).tolist() == seen.tolist()
+    assert env.observation(env.unwrapped._engine.lanes.observations()[0]).tolist() == seen.tolist()
     assert env.step(1)
 
 
@@ -192,7 +192,7 @@ def test_the_mask_is_put_into_the_observation_as_a_library_wants_it(library, nam
         assert env.observation_space.contains(observation)
         assert observation[mask].dtype == kind
         assert observation[mask].tolist() == info["action_mask"].tolist()
-        assert np.array_equal(observation[shown], env.unwrapped._engine.observations()[0])
+        assert np.array_equal(observation[shown], env.unwrapped._engine.lanes.observations()[0])
         action = int(observation[mask].nonzero()[0][-1])
         observation, _, over, _, info = env.step(action)
     with pytest.raises(ValueError, match="library must be one of 'rllib', 'tianshou', 'torchrl'"):

@@ -45,7 +45,7 @@ def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
 
     monkeypatch.setattr(Task, "initial", np.ones(4) / 4)  # as if its circle were met later on
     with pytest.raises(GameError, match="a move must lead to a later stage or end the game"):
-        Engine(circle(Endless()), 3).reset(np.arange(3), np.random.default_rng(0))
+        Engine(circle(Endless()), 3).lanes.start(np.arange(3), np.random.default_rng(0))
 
 
 def test_a_game_in_circles_has_no_transition_law():
@@ -83,7 +83,7 @@ def test_laws_are_checked_where_outcomes_are_drawn():
     task = circle(changed(laws=np.array([[0.5, 0.4]])))
     task.__dict__["initial"] = np.ones(4) / 4  # which computation would have found out
     with pytest.raises(GameError, match="laws must sum to 1"):
-        Engine(task, 1).reset(np.arange(1), np.random.default_rng(0))
+        Engine(task, 1).lanes.start(np.arange(1), np.random.default_rng(0))
 
 
 def test_exact_laws_sum_to_one_exactly():

@@ -71,10 +71,10 @@ def _check_steps(engine: Engine, listed: Transitions) -> None:
             law: dict[tuple[int, float, bool], float] = defaultdict(float)
             for chance, after, paid, over in ways:
                 law[after, round(paid, 12), over] += chance
-            engine.go_to(np.full(LANES, state))
+            engine.lanes.go_to(np.full(LANES, state))
             outcome = engine.step(everyone, np.full(LANES, action), rng)
             paid_now, over_now = np.round(outcome.rewards, 12), outcome.over
-            after_all = np.where(over_now, game.num_states, engine.states)
+            after_all = np.where(over_now, game.num_states, engine.lanes.states())
             drawn = {
                 (after, paid, over): (after_all == after) & (paid_now == paid) & (over_now == over)
                 for after, paid, over in law
@@ -98,8 +98,8 @@ def _require_often(what: str, times: int, chance: float, draws: int) -> None:
 
 def _check_starts(task: Task) -> None:
     engine = Engine(task, STARTS)
-    engine.reset(np.arange(STARTS), np.random.default_rng(0))
-    seen = np.bincount(engine.states, minlength=task.game.num_states)
+    engine.lanes.start(np.arange(STARTS), np.random.default_rng(0))
+    seen = np.bincount(engine.lanes.states(), minlength=task.game.num_states)
     for state, chance in enumerate(np.asarray(task.initial, dtype=float)):
         words = f"state {state} of player {task.seat}"
         _require_often(

@@ -113,6 +113,6 @@ def test_a_resumed_run_has_the_points_of_its_unfinished_games(small):
     run.model.learn(1000, callback=[RunCallback(run, lambda *_: None)])
     run.save()
     engine, resumed = run.model.get_env().engine, Run.resume(Path("run")).model.get_env().engine
-    assert engine.totals.any()
-    assert resumed.states.tolist() == engine.states.tolist()
-    assert resumed.totals.tolist() == engine.totals.tolist()
+    assert engine.lanes.totals.any()
+    assert resumed.lanes.states().tolist() == engine.lanes.states().tolist()
+    assert resumed.lanes.totals.tolist() == engine.lanes.totals.tolist()
