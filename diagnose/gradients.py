@@ -20,6 +20,7 @@ import numpy as np
 import torch as th
 
 from ..baselines import Policy, as_policy, evaluate, from_network
+from ..baselines.policies.networks import ROUNDING
 from ..core import FLOATS, FloatArray, InputError, IntArray, Values
 from .networks import Network, joined
 from .view import BATCH, AgentView
@@ -126,12 +127,11 @@ def gradient(
     view = AgentView(env)
     network = Network(actor, "actor", view.task.game.num_actions)
     sums = _Sums(view, network, 2)
-    learned = None if critic is None else Network(critic, "critic", None)
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
         occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
         of_return, of_entropy = _actor_sums(view, sums, policy, occupancy, values, ent_coef)
-        errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
+        errors = {} if critic is None else _critic_sum(view, critic, occupancy, values)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
 
@@ -147,11 +147,13 @@ class _Sums:
     """
 
     def __init__(self, view: AgentView, network: Network, count: int) -> None:
-        self._view, self._network = view, network
-        parameters = network.parameters.items()
-        self._sums = [
-            {key: th.zeros_like(given) for key, given in parameters} for _ in range(count)
-        ]
+        self._view, self._network, learned = view, network, network.parameters
+        if not learned:
+            raise InputError(
+                f"{network.__name__} must have parameters that require a gradient, got none"
+            )
+        zeros = ({key: th.zeros_like(each) for key, each in learned.items()} for _ in range(count))
+        self._sums = list(zeros)
         self._states: list[IntArray] = []
         self._weights: list[list[FloatArray]] = []
 
@@ -216,52 +218,45 @@ def _actor_sums(
 
 
 def _critic_sum(
-    view: AgentView, network: Network, occupancy: FloatArray, payoffs: Values
+    view: AgentView, critic: th.nn.Module, occupancy: FloatArray, payoffs: Values
 ) -> dict[str, th.Tensor]:
     """Return the gradient of the critic's mean squared error."""
-    sums = _Sums(view, network, 1)
+    sums, shape = _Sums(view, Network(critic, "critic", None), 1), (view.task.game.num_states,)
     met = occupancy > 0
     states, weights = view.states[met], occupancy[met] / occupancy.sum()
+    given, again = (view.estimates(critic, part, "critic", shape) for part in (states, states[::2]))
+    if not np.allclose(given[::2], again, rtol=0, atol=ROUNDING * abs(given).max()):
+        raise InputError(
+            "critic must answer alike to an observation every time, got other numbers in another "
+            "batch: call its method eval() first"
+        )
     exact = view.rewards(states, payoffs.at(view.task.seat, states))
-    for first in range(0, len(states), BATCH):
-        piece = slice(first, first + BATCH)
-        errors = network.repeatable(view.observations(states[piece])) - exact[piece]
-        sums.add(states[piece], [2 * weights[piece] * errors])
-    (found,) = sums.finish()
-    return found
+    sums.add(states, [2 * weights * (given - exact)])
+    return sums.finish()[0]
 
 
 def _closeness(gradients: "th.nn.Module | Gradients", exact: Gradients) -> Closeness:
-    """Compare gradients with exact ones of the same names."""
-    given, wanted = joined(exact, _read(gradients, exact)), joined(exact, exact)
-    norm, right = float(np.linalg.norm(given)), float(np.linalg.norm(wanted))
-    if not right:
-        return Closeness(np.nan, np.nan)
-    cosine = float((given * wanted).sum()) / (norm * right) if norm else np.nan
-    return Closeness(cosine, norm / right)
-
-
-def _read(gradients: Any, exact: Gradients) -> Mapping[str, th.Tensor | None]:
-    """Return the gradients of a module or a mapping, of the shapes of the exact ones, by name."""
+    """Compare the gradients of a module, or gradients by name, with exact ones."""
+    given: Any = gradients
     if isinstance(gradients, th.nn.Module):
-        parameters = dict(gradients.named_parameters())
-        if all(parameter.grad is None for parameter in parameters.values()):
+        given = {key: parameter.grad for key, parameter in gradients.named_parameters()}
+        if all(gradient is None for gradient in given.values()):
             raise InputError("gradients must be there: call loss.backward() before, got none")
-        gradients = {key: parameter.grad for key, parameter in parameters.items()}
-    if not isinstance(gradients, Mapping):
+    if not isinstance(given, Mapping):
         raise InputError(
-            "gradients must be a torch module or gradients by name, got a "
-            f"{type(gradients).__name__}"
-        )
-    missing = [key for key in exact if key not in gradients]
-    if missing:
-        raise InputError(
-            f"gradients must have all names of the parameters, got none for {', '.join(missing)}"
+            f"gradients must be a torch module or gradients by name, got a {type(given).__name__}"
         )
     for key, wanted in exact.items():
-        if gradients[key] is not None and gradients[key].shape != wanted.shape:
+        if key not in given:
+            raise InputError(f"gradients must have all names of the parameters, got no {key}")
+        if given[key] is not None and given[key].shape != wanted.shape:
             raise InputError(
                 f"gradients must be of shape {tuple(wanted.shape)} for {key}, got "
-                f"{tuple(gradients[key].shape)}"
+                f"{tuple(given[key].shape)}"
             )
-    return gradients
+    ours, theirs = joined(exact, exact), joined(exact, given)
+    norm, right = float(np.linalg.norm(theirs)), float(np.linalg.norm(ours))
+    if not right:
+        return Closeness(np.nan, np.nan)
+    cosine = float((theirs * ours).sum()) / (norm * right) if norm else np.nan
+    return Closeness(cosine, norm / right)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from ..baselines.policies.networks import ROUNDING
 from ..baselines.policies.tables import as_numbers
 from ..core import FloatArray, InputError
 
@@ -53,25 +52,15 @@ class Network:
         module: the module.
         name: name of the argument, for messages.
         width: number of results for each observation; None for one, with or without an axis.
+
+    Attributes:
+        parameters: those that require a gradient, by name.
     """
 
     def __init__(self, module: Any, name: str, width: int | None) -> None:
-        self._learnt = parameters_of(module, name)
+        self.parameters = parameters_of(module, name)
         self._module, self.__name__, self._width = module, name, width
         self._like = next(module.parameters(), th.zeros(0))
-
-    @property
-    def parameters(self) -> dict[str, th.Tensor]:
-        """The parameters that require a gradient, by name.
-
-        Raises:
-            InputError: if the module has no such parameters.
-        """
-        if not self._learnt:
-            raise InputError(
-                f"{self.__name__} must have parameters that require a gradient, got none"
-            )
-        return self._learnt
 
     def __call__(self, observations: Any) -> th.Tensor:
         """Return the results of a batch of observations, shape (observation, width).
@@ -82,7 +71,6 @@ class Network:
         """
         seen = tensors(observations, self._like)
         shown = next(iter(seen.values())) if isinstance(seen, dict) else seen
-        count = len(shown)
         try:
             given: Any = self._module(seen)
         except Exception as error:
@@ -93,8 +81,8 @@ class Network:
             ) from error
         if not isinstance(given, th.Tensor):
             raise InputError(f"{self.__name__} must give a tensor, got a {type(given).__name__}")
-        shape = (count,) if self._width is None else (count, self._width)
-        if tuple(given.shape) not in ({shape, (count, 1)} if self._width is None else {shape}):
+        one, shape = self._width is None, (len(shown), *([self._width] if self._width else ()))
+        if given.shape != shape and not (one and given.shape == (*shape, 1)):
             raise InputError(
                 f"{self.__name__} must give numbers of shape {shape}, got {tuple(given.shape)}"
             )
@@ -102,17 +90,3 @@ class Network:
             wrong = given[~th.isfinite(given)][0].item()
             raise InputError(f"{self.__name__} must give finite numbers, got {wrong}")
         return given.reshape(shape)
-
-    def repeatable(self, observations: Any) -> FloatArray:
-        """Return the results as an array, after computing them twice in different batches.
-
-        Raises:
-            InputError: if the results depend on chance or on the rest of the batch.
-        """
-        given, again = (as_numbers(self(part), "") for part in (observations, observations[::2]))
-        if not np.allclose(given[::2], again, rtol=0, atol=ROUNDING * abs(given).max()):
-            raise InputError(
-                f"{self.__name__} must answer alike to an observation every time, got other "
-                "numbers in another batch: call its method eval() first"
-            )
-        return given.astype(np.float64)

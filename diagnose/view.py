@@ -33,12 +33,6 @@ DIGITS = 5
 def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
     """Return an array, or a tensor of any library, as float64; drop a last axis of length 1.
 
-    Args:
-        given: the array.
-        name: name of the argument, for messages.
-        shape: the required shape.
-        finite: whether all numbers must be finite.
-
     Raises:
         InputError: if the array has another shape, or entries that are not such numbers.
     """
@@ -56,11 +50,7 @@ def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = Tru
 
 
 def factor(given: Any, name: str) -> float:
-    """Return a number as a float, after checking that it is from 0 to 1.
-
-    Raises:
-        InputError: if it is no number from 0 to 1.
-    """
+    """Return a number as a float, after checking that it is from 0 to 1."""
     if isinstance(given, str) or np.ndim(given) or given is None or not 0 <= given <= 1:
         shown = given if isinstance(given, int | float) else f"a {type(given).__name__}"
         raise InputError(f"{name} must be from 0 to 1, got {shown}")
@@ -68,11 +58,7 @@ def factor(given: Any, name: str) -> float:
 
 
 def whole(given: Any, name: str, shape: tuple[int, ...]) -> IntArray:
-    """Read an array of whole numbers.
-
-    Raises:
-        InputError: if ``numbers`` rejects the array, or a number is not whole.
-    """
+    """Read an array of whole numbers."""
     read = numbers(given, name, shape)
     if not np.array_equal(read, np.rint(read)):
         raise InputError(f"{name} must be whole numbers, got {read[read != np.rint(read)][0]}")
@@ -80,11 +66,7 @@ def whole(given: Any, name: str, shape: tuple[int, ...]) -> IntArray:
 
 
 def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
-    """Read an array of truth values, or of 0 and 1.
-
-    Raises:
-        InputError: if ``whole`` rejects the array, or a number is neither 0 nor 1.
-    """
+    """Read an array of truth values, or of 0 and 1."""
     read = whole(given, name, shape)
     if not np.isin(read, (0, 1)).all():
         raise InputError(f"{name} must be 0 or 1, got {read[~np.isin(read, (0, 1))][0]}")
@@ -92,11 +74,7 @@ def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
 
 
 def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
-    """Return the length of the first axes of an array, or of the first entry without masks.
-
-    Raises:
-        InputError: if the array has fewer axes, or the mapping is empty.
-    """
+    """Return the length of the first axes of an array, or of the first entry without masks."""
     if isinstance(given, Mapping):
         shown = [entry for key, entry in given.items() if "mask" not in key]
         given = next(iter(shown or given.values()))

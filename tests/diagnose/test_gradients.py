@@ -276,7 +276,7 @@ def test_gradients_of_other_shapes_are_refused():
     found = gradient(GREED, actor)
     with pytest.raises(InputError, match=r"^gradients must be there: call loss.backward\(\) befo"):
         found.compare(actor)
-    with pytest.raises(InputError, match=r"^gradients must have all names .*, got none for 0.bias"):
+    with pytest.raises(InputError, match=r"^gradients must have all names .*, got no 0.bias"):
         found.compare({"0.weight": found.policy["0.weight"]})
     with pytest.raises(InputError, match=r"^gradients must be of shape \(4, 3\) for 0.weight, got"):
         found.compare(dict.fromkeys(found.policy, torch.zeros(2)))
