@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer, RolloutBuffer
+from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import obs_as_tensor
 from stable_baselines3.common.vec_env import VecNormalize
@@ -60,17 +60,12 @@ class FindingWarning(UserWarning):
 
 @dataclass
 class Part:
-    """The time of one part of a diagnosis.
+    """One part of a diagnosis, and its time in seconds."""
 
-    Attributes:
-        cost: seconds of its latest turn; a guess before the first one.
-        spent: seconds of all its turns together.
-        due: whether the part waits for its turn.
-    """
-
-    cost: float
-    spent: float = 0.0
-    due: bool = False
+    compute: Callable[[], Columns]
+    cost: float  # of its latest turn; a guess before the first one
+    spent: float = 0.0  # in all its turns together
+    due: bool = False  # whether it waits for its turn
 
 
 class DiagnoseCallback(BaseCallback):
@@ -132,8 +127,9 @@ class DiagnoseCallback(BaseCallback):
             make_folder(self.folder)
             self._go_on(self.folder)
         self._started = begun
+        turns = {"audit": self._audit, "moves": self._list_moves, "figures": self._figures}
         self._parts = {
-            name: Part(always + whole * game.num_states + own * agent)
+            name: Part(turns[name], always + whole * game.num_states + own * agent)
             for name, (always, whole, own) in GUESSES.items()
             if name != "moves" or self._diagnosed.needs_moves
         }
@@ -168,25 +164,17 @@ class DiagnoseCallback(BaseCallback):
         for name, part in self._parts.items():
             part.due |= first or (name == "audit" and self._audited < self.audits)
             part.due &= not (name == "moves" and part.spent)
-        columns = Columns()
-        done = [name for name in self._parts if self._turn(name, columns)]
+        columns, done = Columns(), False
+        for part in self._parts.values():
+            if part.due and self._fits(part):
+                begun, done = self._clock(), True
+                columns.add(part.compute())
+                part.cost, part.due = self._clock() - begun, False
+                part.spent += part.cost
         if done:
             self._keep(columns)
 
     # --------------------------------------------------------------- of diagnosis
-
-    def _turn(self, name: str, columns: Columns) -> bool:
-        """Compute a part if it is due and fits the budget; return whether it was computed."""
-        part = self._parts[name]
-        if not part.due or not self._fits(part):
-            return False
-        begun = self._clock()
-        compute = {"audit": self._audit, "moves": self._list_moves, "figures": self._figures}
-        columns.add(compute[name]())
-        part.cost = self._clock() - begun
-        part.spent += part.cost
-        part.due = False
-        return True
 
     def _fits(self, part: Part) -> bool:
         """Return whether shares stay within limits if a part takes as long as the last time.
@@ -259,13 +247,7 @@ class DiagnoseCallback(BaseCallback):
         """Put the columns into the logger and the files."""
         begun = self._clock()
         row = {"timesteps": float(self.num_timesteps), **columns.numbers, "share": self.share}
-        self.diary.rows.append(row)
-        self.diary.missing.update(columns.missing)
-        self.diary.missing = {
-            name: reason
-            for name, reason in self.diary.missing.items()
-            if name not in self.diary.known
-        }
+        self.diary.add(row, columns.missing)
         for name in COLUMNS:
             if name in row and name != "timesteps":
                 self.logger.record(f"diagnose/{name}", row[name])
@@ -312,10 +294,9 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
         InputError: if the buffer holds too few steps, is of an unknown kind, or cannot be read.
     """
     model = diagnosed.model
-    normaliser = model.get_vec_normalize_env()
     buffer = getattr(model, "rollout_buffer", None)
     if isinstance(buffer, RolloutBuffer):
-        if isinstance(normaliser, VecNormalize):
+        if isinstance(model.get_vec_normalize_env(), VecNormalize):
             raise InputError("the rollout buffer holds numbers that VecNormalize has changed")
         return _audit_rollout(diagnosed, buffer, seen)
     buffer = getattr(model, "replay_buffer", None)
@@ -326,40 +307,29 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
 
 def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -> Report:
     """Audit the first lanes of a rollout."""
-    model = diagnosed.model
+    model, names = diagnosed.model, ("values", "log_probs", "advantages", "returns")
     rows, lanes = buffer.rewards.shape
     _check_length(rows * lanes)
-    lanes = min(lanes, max(1, AUDITED // rows))
-    with th.no_grad():
-        last = model.policy.predict_values(obs_as_tensor(seen["new_obs"], model.device))
+    part = np.s_[:, : min(lanes, max(1, AUDITED // rows))]
+
+    def critic(observations: Any) -> Any:
+        with th.no_grad():
+            return model.policy.predict_values(obs_as_tensor(observations, model.device)).ravel()
+
     ends = np.concatenate([buffer.episode_starts[1:], np.asarray(seen["dones"])[None]])
     rollout = Rollout(
-        observations=_cut(buffer.observations, np.s_[:, :lanes]),
-        actions=buffer.actions[:, :lanes],
-        rewards=buffer.rewards[:, :lanes],
-        terminated=ends[:, :lanes],
-        values=buffer.values[:, :lanes],
-        last_values=last.cpu().numpy().ravel()[:lanes],
-        log_probs=buffer.log_probs[:, :lanes],
-        advantages=buffer.advantages[:, :lanes],
-        returns=buffer.returns[:, :lanes],
+        _each(buffer.observations, lambda array: array[part]),
+        buffer.actions[part],
+        buffer.rewards[part],
+        ends[part],
+        last_values=critic(seen["new_obs"])[part[1]],
         gamma=model.gamma,
         gae_lambda=model.gae_lambda,
+        **{name: getattr(buffer, name)[part] for name in names},
     )
     # A masked model as it is, so that a softmax over all actions can be named.
     policy = model if diagnosed.masked else diagnosed.player()
-    return audit(diagnosed.env, rollout, policy, lambda given: _values(model, given))
-
-
-def _values(model: Any, observations: Any) -> Any:
-    """Return the critic's values of recorded observations, shape (observation,)."""
-    with th.no_grad():
-        return model.policy.predict_values(obs_as_tensor(observations, model.device)).ravel()
-
-
-def _check_length(steps: int) -> None:
-    if steps < LEAST:
-        raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")
+    return audit(diagnosed.env, rollout, policy, critic)
 
 
 def _transitions(buffer: ReplayBuffer) -> Transitions:
@@ -369,22 +339,23 @@ def _transitions(buffer: ReplayBuffer) -> Transitions:
     _check_length(filled * lanes)
     rows = min(filled, max(1, AUDITED // lanes))
     newest = (buffer.pos - 1 - np.arange(rows)[::-1]) % buffer.buffer_size
+    names = "observations", "actions", "rewards", "next_observations"
+    arrays = {name: getattr(buffer, name) for name in names}
+    arrays["terminated"] = buffer.dones * (1 - buffer.timeouts)
 
     def flat(array: Any) -> Any:
-        if isinstance(buffer, DictReplayBuffer) and isinstance(array, dict):
-            return {key: flat(entry) for key, entry in array.items()}
         return array[newest].reshape(rows * lanes, *array.shape[2:])
 
-    return Transitions(
-        observations=flat(buffer.observations),
-        actions=flat(buffer.actions),
-        rewards=flat(buffer.rewards),
-        next_observations=flat(buffer.next_observations),
-        terminated=flat(buffer.dones * (1 - buffer.timeouts)),
+    return Transitions(**{name: _each(array, flat) for name, array in arrays.items()})
+
+
+def _check_length(steps: int) -> None:
+    if steps < LEAST:
+        raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")
+
+
+def _each(array: Any, read: Callable[[Any], Any]) -> Any:
+    """Read an array, or each one of a dictionary."""
+    return (
+        {key: read(one) for key, one in array.items()} if isinstance(array, dict) else read(array)
     )
-
-
-def _cut(observations: Any, part: Any) -> Any:
-    if isinstance(observations, dict):
-        return {key: entry[part] for key, entry in observations.items()}
-    return observations[part]

@@ -9,7 +9,7 @@ diagnosis-models.csv  the columns of the models, computed after training or in a
 
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,12 @@ class Diary:
     def known(self) -> list[str]:
         """Names of the columns that have a number."""
         return [name for name in COLUMNS if any(name in row for row in self.rows)]
+
+    def add(self, row: dict[str, float], missing: Mapping[str, str]) -> None:
+        """Add a row, and the reasons for columns that have no number so far."""
+        self.rows.append(row)
+        reasons = {**self.missing, **missing}
+        self.missing = {key: reasons[key] for key in reasons if key not in self.known}
 
     def write(self, folder: Path) -> None:
         """Write the files of a run folder.
