@@ -11,11 +11,7 @@ from ..core import FloatArray, InputError
 
 
 def parameters_of(module: Any, name: str) -> dict[str, th.Tensor]:
-    """Return the parameters of a module that require a gradient, by name.
-
-    Raises:
-        InputError: if it is no torch module.
-    """
+    """Return the parameters of a module that require a gradient, by name."""
     if not isinstance(module, th.nn.Module):
         raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
     return {key: given for key, given in module.named_parameters() if given.requires_grad}
@@ -24,12 +20,7 @@ def parameters_of(module: Any, name: str) -> dict[str, th.Tensor]:
 def joined(
     parameters: Mapping[str, th.Tensor], found: Mapping[str, th.Tensor | None]
 ) -> FloatArray:
-    """Join the gradients of parameters, or other tensors of their shapes, to one vector.
-
-    Args:
-        parameters: by name, which gives the order.
-        found: by name; None counts as zeros.
-    """
+    """Join the gradients of parameters, or tensors of their shapes, to a vector; None is zeros."""
     parts = []
     for key, parameter in parameters.items():
         part = found[key]
@@ -63,12 +54,7 @@ class Network:
         self._like = next(module.parameters(), th.zeros(0))
 
     def __call__(self, observations: Any) -> th.Tensor:
-        """Return the results of a batch of observations, shape (observation, width).
-
-        Raises:
-            InputError: if the module refuses the observations, or if the results are of another
-                shape or not finite.
-        """
+        """Return the results of a batch of observations, shape (observation, width)."""
         seen = tensors(observations, self._like)
         shown = next(iter(seen.values())) if isinstance(seen, dict) else seen
         try:

@@ -125,18 +125,14 @@ CURES = {
 class Mistake:
     """A known mistake, as an edit of a declared formula or of a record.
 
-    Attributes:
-        name: as ``CURES`` and ``docs/mutants.md`` list it.
-        changes: the fields of a formula that the mistake changes, or the recorded arrays as a right
-            program would have recorded them.
-        told: words of the cure that are no changes.
-        others: names of further mistakes that give the same numbers.
+    ``changes`` are the fields of a formula that the mistake changes, or the recorded arrays as a
+    right program would have recorded them.
     """
 
-    name: str
+    name: str  # as ``CURES`` and docs/mutants.md list it
     changes: Mapping[str, Any] = field(default_factory=dict)
-    told: Mapping[str, str] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)  # words of the cure that are no changes
+    others: tuple[str, ...] = ()  # names of further mistakes that give the same numbers
 
     @property
     def cure(self) -> str:

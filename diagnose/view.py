@@ -31,11 +31,7 @@ DIGITS = 5
 
 
 def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
-    """Return an array, or a tensor of any library, as float64; drop a last axis of length 1.
-
-    Raises:
-        InputError: if the array has another shape, or entries that are not such numbers.
-    """
+    """Return an array, or a tensor of any library, as float64; drop a last axis of length 1."""
     array = as_numbers(given, name)
     if array.shape == (*shape, 1):
         array = array[..., 0]
@@ -93,9 +89,6 @@ def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) 
         name: name of the argument, for messages.
         observations: shape (observation, ...), or a mapping of such arrays.
         shape: the required shape; of one number an observation, a last axis of length 1 may follow.
-
-    Raises:
-        InputError: if it cannot be called, or gives an array of another shape.
     """
     if "torch" in packages_of(function) and callable(function):
         from .networks import Network  # needs torch
@@ -267,9 +260,6 @@ class AgentView:
             name: of the argument, for messages.
             shape: of an array for all states of the game.
             legal: which of the estimates must be finite.
-
-        Raises:
-            InputError: if the estimates have another shape, or are not finite.
         """
         if callable(source):
             given = np.empty((len(states), *shape[1:]))

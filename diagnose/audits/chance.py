@@ -87,10 +87,8 @@ def deviations(
 ) -> Iterator[Deviation]:
     """Compare outcomes, beginnings, actions and visits with their laws, for possible steps.
 
-    Args:
-        steps: the recorded steps.
-        policy: the policy by which the actions were drawn; None if it is not known.
-        payoffs: of the steps that end games, shape (time, lane); None if they are not known.
+    The policy that drew the actions, and payoffs of the steps that end games, shape (time, lane),
+    are None if they are not known.
     """
     yield from _outcomes(steps, payoffs)
     if steps.follow:
@@ -126,9 +124,8 @@ def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
     results[ended] = ends
     for words, numbers in features.items():
         values, places = np.unique(numbers, return_inverse=True)  # few, as exp is slow
-        means = law.mean(np.column_stack([values, np.exp(np.outer(values, RATES))])[places])
-        logs = np.log(means[:, 1:]).T[:, rows]
-        yield _deviation("outcomes", words, numbers[results], means[rows, 0], [*logs])
+        means = law.mean(_with_powers(values)[places])
+        yield _deviation("outcomes", words, numbers[results], means, rows)
 
 
 def _beginnings(steps: Steps) -> Iterator[Deviation]:
@@ -142,23 +139,19 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
     first = game.observe(possible, steps.task.seat) / sizes
     begun = game.observe(steps.states[which], steps.task.seat) / sizes
     for column, name in enumerate(game.observation_names):
-        chances, own = initial[possible], first[:, column]
-        count = int(which.sum())
-        logs = [np.full(count, np.log(chances @ np.exp(rate * own))) for rate in RATES]
-        expected = np.full(count, float(chances @ own))
-        yield _deviation("beginnings", f"the first {name}", begun[:, column], expected, logs)
+        means = initial[possible][None] @ _with_powers(first[:, column])
+        rows = np.zeros(len(begun), dtype=np.int64)
+        yield _deviation("beginnings", f"the first {name}", begun[:, column], means, rows)
 
 
 def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how often each action was taken with the probabilities of the policy."""
     states, actions = steps.states[steps.legal], steps.actions[steps.legal]
-    distinct, where = np.unique(states, return_inverse=True)
-    probabilities = policy.probabilities(distinct)
-    for action in range(probabilities.shape[1]):
-        chances = probabilities[:, action][where]
-        logs = [np.log1p(chances * np.expm1(rate)) for rate in RATES]
-        words = f"action {action}"
-        yield _deviation("policy", words, (actions == action).astype(float), chances, logs)
+    distinct, rows = np.unique(states, return_inverse=True)
+    for action, chances in enumerate(policy.probabilities(distinct).T):
+        means = np.column_stack([chances, 1 + np.outer(chances, np.expm1(RATES))])
+        taken = (actions == action).astype(np.float64)
+        yield _deviation("policy", f"action {action}", taken, means, rows)
 
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
@@ -184,13 +177,21 @@ def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     yield Deviation("visits", words, games, mean, expected, of_states)
 
 
+def _with_powers(numbers: FloatArray) -> FloatArray:
+    """Return numbers f, and exp(l f) for each l, shape (number, 1 + rate)."""
+    return np.column_stack([numbers, np.exp(np.outer(numbers, RATES))])
+
+
 def _deviation(
-    check: str, words: str, found: FloatArray, expected: FloatArray, logs: list[FloatArray]
+    check: str, words: str, found: FloatArray, means: FloatArray, rows: IntArray
 ) -> Deviation:
+    """Compare numbers, (step,), with the means of a law, in a row for each step."""
     total, count = float(found.sum()), len(found)
-    evidence = [rate * total - float(log.sum()) for rate, log in zip(RATES, logs, strict=True)]
-    means = (total / count, float(expected.mean())) if count else (0.0, 0.0)
-    return Deviation(check, words, count, *means, max(evidence))
+    evidence = np.array(RATES) * total - np.log(means[:, 1:])[rows].sum(axis=0)
+    expected = float(means[rows, 0].sum())
+    return Deviation(
+        check, words, count, total / max(count, 1), expected / max(count, 1), float(evidence.max())
+    )
 
 
 def threshold(count: int) -> float:
@@ -228,11 +229,7 @@ class EpsilonGreedyPolicy(Policy):
 
 
 def player_of(policy: Any, env: Any) -> Policy:
-    """Return the policy that has drawn the actions.
-
-    Raises:
-        InputError: if it is none of the environment, or epsilon is no probability.
-    """
+    """Return the policy that has drawn the actions."""
     if not isinstance(policy, EpsilonGreedy):
         return as_policy(policy, env, deterministic=False)
     epsilon, network = factor(policy.epsilon, "epsilon"), policy.network

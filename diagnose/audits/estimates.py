@@ -33,13 +33,7 @@ Formula: TypeAlias = Callable[[], FloatArray]
 
 
 def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray:
-    """Say which numbers agree up to single precision.
-
-    Args:
-        ours: the numbers as they must be.
-        theirs: the numbers that were recorded.
-        size: of the numbers that they were computed from, if these are larger.
-    """
+    """Say which numbers agree up to single precision of the largest, or of a size above it."""
     finite = np.isfinite(ours) & np.isfinite(theirs)
     size = max(float(np.abs(ours).max(initial=0, where=finite)), size)
     right: BoolArray = ours == theirs  # infinite ones, too
@@ -56,16 +50,9 @@ def _compare(
     others: Iterable[Mistake] = (),
     close: Agreement = agree,
 ) -> None:
-    """Compare numbers with their formula, and name the mistake that reproduces them.
+    """Compare numbers with their formula, and name the mistakes that reproduce them.
 
-    Args:
-        report: of the audit.
-        check: the name of the check.
-        formula: gives the numbers as they must be.
-        given: the numbers that were recorded.
-        edits: known mistakes as changes of the formula; the report has all names that fit.
-        others: mistakes that explain the numbers if no edit does.
-        close: says which numbers agree.
+    The mistakes are ``edits`` of the formula, or ``others`` if no edit explains the numbers.
     """
     ours = formula()
 
@@ -307,12 +294,8 @@ def _target_mistakes(
 ) -> Iterator[Mistake]:
     """List what known mistakes change in the targets.
 
-    Args:
-        right: the declared targets.
-        online: action values of the online network, if it is known.
-        before: legal actions of the states before the moves.
-        given: recorded targets less rewards, where the game goes on.
-        ours: declared targets less rewards, where the game goes on.
+    ``before`` are the legal actions of the states before the moves; ``given`` and ``ours`` are
+    recorded and declared targets less rewards, where the game goes on.
     """
     yield Mistake("target-ignores-ends", {"ends": np.zeros_like(right.ends)})
     yield Mistake("max-over-illegal", {"mask": np.ones_like(right.mask)})

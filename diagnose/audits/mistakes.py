@@ -132,12 +132,7 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
 
 
 def _moved(steps: Steps, lanes: int) -> Iterator[Mistake]:
-    """Move arrays by some rows, or to other lanes.
-
-    Args:
-        steps: the recorded steps.
-        lanes: number of rows from one row to the next of the same environment.
-    """
+    """Move arrays by some rows, or to other lanes."""
     if steps.follow:
         yield _moved_rows("stale-observation", steps, "states", steps.states, 1)
     for name in ("actions", "terminated"):

@@ -36,33 +36,19 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """Steps of games, arrays of shape (time, lane); of a replay buffer one lane.
-
-    Attributes:
-        task: the agent's decision problem.
-        states: the agent's state, -1 if no state looks like the recorded observation.
-        actions: the action, by number.
-        rewards: as recorded.
-        terminated: whether the move has ended the game.
-        later: the agent's next state, or -1; None if it is that of the next row, as in a rollout.
-        used: whether a step counts; others are left out of all checks.
-    """
+    """Steps of games, arrays of shape (time, lane); of a replay buffer one lane."""
 
     task: Task
-    states: IntArray
+    states: IntArray  # -1 if no state looks like the recorded observation
     actions: IntArray
     rewards: FloatArray
-    terminated: BoolArray
-    later: IntArray | None
-    used: BoolArray
+    terminated: BoolArray  # whether the move has ended the game
+    later: IntArray | None  # the next state, or -1; None if it is that of the next row: a rollout
+    used: BoolArray  # whether a step counts; others are left out of all checks
 
     @classmethod
     def of(cls, record: Transitions | Rollout, view: AgentView) -> "Steps":
-        """Read a record.
-
-        Raises:
-            InputError: if an array has another shape, or no numbers.
-        """
+        """Read a record."""
         rollout = isinstance(record, Rollout)
         shape = leading_shape(record.observations, "observations", 2 if rollout else 1)
         states = view.states_at(record.observations, "observations", shape)
@@ -164,17 +150,11 @@ class Steps:
 
 @dataclass(frozen=True)
 class Payment:
-    """The rewards of some steps in a reward mode, up to a constant factor.
-
-    Attributes:
-        steps: the recorded steps.
-        mode: the reward mode.
-        clipped: what a mistake makes of rewards, None for nothing.
-    """
+    """The rewards of some steps in a reward mode, up to a constant factor."""
 
     steps: Steps
     mode: RewardMode
-    clipped: Callable[[FloatArray], FloatArray] | None = None
+    clipped: Callable[[FloatArray], FloatArray] | None = None  # what a mistake makes of rewards
 
     @cached_property
     def checked(self) -> BoolArray:

@@ -78,12 +78,7 @@ GAMES = 10_000
 
 @dataclass
 class Columns:
-    """Figures of a model.
-
-    Attributes:
-        numbers: by the names in ``COLUMNS``.
-        missing: the reason for each requested column that is missing.
-    """
+    """Figures of a model by the names in ``COLUMNS``, and reasons for the missing ones."""
 
     numbers: dict[str, float] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
@@ -217,11 +212,7 @@ class Diagnosed:
         return None
 
     def moves(self) -> AgentMoves:
-        """List the moves of the game, once.
-
-        Raises:
-            InputError: if they are too many to be listed.
-        """
+        """List the moves of the game, once; raise an ``InputError`` if they are too many."""
         if self._moves is None:
             try:
                 self._moves = AgentMoves(self.env)
@@ -240,11 +231,7 @@ class Diagnosed:
         return values
 
     def action_values(self) -> FloatArray:
-        """Return the model's action values in the agent's states, shape (state, action).
-
-        Raises:
-            SizeError: if they would take too much memory.
-        """
+        """Return the model's action values in the agent's states, shape (state, action)."""
         game, own = self.task.game, self.states
         check_array("action values", game, 1, game.num_states, game.num_actions)
         values = np.zeros((game.num_states, game.num_actions))
