@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, as_policy, evaluate, solve
+from ..baselines import Policy, Task, as_policy, evaluate, solve
 from ..core import FLOATS, FloatArray, IntArray
 from ..core.checks import at_most
 from ..core.presentation import present
@@ -184,11 +184,8 @@ def critic(
     met = occupancy > 0
     states = view.states[met]
     given = view.estimates(values, states, "values", (view.task.game.num_states,))
-    if gamma == 1:
-        payoffs = evaluate(player, view.task).found.at(view.task.seat, states)
-        exact = view.rewards(states, payoffs)
-    else:
-        exact = (moves or AgentMoves(env)).values(player, gamma)[met]
+    listed = None if gamma == 1 else moves or AgentMoves(env)
+    exact = _values(view, player, gamma, listed)[met]
     equal = FLOATS.tie(view.task.game) * abs(view.scale)
     return CriticFigures(view.task, states, given, exact, occupancy[met], equal=equal)
 
@@ -228,18 +225,25 @@ def overestimation(
     occupancy = view.occupancy(greedy)
     met = occupancy > 0
     states, actions, given, occupancy = view.states[met], actions[met], given[met], occupancy[met]
-    if gamma == 1:
-        own = view.rewards(states, evaluate(greedy, task).found.at(task.seat, states))
+    listed = None if gamma == 1 else moves or AgentMoves(env)
+    own = _values(view, greedy, gamma, listed)[met]
+    if listed is None:
         view.visit(solve(task).found, visit)
         best = view.rewards(states, optimal[states])
     else:
-        moves = moves or AgentMoves(env)
-        own = moves.values(greedy, gamma)[met]
-        best = moves.optimal_action_values(gamma)[:-1][met, actions]
+        best = listed.optimal_action_values(gamma)[:-1][met, actions]
     against_own, against_optimum = (
         Overestimation(task, states, given, exact, occupancy, actions) for exact in (own, best)
     )
     return Overestimations(against_own, against_optimum)
+
+
+def _values(view: AgentView, player: Policy, gamma: float, moves: AgentMoves | None) -> FloatArray:
+    """Return the value of a policy in each of the agent's states, in rewards of the environment."""
+    if moves is not None:
+        return moves.values(player, gamma)
+    payoffs = evaluate(player, view.task).found.at(view.task.seat, view.states)
+    return view.rewards(view.states, payoffs)
 
 
 def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ...baselines import Task, policy_names
-from ...core import FloatArray, Game, InputError
+from ...core import FloatArray, InputError
 from ...core.positions import states_of
 from ...envs import RewardMode
 from ..report import Mistake, reproducing
@@ -206,21 +206,22 @@ def _may_explain(steps: Steps, mistake: Mistake) -> bool:
 
 def _other_tasks(steps: Steps) -> Iterator[Mistake]:
     """Try other seats and opponents known by name, and take the likeliest that fit."""
-    game, fitting = steps.task.game, []
-    own = states_of(game, steps.task.seat)
-    for seat in range(game.num_players):
-        if not np.array_equal(states_of(game, seat), own):
-            continue  # the observations would have to be read anew
-        if not _possible(replace(steps, task=Task(game, seat, "random"))):
-            continue  # no opponent makes moves that a random one never makes
-        for opponent in _opponents(game):
-            other = Task(game, seat, *opponent)
-            changed = replace(steps, task=other)
-            if other != steps.task and _follows(changed):
-                fitting.append(changed)
+    game = steps.task.game
+    own = states_of(game, steps.task.seat)  # in another seat observations must mean the same
+    seats = [seat for seat in range(game.num_players) if np.array_equal(states_of(game, seat), own)]
+    opponents: list[tuple[str, ...]] = [()]
+    if game.num_players > 1:
+        # No opponent makes moves that a random one never makes.
+        seats = [
+            each for each in seats if _possible(replace(steps, task=Task(game, each, "random")))
+        ]
+        names = [name for name in policy_names(game) if ":" not in name]
+        opponents = [(name,) for name in names if name != "best_response"]
+    tasks = (Task(game, seat, *opponent) for seat in seats for opponent in opponents)
+    others = (Mistake("wrong-task", {"task": task}) for task in tasks if task != steps.task)
+    fitting = list(reproducing(steps, others, _follows))
     if fitting:
-        best = max(fitting, key=lambda changed: changed.likelihood)
-        yield Mistake("wrong-task", {"task": best.task})
+        yield max(fitting, key=lambda found: replace(steps, **found.changes).likelihood)
 
 
 def _possible(steps: Steps) -> bool:
@@ -239,14 +240,6 @@ def _follows(steps: Steps) -> bool:
         return False
     found = list(deviations(steps, None, None))
     return max(deviation.evidence for deviation in found) < threshold(len(found))
-
-
-def _opponents(game: Game) -> list[tuple[str, ...]]:
-    """List opponents that are known by name, or none for a game of one player."""
-    if game.num_players == 1:
-        return [()]
-    single = [name for name in policy_names(game) if ":" not in name]
-    return [(name,) for name in single if name != "best_response"]
 
 
 # ------------------------------------------------------------------------------ rewards

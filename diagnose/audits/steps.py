@@ -173,10 +173,8 @@ class Payment:
         allowed = np.zeros((len(moves), len(options)), dtype=bool)
         allowed[:, 0] = ~ended | (self.mode == "regret")
         if self.mode != "regret":
-            for number in range(len(law.payoffs)):
-                one = np.zeros(law.num_results)
-                one[len(law.states) + number] = 1
-                allowed[:, 1 + number] = ended & (law.mean(one)[moves] > 0)
+            each_end = np.eye(law.num_results, len(law.payoffs), -len(law.states))
+            allowed[:, 1:] = ended[:, None] & (law.mean(each_end)[moves] > 0)
         wanted = np.where(allowed, base[:, None] + options, np.nan)
         wanted = wanted if self.clipped is None else self.clipped(wanted)
         low, high = steps.task.game.payoff_range
