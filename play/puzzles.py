@@ -21,9 +21,9 @@ from ..core import Game, InputError
 from ..core.presentation import present
 from ..core.words import YOU
 from ..envs.drawing.scene import Scene, names_of, scene_at
-from .advice import THRESHOLDS, TIE, Advice, advice_at, is_decision, made_of
 from .coach import unit_of
 from .levels import player, policy_of
+from .session import THRESHOLDS, TIE, Advice, advice_at, is_decision, made_of
 from .statistics import KeptGame, path_of_games, read_games
 
 LEVELS = ("easy", "medium", "hard")

@@ -17,7 +17,7 @@ from ..agents.runs.options import checked, task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import task_of
 from ..baselines.scoring.certificate_file import is_certificate, printable
-from ..core import InputError, WriteError, write_file
+from ..core import Game, InputError, WriteError, write_file
 from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
@@ -48,7 +48,7 @@ class GameRecord:
     against: str | None = None
     seed: Seed = 0
     coach: bool = False
-    actions: tuple[int, ...] = ()
+    actions: Annotated[tuple[int, ...], Field(strict=False)] = ()  # a list in JSON
 
     def __post_init__(self) -> None:
         """Make the path of a game's file absolute.
@@ -109,8 +109,7 @@ class GameRecord:
     @property
     def text(self) -> str:
         """The text of the game's file, which ``read_record`` reads."""
-        content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
-        return json.dumps(content) + "\n"
+        return json.dumps({"kind": KIND, **asdict(self._anywhere())}) + "\n"
 
     @property
     def link(self) -> str:
@@ -125,12 +124,9 @@ class GameRecord:
     @property
     def practise(self) -> str:
         """The puzzles of the person's own games, as the part of an address behind the #."""
-        env = {name: value for name, value in self.env.items() if name in self._sizes}
-        return urlencode({"game": find_game(self.game).name, "of": "own", "level": "any", **env})
-
-    @property
-    def _sizes(self) -> Mapping[str, Any]:
-        return inspect.signature(find_game(self.game)).parameters
+        kind = find_game(self.game)
+        env = {name: value for name, value in self.env.items() if name in sizes_of(kind)}
+        return urlencode({"game": kind.name, "of": "own", "level": "any", **env})
 
     def after(self, session: Session) -> "GameRecord":
         """Return a record of the moves of a session, with the options of this record."""
@@ -159,6 +155,11 @@ class GameRecord:
         return replace(self, against=",".join(places))
 
 
+def sizes_of(game: type[Game]) -> Mapping[str, Any]:
+    """Return the keywords of the rules, as its signature has them."""
+    return inspect.signature(game).parameters
+
+
 def new_seed() -> int:
     """Draw a seed of at most six digits, which is quick to type."""
     return secrets.randbelow(10**6)
@@ -182,8 +183,6 @@ def read_record(path: Path, *, coach: bool = False) -> GameRecord:
             raise InputError("something else")
         if missing := [one.name for one in fields(GameRecord) if one.name not in content]:
             raise InputError(f"no {missing[0]}")
-        if isinstance(content["actions"], list):
-            content["actions"] = tuple(content["actions"])
         known = GameRecord(**content)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         said = printable(" ".join(str(error).split()), 200)
@@ -207,7 +206,7 @@ def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
     from ..agents.runs.folders import read_config  # needs the libraries of training
 
     config = read_config(place)
-    sizes = inspect.signature(find_game(config.game)).parameters
+    sizes = sizes_of(find_game(config.game))
     given = config.hyperparameters.env_kwargs.items()
     return config.game, {name: value for name, value in given if name in sizes}
 

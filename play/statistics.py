@@ -15,11 +15,10 @@ from pydantic import BaseModel
 from ..agents.runs.options import STRICT
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
-from .advice import is_decision, seen_at
 from .coach import POINTS, WINS, accuracy, costliest, steps, unit_of
 from .levels import rivals
 from .record import GameRecord
-from .session import Session
+from .session import Session, is_decision, seen_at
 
 VARIABLE = "EXACTDICE_DATA"
 FILE = "games.jsonl"

@@ -8,11 +8,11 @@ from ..core import InputError, Table, WriteError
 from ..core.presentation import present
 from ..core.progress import shown_progress
 from ..core.words import listed, printable, typed
-from .advice import Advice
 from .coach import balance_in_words, result, unit_of, verdict
 from .levels import agent_of, rivals
 from .puzzles import Practice, Puzzle, level_of, practice_of
 from .record import SEEDS, GameRecord, free_path
+from .session import Advice
 from .statistics import keep, kept_game, path_of_games, statistics_view
 from .text import Screen, possible, rules, told_moves, understand, written
 

@@ -21,9 +21,8 @@ from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Table, 
 from ..core.presentation import present
 from ..core.words import printable
 from ..envs.drawing.scene import Event, Scene
-from .advice import TIE, Advice, Choice
 from .coach import Unit, given_away
-from .session import Session
+from .session import TIE, Advice, Choice, Session
 
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most

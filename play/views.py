@@ -19,7 +19,6 @@ from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .advice import TIE, Advice, Choice, spread_of
 from .coach import (
     ACCURACY,
     EXACT,
@@ -38,7 +37,7 @@ from .coach import (
 from .levels import PERSON, Agent, players, policy_of, rivals
 from .puzzles import Practice, erring, level_of
 from .record import GameRecord
-from .session import Session
+from .session import TIE, Advice, Choice, Session, spread_of
 from .text import rules, written
 
 SWITCH = {True: "yes", False: "no"}

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, occupancy, solve
-from exactdice.play.advice import THRESHOLDS, is_decision, spread_of
 from exactdice.play.coach import POINTS, SUCCEEDS, WINS, hints, unit_of, verdict
-from exactdice.play.session import Advice, Choice, Session
+from exactdice.play.session import THRESHOLDS, Advice, Choice, Session, is_decision, spread_of
 from small_games import SMALL
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, solve
 from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore
-from exactdice.play.advice import Advice, Choice
 from exactdice.play.puzzles import (
     ANY,
     LEVELS,
@@ -18,6 +17,7 @@ from exactdice.play.puzzles import (
     practice_of,
     puzzles,
 )
+from exactdice.play.session import Advice, Choice
 
 GAME = Greed(30)
 
