@@ -25,9 +25,9 @@ from exactdice.agents.board.ladders import Ladder
 from exactdice.baselines.scoring.description import PROPERTIES
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import Table
+from exactdice.look.boards import highest, read_ladder
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
-from exactdice.look.ladders import highest, read_ladder
 from exactdice.look.runs import FLOOR
 from scipy.stats import spearmanr
 

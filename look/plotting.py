@@ -65,7 +65,7 @@ RUN_CHARTS = {
     ),
     "track": RunChart("FOLDER", "the curves of all runs on a track", "boards:track"),
     "ladder": RunChart(
-        "FOLDER", "the gap to the optimum of every agent on the rungs of a ladder", "ladders:ladder"
+        "FOLDER", "the gap to the optimum of every agent on the rungs of a ladder", "boards:ladder"
     ),
 }
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)

@@ -15,7 +15,7 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import describe, make_task
 from exactdice.baselines.scoring.description import PROPERTIES
 from exactdice.envs import find_game
-from exactdice.look.ladders import highest, ladder, read_ladder
+from exactdice.look.boards import highest, ladder, read_ladder
 from exactdice.look.plotting import picture
 
 ROOT = Path(__file__).parents[2]

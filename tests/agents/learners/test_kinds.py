@@ -19,54 +19,40 @@ import exactdice
 ENV = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
 
 
-class Overriding(PPO):
-    """Does something else in one state only."""
+def mine(base, method):
+    """Make a class with a method of its own."""
 
-    def predict(self, observation, *args, **keywords):
-        actions, state = super().predict(observation, *args, **keywords)
-        here = (np.atleast_2d(observation) == [3, 4, 0]).all(axis=-1)
-        return np.where(here, 0, actions), state
+    def own(self, *args, **keywords):
+        return getattr(base, method)(self, *args, **keywords)
 
-
-class Sharper(ActorCriticPolicy):
-    def get_distribution(self, obs):
-        law = super().get_distribution(obs)
-        law.distribution.logits = law.distribution.logits * 9
-        return law
-
-
-class Choosing(ActorCriticPolicy):
-    def _predict(self, observation, deterministic=False):
-        return super()._predict(observation, deterministic=True)
-
-
-class Q(QNetwork):
-    def _predict(self, observation, deterministic=True):
-        return super()._predict(observation).roll(1)
+    return type("Mine", (base,), {method: own})
 
 
 class QPolicy(DQNPolicy):
     def make_q_net(self):
-        return Q(**self._update_features_extractor(self.net_args, features_extractor=None))
+        options = self._update_features_extractor(self.net_args, features_extractor=None)
+        return mine(QNetwork, "_predict")(**options)
 
 
 def patched():
     model = PPO("MlpPolicy", ENV, device="cpu")
-
-    def predict(self, *args, **keywords):
-        return PPO.predict(self, *args, **keywords)
-
-    model.predict = types.MethodType(predict, model)
+    model.predict = types.MethodType(mine(PPO, "predict").predict, model)
     return model
 
 
 @pytest.mark.parametrize(
     ("make", "method"),
     [
-        (lambda: Overriding("MlpPolicy", ENV, device="cpu"), "Overriding has a predict"),
-        (lambda: PPO(Sharper, ENV, device="cpu"), "Sharper has a get_distribution"),
-        (lambda: PPO(Choosing, ENV, device="cpu"), "Choosing has a _predict"),
-        (lambda: DQN(QPolicy, ENV, device="cpu"), "Q has a _predict"),
+        (lambda: mine(PPO, "predict")("MlpPolicy", ENV, device="cpu"), "Mine has a predict"),
+        (
+            lambda: PPO(mine(ActorCriticPolicy, "get_distribution"), ENV, device="cpu"),
+            "Mine has a get_distribution",
+        ),
+        (
+            lambda: PPO(mine(ActorCriticPolicy, "_predict"), ENV, device="cpu"),
+            "Mine has a _predict",
+        ),
+        (lambda: DQN(QPolicy, ENV, device="cpu"), "Mine has a _predict"),
         (patched, "PPO has a predict"),
     ],
 )

@@ -1,5 +1,6 @@
 """Modules of torch as policies: scripted, compiled, and those that are no function of a state."""
 
+import itertools
 import re
 
 import gymnasium as gym
@@ -25,51 +26,35 @@ class Net(nn.Module):
         return self.last(seen)
 
 
-class Dropped(Net):
-    def forward(self, seen):
-        return self.last(nn.functional.dropout(seen, 0.5, training=True))
+class Changed(Net):
+    """Changes what the last layer gets, and what it gives."""
 
-
-class Noisy(Net):
-    def forward(self, seen):
-        preferences = self.last(seen)
-        return preferences + 0.1 * torch.randn_like(preferences)
-
-
-class Centred(Net):
-    def forward(self, seen):
-        return self.last(seen - seen.mean(dim=0))
-
-
-class AlongTheBatch(Net):
-    def __init__(self):
+    def __init__(self, before, after):
         super().__init__()
-        self.memory = nn.GRU(SIZE, SIZE)
+        self.before, self.after = before, after
 
     def forward(self, seen):
-        return self.last(self.memory(seen)[0])
+        return self.after(super().forward(self.before(seen)))
 
 
-class Counting(Net):
-    calls = 0
-
-    def forward(self, seen):
-        self.calls += 1
-        return self.last(seen).roll(self.calls % 7, 1)
+MEMORY, COUNT = nn.GRU(SIZE, SIZE), itertools.count()
+SAME = nn.Identity()
 
 
-class OfTheBatch(Net):
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(SIZE, track_running_stats=False)
-
-    def forward(self, seen):
-        return self.last(self.norm(seen))
-
-
-@pytest.mark.parametrize("kind", [Dropped, Noisy, Centred, AlongTheBatch, Counting, OfTheBatch])
-def test_what_is_no_function_of_the_observation_is_refused_by_name(kind):
-    network = kind()
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (lambda seen: nn.functional.dropout(seen, 0.5, training=True), SAME),
+        (SAME, lambda preferences: preferences + 0.1 * torch.randn_like(preferences)),
+        (lambda seen: seen - seen.mean(dim=0), SAME),
+        (lambda seen: MEMORY(seen)[0], SAME),
+        (SAME, lambda preferences: preferences.roll(next(COUNT) % 7, 1)),
+        (nn.BatchNorm1d(SIZE, track_running_stats=False), SAME),
+    ],
+    ids=["dropout", "noise", "centred", "along the batch", "counting", "norm of the batch"],
+)
+def test_what_is_no_function_of_the_observation_is_refused_by_name(changes):
+    network = Changed(*changes)
     for policy in (network, exactdice.from_network(lambda x: network(torch.as_tensor(x)), ENV)):
         with pytest.raises(InputError, match=r"alike to an observation every time, and .* says"):
             exactdice.score(policy, ENV)
