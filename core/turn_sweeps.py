@@ -45,7 +45,9 @@ class TurnBlock(Block):
         self._inside = game.blocks == number
         self._on = self._inside & ~game.is_cut  # contexts at which a pass does not stop
         within = np.split(self._inside, game.first_contexts[1:-1])  # by leg
-        self._parts = [part for n, own in enumerate(within) for part in parts_of(game, n, own)]
+        self._parts = [
+            part for n, own in enumerate(within) for part in parts_of(game, n, arithmetic, own)
+        ]
         reached = np.unique(np.concatenate([part.targets for part in self._parts]))
         self._later = reached[~self._inside[reached]]  # contexts of other blocks
         self.successors = np.unique(game.blocks[self._later]).tolist()
@@ -89,8 +91,7 @@ class TurnBlock(Block):
         """Give values of all contexts before the first roll to several players, (seat, context)."""
         assert isinstance(self._seats, list)
         between = self._arithmetic.zeros(len(self._seats), len(self._inside))
-        each = self._arithmetic
-        self._pass(decide, between, lambda part: part.worth(self._seats, between, each))
+        self._pass(decide, between, lambda part: part.worth(self._seats, between))
         return between
 
     def _ends(self, part: LegPart, gains: TurnGains | None, between: Array) -> Array:
@@ -98,8 +99,10 @@ class TurnBlock(Block):
         if gains is None:
             return part.ahead(self._seat, between)
         if gains.around is None:
-            return part.worth(self._seat, between, self._arithmetic)
-        return part.squares(self._seat, gains.around, between, self._arithmetic)
+            return part.worth(self._seat, between)
+        away = part.worth(self._seat, gains.around) - gains.around[part.own]
+        squares: Array = away * away + part.ahead(self._seat, between)
+        return squares
 
     def _pass(self, decide: Decide, between: Array, ends: Callable[[LegPart], Array]) -> Array:
         """Sweep the legs last to first.
@@ -115,7 +118,7 @@ class TurnBlock(Block):
         """
         found = between.copy()
         for part in reversed(self._parts):
-            _, start = part.backward(decide, ends(part), self._arithmetic)
+            _, start = part.backward(decide, ends(part))
             found[..., part.own] = start
             on = self._on[part.own]
             between[..., part.own[on]] = start[..., on]
@@ -206,18 +209,18 @@ class TurnBlock(Block):
         """
         seat = self._seat
         for part in self._parts:
-            begun = part.nothing(self._arithmetic) if mass is None else mass.begun(part)
+            begun = part.nothing() if mass is None else mass.begun(part)
             on = (entering[part.own] != 0) | (begun != 0).any(axis=0)
             if not on.any():
                 continue
             part, begun = part.within(on), begun[:, on]  # the turns that games enter
-            met, ended = part.forward(decide, begun, entering[part.own], self._arithmetic)
+            met, ended = part.forward(decide, begun, entering[part.own])
             if totals is not None:
                 each = self._arithmetic.zeros(len(met.array), len(on))
                 each[:, on] = met.array  # a sum of another shape has other last bits
                 totals[part.leg.seat] += each.sum()
             if law is not None:
-                law.add(*part.settled(seat, ended, self._arithmetic))
+                law.add(*part.settled(seat, ended))
             results, contexts, targets = part.leads_on(seat)
             led = ended[results, contexts]
             on = self._on[targets]

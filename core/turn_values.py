@@ -31,12 +31,14 @@ class LegPart:
         number: of the leg.
         columns: the contexts, counted in the leg, in growing order; a slice if they are in a row.
         own: the same contexts, counted over all legs, shape (context,).
+        arithmetic: of values and mass.
     """
 
     game: TurnGame
     number: int
     columns: IntArray | slice
     own: IntArray
+    arithmetic: Arithmetic
 
     @property
     def leg(self) -> Leg:
@@ -58,15 +60,14 @@ class LegPart:
         results, contexts = np.nonzero(~self.leg.settled[:, self.columns, seat])
         return results, contexts, self.leg.following[:, self.columns][results, contexts]
 
-    def worth(self, seats: int | list[int], between: Array, arithmetic: Arithmetic) -> Array:
+    def worth(self, seats: int | list[int], between: Array) -> Array:
         """Give what results pay, and what follows them is worth: shape (..., result, context).
 
         Args:
             seats: the players. Several make a first axis of all arrays.
             between: values before the first roll of all contexts, shape (..., context).
-            arithmetic: of the values.
         """
-        paid = _of_seats(self.leg.paid(arithmetic), seats)[..., self.columns]
+        paid = _of_seats(self.leg.paid(self.arithmetic), seats)[..., self.columns]
         worth = self.ahead(seats, between, paid)
         if self.leg.pays_early:  # else there is nothing to add, which takes time with fractions
             worth = worth + np.where(self._settled(seats), 0, paid)
@@ -86,29 +87,15 @@ class LegPart:
     def _settled(self, seats: int | list[int]) -> BoolArray:
         return _of_seats(self.leg.settled, seats)[..., self.columns]
 
-    def squares(self, seat: int, means: Array, spreads: Array, arithmetic: Arithmetic) -> Array:
-        """Give mean squares about the value before the first roll, shape (result, context).
-
-        Args:
-            seat: the player.
-            means: values before the first roll of all contexts, shape (context,).
-            spreads: their variances, of the same shape.
-            arithmetic: of the values.
-        """
-        away = self.worth(seat, means, arithmetic) - means[self.own]
-        squares: Array = away * away + self.ahead(seat, spreads)
-        return squares
-
-    def settled(self, seat: int, ended: Array, arithmetic: Arithmetic) -> tuple[Array, Array]:
+    def settled(self, seat: int, ended: Array) -> tuple[Array, Array]:
         """List a player's payoffs that results settle, and the mass of each, both of shape (way,).
 
         Args:
             seat: the player.
             ended: mass of the results, shape (result, context).
-            arithmetic: of the payoffs.
         """
         settled = self.leg.settled[:, self.columns, seat] & (ended != 0)
-        return self.leg.paid(arithmetic)[:, self.columns, seat][settled], ended[settled]
+        return self.leg.paid(self.arithmetic)[:, self.columns, seat][settled], ended[settled]
 
     def within(self, on: BoolArray) -> "LegPart":
         """Give the leg in those of these contexts where ``on``, bool, of shape (context,)."""
@@ -117,28 +104,27 @@ class LegPart:
         columns = np.arange(len(self.leg.contexts))[self.columns]
         return replace(self, columns=columns[on], own=self.own[on])
 
-    def nothing(self, arithmetic: Arithmetic) -> Array:
+    def nothing(self) -> Array:
         """Give zeros, shape (state of the turn, context)."""
-        return arithmetic.zeros(self.leg.turn.num_states, len(self.own))
+        return self.arithmetic.zeros(self.leg.turn.num_states, len(self.own))
 
     def states(self, in_turn: slice | None = None) -> IntArray:
         """Give some states of the turn, or all, in all contexts, shape (state * context,)."""
         in_turn = in_turn or slice(0, self.leg.turn.num_states)
         return self.game.states_in(self.number, in_turn, self.columns)
 
-    def _stage(self, piece: Piece, arithmetic: Arithmetic) -> Stage:
+    def _stage(self, piece: Piece) -> Stage:
         states = self.states(piece.states)
-        scale = np.full(len(states), piece.scale, arithmetic.dtype)
+        scale = np.full(len(states), piece.scale, self.arithmetic.dtype)
         legal = np.repeat(self.leg.turn.legal[piece.states], len(self.own), axis=0)
         return Stage(self.leg.seat, states, scale, legal)
 
-    def backward(self, decide: Decide, ends: Array, arithmetic: Arithmetic) -> tuple[Values, Array]:
+    def backward(self, decide: Decide, ends: Array) -> tuple[Values, Array]:
         """Sweep the turn backward (see ``Turn.backward``).
 
         Args:
             decide: see ``types.Decide``, or for several seats ``Sweeps.backward_together``.
             ends: value of each result, shape (result, context), or (seat, result, context).
-            arithmetic: of the values.
 
         Returns:
             Values of the states, shape (state, context), and before the first roll, (context,).
@@ -147,27 +133,25 @@ class LegPart:
         def decide_states(piece: Piece, expected: Array) -> Array:
             *rows, count, actions, columns = expected.shape  # (..., state, action, context)
             by_state = expected.swapaxes(-2, -1).reshape(*rows, count * columns, actions)
-            return decide(self._stage(piece, arithmetic), by_state).reshape(*rows, count, columns)
+            return decide(self._stage(piece), by_state).reshape(*rows, count, columns)
 
-        return self.leg.turn.backward(decide_states, ends, arithmetic)
+        return self.leg.turn.backward(decide_states, ends, self.arithmetic)
 
-    def forward(
-        self, decide: Decide, begun: Array, entering: Array, arithmetic: Arithmetic
-    ) -> tuple[Values, Array]:
+    def forward(self, decide: Decide, begun: Array, entering: Array) -> tuple[Values, Array]:
         """Sweep the turn forward (see ``Turn.forward``).
 
         Args:
             decide: see ``types.Decide``.
             begun: mass of states that no move has brought there, shape (state, context).
             entering: mass before the first roll, shape (context,).
-            arithmetic: of the mass.
 
         Returns:
             Mass of the states, shape (state, context), and of the results, (result, context).
         """
+        arithmetic = self.arithmetic
 
         def divide(piece: Piece, met: Array) -> Array:
-            stage = self._stage(piece._replace(scale=1), arithmetic)
+            stage = self._stage(piece._replace(scale=1))
             weights = decide(stage, arithmetic.unscaled(met.ravel(), piece.scale))
             whole: Array = arithmetic.scaled(weights, piece.scale)  # (state, action)
             return whole.reshape(*met.shape, -1).swapaxes(1, 2)
@@ -182,12 +166,15 @@ def _of_seats(table: Array, seats: int | list[int]) -> Array:
     return np.moveaxis(table, -1, 0)[seats]
 
 
-def parts_of(game: TurnGame, number: int, contexts: BoolArray | None = None) -> Iterator[LegPart]:
+def parts_of(
+    game: TurnGame, number: int, arithmetic: Arithmetic, contexts: BoolArray | None = None
+) -> Iterator[LegPart]:
     """Cut some contexts of a leg, or all, into parts whose numbers are few enough to be held.
 
     Args:
         game: the rules.
         number: of the leg.
+        arithmetic: of values and mass.
         contexts: whether a context is meant, shape (context,), counted in the leg; None for all.
     """
     leg, first = game.legs[number], int(game.first_contexts[number])
@@ -196,7 +183,7 @@ def parts_of(game: TurnGame, number: int, contexts: BoolArray | None = None) -> 
     for columns in (meant[start : start + step] for start in range(0, len(meant), step)):
         in_a_row = columns[-1] - columns[0] == len(columns) - 1
         within = slice(int(columns[0]), int(columns[-1]) + 1) if in_a_row else columns
-        yield LegPart(game, number, within, first + columns)
+        yield LegPart(game, number, within, first + columns, arithmetic)
 
 
 class TurnNumbers(Values):
@@ -235,7 +222,7 @@ class TurnNumbers(Values):
         for number, where, in_turn, contexts in game.locate(states, movers):
             asked = np.zeros(len(game.legs[number].contexts), dtype=bool)
             asked[contexts] = True
-            for part in parts_of(game, number, asked):
+            for part in parts_of(game, number, self._arithmetic, asked):
                 columns = part.own - game.first_contexts[number]
                 here = (contexts >= columns[0]) & (contexts <= columns[-1])
                 places = np.searchsorted(columns, contexts[here])
@@ -253,7 +240,7 @@ class TurnNumbers(Values):
         arithmetic = self._arithmetic
         numbers = arithmetic.numbers(arithmetic.zeros(game.num_players, game.num_states))
         for number, leg in enumerate(game.legs):
-            for part in parts_of(game, number):
+            for part in parts_of(game, number, arithmetic):
                 numbers[leg.seat, part.states()] = self._swept(part).array.ravel()
         return frozen(numbers)
 
@@ -288,8 +275,8 @@ class TurnValues(TurnNumbers):
 
     @override
     def _swept(self, part: LegPart) -> Values:
-        ends = part.worth(self._seat, self.numbers, self._arithmetic)
-        return part.backward(self._decide, ends, self._arithmetic)[0]
+        ends = part.worth(self._seat, self.numbers)
+        return part.backward(self._decide, ends)[0]
 
     @override
     def centres(self, seats: int | IntArray, states: IntArray) -> Array:
@@ -340,7 +327,7 @@ class TurnMass(TurnNumbers):
 
     def begun(self, part: LegPart) -> Array:
         """Give mass that no move has brought where it is, shape (state of the turn, context)."""
-        begun = part.nothing(self._arithmetic)
+        begun = part.nothing()
         for in_turn, contexts, chances in self._starts.get(part.number, []):
             places = np.searchsorted(part.own, contexts)
             here = part.own[np.minimum(places, len(part.own) - 1)] == contexts
@@ -354,4 +341,4 @@ class TurnMass(TurnNumbers):
     @override
     def _swept(self, part: LegPart) -> Values:
         entering = self.numbers[part.own]
-        return part.forward(self._decide, self.begun(part), entering, self._arithmetic)[0]
+        return part.forward(self._decide, self.begun(part), entering)[0]

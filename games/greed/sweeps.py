@@ -132,14 +132,30 @@ class GreedBlock(WholeGame):
     def forward(
         self, decide: Decide, mass: Values, returning: Array, law: PayoffLaw | None = None
     ) -> None:
-        def divide(stage: Stage, met: Array) -> Array:
-            weights = decide(stage, met)
-            if law is not None and met.any():
+        game, arithmetic, met = self._game, self._arithmetic, mass.numbers
+        last_turn = game.num_scores**2
+        air = _DiceInTheAir(game, arithmetic, (2,), arithmetic.number(Fraction(1, game.sides)), 1)
+
+        def divide(mover: int, states: IntArray) -> Array:
+            stage = Stage(mover, states, np.ones(len(states), dtype=arithmetic.dtype))
+            weights = decide(stage, met[mover, states])
+            if law is not None and met[mover, states].any():
                 pairs, actions, payoffs, chances = self.settled(stage)
                 law.add(payoffs, weights[pairs, actions] * chances)
             return weights
 
-        _forward(self._game, divide, mass.numbers, self._arithmetic)
+        for total in range(2 * game.max_score + 1):
+            window, states = game.diagonal(total)
+            swapped = states[::-1]
+            landed = air.land(window, 0)  # (mover, state, dice before one landed)
+            met[:, swapped] += landed[::-1, :, 1:2].sum(axis=2)  # the last die landed, if any
+            weights = np.stack([divide(mover, states) for mover in (0, 1)])  # (mover, state, dice)
+            met[:, swapped + last_turn] += weights[::-1, :, 0]
+            weights[..., 1:-1] += landed[..., 2:]
+            air.store(total, window, weights)
+        for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
+            for mover in (0, 1):
+                divide(mover, row)
 
     @override
     def roundings(self, decision: int, stay: float) -> int:
@@ -346,38 +362,6 @@ class _Backward:
         """Return the payoff of a bust to the player who is not the mover."""
         payoff: Array = self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
         return payoff
-
-
-def _forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) -> None:
-    """Move mass from the first stage to the last: the adjoint of ``_Backward``.
-
-    Args:
-        game: the rules.
-        decide: see ``types.Decide``.
-        mass: mass that begins in each position, shape (player to move, state); the mass that
-            moves bring is added in place.
-        arithmetic: of the mass.
-    """
-    last_turn = game.num_scores**2
-    weight = arithmetic.number(Fraction(1, game.sides))
-    air = _DiceInTheAir(game, arithmetic, (2,), weight, 1)
-
-    def weigh(mover: int, states: IntArray) -> Array:
-        one = np.ones(len(states), dtype=arithmetic.dtype)
-        return decide(Stage(mover, states, one), mass[mover, states])
-
-    for total in range(2 * game.max_score + 1):
-        window, states = game.diagonal(total)
-        swapped = states[::-1]
-        landed = air.land(window, 0)  # (mover, state, dice before one landed)
-        mass[:, swapped] += landed[::-1, :, 1:2].sum(axis=2)  # the last die landed, if any
-        weights = np.stack([weigh(mover, states) for mover in (0, 1)])  # (mover, state, dice)
-        mass[:, swapped + last_turn] += weights[::-1, :, 0]
-        weights[..., 1:-1] += landed[..., 2:]
-        air.store(total, window, weights)
-    for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
-        for mover in (0, 1):
-            weigh(mover, row)
 
 
 class _DiceInTheAir:

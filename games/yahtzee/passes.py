@@ -5,7 +5,7 @@ contexts at a time, and calls ``decide`` with pieces of their states.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from math import lcm
 
 import numpy as np
 
@@ -44,13 +44,21 @@ def swept_back(
     if isinstance(decide, str):
         return _by_fold(game, columns, later, decide)
     legal, worth = Turns(game.contexts, columns[:, None], later).boxes(np.arange(ROLLS))
+    taking, of_boxes = arithmetic.whole(worth)  # numbers and their scale
     values = arithmetic.zeros(MORE + 1, ROLLS, len(columns))
     means = arithmetic.zeros(KEEPS, len(columns))
     for left in range(MORE + 1):
-        numbers, scale = arithmetic.whole(np.concatenate([worth.ravel(), means.ravel()]))
-        whole = numbers[: worth.size].reshape(worth.shape), numbers[worth.size :]
-        asked = _Asked(game, columns, left, legal, scale, arithmetic)
-        found = asked.backward(decide, whole[0], whole[1].reshape(means.shape))
+        keeping, of_means = arithmetic.whole(means)
+        scale = lcm(of_boxes, of_means)
+        found = arithmetic.zeros(*values.shape[1:])
+        for piece, stage in _pieces(game, columns, left, legal, scale, arithmetic):
+            own = taking[piece] * (scale // of_boxes)
+            expected = arithmetic.zeros(*own.shape[:2], game.num_actions)
+            expected[..., KEEPS:] = own
+            if left:
+                expected[..., :KEEPS] = keeping[:, piece].T[:, None] * (scale // of_means)
+            decided = decide(stage, expected.reshape(len(stage.states), -1))
+            found[:, piece] = decided.reshape(own.shape[:2]).T
         values[left] = arithmetic.unscaled(found, scale)
         means = mean_of_rolls(values[left])
     return values, means[0]
@@ -68,10 +76,17 @@ def _by_fold(
     return Turns(game.contexts, columns, later).followed(chosen)
 
 
-class _Asked(NamedTuple):
-    """The states of some contexts with one number of rolls left, for calls of ``decide``.
+def _pieces(
+    game: Yahtzee,
+    columns: IntArray,
+    left: int,
+    boxes: BoolArray,
+    scale: int,
+    arithmetic: Arithmetic,
+) -> Iterator[tuple[slice, Stage]]:
+    """Yield pieces of some contexts: their slice, and as a stage their states with rolls left.
 
-    Attributes:
+    Args:
         game: the rules.
         columns: the contexts, shape (context,).
         left: the number of rolls left.
@@ -79,69 +94,17 @@ class _Asked(NamedTuple):
         scale: the factor by which all values are multiplied; 1 in floats.
         arithmetic: the arithmetic of values or probability mass.
     """
-
-    game: Yahtzee
-    columns: IntArray
-    left: int
-    boxes: BoolArray
-    scale: int
-    arithmetic: Arithmetic
-
-    def _pieces(self) -> Iterator[tuple[slice, Stage]]:
-        """Yield pieces of the contexts: their slice, and their states as a stage."""
-        step = max(1, ASKED // (ROLLS * self.game.num_actions))
-        for first in range(0, len(self.columns), step):
-            piece = slice(first, first + step)
-            boxes = self.boxes[piece]
-            mask = np.zeros((*boxes.shape[:2], self.game.num_actions), dtype=bool)
-            mask[..., KEEPS:] = boxes
-            if self.left:
-                mask[..., :KEEPS] = dice().parts
-            states = self.game.states_in(self.columns[piece], self.left)
-            scale = np.full(len(states), self.scale, self.arithmetic.dtype)
-            yield piece, Stage(0, states, scale, mask.reshape(len(states), -1))
-
-    def backward(self, decide: Decide, worth: Array, means: Array) -> Array:
-        """Return the values of the states, shape (dice, context).
-
-        Args:
-            decide: turns action values into values of states.
-            worth: values of taking boxes, shape (context, dice, box).
-            means: values of keeping multisets, shape (kept, context); not used if no roll is left.
-        """
-        values = self.arithmetic.zeros(ROLLS, len(self.columns))
-        for piece, stage in self._pieces():
-            own = worth[piece]
-            expected = self.arithmetic.zeros(*own.shape[:2], self.game.num_actions)
-            expected[..., KEEPS:] = own
-            if self.left:
-                expected[..., :KEEPS] = means[:, piece].T[:, None]
-            decided = decide(stage, expected.reshape(len(stage.states), -1))
-            values[:, piece] = decided.reshape(own.shape[:2]).T
-        return values
-
-    def forward(self, decide: Decide, met: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield the mass of the actions, piece by piece, shape (context, dice, action).
-
-        Args:
-            decide: distributes the mass of states over their actions.
-            met: probability mass of the states, shape (dice, context).
-        """
-        for piece, stage in self._pieces():
-            weights = decide(stage, met[:, piece].T.ravel())
-            yield piece, weights.reshape(-1, ROLLS, self.game.num_actions)
-
-
-class Flow(NamedTuple):
-    """The probability mass of a turn in some contexts, from a forward sweep.
-
-    Attributes:
-        met: mass of each state, shape (rolls left, dice, context).
-        taken: mass that takes each box, shape (context, dice, box).
-    """
-
-    met: Array
-    taken: Array
+    step = max(1, ASKED // (ROLLS * game.num_actions))
+    for first in range(0, len(columns), step):
+        piece = slice(first, first + step)
+        own = boxes[piece]
+        mask = np.zeros((*own.shape[:2], game.num_actions), dtype=bool)
+        mask[..., KEEPS:] = own
+        if left:
+            mask[..., :KEEPS] = dice().parts
+        states = game.states_in(columns[piece], left)
+        factor = np.full(len(states), scale, arithmetic.dtype)
+        yield piece, Stage(0, states, factor, mask.reshape(len(states), -1))
 
 
 def swept_forward(
@@ -151,7 +114,7 @@ def swept_forward(
     begun: Array,
     decide: Decide,
     arithmetic: Arithmetic,
-) -> Flow:
+) -> tuple[Array, Array]:
     """Follow probability mass through a turn, from the first roll to the boxes.
 
     Args:
@@ -161,6 +124,10 @@ def swept_forward(
         begun: mass that starts in a state inside the turn, shape (rolls left, dice, context).
         decide: distributes the mass of states over their actions (see ``types.Decide``).
         arithmetic: the arithmetic of the mass.
+
+    Returns:
+        Mass of each state, shape (rolls left, dice, context), and mass that takes each box, shape
+        (context, dice, box).
     """
     met = begun.copy()
     met[MORE] += arithmetic.laws(game)[DICE][:, None] * entering
@@ -169,13 +136,14 @@ def swept_forward(
     taken = arithmetic.zeros(*boxes.shape)
     for left in range(MORE, -1, -1):
         kept = arithmetic.zeros(KEEPS, len(columns))
-        asked = _Asked(game, columns, left, boxes, 1, arithmetic)
-        for piece, weights in asked.forward(decide, met[left]):
+        for piece, stage in _pieces(game, columns, left, boxes, 1, arithmetic):
+            weights = decide(stage, met[left][:, piece].T.ravel())
+            weights = weights.reshape(-1, ROLLS, game.num_actions)  # (context, dice, action)
             taken[piece] += weights[..., KEEPS:]
             kept[:, piece] = weights[..., :KEEPS].sum(axis=1).T
         if left:
             met[left - 1] += rolled(kept, arithmetic)
-    return Flow(met, taken)
+    return met, taken
 
 
 def rolled(kept: Array, arithmetic: Arithmetic) -> Array:

@@ -6,7 +6,6 @@ numbered turn by turn, so a pass visits them in the order of their numbers, a fe
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,13 @@ from ...core.arithmetic import FLOATS, Arithmetic, Values
 from ...core.blocks import Blocks, PayoffLaw, WholeGame
 from ...core.errors import SizeError
 from ...core.moves import Moves
-from ...core.progress import tell
 from ...core.sweeps import FoldedSweeps, sweeps_for
 from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
-from .card import TOGETHER
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
-from .passes import swept_back, swept_forward
 from .tour import tour
-from .turn import Later, Turns
+from .turn import Turns
 from .values import YahtzeeMass, YahtzeeValues
 
 #: Games with more states than this, that is with two boxes or more, have no tables of moves: the
@@ -71,7 +67,7 @@ class YahtzeeSweeps(FoldedSweeps):
     @override
     def folded(self, fold: Fold) -> Values | None:
         values = YahtzeeValues(self.game, FLOATS, fold)
-        fill(self.game, values.later, fold, FLOATS)
+        values.fill()
         return values.frozen()
 
     @override
@@ -79,7 +75,7 @@ class YahtzeeSweeps(FoldedSweeps):
         if not isinstance(values, YahtzeeValues) or values.numbers.dtype == object:
             return None
         spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.numbers)
-        fill(self.game, spreads.later, fold, FLOATS)
+        spreads.fill()
         return spreads.frozen()
 
     @override
@@ -90,7 +86,7 @@ class YahtzeeSweeps(FoldedSweeps):
             return None
         about = centres.numbers if isinstance(centres, YahtzeeValues) else None
         values = YahtzeeValues(self.game, FLOATS, fold, numbers, about)
-        return values.frozen() if agrees(self.game, values.later, fold) else None
+        return values.frozen() if values.agree() else None
 
     @override
     def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:
@@ -141,9 +137,8 @@ class YahtzeeBlock(WholeGame):
     def backward(
         self, decide: Decide, gains: Array | None, cut: Array, values: Any = None
     ) -> Array:
-        numbers = self._arithmetic.zeros(len(self._game.contexts) + 1)
-        later = Later(numbers if values is None else values.numbers, gains)
-        fill(self._game, later, decide, self._arithmetic)
+        numbers = None if values is None else values.numbers
+        YahtzeeValues(self._game, self._arithmetic, decide, numbers, gains).fill()
         return cut
 
     @override
@@ -155,11 +150,9 @@ class YahtzeeBlock(WholeGame):
             own = columns[mass.is_met(columns)]
             if not len(own):
                 continue
-            flow = swept_forward(
-                self._game, own, mass.numbers[own], mass.begun(own), decide, self._arithmetic
-            )
-            places, rolls, boxes = np.nonzero(flow.taken)
-            taken, ended = known.take(own[places], rolls, boxes), flow.taken[places, rolls, boxes]
+            _, mass_taken = mass.flow(own, decide)
+            places, rolls, boxes = np.nonzero(mass_taken)
+            taken, ended = known.take(own[places], rolls, boxes), mass_taken[places, rolls, boxes]
             np.add.at(mass.numbers, taken.contexts, ended)
             if law is not None:  # the game has one box, whose points are the whole payoff
                 law.add(taken.points, ended)
@@ -180,38 +173,3 @@ class YahtzeeBlock(WholeGame):
         """Count the roundings of all turns; a context sums the mass from all states before it."""
         into = 3 * ROLLS * len(self._game.contexts)
         return self.roundings(decision, 0.0) + len(self._game.chosen) * min(into, 2**40)
-
-
-def fill(
-    game: Yahtzee,
-    later: Later,
-    decide: Decide | Fold,
-    arithmetic: Arithmetic,
-) -> None:
-    """Write the value of each context before the first roll into ``later``, last turns first.
-
-    Args:
-        game: the rules.
-        later: its array ``values`` is filled.
-        decide: the argument ``decide`` of ``swept_back``.
-        arithmetic: the arithmetic of the values.
-    """
-    for columns in reversed(game.contexts.batches()):
-        later.values[columns] = swept_back(game, columns, later, decide, arithmetic)[1]
-        tell(len(game.contexts) - int(columns[0]), len(game.contexts), "beginnings of turns")
-
-
-def agrees(game: Yahtzee, later: Later, fold: Fold) -> bool:
-    """Return whether stored values agree with a fold, in a random sample of contexts of each turn.
-
-    The function computes a few hundred contexts of each turn again from the stored values of the
-    next turns and compares them to the last bit. The sample always contains the empty card.
-    """
-    rng = np.random.default_rng()
-    for begin, end in pairwise(game.contexts.levels):
-        first = int(rng.integers(begin, end))
-        columns = np.arange(first, min(first + TOGETHER, end))
-        _, again = swept_back(game, columns, later, fold, FLOATS)
-        if not np.array_equal(again, later.values[columns]):
-            return False
-    return True

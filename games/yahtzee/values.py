@@ -8,6 +8,7 @@ values of all rolls and of all kept multisets, 9 kB.
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from typing_extensions import override
 
 from ...core.arithmetic import Arithmetic, Values
 from ...core.errors import SizeError
+from ...core.progress import tell
 from ...core.sizes import check_memory, show
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
 from .card import TOGETHER
@@ -186,9 +188,32 @@ class YahtzeeValues(YahtzeeNumbers):
         """
         last = self._last  # another thread may replace it
         if last is None or not np.array_equal(last[0], columns):
-            values, _ = swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
-            last = self._last = columns, values
+            last = self._last = columns, self._swept(columns)[0]
         return last[1]
+
+    def fill(self) -> None:
+        """Compute the value of each context before the first roll, last turns first."""
+        known = self._game.contexts
+        for columns in reversed(known.batches()):
+            self.numbers[columns] = self._swept(columns)[1]
+            tell(len(known) - int(columns[0]), len(known), "beginnings of turns")
+
+    def agree(self) -> bool:
+        """Say whether the values agree with the decisions, in a random sample of each turn.
+
+        A few hundred contexts of each turn are computed again from the values of the next turns,
+        and compared to the last bit. The sample always contains the empty card.
+        """
+        rng = np.random.default_rng()
+        for begin, end in pairwise(self._game.contexts.levels):
+            first = int(rng.integers(begin, end))
+            columns = np.arange(first, min(first + TOGETHER, end))
+            if not np.array_equal(self._swept(columns)[1], self.numbers[columns]):
+                return False
+        return True
+
+    def _swept(self, columns: IntArray) -> tuple[Array, Array]:
+        return swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
 
     @override
     def _inside(
@@ -300,11 +325,20 @@ class YahtzeeMass(YahtzeeNumbers):
         met: BoolArray = (self.numbers[columns] != 0) | np.isin(columns, self._begins)
         return met
 
-    def begun(self, columns: IntArray) -> Array:
-        """Return the mass that starts inside turns, shape (rolls left, dice, context).
+    def flow(self, columns: IntArray, decide: Decide) -> tuple[Array, Array]:
+        """Follow the mass through a turn in some contexts, in increasing order.
 
-        The contexts must be in increasing order.
+        Returns what ``swept_forward`` does.
+
+        Args:
+            columns: the contexts, shape (context,).
+            decide: distributes the mass of states over their actions (see ``types.Decide``).
         """
+        entering, begun = self.numbers[columns], self._begun_in(columns)
+        return swept_forward(self._game, columns, entering, begun, decide, self._arithmetic)
+
+    def _begun_in(self, columns: IntArray) -> Array:
+        """Return the mass that starts inside turns, shape (rolls left, dice, context)."""
         begun = self._arithmetic.zeros(MORE + 1, ROLLS, len(columns))
         (contexts, left, rolls), chances = self._begun
         places = np.minimum(np.searchsorted(columns, contexts), len(columns) - 1)
@@ -316,13 +350,5 @@ class YahtzeeMass(YahtzeeNumbers):
     def _inside(
         self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
     ) -> Array:
-        flow = swept_forward(
-            self._game,
-            columns,
-            self.numbers[columns],
-            self.begun(columns),
-            self._decide,
-            self._arithmetic,
-        )
-        met: Array = flow.met[left, rolls, places]
+        met: Array = self.flow(columns, self._decide)[0][left, rolls, places]
         return met
