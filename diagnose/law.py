@@ -136,32 +136,26 @@ class MoveLaw:
         places, contexts = process.groups.locate(states)
         moves = places * process.legal.shape[1] + actions
         laws, firsts = process.move_laws[moves], process.move_firsts[moves]
-        sources, chances, entries = self._outcomes_of(laws, firsts)
-        contexts = contexts[sources]
-        over = entries < FIRST_PLACE
-        results = np.where(over, number_of(entries), 0)
-        events = process.events[results * process.num_contexts + contexts]
-        return self._listed(sources, chances, entries, contexts, events)
+        rows, chances, entries = self._outcomes_of(laws, firsts)
+        results = np.where(entries < FIRST_PLACE, number_of(entries), 0)
+        events = process.events[results * process.num_contexts + contexts[rows]]
+        return self._listed(rows, chances, entries, contexts[rows], events)
 
     def _nodes(self, nodes: IntArray) -> _Listed:
         process = self._process
         laws, firsts = process.node_laws[nodes], process.node_firsts[nodes]
-        sources, chances, entries = self._outcomes_of(laws, firsts)
-        contexts = process.node_contexts[nodes[sources]]
-        return self._listed(nodes[sources], chances, entries, contexts, number_of(entries))
+        rows, chances, entries = self._outcomes_of(laws, firsts)
+        contexts = process.node_contexts[nodes[rows]]
+        return self._listed(nodes[rows], chances, entries, contexts, number_of(entries))
 
     def _listed(
-        self,
-        sources: IntArray,
-        chances: FloatArray,
-        entries: IntArray,
-        contexts: IntArray,
-        events: IntArray,
+        self, sources: IntArray, chances: FloatArray, entries: IntArray, *of_entries: IntArray
     ) -> _Listed:
+        """Tell states from events, given the contexts and the events of the entries."""
+        contexts, events = of_entries
         ours = entries >= FIRST_PLACE
-        states = np.where(ours, entries, 0)
-        states = np.where(ours, self._process.groups.states(states, contexts), -1)
-        return _Listed(sources, chances, states, np.where(ours, -1, events))
+        states = self._process.groups.states(np.where(ours, entries, 0), contexts)
+        return _Listed(sources, chances, np.where(ours, states, -1), np.where(ours, -1, events))
 
     def _outcomes_of(
         self, laws: IntArray, firsts: IntArray
@@ -174,10 +168,10 @@ class MoveLaw:
         sizes = counts[numbers]  # few laws serve many moves
         self._outcomes += int(sizes.sum())
         check_memory("outcomes of moves", self._outcomes, LISTED)
-        sources = np.repeat(np.arange(len(laws)), sizes)
-        places = np.arange(len(sources)) + (begins[numbers] - (np.cumsum(sizes) - sizes))[sources]
-        entries = self._process.leads_to[firsts[sources] + outcomes[places]]
-        return sources, chances[places], entries
+        rows = np.repeat(np.arange(len(laws)), sizes)
+        places = np.arange(len(rows)) + (begins[numbers] - (np.cumsum(sizes) - sizes))[rows]
+        entries = self._process.leads_to[firsts[rows] + outcomes[places]]
+        return rows, chances[places], entries
 
     # ----------------------------------------------------------------- matrices
 
