@@ -1,4 +1,4 @@
-"""Records of random play, as arrays and as the records that audits take."""
+"""Records of play, as arrays and as the records that audits take."""
 
 import gymnasium as gym
 import numpy as np
@@ -8,15 +8,31 @@ from gymnasium.vector import AutoresetMode
 BASIC = "observations", "actions", "rewards", "terminated"
 
 
-def play(name, steps=60, lanes=8, mode=AutoresetMode.SAME_STEP, seed=0, masked=True, **keywords):
-    """Play at random, masked or not: the environment, and arrays (time, lane, ...) by name."""
+def at_random(_, masks, rng):
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+def play(
+    name,
+    steps=60,
+    lanes=8,
+    mode=AutoresetMode.SAME_STEP,
+    seed=0,
+    masked=True,
+    choose=at_random,
+    **keywords,
+):
+    """Play by a function of (observations, masks, generator); return environment and arrays.
+
+    The arrays, by name, are of shape (time, lane, ...).
+    """
     env = gym.make_vec(f"exactdice/{name}-v0", num_envs=lanes, autoreset_mode=mode, **keywords)
     rng = np.random.default_rng(seed)
     seen, info = env.reset(seed=seed)
     rows = []
     for _ in range(steps):
         masks = np.asarray(info["action_mask"], dtype=bool) | (not masked)
-        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+        actions = choose(seen, masks, rng)
         after, rewards, ended, _, info = env.step(actions)
         rows.append((seen.copy(), actions, rewards, ended, after.copy()))
         seen = after

@@ -20,7 +20,6 @@ from exactdice.diagnose import training as module
 from exactdice.diagnose.training import FindingWarning, of_run
 from exactdice.diagnose.training.folder import FILE, Diary, diagnose_models
 from exactdice.diagnose.training.model import COLUMNS
-from exactdice.envs import sparse_law
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
@@ -103,7 +102,7 @@ def cosine(model, env, player):
     states = states_of(task.game, task.seat)
     met, law = occupancy(player, env)[states], player.probabilities(states)
     policy.zero_grad()
-    q = action_values(env, player)[states]
+    q = np.nan_to_num(evaluate(player, env).table[states], neginf=0.0)
     shown = torch.as_tensor(env.unwrapped.sight.show(task.game.observe(states, task.seat)))
     legal = torch.as_tensor(task.game.mask(states))
     logs = policy.get_distribution(shown, action_masks=legal).distribution.logits
@@ -112,16 +111,6 @@ def cosine(model, env, player):
     exact = torch.cat([each.grad.ravel() for each in actor]).double().numpy()
     policy.zero_grad()
     return given @ exact / np.linalg.norm(given) / np.linalg.norm(exact)
-
-
-def action_values(env, player):
-    """Return the action values of a policy, shape (state, action), by the sparse law."""
-    law, own = sparse_law(env.unwrapped.task), states_of(env.unwrapped.task.game, 0)
-    values = np.append(evaluate(player, env).values[0][own], 0.0)
-    q = law.rewards + (law.transitions @ values).reshape(law.rewards.shape)
-    table = np.zeros((env.unwrapped.task.game.num_states, q.shape[1]))
-    table[own] = q[:-1]
-    return table
 
 
 OVER = [name for name in COLUMNS if name.startswith("overestimation")]

@@ -9,11 +9,9 @@ import torch
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.core import InputError
-from exactdice.core.positions import states_of
 from exactdice.diagnose import critic, overestimation
 from exactdice.envs import MaskInObservation, sparse_law
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox, present
-from recording import play
 from small_games import Rounds
 
 TASKS = [
@@ -40,8 +38,9 @@ def moved(table, size=0.3, seed=0):
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 @pytest.mark.parametrize("policy", ["random", "optimal"])
 def test_exact_values_are_a_perfect_critic(task, policy):
-    values = values_of(policy, task)
-    found = critic(task, policy, values)
+    """Whatever the critic says of states that are never met."""
+    values, met = values_of(policy, task), occupancy(policy, task)
+    found = critic(task, policy, np.where(met > 0, values, 9.0))
     assert (found.bias, found.rmse, found.explained_variance) == (0, 0, 1)
     shifted = critic(task, policy, values + 0.25)
     assert shifted.bias == pytest.approx(0.25, abs=1e-12)
@@ -66,32 +65,6 @@ def test_the_figures_are_weighted_by_occupancy(task):
     assert [each.given for each in listed] == given[worst].tolist()
     assert [each.exact for each in listed] == values[worst].tolist()
     assert len(found.worst()) == 5
-
-
-def test_a_state_that_is_never_met_does_not_count():
-    task = TASKS[0]
-    values, met = values_of("optimal", task), occupancy("optimal", task)
-    own = states_of(task.game, task.seat)
-    never = own[met[own] == 0]
-    assert len(never)
-    changed = values.copy()
-    changed[never] = 9
-    assert critic(task, "optimal", changed).rmse == 0
-
-
-def test_a_critic_of_samples_gets_the_exact_bias():
-    """The mean error over the states of games that are played."""
-    env, arrays = play("Greed", steps=400, lanes=32, **GREED)
-    flat = arrays["observations"].reshape(-1, 3)
-
-    def wild(seen):
-        return seen[:, 0] * 0.1 - seen[:, 1] * 0.03
-
-    found = critic(env, "random", wild)
-    task = env.unwrapped.task
-    errors = wild(flat) - values_of("random", task)[task.game.encode(flat)]
-    assert found.bias == pytest.approx(errors.mean(), abs=4 * errors.std() / np.sqrt(len(errors)))
-    assert abs(found.bias) > 0.05
 
 
 def test_words_name_the_state_and_both_values():
@@ -124,35 +97,25 @@ def test_without_variance_the_explained_share_is_one_or_nothing(scale):
     assert uneven.explained_variance == 0
 
 
-@pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
-def test_where_moves_pay_before_the_end_exact_values_have_no_errors(reward, seat):
-    task = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), seat, "random")
-    values = values_of("random", task)
-    if reward != "outcome":
-        values = values - solve(task).values[seat]
-    env = GameVecEnv(task, 2, reward=reward)
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(Greed(6, 3), 0, "random"),
+        Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 1, "random"),
+    ],
+    ids=repr,
+)
+def test_values_are_sums_of_the_scaled_rewards_of_the_mode(reward, task):
+    """Also where moves pay before the end."""
+    env = GameVecEnv(task, 2, reward=reward, reward_scale=4.0)
+    before = (reward != "outcome") * solve(task).values[task.seat]
+    values = 4 * (values_of("random", task) - before)
     assert critic(env, "random", values).rmse == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
-def test_values_are_sums_of_the_rewards_of_the_mode(reward):
-    env = gym.make("exactdice/Greed-v0", reward=reward, **GREED)
-    task = env.unwrapped.task
-    values = values_of("random", task).copy()
-    if reward != "outcome":
-        values -= solve(task).values[task.seat]
-    assert critic(env, "random", values).rmse == 0
-    q = evaluate("random", task).table - (reward != "outcome") * solve(task).values[0][:, None]
+    q = 4 * (evaluate("random", task).table - before[:, None])
     own = overestimation(env, q).against_own_policy
-    assert own.exact[0] == pytest.approx(
-        critic(env, greedy_of(q, task), values).exact[0], abs=1e-12
-    )
-
-
-def test_scaled_rewards_scale_the_values():
-    env = GameVecEnv(Task(Greed(6, 3), 0, "random"), 2, reward_scale=4.0)
-    assert critic(env, "random", 4 * values_of("random", env.task)).rmse == 0
+    followed = critic(env, greedy_of(q, task), values)
+    np.testing.assert_allclose(own.exact, followed.exact, atol=1e-12)
 
 
 def test_a_function_and_a_module_see_what_the_environment_shows():
@@ -250,49 +213,36 @@ def test_the_smallest_of_equal_actions_is_taken_and_illegal_ones_never():
 def test_q_may_be_a_function_or_a_module():
     env = gym.make("exactdice/Greed-v0", **GREED)
     game = env.unwrapped.task.game
-    torch.manual_seed(0)
     module = torch.nn.Linear(3, game.num_actions).double()
-    weights, bias = module.weight.detach().numpy(), module.bias.detach().numpy()
-    states = np.arange(game.num_states)
-    table = game.observe(states, 0) @ weights.T + bias
-    wanted = overestimation(env, table)
+    weights, bias = (given.detach().numpy() for given in (module.weight, module.bias))
+    table = game.observe(np.arange(game.num_states), 0) @ weights.T + bias
+    wanted = overestimation(env, table).against_optimum
     for q in (module, lambda seen: seen @ weights.T + bias):
-        found = overestimation(env, q)
-        assert found.against_optimum.mean == pytest.approx(wanted.against_optimum.mean)
-        assert found.against_own_policy.largest == pytest.approx(wanted.against_own_policy.largest)
+        assert overestimation(env, q).against_optimum.mean == pytest.approx(wanted.mean)
 
 
 # --------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        (np.zeros(3), r"^values must be of shape \(\d+,\), got \(3,\)$"),
-        (lambda seen: seen, r"^values must give numbers of shape \(\d+,\), got \(\d+, 3\)$"),
-        (lambda seen: seen[:, 0] / 0.0, "^values must be finite, got (nan|inf) at "),
-        (torch.nn.Linear(2, 1), r"^values must take observations of shape \(\d+, 3\), got a Runti"),
-        (torch.nn.Linear(3, 2), r"^values must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
-        (None, r"^values must be numbers, got nothing \(None\)$"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:.*encountered in divide:RuntimeWarning")
-def test_wrong_critics_are_refused(values, words):
-    with pytest.raises(InputError, match=words):
-        critic(TASKS[0], "random", values)
+WRONG = [
+    (np.zeros(3), r"^values must be of shape \(\d+,\), got \(3,\)$"),
+    (lambda seen: seen, r"^values must give numbers of shape \(\d+,\), got \(\d+, 3\)$"),
+    (lambda seen: np.full(len(seen), np.nan), "^values must be finite, got nan at "),
+    (torch.nn.Linear(2, 1), r"^values must take observations of shape \(\d+, 3\), got a Runti"),
+    (torch.nn.Linear(3, 2), r"^values must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
+    (None, r"^values must be numbers, got nothing \(None\)$"),
+]
+WRONG_Q = [
+    (np.zeros(3), r"^q must be of shape \(\d+, \d+\), got \(3,\)$"),
+    (lambda seen: seen[:, 0], r"^q must give numbers of shape \(\d+, \d+\), got \(\d+,\)$"),
+    (lambda seen: np.full((len(seen), 5), np.nan), "^q must be finite, got nan at "),
+]
 
 
-@pytest.mark.parametrize(
-    ("q", "words"),
-    [
-        (np.zeros(3), r"^q must be of shape \(\d+, \d+\), got \(3,\)$"),
-        (lambda seen: seen[:, 0], r"^q must give numbers of shape \(\d+, \d+\), got \(\d+,\)$"),
-        (lambda seen: np.full((len(seen), 5), np.nan), "^q must be finite, got nan at "),
-    ],
-)
-def test_wrong_action_values_are_refused(q, words):
+@pytest.mark.parametrize(("given", "words"), WRONG + WRONG_Q)
+def test_wrong_estimates_are_refused(given, words):
     with pytest.raises(InputError, match=words):
-        overestimation(TASKS[0], q)
+        overestimation(TASKS[0], given) if words[1] == "q" else critic(TASKS[0], "random", given)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.6, 0.99])

@@ -11,6 +11,7 @@ from exactdice.baselines import Task, evaluate, from_network, occupancy, solve
 from exactdice.core import InputError
 from exactdice.diagnose import gradient
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from recording import play
 from torch import nn
 from torch.distributions import Categorical
 
@@ -189,38 +190,28 @@ def test_single_precision_and_the_module_stay_as_they_are():
 
 @pytest.fixture(scope="module")
 def games():
-    """Steps of games that a network has played: observations, masks, actions, returns."""
+    """Moves of games that a network has played: observations, masks, actions, returns."""
     torch.set_num_threads(1)
+    torch.manual_seed(1)
     actor, _ = networks(GREED, torch.float32)
     actor[2].weight.data *= 4  # laws that are far from uniform
-    env = gym.make_vec(
-        "exactdice/Greed-v0",
-        num_envs=4000,
-        max_score=5,
-        sides=3,
-        opponent="random",
-        vectorization_mode="vector_entry_point",
-        autoreset_mode=gym.vector.AutoresetMode.DISABLED,
-    )
-    torch.manual_seed(1)
-    seen, info = env.reset(seed=0)
-    on, rows, payoff = np.ones(4000, dtype=bool), [], np.zeros(4000)
-    while on.any():
-        mask = torch.as_tensor(np.asarray(info["action_mask"], dtype=bool))
+
+    def choose(seen, masks, _):
         with torch.no_grad():
-            logits = actor(torch.as_tensor(seen).float()).masked_fill(~mask, -1e9)
-        actions = Categorical(logits=logits).sample()
-        rows.append((seen.copy(), mask.numpy(), actions.numpy(), on.copy()))
-        seen, rewards, ended, _, info = env.step(actions.numpy())
-        payoff += rewards * on
-        on &= ~ended
-        if on.any():
-            seen, info = env.reset(options={"reset_mask": ended}) if ended.any() else (seen, info)
-    env.close()
-    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
-    played = columns.pop()
-    returns = np.tile(payoff, len(rows))[played]
-    return actor, [torch.as_tensor(column[played]) for column in columns], returns
+            logits = actor(torch.as_tensor(seen).float())
+            logits = logits.masked_fill(~torch.as_tensor(masks), -1e9)
+        return Categorical(logits=logits).sample().numpy()
+
+    keywords = {"max_score": 5, "sides": 3, "opponent": "random"}
+    _, arrays = play("Greed", steps=25, lanes=4000, choose=choose, **keywords)
+    ended = arrays["terminated"].cumsum(axis=0) - arrays["terminated"]
+    first = ended == 0  # the first game of each lane
+    assert (ended[-1] > 0).all()
+    returns = np.broadcast_to((arrays["rewards"] * first).sum(axis=0), first.shape)[first]
+    seen = arrays["observations"][first]
+    mask = GREED.game.mask(GREED.game.encode(seen))
+    moves = (torch.as_tensor(each) for each in (seen, mask, arrays["actions"][first]))
+    return actor, list(moves), returns
 
 
 @pytest.mark.parametrize(
@@ -291,46 +282,39 @@ class Detached(nn.Linear):
         return super().forward(seen).detach()
 
 
-@pytest.mark.parametrize(
-    ("actor", "words"),
-    [
-        (lambda seen: seen, "^actor must be a torch module, got a function$"),
-        (nn.Linear(3, 7), r"^actor must give numbers of shape \(\d+, 4\), got \(\d+, 7\)$"),
-        (nn.Linear(2, 4), r"^actor must take observations of shape \(\d+, 3\), got a Runtime"),
-        (nn.Flatten(), "^actor must have parameters that require a gradient, got none$"),
-        (nn.LSTM(3, 4), "^actor must give a tensor, got a tuple$"),
-        (Detached(3, 4), "^actor must give results with a gradient, got a detached tensor$"),
-        (nn.Sequential(nn.Linear(3, 4), nn.LogSoftmax(0)), "^policy must answer alike .* actor"),
-        (nn.Sequential(nn.Linear(3, 4), nn.Dropout()), "^policy must answer alike .* and actor"),
-    ],
-)
-def test_wrong_actors_are_refused(actor, words):
-    with pytest.raises(InputError, match=words):
-        gradient(GREED, actor)
+INFINITE = nn.Linear(3, 4)
+nn.init.constant_(INFINITE.bias, np.inf)
+WRONG_ACTORS = [
+    (lambda seen: seen, "^actor must be a torch module, got a function$"),
+    (nn.Linear(3, 7), r"^actor must give numbers of shape \(\d+, 4\), got \(\d+, 7\)$"),
+    (nn.Linear(2, 4), r"^actor must take observations of shape \(\d+, 3\), got a Runtime"),
+    (nn.Flatten(), "^actor must have parameters that require a gradient, got none$"),
+    (nn.LSTM(3, 4), "^actor must give a tensor, got a tuple$"),
+    (Detached(3, 4), "^actor must give results with a gradient, got a detached tensor$"),
+    (INFINITE, "^actor must give finite numbers, got inf$"),
+    (nn.Sequential(nn.Linear(3, 4), nn.LogSoftmax(0)), "^policy must answer alike .* actor"),
+    (nn.Sequential(nn.Linear(3, 4), nn.Dropout()), "^policy must answer alike .* and actor"),
+]
+WRONG_CRITICS = [
+    (nn.Linear(3, 2), r"^critic must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
+    (
+        nn.Sequential(nn.Dropout(), nn.Linear(3, 1)),
+        "^critic must answer alike to an observation every time, .*: call its method eval",
+    ),
+]
 
 
 @pytest.mark.parametrize(
-    ("critic", "words"),
+    ("modules", "ent_coef", "words"),
     [
-        (nn.Linear(3, 2), r"^critic must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
-        (
-            nn.Sequential(nn.Dropout(), nn.Linear(3, 1)),
-            "^critic must answer alike to an observation every time, .*: call its method eval",
-        ),
+        *(((actor,), 0.0, words) for actor, words in WRONG_ACTORS),
+        *(((nn.Linear(3, 4), critic), 0.0, words) for critic, words in WRONG_CRITICS),
+        ((nn.Linear(3, 4),), np.nan, "^ent_coef must be a finite number, got nan$"),
     ],
 )
-def test_wrong_critics_are_refused(critic, words):
+def test_wrong_arguments_are_refused(modules, ent_coef, words):
     with pytest.raises(InputError, match=words):
-        gradient(GREED, nn.Linear(3, 4), critic)
-
-
-def test_numbers_that_are_not_finite_are_refused():
-    actor = nn.Linear(3, 4)
-    with pytest.raises(InputError, match="^ent_coef must be a finite number, got nan$"):
-        gradient(GREED, actor, ent_coef=np.nan)
-    nn.init.constant_(actor.bias, np.inf)
-    with pytest.raises(InputError, match="^actor must give finite numbers, got inf$"):
-        gradient(GREED, actor)
+        gradient(GREED, *modules, ent_coef=ent_coef)
 
 
 def test_without_torch_gradient_says_what_is_missing(monkeypatch):

@@ -9,7 +9,7 @@ import torch
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, ValueUpdate, audit
 from exactdice.games import Greed
-from recording import play, rollout, transitions
+from recording import at_random, play, rollout, transitions
 from torch import nn
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -191,50 +191,41 @@ def test_the_target_network_is_updated_when_it_is_due(batch, part, copied, tau, 
 # -------------------------------------------------------------------------------- draws
 
 
-def draws(epsilon, network, seed=0):
-    """Play Greed epsilon-greedily."""
-    env, arrays = play("Greed", steps=60, lanes=8, max_score=12, sides=3)
-    game, rng = Greed(12, 3), np.random.default_rng(seed)
-    seen = arrays["observations"].reshape(-1, 3)
-    masks = game.mask(game.encode(seen))
-    best = np.where(masks, network(seen), -np.inf).argmax(1)
-    random = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-    actions = np.where(rng.random(len(seen)) < epsilon, random, best)
-    return env, arrays, actions
-
-
 def network(observations):
     """Prefer more dice with fewer points."""
     points = np.asarray(observations, dtype=float)[:, :1]
     return -((np.arange(8) + points / 3 - 4.2) ** 2)
 
 
-def law_of(env, arrays, actions, policy):
-    """Return the findings of the policy alone: the other checks do not fit these actions."""
-    from exactdice.diagnose.audits.chance import draw_mistakes, player_of
-    from exactdice.diagnose.audits.steps import Steps
-    from exactdice.diagnose.view import AgentView
+def epsilon_greedy(epsilon):
+    def choose(seen, masks, rng):
+        best = np.where(masks, network(seen), -np.inf).argmax(1)
+        return np.where(rng.random(len(seen)) < epsilon, at_random(seen, masks, rng), best)
 
-    record = rollout(arrays | {"actions": actions.reshape(arrays["actions"].shape)})
-    steps = Steps.of(record, AgentView(env))
-    return list(draw_mistakes(steps, player_of(policy, env)))
+    return choose
+
+
+def of_policy(epsilon, policy):
+    """Audit games that were played epsilon-greedily; return the finding of the policy."""
+    env, arrays = play("Greed", choose=epsilon_greedy(epsilon), max_score=12, sides=3)
+    (found,) = (
+        each for each in audit(env, rollout(arrays), policy).findings if each.check == "policy"
+    )
+    return found
 
 
 def test_the_epsilon_that_fits_is_said():
-    env, arrays, actions = draws(0.5, network)
-    (found,) = law_of(env, arrays, actions, EpsilonGreedy(network, 0.1))
-    assert found.name == "epsilon-wrong"
-    assert 0.4 < float(found.cure.split("= ")[1]) < 0.6
+    found = of_policy(0.5, EpsilonGreedy(network, 0.1))
+    assert found.mistake == "epsilon-wrong"
+    assert 0.4 < float(found.words.split("epsilon = ")[1][:-1]) < 0.6
 
 
-def test_random_and_greedy_actions_are_named():
-    env, arrays, actions = draws(1.0, network)
-    table = np.zeros((Greed(12, 3).num_states, 8))
-    table[:, :3] = 0.2, 0.5, 0.3
-    masks = Greed(12, 3).mask(np.arange(len(table)))
-    law = np.where(masks, table + 1e-3, 0)
+def test_random_actions_are_named():
+    game = Greed(12, 3)
+    masks = game.mask(np.arange(game.num_states))
+    law = np.where(masks, np.array([0.2, 0.5, 0.3, *5 * [0]]) + 1e-3, 0)
     law /= np.maximum(law.sum(1, keepdims=True), 1e-9)
-    assert [found.name for found in law_of(env, arrays, actions, law)] == ["random-actions"]
+    assert of_policy(1.0, law).mistake == "random-actions"
 
 
 def test_an_epsilon_is_a_probability():
