@@ -26,7 +26,6 @@ class Algorithm:
             into "tables". With the latter two it learns action values.
         masked: whether it is held to the legal actions during training.
         colour: its colour in charts and tables, a number of ``COLOURS`` (look/charts.py).
-        benchmarked: whether ``exactdice benchmark`` runs it by default.
         space: what ``exactdice tune`` may choose.
         policy: name of the policy, one of the ``policy_aliases`` of the model's class.
         by_self_play: the class of the model in self-play, if it is another one.
@@ -39,7 +38,6 @@ class Algorithm:
     masked: bool
     colour: int
     space: spaces.Space
-    benchmarked: bool = False
     policy: str = "MlpPolicy"
     by_self_play: str | None = None
 
@@ -68,22 +66,10 @@ class Algorithm:
 #: By the name that the command line, run folders and the YAML files use.
 ALGORITHMS: Mapping[str, Algorithm] = {
     "ppo": Algorithm(
-        "PPO",
-        "sb3_contrib:MaskablePPO",
-        "rollouts",
-        masked=True,
-        colour=0,
-        space=spaces.ppo,
-        benchmarked=True,
+        "PPO", "sb3_contrib:MaskablePPO", "rollouts", masked=True, colour=0, space=spaces.ppo
     ),
     "dqn": Algorithm(
-        "DQN",
-        ".learners.dqn:MaskedDQN",
-        "replay",
-        masked=True,
-        colour=1,
-        space=spaces.dqn,
-        benchmarked=True,
+        "DQN", ".learners.dqn:MaskedDQN", "replay", masked=True, colour=1, space=spaces.dqn
     ),
     "qlearning": Algorithm(
         "Q-learning",
@@ -92,7 +78,6 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         masked=True,
         colour=2,
         space=spaces.q_learning,
-        benchmarked=True,
         policy="QTable",
         by_self_play=".learners.q_learning:MinimaxQLearning",
     ),
@@ -103,12 +88,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         "TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, colour=4, space=spaces.trpo
     ),
     "qrdqn": Algorithm(
-        "QR-DQN",
-        ".learners.dqn:MaskedQRDQN",
-        "replay",
-        masked=True,
-        colour=5,
-        space=spaces.qrdqn,
+        "QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", masked=True, colour=5, space=spaces.qrdqn
     ),
     "ndqn": Algorithm(
         "n-step DQN",

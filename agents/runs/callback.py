@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from stable_baselines3.common.callbacks import BaseCallback, EventCallback
+from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import (
     LOGGED,
@@ -107,7 +107,7 @@ def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> Samp
     )
 
 
-class ExactEvalCallback(EventCallback):
+class ExactEvalCallback(BaseCallback):
     """Scores the deterministic policy exactly, over every state, at regular intervals of training.
 
     In games with too many states for arrays an exact score takes minutes. There the policy is
@@ -119,16 +119,11 @@ class ExactEvalCallback(EventCallback):
         folder: folder for ``evaluations.npz`` and ``best_model.zip``; None writes no file.
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
-        callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
         masked: whether the scored policy must keep to the legal actions; pass False for an agent
             that trains and plays without masks.
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
-        best_mean_reward: largest exact mean reward so far; other callbacks read it by this name.
-        scored: number of scores that this process has computed.
-        scoring: seconds that this process has spent on scores.
-        begun: seconds that the run took before it was resumed.
     """
 
     def __init__(
@@ -138,10 +133,9 @@ class ExactEvalCallback(EventCallback):
         folder: Path | None = None,
         stop_at: float | None = None,
         on_score: OnScore | None = None,
-        callback_on_new_best: BaseCallback | None = None,
         masked: bool = True,
     ) -> None:
-        super().__init__(callback_on_new_best)
+        super().__init__()
         self.task = as_task(task)
         self.masked = masked
         self._is_sampled = is_toured(self.task)
@@ -150,26 +144,12 @@ class ExactEvalCallback(EventCallback):
         self.stop_at = stop_at
         self.on_score = on_score
         self.log = new_log()
-        self.scored, self.scoring, self.begun = 0, 0.0, 0.0
-        self._started = time.monotonic()
-        self._outcome, self._reached = True, False
+        self._started, self._reached = time.monotonic(), False
 
     def _on_training_start(self) -> None:
-        try:
-            (reward,) = set(self.training_env.get_attr("reward_mode"))
-        except AttributeError:  # an environment that wraps one of this project, and hides it
-            reward = "outcome"
-        self._outcome = reward == "outcome"
         if self._is_sampled:  # a model that cannot be scored at the end is refused now
             ModelPolicy(self.model, self.task.game).in_fixed_point(self.task.game)
-        self.begun = self.log["seconds"][-1] if self.log["seconds"] else 0.0
-        self._started = time.monotonic() - self.begun
-
-    @property
-    def best_mean_reward(self) -> float:
-        """Largest exact mean reward so far; for rewards other than "outcome", minus the regret."""
-        rewards = self.log["results"] if self._outcome else [-lost for lost in self.log["regret"]]
-        return max(rewards, default=-np.inf)
+        self._started = time.monotonic() - sum(self.log["seconds"][-1:])
 
     def _on_rollout_start(self) -> None:
         # Only here is the state of training consistent: the last update is complete, and no step
@@ -190,32 +170,27 @@ class ExactEvalCallback(EventCallback):
 
     def evaluate(self) -> Score:
         """Score the model now, log the score, and save the model if it is the best so far."""
-        begun, name = time.monotonic(), type(self.model).__name__
+        name = type(self.model).__name__
         policy: NetworkPolicy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
         if self._is_sampled:  # scored as its certificate holds it, once
             policy, name = policy.in_fixed_point(self.task.game), f"{name} in fixed point"
         result = score(policy, self.task, masked=self.masked, name=name)
-        _ = result.moves  # computed now, as its time is that of scoring
-        self._log(result, begun)
+        self._log(result)
         return result
 
     def _log_sample(self) -> None:
         """Log an estimate from sample games, where an exact score takes minutes."""
-        begun = time.monotonic()
         policy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
-        result = sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps))
-        self._log(result, begun)
+        self._log(sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps)))
 
-    def _log(self, result: Score | SampleScore, begun: float) -> None:
-        now = time.monotonic()
-        self.scored += 1
-        self.scoring += now - begun
+    def _log(self, result: Score | SampleScore) -> None:
         best = result.value > max(self.log["results"], default=-np.inf)
         row = (self.num_timesteps, result.value, result.moves, result.regret, result.normalized)
         more = self.more()
         if self._is_sampled:
             more[MARGIN] = getattr(result, "margin", 0.0)
-        numbers = dict(zip(LOG, (*row, now - self._started), strict=True)) | more
+        seconds = time.monotonic() - self._started
+        numbers = dict(zip(LOG, (*row, seconds), strict=True)) | more
         for name, number in numbers.items():
             self.log.setdefault(name, []).append(number)
         kind = "exact" if isinstance(result, Score) else "sample"
@@ -226,8 +201,7 @@ class ExactEvalCallback(EventCallback):
             self._write(self.folder, best)
         if self.on_score is not None:
             self.on_score(self.num_timesteps, result)
-        enough = self.stop_at is not None and result.normalized >= self.stop_at
-        self._reached = enough or (best and not self._on_event())
+        self._reached = self.stop_at is not None and result.normalized >= self.stop_at
 
     def _write(self, folder: Path, best: bool) -> None:
         """Write the scores; write the model if it is the best so far.
@@ -257,10 +231,10 @@ class RunCallback(ExactEvalCallback):
     A checkpoint is saved with the first score, and then with each score before which training went
     on for 1 / ``SAVING`` times as long as the last checkpoint took.
 
-    Where moves of the opponent count, a rollout is seen to pass a mark of a track only while it is
-    played. The policy is that of the last update until the rollout ends, so it is scored then, with
-    the moves before the rollout. A rollout that passes the end of the track ends the run: nothing
-    is learned from it, and its moves are not counted.
+    Where moves of the opponent count, a rollout is seen to have passed a mark of a track only at
+    its end. The policy is still that of the last update, so it is scored then, with the moves
+    before the rollout. A rollout that passes the end of the track ends the run: nothing is learned
+    from it, and its moves are not counted.
 
     Args:
         run: the run, whose log is continued.
@@ -309,15 +283,16 @@ class RunCallback(ExactEvalCallback):
         self._saving = self._saved - begun
 
     def _on_step(self) -> bool:
-        passed = [mark for mark in self._late_marks if self._before <= mark < self.num_timesteps]
-        if passed and passed[-1] == self._late_marks[-1]:  # the score of the end is yet to come
+        if self._late_marks and self.num_timesteps > self._late_marks[-1]:
             self.model.num_timesteps = self.num_timesteps = self._before
             return False
-        if passed and self.log["timesteps"][-1:] != [self._before]:
+        return super()._on_step() and self.interrupted_at is None
+
+    def _on_rollout_end(self) -> None:
+        if any(self._before <= mark < self.num_timesteps for mark in self._late_marks):
             moves, self.num_timesteps = self.num_timesteps, self._before
             self.evaluate()
             self.num_timesteps, self._unsaved = moves, True
-        return super()._on_step() and self.interrupted_at is None
 
     def more(self) -> dict[str, float]:
         """Compute the exploitability of the present policy in a run of self-play."""

@@ -121,9 +121,7 @@ def read_config(folder: Path) -> TrainConfig:
     Raises:
         RunError: if the folder holds no configuration, or an invalid one.
     """
-    path = folder / "config.json"
-    if not path.is_file():
-        raise RunError(f"run folder must hold a config.json, got {folder}")
+    path = held(folder, "config.json")
     try:
         options = json.loads(path.read_text(encoding="utf-8"))
         return TrainConfig(**options, conf=folder / "hyperparameters.yml")
@@ -140,9 +138,7 @@ def load_model(folder: Path, which: str = "final") -> "tuple[BaseAlgorithm, Game
     from .models import make_env, make_model
 
     config = read_config(folder)
-    path = folder / f"{which}_model.zip"
-    if not path.is_file():
-        raise RunError(f"run folder must hold a {path.name}, got {folder}")
+    path = held(folder, f"{which}_model.zip")
     env = make_env(config)
     model = make_model(config, env)
     with reading(path, "hold the weights of this run"):
@@ -159,9 +155,7 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
     Raises:
         RunError: if the file is missing or damaged.
     """
-    path = folder / "evaluations.npz"
-    if not path.is_file():
-        raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
+    path = held(folder, "evaluations.npz")
     with reading(path, "hold the scores of a run"):
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
             names = [*LOG, *(name for name in (*SELF_PLAY, MARGIN) if name in columns)]
@@ -192,14 +186,27 @@ def read_score(folder: Path) -> dict[str, Any]:
     return {**score, **numbers}
 
 
+def held(folder: Path, name: str, advice: str = "") -> Path:
+    """Return the path of a file in a run folder.
+
+    Raises:
+        RunError: if it is missing; the message ends with the advice.
+    """
+    path = folder / name
+    if not path.is_file():
+        article = "an" if name[0] in "aeiou" else "a"
+        raise RunError(f"run folder must hold {article} {name}, got {folder}{advice}")
+    return path
+
+
 @contextmanager
-def reading(path: Path, must: str) -> Iterator[None]:
+def reading(path: Path, must: str) -> Iterator[Path]:
     """Turn any error of the block, which reads a file of a run folder, into a ``RunError``.
 
     On a damaged file zip, zlib, json, pickle, numpy and torch raise errors of many classes.
     """
     try:
-        yield
+        yield path
     except Exception as error:
         raise RunError(f"{path} must {must}, got: {first_line(error)}") from None
 

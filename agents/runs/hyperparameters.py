@@ -197,8 +197,6 @@ class Hyperparameters(SimpleNamespace):
     """The network: a mapping, or such as "dict(activation_fn=nn.ReLU, net_arch=[64])"."""
     stats_window_size: Count
     """Games over which the statistics of training are means."""
-    tensorboard_log: str
-    """Folder for TensorBoard."""
     learning_rate: Rate
     """Step size of the optimizer."""
     gamma: Fraction

@@ -12,8 +12,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
 from ...baselines import Task
-from ...baselines.task import first_law
-from ...core import FLOATS, InputError
+from ...core import InputError
 from ...core.sizes import check_array, check_memory
 from ...core.words import first_line, one_line, shown
 from ..algorithms import ALGORITHMS, Algorithm
@@ -63,13 +62,8 @@ def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]
     return env.task, model, callbacks
 
 
-def check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEnv) -> None:
+def _check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEnv) -> None:
     """Refuse buffers and tables that would take more memory than the limit.
-
-    Args:
-        algorithm: the learning algorithm.
-        options: the hyperparameters of the model.
-        env: the training environment.
 
     Raises:
         SizeError: naming the hyperparameter that has to be lower.
@@ -124,14 +118,14 @@ def make_env(config: TrainConfig) -> GameVecEnv:
 
 
 def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
-    """Build an untrained model for a run, and call its network once.
+    """Build an untrained model for a run.
 
     Raises:
         ValueError: if a hyperparameter does not fit the model, or the device does not exist.
     """
     algorithm = ALGORITHMS[config.algorithm]
     model = algorithm.load(config.self_play)
-    check_buffers(algorithm, config.hyperparameters, env)
+    _check_buffers(algorithm, config.hyperparameters, env)
     device = config.device
     try:
         th.zeros(1, device="cpu" if device == "auto" else device).item()  # there and back
@@ -145,7 +139,6 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         built: BaseAlgorithm = model(
             algorithm.policy, env, seed=config.seed, device=device, **_arguments(config)
         )
-        _pass_through(built, env)
     except InputError:
         raise
     except Exception as error:  # classes of torch.nn and optimisers raise various errors
@@ -169,18 +162,6 @@ def _arguments(config: TrainConfig) -> dict[str, Any]:
     return options
 
 
-def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
-    """Call the network on two first observations: an unsuitable network may fail only then."""
-    task = env.task
-    states = np.resize(first_law(task, FLOATS).start.states, 2)
-    observations = env.engine.encoding.encode(task.game.observe(states, task.seat))
-    policy: Any = model.policy
-    policy.predict(observations, deterministic=True)
-    if hasattr(policy, "predict_values"):
-        with th.no_grad():
-            policy.predict_values(th.as_tensor(observations, device=model.device))
-
-
 def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     """Build the callbacks that the hyperparameters name."""
     named = getattr(config.hyperparameters, "callback", None) or []
@@ -188,19 +169,10 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
 
 
 def _check_log(config: TrainConfig) -> None:
-    """Check that the libraries for the logs of a run are installed.
-
-    Raises:
-        ValueError: if a library is missing.
-    """
-    folder = getattr(config.hyperparameters, "tensorboard_log", None)
-    wanted = {
-        "tensorboard_log": (folder, "tensorboard"),
-        "wandb": (config.wandb, "wandb"),
-        "tensorboard": (config.tensorboard or config.wandb, "tensorboard"),
-    }
-    for option, (given, library) in wanted.items():
+    """Check that the libraries for the logs of a run are installed."""
+    wanted = {"wandb": config.wandb, "tensorboard": config.tensorboard or config.wandb}
+    for library, given in wanted.items():
         if given and importlib.util.find_spec(library) is None:
             raise InputError(
-                f"{option} needs more libraries, got {shown(given)}: pip install {library}"
+                f"{library} needs more libraries, got {shown(given)}: pip install {library}"
             )

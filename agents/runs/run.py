@@ -18,15 +18,7 @@ from ...core import WriteError, write_file
 from ..learners.self_play import self_plays
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
-from .folders import (
-    LOG,
-    SELF_PLAY,
-    check_sums,
-    exact_part,
-    read_config,
-    reading,
-    write_json,
-)
+from .folders import LOG, SELF_PLAY, check_sums, exact_part, held, read_config, reading, write_json
 from .models import build
 
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
@@ -160,27 +152,26 @@ def _make_folder(config: TrainConfig) -> Path:
     return folder
 
 
-def _env(model: BaseAlgorithm) -> GameVecEnv:
-    env = model.get_env()
-    assert isinstance(env, GameVecEnv)
-    return env
-
-
 def _state(model: BaseAlgorithm) -> dict[str, Any]:
     """Return the weights, the states of the games, and the state of every random generator."""
-    env = _env(model)
+    lanes = _env(model).engine.lanes
     content = {
         "parameters": model.get_parameters(),
         "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
         "observations": th.as_tensor(np.asarray(model._last_obs)),
         "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
-        "games": th.as_tensor(env.engine.lanes.states()),
-        "totals": th.as_tensor(env.engine.lanes.totals),
-        "random": json.dumps(_random_states(model, env)),
+        "games": th.as_tensor(lanes.states()),
+        "totals": th.as_tensor(lanes.totals),
+        "random": json.dumps(
+            [each.state for each in _generators(model)], default=np.ndarray.tolist
+        ),
         "torch_random": th.get_rng_state(),
     }
-    if isinstance(model, OffPolicyAlgorithm):
-        content["replay"] = _replay(model)
+    buffer = getattr(model, "replay_buffer", None)
+    if buffer is not None:
+        filled = buffer.buffer_size if buffer.full else buffer.pos
+        arrays = {name: th.as_tensor(getattr(buffer, name)[:filled]) for name in REPLAY}
+        content["replay"] = {"pos": buffer.pos, "full": buffer.full, **arrays}
     return content
 
 
@@ -190,11 +181,10 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
     Raises:
         RunError: if the checkpoint is missing or damaged, or belongs to another run.
     """
-    path = folder / "checkpoint.pt"
-    if not path.is_file():
-        raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
     env = _env(model)
-    with reading(path, "be a checkpoint of this run"):
+    with reading(
+        held(folder, "checkpoint.pt", ": nothing was saved yet"), "be a checkpoint of this run"
+    ) as path:
         check_sums(path)
         content = th.load(path, map_location="cpu", weights_only=True)
         model.set_parameters(content["parameters"], device=model.device)
@@ -206,43 +196,29 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
         env.engine.lanes.totals = content["totals"].numpy()
         if model.num_timesteps:  # the first reset must not seed the generators anew
             env._reset_seeds()
-        _set_random_states(model, env, json.loads(content["random"]))
+        for generator, state in zip(_generators(model), json.loads(content["random"]), strict=True):
+            generator.state = state
         th.set_rng_state(content["torch_random"])
         if isinstance(model, OffPolicyAlgorithm):
-            _set_replay(model, content["replay"])
+            buffer: Any = model.replay_buffer
+            saved = content["replay"]
+            buffer.pos, buffer.full = saved["pos"], saved["full"]
+            for name in REPLAY:
+                getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
         for each in self_plays(callbacks):
             each.rollouts = content["rollouts"]
         log: Log = content["log"]
     return log
 
 
-def _random_states(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
-    kind, keys, *rest = np.random.get_state(legacy=True)
-    return {
-        "numpy": [kind, np.asarray(keys).tolist(), *rest],
-        "env": env.rng.bit_generator.state,
-        "actions": model.action_space.np_random.bit_generator.state,
-    }
+def _env(model: BaseAlgorithm) -> GameVecEnv:
+    env = model.get_env()
+    assert isinstance(env, GameVecEnv)
+    return env
 
 
-def _set_random_states(model: BaseAlgorithm, env: GameVecEnv, states: dict[str, Any]) -> None:
-    np.random.set_state(tuple(states["numpy"]))
-    env.rng.bit_generator.state = states["env"]
-    model.action_space.np_random.bit_generator.state = states["actions"]
-
-
-def _replay(model: OffPolicyAlgorithm) -> dict[str, Any]:
-    """Return the filled part of the replay buffer."""
-    buffer = model.replay_buffer
-    assert buffer is not None
-    filled = buffer.buffer_size if buffer.full else buffer.pos
-    arrays = {name: th.as_tensor(getattr(buffer, name)[:filled]) for name in REPLAY}
-    return {"pos": buffer.pos, "full": buffer.full, **arrays}
-
-
-def _set_replay(model: OffPolicyAlgorithm, saved: dict[str, Any]) -> None:
-    buffer = model.replay_buffer
-    assert buffer is not None
-    buffer.pos, buffer.full = saved["pos"], saved["full"]
-    for name in REPLAY:
-        getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
+def _generators(model: BaseAlgorithm) -> list[Any]:
+    """List numpy's generators of random numbers: the global one, of the games, of actions."""
+    actions = model.action_space.np_random.bit_generator
+    shared = np.random.get_bit_generator()  # type: ignore[attr-defined]
+    return [shared, _env(model).rng.bit_generator, actions]

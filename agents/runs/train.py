@@ -3,9 +3,10 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numpy as np
 import torch as th
@@ -18,7 +19,7 @@ from ...core import WriteError
 from ..learners.adapter import ModelPolicy
 from . import folders
 from .agent import report
-from .callback import GAMES, ExactEvalCallback, RunCallback, SampleScore
+from .callback import GAMES, RunCallback, SampleScore
 from .config import RunError, TrainConfig
 from .models import watched
 from .run import Run
@@ -79,23 +80,22 @@ def train(
     console = console or Console()
     with _begun(config) as run, _advice_on_write_errors(run.folder), _logged_by_wandb(run):
         console.print(f"{run.config.algorithm} plays {run.task.words}\n{_budget(run)}")
-        watching = [] if diagnosis is None or not run.config.diagnose else [diagnosis(run)]
-        if run.config.diagnose and not watching:
+        if run.config.diagnose and diagnosis is None:
             raise RunError("diagnose must be given with a callback as diagnosis=, got none")
+        watching = [diagnosis(run)] if diagnosis is not None and run.config.diagnose else []
         run.callbacks.extend(watching)
-        exact = _learn(run, console)
-        done = exact.interrupted_at is None
-        final = _finish(run, exact.evaluate(), console) if done else None
+        exact, final = _learn(run, console), None
+        if exact.interrupted_at is None:
+            final = exact.evaluate()
+            _finish(run, final, console)
         for each in watching:  # once the run is saved
             console.print(str(each), highlight=False, markup=False, soft_wrap=True)
-        if final is not None:
-            _print_times(exact, console)
-            return final
-    console.print(
-        f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
-        f"    python train.py --resume {run.folder}"
-    )
-    return None
+    if final is None:
+        console.print(
+            f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
+            f"    python train.py --resume {run.folder}"
+        )
+    return final
 
 
 def _budget(run: Run) -> str:
@@ -124,7 +124,7 @@ def _begun(config: TrainConfig) -> Iterator[Run]:
         yield Run.resume(config.resume)
 
 
-def _finish(run: Run, final: Score, console: Console) -> Score:
+def _finish(run: Run, final: Score, console: Console) -> None:
     """Save the final model and print its score, in self-play with its exploitability."""
     found, more = None, {}
     if run.config.self_play:
@@ -143,23 +143,12 @@ def _finish(run: Run, final: Score, console: Console) -> Score:
             f"response: {seats}",
             highlight=False,
         )
-    console.print(f"saved in {run.folder}")
-    return final
-
-
-def _print_times(exact: ExactEvalCallback, console: Console) -> None:
-    """Print when the agent reached the score ``GOOD``, and the time of the scores."""
-    log = {name: np.array(column) for name, column in exact.log.items()}
-    known = folders.exact_part(log)
-    good = np.flatnonzero(known["normalized"] >= GOOD)
+    log = folders.exact_part({name: np.array(column) for name, column in run.log.items()})
+    good = np.flatnonzero(log["normalized"] >= GOOD)
     if len(good):
-        moves, seconds = known["timesteps"][good[0]], known["seconds"][good[0]]
+        moves, seconds = log["timesteps"][good[0]], log["seconds"][good[0]]
         console.print(f"normalised score {GOOD} reached after {moves:,.0f} moves, {seconds:.0f} s")
-    share = exact.scoring / (exact.log["seconds"][-1] - exact.begun)
-    kind = "exact" if len(known["normalized"]) == len(log["normalized"]) else "sample and exact"
-    console.print(
-        f"{exact.scored} {kind} scores took {exact.scoring:.1f} s, {share:.1%} of the time"
-    )
+    console.print(f"saved in {run.folder}")
 
 
 @contextmanager
@@ -174,17 +163,17 @@ def _advice_on_write_errors(folder: Path) -> Iterator[None]:
         raise RunError(f"{error}; make room and {go_on}") from None
 
 
-@contextmanager
-def _logged_by_wandb(run: Run) -> Iterator[None]:
-    """Send TensorBoard logs to Weights & Biases, if the options ask for it."""
+def _logged_by_wandb(run: Run) -> AbstractContextManager[Any]:
+    """Send TensorBoard logs to Weights & Biases during the block, if the options ask for it."""
     if run.config.wandb is None:
-        yield
-        return
+        return nullcontext()
     import wandb  # optional
 
     options = {"project": run.config.wandb, "name": run.folder.name, "dir": str(run.folder)}
-    with wandb.init(**options, config=run.config.to_json(), sync_tensorboard=True):
-        yield
+    session: AbstractContextManager[Any] = wandb.init(
+        **options, config=run.config.to_json(), sync_tensorboard=True
+    )
+    return session
 
 
 def _learn(run: Run, console: Console) -> RunCallback:

@@ -19,7 +19,7 @@ import torch as th
 from rich.console import Console
 
 from ...agents.runs.config import RunError
-from ...agents.runs.folders import load_model, read_config, read_log, reading
+from ...agents.runs.folders import held, load_model, read_config, read_log, reading
 from ...agents.runs.run import Run
 from ...core import BoolArray, FloatArray, Table, write_file
 from .model import COLUMNS, Columns, Diagnosed, told_missing
@@ -82,9 +82,7 @@ class Diary:
         Raises:
             RunError: if there is none, or it is damaged.
         """
-        path = folder / NAME
-        if not path.is_file():
-            raise RunError(f"run folder must hold a {NAME}, got {folder}: train with --diagnose")
+        path = held(folder, NAME, ": train with --diagnose")
         with (
             reading(path, "hold what was diagnosed in a run"),
             np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file,

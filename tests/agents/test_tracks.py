@@ -82,23 +82,3 @@ def test_every_folder_of_hyperparameters_is_of_a_track():
     paths = list(folder.glob("*/*"))
     assert {path.parent.name for path in paths} <= TRACKS.keys()
     assert {path.stem for path in paths} <= ALGORITHMS.keys()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"track": "exactdice-7k"}, "track must be one of 'exactdice-10k', 'exactdice-100k'"),
-        ({"steps": 500}, "steps must be left to the track exactdice-10k, got 500"),
-        ({"eval_interval": 500}, "eval_interval must be left to the track exactdice-10k, got 500"),
-        ({"stop_at": 0.9}, r"stop_at must be left to the track exactdice-10k, got 0\.9"),
-        ({"reward": "regret"}, "reward must be outcome on the track exactdice-10k, as"),
-        ({"self_play": True}, "self_play must be off on the track exactdice-10k, got True"),
-        (
-            {"num_envs": 1000, "hyperparams": {"n_steps": "16", "batch_size": "64"}},
-            "must be at most 10,000 on the track exactdice-10k, got 16,000",
-        ),
-    ],
-)
-def test_options_that_contradict_a_track_are_named(options, message):
-    with pytest.raises(InputError, match=message):
-        TrainConfig(**{"track": "exactdice-10k", **options})

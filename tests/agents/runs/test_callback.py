@@ -4,10 +4,10 @@ import csv
 
 import gymnasium as gym
 import pytest
-from exactdice.agents import ExactEvalCallback
+from exactdice.agents import ExactEvalCallback, GameVecEnv
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.logger import configure
-from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 import exactdice
 
@@ -46,13 +46,21 @@ def test_a_script_of_ones_own_logs_what_score_says(masked):
     assert exact.log["regret"][-1] == score.regret
 
 
-def test_it_keeps_what_eval_callback_keeps_and_the_best_model(tmp_path):
+@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_it_keeps_what_eval_callback_keeps_and_the_best_model(tmp_path, wrapped):
     env = make()
+    vector = VecMonitor(GameVecEnv(env.unwrapped.task, 1)) if wrapped else env
     exact = ExactEvalCallback(env.unwrapped.task, interval=50, folder=tmp_path)
-    DQN("MlpPolicy", env, learning_starts=10, device="cpu").learn(150, callback=exact)
+    DQN("MlpPolicy", vector, learning_starts=10, device="cpu").learn(150, callback=exact)
     best = exactdice.score(tmp_path / "best_model.zip", env)
     assert best.value == max(exact.log["results"])
-    assert (tmp_path / "evaluations.npz").is_file()
+    assert {path.name for path in tmp_path.iterdir()} == {"evaluations.npz", "best_model.zip"}
+
+
+def test_it_stops_at_a_score():
+    exact = ExactEvalCallback(env := make(), interval=40, stop_at=-1.0)
+    assert A2C("MlpPolicy", env, device="cpu").learn(1000, callback=exact).num_timesteps < 50
 
 
 def test_a_normalised_model_is_scored_with_its_statistics():

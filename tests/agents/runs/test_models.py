@@ -7,7 +7,6 @@ import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.baselines import Reading, Task
 from exactdice.games import Greed
@@ -16,10 +15,8 @@ from sb3_contrib import QRDQN, MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common import evaluation
-from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 import exactdice
 
@@ -30,15 +27,13 @@ DQN_OPTIONS = {
 }  # fmt: skip
 #: Few quantiles, as an update compares each with each.
 QRDQN_OPTIONS = {**DQN_OPTIONS, "policy_kwargs": {"net_arch": [32], "n_quantiles": 10}}
+KINDS = [
+    (DQN, MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS),
+    (QRDQN, MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS),
+]
 
 
-@pytest.mark.parametrize(
-    ("plain", "masked", "policy", "options"),
-    [
-        (DQN, MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS),
-        (QRDQN, MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS),
-    ],
-)
+@pytest.mark.parametrize(("plain", "masked", "policy", "options"), KINDS)
 def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
     plain, masked, policy, options
 ):
@@ -56,10 +51,7 @@ def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
         assert np.array_equal(*replays)
 
 
-@pytest.mark.parametrize(
-    ("kind", "policy", "options"),
-    [(MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS), (MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS)],
-)
+@pytest.mark.parametrize(("kind", "policy", "options"), [each[1:] for each in KINDS])
 def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy, options):
     env = GameVecEnv(Task(Greed(10, 3), opponent := 0, "random"), 8)
     assert opponent == 0
@@ -161,46 +153,6 @@ def test_other_models_and_nan_are_refused():
         broken.policy.action_net.bias[0] = float("nan")
     with pytest.raises(ValueError, match=r"must give numbers, got nan at observation \[0, 0, 0\]"):
         exactdice.score(broken, env)
-
-
-@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
-def test_the_callback_works_with_stable_baselines3s_own(small, tmp_path):
-    """With StopTrainingOnRewardThreshold, and inside a run of a VecMonitor-wrapped vector."""
-    config = small()
-    task = make_env(config).task
-    stop = StopTrainingOnRewardThreshold(reward_threshold=-1.0)
-    exact = ExactEvalCallback(task, 500, tmp_path, callback_on_new_best=stop)
-    model = PPO("MlpPolicy", VecMonitor(make_env(config)), n_steps=32, batch_size=64, device="cpu")
-    model.learn(3000, callback=exact)
-    saved = {path.name for path in tmp_path.iterdir()}
-    assert saved == {"evaluations.npz", "best_model.zip"}  # a checkpoint needs the bare vector
-    assert model.num_timesteps < 3000
-    assert exact.best_mean_reward == exact.log["results"][0]
-
-
-@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
-@pytest.mark.parametrize("vector", ["bare", "monitor", "gymnasium"])
-@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
-def test_a_reward_threshold_means_the_reward_of_training(reward, vector):
-    """The exact mean reward of the model is where simulation finds it."""
-    task = Task(Greed(10, 3))
-    keywords = {"max_score": 10, "sides": 3, "reward": reward}
-    env = {
-        "bare": lambda: GameVecEnv(task, 4, reward),
-        "monitor": lambda: VecMonitor(GameVecEnv(task, 4, reward)),
-        "gymnasium": lambda: DummyVecEnv([lambda: gym.make("exactdice/Greed-v0", **keywords)] * 2),
-    }[vector]()
-    exact = ExactEvalCallback(task, 200)
-    model = MaskablePPO("MlpPolicy", env, n_steps=50, device="cpu", seed=0)
-    model.learn(400, callback=exact)
-    simulated = GameVecEnv(task, 64, reward)
-    simulated.seed(5)
-    mean, _ = evaluate_policy(model, simulated, 1000)
-    value = exact.evaluate().value
-    last = value if reward == "outcome" else value - exactdice.solve(task).value
-    assert last == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(1000))
-    assert exact.best_mean_reward >= last
-    assert (exact.best_mean_reward > 0) == (reward == "outcome")
 
 
 @pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")  # which make_vec_env tries first

@@ -67,7 +67,6 @@ def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, alg
     )
     shown = capsys.readouterr().out
     assert "sample games" in shown
-    assert f"{len(log['margin'])} sample and exact scores took" in shown
     assert saved["best_normalized"] == result.normalized
     assert folders.exact_part(log)["normalized"].tolist() == [result.normalized]
     (run,) = read_runs(Path("runs"))

@@ -37,40 +37,35 @@ def make(**keywords):
     return gym.make("exactdice/Greed-v0", max_score=10, sides=3, **keywords)
 
 
-def by_hand(model, env, change=lambda seen: seen):
-    """Ask a model itself, one state after the other, what it would do; no masks."""
-    game = env.unwrapped.task.game
-    shown = env.unwrapped.sight.show(game.observe(np.arange(game.num_states), 0))
-    return np.array([int(model.predict(change(one), deterministic=True)[0]) for one in shown])
+def mirrored(env):
+    """Show the observations of an environment in another order."""
+    return TransformObservation(env, lambda seen: seen[[1, 0, 2]], env.observation_space)
 
 
 def score_by_hand(model, env, change=lambda seen: seen):
-    actions = by_hand(model, env, change)
+    """Ask a model itself, one state after the other, what it would do; no masks."""
+    game = env.unwrapped.task.game
+    shown = env.unwrapped.sight.show(game.observe(np.arange(game.num_states), 0))
+    actions = [int(model.predict(change(one), deterministic=True)[0]) for one in shown]
     table = np.eye(env.action_space.n)[actions]
     return exactdice.score(table, env.unwrapped.task, masked=False).value
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_path):
-    env = make()
+    env, path = make(), tmp_path / "model.zip"
     model = kind("MlpPolicy", env, seed=3, device="cpu")
-    model.save(tmp_path / "model.zip")
-    scores = [
-        exactdice.score(given, env, masked=False).value
-        for given in (model, tmp_path / "model.zip", str(tmp_path / "model.zip"))
-    ]
+    model.save(path)
+    right = pytest.approx(score_by_hand(model, env), abs=1e-12)
+    for given in (model, path, str(path)):
+        assert exactdice.score(given, env, masked=False).value == right
     as_shown = {"observations": lambda seen: seen}
-    scores.append(exactdice.score(model.policy, env, masked=False, **as_shown).value)
-    assert scores == [pytest.approx(score_by_hand(model, env), abs=1e-12)] * 4
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_trained_on_floats_is_scored_as_it_plays_wherever_the_game_is(kind):
-    env = make(encoding="one_hot_float")
+    assert exactdice.score(model.policy, env, masked=False, **as_shown).value == right
+    env = make(encoding="one_hot_float")  # wherever the game is then, the model sees floats
     model = kind("MlpPolicy", env, seed=3, device="cpu")
-    by_hand = score_by_hand(model, env)
-    for where in (env, env.unwrapped.task, make(), make(encoding="scaled")):
-        assert exactdice.score(model, where, masked=False).value == pytest.approx(by_hand)
+    right = pytest.approx(score_by_hand(model, env))
+    for where in (env, TASK, make(), make(encoding="scaled")):
+        assert exactdice.score(model, where, masked=False).value == right
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
@@ -105,30 +100,25 @@ def trained_under_normalisation():
     return PPO("MlpPolicy", vector, n_steps=64, seed=1, device="cpu").learn(1024), vector
 
 
-def test_a_normalised_model_is_scored_with_its_statistics(tmp_path):
+def test_a_normalised_model_is_scored_with_its_statistics_and_its_file_not_without(tmp_path):
     model, vector = trained_under_normalisation()
-    env = make(encoding="scaled")
+    env, path = make(encoding="scaled"), tmp_path / "model.zip"
     right = score_by_hand(model, env, vector.normalize_obs)
     assert right != pytest.approx(score_by_hand(model, env), abs=1e-3)
     assert exactdice.score(model, env, masked=False).value == pytest.approx(right, abs=1e-12)
-    model.save(tmp_path / "model.zip")
-    loaded = PPO.load(tmp_path / "model.zip", device="cpu")
+    model.save(path)
+    loaded = PPO.load(path, device="cpu")
     for observations in (vector, vector.normalize_obs):
-        for given in (loaded, loaded.policy, tmp_path / "model.zip"):
+        for given in (loaded, loaded.policy, path):
             found = exactdice.score(given, env, masked=False, observations=observations)
             assert found.value == pytest.approx(right, abs=1e-12)
     assert exactdice.evaluate(model, env).value == exactdice.score(model, env).value
     with_statistics = exactdice.as_policy(loaded, env, observations=vector)
     assert exactdice.exploitability(with_statistics, env) == exactdice.exploitability(model, env)
-
-
-def test_a_saved_model_beside_its_statistics_is_refused_without_them(tmp_path):
-    model, vector = trained_under_normalisation()
-    model.save(tmp_path / "model.zip")
     vector.save(str(tmp_path / "vecnormalize.pkl"))
     with pytest.raises(ValueError, match=r"pass observations=VecNormalize\.load"):
-        exactdice.score(tmp_path / "model.zip", make())
-    assert exactdice.score(tmp_path / "model.zip", make(), observations=vector).value > 0
+        exactdice.score(path, make())
+    assert exactdice.score(path, make(), observations=vector).value > 0
 
 
 def test_statistics_of_what_sees_none_are_refused():
@@ -163,9 +153,6 @@ def test_a_model_that_does_not_do_what_its_network_says_is_refused():
 
 
 def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_say_so():
-    def mirrored(env):
-        return TransformObservation(env, lambda seen: seen[[1, 0, 2]], env.observation_space)
-
     env = make()
     model = PPO("MlpPolicy", mirrored(make()), seed=4, device="cpu")
     right = score_by_hand(model, env, lambda seen: seen[[1, 0, 2]])
@@ -175,6 +162,9 @@ def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_
     as_shown = {"observations": lambda seen: seen}
     alone = exactdice.score(model.policy, mirrored(make()), masked=False, **as_shown)
     assert alone.value == pytest.approx(right, abs=1e-12)
+    larger = gym.make("exactdice/Greed-v0", max_score=11, sides=3)  # of equal actions
+    with pytest.raises(ValueError, match=r"trained in Greed\(max_score=10.*same wrappers"):
+        exactdice.score(PPO("MlpPolicy", mirrored(larger), device="cpu"), make())
 
 
 def test_models_trained_under_what_cannot_be_followed_are_refused():
@@ -192,17 +182,6 @@ def test_models_trained_under_what_cannot_be_followed_are_refused():
     shaped = model(lambda env: TransformReward(env, lambda reward: 2 * reward))
     right = exactdice.score(shaped, make()).value
     assert exactdice.score(shaped.policy, make(), observations=lambda seen: seen).value == right
-
-
-def test_wrappers_of_another_game_are_not_taken_for_those_of_this_one():
-    def mirrored(env):
-        return TransformObservation(env, lambda seen: seen[[1, 0, 2]], env.observation_space)
-
-    larger = gym.make("exactdice/Greed-v0", max_score=11, sides=3)
-    assert larger.action_space == make().action_space
-    model = PPO("MlpPolicy", mirrored(larger), device="cpu")
-    with pytest.raises(ValueError, match=r"trained in Greed\(max_score=10.*same wrappers"):
-        exactdice.score(model, make())
 
 
 def test_a_flattened_environment_is_followed():
@@ -411,10 +390,8 @@ def test_a_refusal_is_one_short_line():
 
     network = torch.nn.Sequential(*[torch.nn.Linear(3, 3)] * 30)
     for thing in (Thing(), Thing, PPO, network, {1: 2}, 3.5, None, np.array(["a"])):
-        with pytest.raises(ValueError, match="policy must") as caught:
+        with pytest.raises(ValueError, match="^policy must.{0,240}$"):
             exactdice.score(thing, make())
-        assert "\n" not in str(caught.value)
-        assert len(str(caught.value)) < 250
 
 
 def test_a_saved_network_of_a_game_of_ones_own_is_read(own_games, tmp_path):

@@ -80,13 +80,6 @@ def test_the_log_and_the_score_of_a_run_have_its_exploitability(capsys):
     )
 
 
-def test_self_play_belongs_to_its_track_only():
-    with pytest.raises(ValueError, match="self_play must be given on the track tiny, got False"):
-        TrainConfig(track="tiny")
-    with pytest.raises(ValueError, match="self_play must be off on the track exactdice-10k"):
-        TrainConfig(track="exactdice-10k", self_play=True)
-
-
 def test_the_benchmark_of_a_track_of_self_play_has_its_entrants():
     cells = BenchmarkConfig(track="exactdice-selfplay-1m", seeds=1).cells()
     assert [cell.run_folder.name for cell in cells[:2]] == [

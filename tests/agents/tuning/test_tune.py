@@ -399,12 +399,6 @@ def test_searches_on_several_machines_share_a_storage(search, tmp_path):
     assert not (first.place / "search.db").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_refused(search, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="folder must be a place to write to, got"):
-        tune(search(folder=tmp_path / "file" / "search"), quiet())
-
-
 @pytest.mark.usefixtures("formula")
 def test_a_trial_whose_worker_was_killed_is_tried_again(search, monkeypatch):
     monkeypatch.setattr(tuner, "ALIVE", 1)
