@@ -119,21 +119,15 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
     """
     require_fixed_opponents(folder)
     th.set_num_threads(1)  # more threads slow small networks down
-    log = read_log(folder)
+    log, found = read_log(folder), {}
     last = "final" if (folder / "score.json").is_file() else "checkpoint"
-    found = {}
     for which in (last,) if read_config(folder).track else ("best", last):
-        if which == "checkpoint":
-            model = Run.resume(folder).model
-            steps = float(model.num_timesteps)
-        else:
-            model, _ = load_model(folder, which)
-            row = int(np.argmax(log["results"])) if which == "best" else -1
-            steps = float(log["timesteps"][row])
-        diagnosed = Diagnosed(model)
-        columns = diagnosed.figures()
-        columns.numbers["timesteps"] = steps
-        _add_visits(columns, folder, which)
+        model = Run.resume(folder).model if which == "checkpoint" else load_model(folder, which)[0]
+        row = int(np.argmax(log["results"])) if which == "best" else -1
+        steps = model.num_timesteps if which == "checkpoint" else log["timesteps"][row]
+        columns = Diagnosed(model).figures()
+        columns.numbers["timesteps"] = float(steps)
+        columns.leave_out(("unvisited", "audit_findings"), "train --diagnose keeps them")
         found[which] = columns
     rows = [{"model": which, **columns.numbers} for which, columns in found.items()]
     write_file(folder / FILE, _csv(["model", *COLUMNS], rows))
@@ -150,35 +144,14 @@ def require_fixed_opponents(folder: Path) -> None:
         raise RunError(f"a diagnosis needs a run without self-play, got {folder}")
 
 
-def _add_visits(columns: Columns, folder: Path, which: str) -> None:
-    """Add what training has left out, and what the last audit has found, of the newest model."""
-    names = ("unvisited", "audit_findings")
-    if which == "best":
-        columns.leave_out(names, "they are known for the end of training alone")
-        return
-    if not (folder / NAME).is_file():
-        columns.leave_out(names, "training keeps them with --diagnose")
-        return
-    diary = Diary.read(folder)
-    for name in names:
-        rows = [row[name] for row in diary.rows if name in row]
-        if rows:
-            columns.numbers[name] = rows[-1]
-        else:
-            columns.leave_out((name,), diary.missing.get(name, "it had no turn in training"))
-
-
 def print_models(found: dict[str, Columns], console: Console) -> None:
     """Print the columns of models as a table, and why others are missing."""
-    texts = [[_text(name, each.numbers.get(name)) for each in found.values()] for name in COLUMNS]
-    rows = [[name, *cells] for name, cells in zip(COLUMNS, texts, strict=True) if any(cells)]
+    rows = []
+    for name in COLUMNS:
+        digits = 0 if name in ("timesteps", "audit_findings") else 6
+        numbers = [each.numbers.get(name) for each in found.values()]
+        cells = ["" if number is None else f"{number:,.{digits}f}" for number in numbers]
+        rows += [[name, *cells]] if any(cells) else []
     Table(["", *found], rows).show(console)
     for line in told_missing({which: each.missing for which, each in found.items()}):
         console.print(line, highlight=False, markup=False)
-
-
-def _text(name: str, number: float | None) -> str:
-    if number is None:
-        return ""
-    whole = name in ("timesteps", "audit_findings")
-    return f"{number:,.0f}" if whole else f"{number:.6f}"

@@ -117,11 +117,7 @@ class Columns:
 
 
 def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Return a line for each reason, once, with the columns that are missing for it.
-
-    Args:
-        missing: reasons by column, of each model by its name.
-    """
+    """Return a line for each reason, once, with the columns of models that are missing for it."""
     told: dict[str, list[str]] = {}
     for which, reasons in missing.items():
         for name, reason in reasons.items():
@@ -171,7 +167,7 @@ class Diagnosed:
             listed: whether all moves of the game may be listed, which some columns need.
             in_training: whether the model's rollout buffer is full and waits for an update.
         """
-        columns = Columns()
+        columns, cosine = Columns(), "it needs the buffer of training"
         try:
             player = self.player() if self.is_actor else as_policy(self.model, self.env)
         except InputError as error:  # such as weights that are not finite
@@ -192,8 +188,7 @@ class Diagnosed:
             columns.take(GAE, self._advantages, self.without_gae())
         met = occupancy(player, self.env)
         columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
-        reason = self._without_cosine() if in_training else "it needs the buffer of training"
-        columns.take(GRADIENT, self._cosine, reason)
+        columns.take(GRADIENT, self._cosine, self._without_cosine() if in_training else cosine)
         return columns
 
     @property
@@ -330,11 +325,7 @@ class _Actor(nn.Module):
 
 
 def _inner_env(model: BaseAlgorithm) -> Any:
-    """Return the environment of this project that a model trains in.
-
-    Raises:
-        InputError: if the model has none in this process.
-    """
+    """Return the environment of this project that a model trains in."""
     env = _unwrapped(model.get_env())
     if isinstance(env, DummyVecEnv):
         env = env.envs[0]
