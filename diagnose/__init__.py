@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import needing
 from .advantages import GaeFigures, gae
 from .audits import audit, audit_file
-from .critics import (
+from .figures import (
     CriticFigures,
+    EntropyFigures,
     Estimate,
     Overestimation,
     Overestimations,
     critic,
+    entropy,
     overestimation,
+    unvisited,
 )
-from .exploration import EntropyFigures, entropy, unvisited
 from .records import EpsilonGreedy, PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate
 from .report import Finding, Report
 

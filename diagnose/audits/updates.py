@@ -1,6 +1,6 @@
 """Checks of a gradient step: the gradient of the declared loss, and what the step has changed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -28,7 +28,6 @@ PARTS = {
     "ent_coef": "the entropy",
     "vf_coef": "the critic's errors",
 }
-NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
 
 
 def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: AgentView) -> None:
@@ -100,18 +99,25 @@ def _check_gradient(
     wrong = (factor is None) & ((far > CLOSE * np.abs(exact).max()) | (far == far.max()))
     if factor is not None and abs(factor - 1) > CLOSE:
         report.notes.append(f"gradients are those of the loss times {factor:.4g}")
-    mistakes = (
-        chain(policy_mistakes(right), _weights(right, given, gradient))
-        if isinstance(right, PolicyLoss)
-        else value_mistakes(right)
-    )
+    mistakes: Iterable[Mistake] = value_mistakes(right) if isinstance(right, ValueLoss) else ()
+    if isinstance(right, PolicyLoss):
+        mistakes = chain(policy_mistakes(right), _weights(right, given, gradient))
     known = reproducing(right, mistakes, lambda loss: _factor(given, gradient(loss)) is not None)
     if report.add("gradient", wrong, example, known) and isinstance(right, PolicyLoss):
-        report.notes.extend(_hidden(right, given, gradient))
-        ratio = (batch.log_probs(masked=True) - batch.old).exp()
-        if not ((ratio - 1).abs() > right.clip).any():
-            low, high = 1 - right.clip, 1 + right.clip
-            report.notes.append(f"no ratio has left {low:g} to {high:g}: clipping did nothing")
+        report.notes.extend(_unseen(right, batch, given, gradient))
+
+
+def _unseen(
+    right: PolicyLoss, batch: Batch, given: FloatArray, gradient: Callable[[Any], FloatArray]
+) -> Iterator[str]:
+    """Say what a right gradient does not show: parts that are too small, and clipping."""
+    for key, part in _parts(right, gradient).items():
+        weight = abs(getattr(right, key))
+        if weight and weight * np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(given):
+            yield f"the gradient of {PARTS[key]} is too small beside the others to be checked"
+    ratio = (batch.log_probs(masked=True) - batch.old).exp()
+    if not ((ratio - 1).abs() > right.clip).any():
+        yield f"no ratio has left {1 - right.clip:g} to {1 + right.clip:g}: clipping did nothing"
 
 
 def _batch(
@@ -149,28 +155,21 @@ def _batch(
     )
 
 
+def _parts(right: PolicyLoss, gradient: Callable[[Any], FloatArray]) -> dict[str, FloatArray]:
+    """Return the gradient of each part of PPO's loss, of the weight 1."""
+    nothing: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
+    return {key: gradient(replace(right, **nothing | {key: 1.0})) for key in PARTS}
+
+
 def _weights(
     right: PolicyLoss, given: FloatArray, gradient: Callable[[Any], FloatArray]
 ) -> Iterator[Mistake]:
     """Fit the weights of entropy and critic."""
-    alone = [replace(right, **NOTHING | {key: 1.0}) for key in NOTHING]
-    parts = np.array([gradient(part) for part in alone])
+    parts = np.array(list(_parts(right, gradient).values()))
     policy, entropy, critic = np.linalg.lstsq(parts.T, given, rcond=None)[0].tolist()
-    if policy <= 0:
-        return
-    yield Mistake("ent-coef-wrong", {"ent_coef": entropy / policy})
-    yield Mistake("vf-coef-wrong", {"vf_coef": critic / policy})
-
-
-def _hidden(
-    right: PolicyLoss, given: FloatArray, gradient: Callable[[Any], FloatArray]
-) -> Iterator[str]:
-    """Name the parts of a loss whose gradients are too small beside the others to be checked."""
-    for key, words in PARTS.items():
-        weight = getattr(right, key)
-        part = gradient(replace(right, **NOTHING | {key: weight}))
-        if weight and np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(given):
-            yield f"the gradient of {words} is too small beside the others to be checked"
+    if policy > 0:
+        yield Mistake("ent-coef-wrong", {"ent_coef": entropy / policy})
+        yield Mistake("vf-coef-wrong", {"vf_coef": critic / policy})
 
 
 def _alike(right: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from ...agents.runs.run import Run
 from ...core import InputError, at_least, make_folder
 from ...core.words import plural
 from ..audits import audit
-from ..exploration import unvisited
+from ..figures import unvisited
 from ..records import Rollout, Transitions
 from ..report import Report
 from .folder import NAME, Diary

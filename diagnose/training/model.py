@@ -31,8 +31,7 @@ from ...core import FloatArray, InputError, IntArray
 from ...core.positions import states_of
 from ...core.sizes import check_array
 from ..advantages import AgentMoves
-from ..critics import critic, overestimation
-from ..exploration import entropy, unvisited
+from ..figures import critic, entropy, overestimation, unvisited
 from ..gradients import gradient
 
 #: The columns, and what each of them is.
