@@ -8,7 +8,7 @@ register the charts of one game each; ``agents`` those of any game.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -307,38 +307,22 @@ def format_of(picture: Path) -> str:
 
 DrawGame: TypeAlias = Callable[[Task], Plot]
 DrawAgent: TypeAlias = Callable[[Score], Plot]
+Draw = TypeVar("Draw", bound=Callable[..., Plot])
 
 
 @dataclass(frozen=True)
-class GameChart:
-    """A chart of a game.
+class Chart(Generic[Draw]):
+    """A chart of a game or of an agent.
 
     Attributes:
-        game: its name.
         draw: makes the plot.
-        reported: whether ``exactdice report`` shows the chart on the page of an agent.
+        game: class of the game, or of the agent's game.
+        reported: whether ``exactdice report`` shows a chart of a game on the page of an agent.
     """
 
-    game: str
-    draw: DrawGame
+    draw: Draw
+    game: type[Game]
     reported: bool = False
-
-
-@dataclass(frozen=True)
-class AgentChart:
-    """A chart of an agent.
-
-    Attributes:
-        draw: makes the plot.
-        game: class of the agent's game; None for any game.
-    """
-
-    draw: DrawAgent
-    game: type[Game] | None = None
-
-    def suits(self, game: Game) -> bool:
-        """Return whether the chart is for agents of a game."""
-        return self.game is None or isinstance(game, self.game)
 
 
 class Example(NamedTuple):
@@ -346,11 +330,11 @@ class Example(NamedTuple):
 
     chart: str
     policy: str
-    game: str
+    game: type[Game]
 
 
-GAME_CHARTS: dict[str, GameChart] = {}
-AGENT_CHARTS: dict[str, AgentChart] = {}
+GAME_CHARTS: dict[str, Chart[DrawGame]] = {}
+AGENT_CHARTS: dict[str, Chart[DrawAgent]] = {}
 #: By the name of the picture, which is its file without the ending.
 EXAMPLES: dict[str, Example] = {}
 
@@ -358,20 +342,20 @@ EXAMPLES: dict[str, Example] = {}
 def game_chart(
     name: str, game: type[Game], *, reported: bool = False
 ) -> Callable[[DrawGame], DrawGame]:
-    """Register a function as a chart of a game; the arguments are those of ``GameChart``."""
+    """Register a function as a chart of a game; the arguments are those of ``Chart``."""
 
     def register(draw: DrawGame) -> DrawGame:
-        GAME_CHARTS[name] = GameChart(game.name, draw, reported)
+        GAME_CHARTS[name] = Chart(draw, game, reported)
         return draw
 
     return register
 
 
-def agent_chart(name: str, game: type[Game] | None = None) -> Callable[[DrawAgent], DrawAgent]:
+def agent_chart(name: str, game: type[Game] = Game) -> Callable[[DrawAgent], DrawAgent]:
     """Register a function as a chart of an agent, of one game or of any."""
 
     def register(draw: DrawAgent) -> DrawAgent:
-        AGENT_CHARTS[name] = AgentChart(draw, game)
+        AGENT_CHARTS[name] = Chart(draw, game)
         return draw
 
     return register

@@ -1,7 +1,7 @@
 """Plots as picture files, drawn with matplotlib."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +222,7 @@ def _figure(plot: Plot) -> Figure:
         len(rows), columns, squeeze=False, width_ratios=widths, height_ratios=heights
     )
     for axes, panel in zip(places.ravel(), plot.panels, strict=False):
-        _draw_panel(axes, panel)
+        DRAWERS[type(panel)](axes, panel)
         axes.set_xlabel(panel.x_label)
         if len(plot.panels) > 1:
             axes.set_title(panel.title)
@@ -244,17 +244,6 @@ def _size(panel: Panel) -> tuple[float, float]:
     if isinstance(panel, Map):
         return map_size(panel)
     return (6.6, 4.2) if isinstance(panel, Lines) else (5.6, 5.0)
-
-
-def _draw_panel(axes: Axes, panel: Panel) -> None:
-    if isinstance(panel, Map):
-        draw_map(axes, panel)
-    elif isinstance(panel, Lines):
-        _draw_lines(axes, panel)
-    elif isinstance(panel, Bars):
-        _draw_bars(axes, panel)
-    else:
-        _draw_points(axes, panel)
 
 
 def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
@@ -336,3 +325,12 @@ def _draw_points(axes: Axes, chart: Points) -> None:
     axes.plot(ends, ends, color="black", linewidth=0.8, linestyle=":")
     axes.set_ylabel(chart.y_label)
     axes.grid(alpha=0.3)
+
+
+#: What draws a panel, by its class.
+DRAWERS: dict[type[Any], Callable[[Axes, Any], None]] = {
+    Map: draw_map,
+    Lines: _draw_lines,
+    Bars: _draw_bars,
+    Points: _draw_points,
+}

@@ -9,7 +9,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
@@ -163,15 +163,7 @@ def to_hover_over(panel: Panel) -> Any:
         "colorway": COLOURS,
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
     }
-    if isinstance(panel, Map):
-        figure = _map(panel)
-    elif isinstance(panel, Lines):
-        figure = _lines(panel)
-    elif isinstance(panel, Bars):
-        figure = _bars(panel)
-    else:
-        figure = _points(panel)
-    return figure.update_layout(layout)
+    return DRAWERS[type(panel)](panel).update_layout(layout)
 
 
 def _map(chart: Map) -> Any:
@@ -360,3 +352,12 @@ def _points(chart: Points) -> Any:
     figure.add_trace(go.Scatter(x=ends, y=ends, hoverinfo="skip", **diagonal))
     figure.update_layout(showlegend=False, yaxis_title=chart.y_label, height=560)
     return figure
+
+
+#: What draws a panel, by its class.
+DRAWERS: dict[type[Any], Callable[[Any], Any]] = {
+    Map: _map,
+    Lines: _lines,
+    Bars: _bars,
+    Points: _points,
+}

@@ -12,12 +12,13 @@ from ..agents.runs.folders import read_config
 from ..agents.runs.options import task_from_options
 from ..baselines import Score, as_task, score
 from ..baselines.policies.door import label
-from ..core import GAMES, InputError, make_folder, one_of, write_file
+from ..core import GAMES, Game, InputError, make_folder, one_of, write_file
 from ..core.words import meant
+from ..envs import find_game
 from . import agents, charts, games  # noqa: F401  the first and the last register their charts
-from .charts import AGENT_CHARTS, Example, GameChart, Plot
+from .charts import AGENT_CHARTS, Chart, DrawGame, Example, Plot
 
-_Chart = TypeVar("_Chart", GameChart, Example)
+_Chart = TypeVar("_Chart", Chart[DrawGame], Example)
 
 
 class RunChart(NamedTuple):
@@ -36,7 +37,8 @@ class RunChart(NamedTuple):
 
 def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
     """Sort charts by game; the charts of one game keep the order in which they were registered."""
-    return dict(sorted(known.items(), key=lambda entry: list(GAMES).index(entry[1].game)))
+    places = list(GAMES.values())
+    return dict(sorted(known.items(), key=lambda entry: places.index(entry[1].game)))
 
 
 GAME_CHARTS = _in_order(charts.GAME_CHARTS)
@@ -74,14 +76,17 @@ NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 def list_charts() -> str:
     """List the charts by kind, one on a line: name, what follows it, and what the chart shows."""
     of_agents = {
-        name: ("AGENT" if chart.game is None else f"AGENT of {chart.game.name}", _shows(chart.draw))
-        for name, chart in AGENT_CHARTS.items()
+        name: (f"AGENT{'' if each.game is Game else f' of {each.game.name}'}", _shows(each.draw))
+        for name, each in AGENT_CHARTS.items()
     }
     kinds = {
-        "Charts of a game": {name: ("", _shows(chart.draw)) for name, chart in GAME_CHARTS.items()},
+        "Charts of a game": {name: ("", _shows(each.draw)) for name, each in GAME_CHARTS.items()},
         "Charts of an agent, which is a run folder or a policy": of_agents,
         "Charts of runs and benchmarks": {name: each[:2] for name, each in RUN_CHARTS.items()},
-        "Pictures of the gallery": {name: ("", " ".join(each)) for name, each in EXAMPLES.items()},
+        "Pictures of the gallery": {
+            name: ("", f"{each.chart} {each.policy} {each.game.name}")
+            for name, each in EXAMPLES.items()
+        },
     }
     lines = []
     for kind, listed in kinds.items():
@@ -116,9 +121,10 @@ def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
     if what:
         raise InputError(f"{chart} must stand alone, got {label(what[0])}")
     own = GAME_CHARTS.get(chart) or EXAMPLES[chart]
-    task = task_from_options(own.game, {}) if env is None else as_task(env)
-    if task.game.name != own.game:
-        raise InputError(f"env must be of {own.game} for {chart}, got one of {task.game.name}")
+    name = own.game.name
+    task = task_from_options(name, {}) if env is None else as_task(env)
+    if task.game.name != name:
+        raise InputError(f"env must be of {name} for {chart}, got one of {task.game.name}")
     if isinstance(own, Example):
         return _of_agent(own.chart, (own.policy,), task)
     return own.draw(task)
@@ -137,8 +143,7 @@ def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     else:
         scored = score(agent, env)
     chart = AGENT_CHARTS[name]
-    if not chart.suits(scored.task.game):
-        assert chart.game is not None
+    if not isinstance(scored.task.game, chart.game):
         raise InputError(
             f"{name} must be of an agent of {chart.game.name}, got one of {scored.task.game.name}"
         )
@@ -175,7 +180,7 @@ def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) ->
     """
     name, *others = words
     if own := GAME_CHARTS.get(name) or EXAMPLES.get(name):
-        return make_plot(name, *others, env=task_from_options(own.game, dict(env or {})))
+        return make_plot(name, *others, env=task_from_options(own.game.name, dict(env or {})))
     if name in AGENT_CHARTS:
         if not 1 <= len(others) <= 2:
             got = " ".join(others) or "nothing"
@@ -245,12 +250,12 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for name in GAME_CHARTS:
         yield name, (name,)
     for name, (chart, policy, game) in EXAMPLES.items():
-        yield name, (chart, policy, game)
+        yield name, (chart, policy, game.name)
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
-            game = read_config(folder).game_name
-            own = [key for key, one in AGENT_CHARTS.items() if one.game and one.game.name == game]
+            kind = find_game(read_config(folder).game)
+            own = [key for key, one in AGENT_CHARTS.items() if one.game is kind]
             for chart in ("mistakes", *own, "critic"):
                 yield f"{chart}-{folder.name}", (chart, word)
         elif (folder / RESULTS).is_file():

@@ -64,13 +64,13 @@ def _steps(
     yield "the score", partial(_numbers, score)
     yield "mistakes", partial(_mistakes, score)
     for name, own in AGENT_CHARTS.items():
-        if own.game is not None and own.suits(game):
+        if own.game is not Game and isinstance(game, own.game):
             yield name, partial(_drawn, name, partial(own.draw, score))
     yield "the best response", partial(_best_response, score)
     if agent.is_run:
         yield "the run", partial(_of_run, agent)
     for name, chart in GAME_CHARTS.items():
-        if chart.reported and chart.game == game.name:
+        if chart.reported and chart.game.name == game.name:
             yield name, partial(_drawn, name, partial(chart.draw, score.task))
     yield "the page", partial(_origin, agent)
 

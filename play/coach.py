@@ -218,7 +218,7 @@ def _step(session: Session, number: int) -> Step:
     made, printed = made_of(advice, action), given_away(advice, action, unit)
     return Step(
         number,
-        session.moment(number).seat,
+        session.moments[number].seat,
         made.choice.words,
         verdict(advice, action, unit),
         grade_of(advice, action),

@@ -22,7 +22,7 @@ from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
 from .levels import PERSON, policy_of
-from .session import Session, replay
+from .session import Session
 
 KIND = "exactdice play"  # marks the files of saved games
 SEEDS = 2**32  # number of seeds
@@ -91,7 +91,7 @@ class GameRecord:
         """
         task = self.task
         try:
-            return replay(task, self.seed, self.actions, together=self.together, called=called)
+            return Session(task, self.seed, self.actions, together=self.together, called=called)
         except InputError as error:
             raise InputError(f"a saved game must have legal moves: {error}") from None
 
@@ -165,12 +165,8 @@ def new_seed() -> int:
     return secrets.randbelow(10**6)
 
 
-def read_record(path: Path, *, coach: bool = False) -> GameRecord:
+def read_record(path: Path) -> GameRecord:
     """Read a saved game.
-
-    Args:
-        path: the file.
-        coach: whether the coach comments from now on, even if it did not before.
 
     Raises:
         InputError: if the file is no saved game.
@@ -183,13 +179,12 @@ def read_record(path: Path, *, coach: bool = False) -> GameRecord:
             raise InputError("something else")
         if missing := [one.name for one in fields(GameRecord) if one.name not in content]:
             raise InputError(f"no {missing[0]}")
-        known = GameRecord(**content)
+        return GameRecord(**content)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         said = printable(" ".join(str(error).split()), 200)
         raise InputError(
             f"{printable(str(path))} must be a game that exactdice play saved, got: {said}"
         ) from None
-    return replace(known, coach=known.coach or coach)
 
 
 def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:

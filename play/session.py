@@ -192,6 +192,7 @@ class Session:
     Args:
         task: the person's decision process.
         seed: of all random draws; the same moves with the same seed give the same game.
+        actions: moves that have been made.
         together: whether all players are persons, who move in turn.
         called: what the person is called; an agent that is watched has a name.
 
@@ -199,12 +200,22 @@ class Session:
         persons: the seats of persons.
         names: names of the players, by seat.
         actions: the persons' moves so far.
+        moments: the beginning, and the moment after each of these moves.
 
     Raises:
-        ValueError: if the seed is negative, or a game for one player is to be played together.
+        ValueError: if the seed is negative, a game for one player is to be played together, or a
+            move is not legal.
     """
 
-    def __init__(self, task: Task, seed: int, *, together: bool = False, called: str = YOU) -> None:
+    def __init__(
+        self,
+        task: Task,
+        seed: int,
+        actions: Iterable[int] = (),
+        *,
+        together: bool = False,
+        called: str = YOU,
+    ) -> None:
         if seed < 0:
             raise InputError(f"seed must be at least 0, got {seed}")
         players = task.game.num_players
@@ -219,17 +230,20 @@ class Session:
         self.actions: list[int] = []
         self._policies = dict(task.policies)
         self._rng = np.random.default_rng(seed)
-        self._moments = [self._start()]
+        self.moments = [self._start()]
         self._advice = cache(self._advice_at)
+        for action in actions:
+            self.move(action)
 
     def again(self, seed: int, actions: Iterable[int] = ()) -> "Session":
         """Start another session of the same players, in which these moves have been made."""
-        return replay(self.task, seed, actions, together=self.together, called=self._called)
+        together, called = self.together, self._called
+        return Session(self.task, seed, actions, together=together, called=called)
 
     @property
     def now(self) -> Moment:
         """The moment that the game has reached."""
-        return self._moments[-1]
+        return self.moments[-1]
 
     @property
     def seat(self) -> int:
@@ -265,7 +279,7 @@ class Session:
             each = ", ".join(map(str, legal))
             allowed = f"one of {each}" if legal else "left, as the game is over"
             raise InputError(f"action must be {allowed}, got {show(action)}")
-        self._moments.append(self._play(self.now.seat, self.now.state, self.now.paid, action))
+        self.moments.append(self._play(self.now.seat, self.now.state, self.now.paid, action))
         self.actions.append(action)
 
     def undo(self) -> None:
@@ -277,7 +291,7 @@ class Session:
         if not self.actions:
             raise InputError("undo must follow a move, got none")
         self.actions.pop()
-        self._moments.pop()
+        self.moments.pop()
         self._rng.bit_generator.state = self.now.chance
 
     def _start(self) -> Moment:
@@ -345,14 +359,10 @@ class Session:
     @property
     def story(self) -> list[Event]:
         """All moves from the beginning."""
-        played = [move for moment in self._moments for move in moment.played]
+        played = [move for moment in self.moments for move in moment.played]
         return [event_of(self.task.game, move, self.names) for move in played]
 
     # ------------------------------------------------------------------- coach
-
-    def moment(self, number: int) -> Moment:
-        """Return the moment after a number of moves."""
-        return self._moments[number]
 
     def advice(self, before: int = 0) -> list[Advice]:
         """Return the value of every legal move, in the order of ``choices``.
@@ -360,7 +370,7 @@ class Session:
         Args:
             before: how many moves ago; 1 is the choice that led here.
         """
-        moment = self._moments[len(self.actions) - before]
+        moment = self.moments[len(self.actions) - before]
         return self._advice(moment.seat, moment.state)
 
     def _advice_at(self, seat: int, state: int) -> list[Advice]:
@@ -374,7 +384,7 @@ class Session:
         luck. While another person is to move, the last number is that after the person's last move.
         """
         line = [float(solve(self._tasks[seat]).value)]
-        for moment, action in zip_longest(self._moments, self.actions):
+        for moment, action in zip_longest(self.moments, self.actions):
             if moment.seat == seat and not moment.over:
                 advice, paid = self._advice(seat, moment.state), float(moment.paid[seat])
                 line.append(paid + max(one.value for one in advice))
@@ -401,21 +411,3 @@ class Session:
         if not self.together:
             return {self.task.seat: self.task}
         return {seat: Task(self.task.game, seat) for seat in self.persons}
-
-
-def replay(task: Task, seed: int, actions: Iterable[int], **options: Any) -> Session:
-    """Return a session in which these moves have been made.
-
-    Args:
-        task: as of ``Session``.
-        seed: as of ``Session``.
-        actions: the moves.
-        **options: as of ``Session``.
-
-    Raises:
-        ValueError: if a move is not legal.
-    """
-    session = Session(task, seed, **options)
-    for action in actions:
-        session.move(action)
-    return session

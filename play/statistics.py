@@ -18,7 +18,7 @@ from ..core.presentation import present
 from .coach import POINTS, WINS, accuracy, costliest, steps, unit_of
 from .levels import rivals
 from .record import GameRecord
-from .session import Session, is_decision, seen_at
+from .session import Session, seen_at
 
 VARIABLE = "EXACTDICE_DATA"
 FILE = "games.jsonl"
@@ -90,9 +90,8 @@ def path_of_games() -> Path | None:
 def kept_game(session: Session, record: GameRecord) -> KeptGame:
     """Return the record of a finished session with one person."""
     game, made, account = session.task.game, steps(session), session.account
-    states = [session.moment(one.number).state for one in costliest(made)]
+    states = [session.moments[one.number].state for one in costliest(made)]
     seen = [tuple(seen_at(game, session.task.seat, state).tolist()) for state in states]
-    deciding = [session.advice(len(made) - one.number) for one in made]
     return KeptGame(
         when=datetime.now(UTC).replace(microsecond=0),
         title=present(game).heading,
@@ -100,7 +99,7 @@ def kept_game(session: Session, record: GameRecord) -> KeptGame:
         link=record.after(session).link,
         seat=session.task.seat,
         points=not unit_of(game).ends,
-        decisions=sum(is_decision(advice) for advice in deciding),
+        decisions=sum(bool(one.grade) for one in made),
         lost=sum(one.cost for one in made),
         average=sum(one.average for one in made),
         luck=account.luck,

@@ -1,6 +1,7 @@
 """A person's games, puzzles and statistics in the terminal, or through a pipe."""
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,30 +38,24 @@ COLUMNS = {
 }
 
 
-def play(record: GameRecord, path: Path | None = None) -> bool:
+def play(record: GameRecord, path: Path | None = None) -> None:
     """Play until the person leaves; an unfinished game is saved, even after Ctrl-C.
 
     Args:
         record: the game to start or to resume.
         path: file to save in, and at once, as a trial; None for a new file in the current folder.
 
-    Returns:
-        False if Ctrl-C ended the game, else True.
-
     Raises:
         ValueError: if an option is not one of the game's.
         WriteError: if the game cannot be saved.
+        KeyboardInterrupt: after Ctrl-C.
     """
     terminal = Terminal(record, path)
     try:
-        terminal.run()
-    except EOFError:
-        return True
-    except KeyboardInterrupt:
-        return False
+        with suppress(EOFError):
+            terminal.run()
     finally:
         terminal.leave()
-    return True
 
 
 class Terminal:

@@ -214,7 +214,7 @@ def advice_view(session: Session, before: int, agent: Agent | None = None) -> JS
     number = len(session.actions) - before
     made = session.actions[number] if before else None
     told = [] if before else hints(session, advice, unit)
-    law = None if agent is None else agent.law(session.moment(number).state)
+    law = None if agent is None else agent.law(session.moments[number].state)
     return {**values_view(advice, made, session.task, law), "hints": told}
 
 

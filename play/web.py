@@ -23,7 +23,7 @@ from ..core import InputError, WriteError
 from ..envs import find_game
 from .coach import steps
 from .levels import strength
-from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, OpenGames, Progress, place_of
+from .open_games import NewPuzzles, NotKeptError, Opened, OpenGames, Progress, place_of
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
 from .statistics import statistics_view
@@ -81,12 +81,6 @@ def refusal(error: HTTPException) -> tuple[JSON, int]:
     return {"error": error.description or error.name}, error.code or 500
 
 
-def require_made(game: OpenGame, made: int) -> None:
-    """Refuse a move of a page that does not show the present position."""
-    if made != len(game.session.actions):  # by another tab or a second click
-        abort(409, f"This game has gone on: {len(game.session.actions)} moves are made.")
-
-
 def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
     """Serve the games.
 
@@ -112,19 +106,10 @@ def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
     def move(name: str) -> JSON:
         wish = body()
         with games.use(name) as game:
-            action, made = (whole(wish, key) for key in ("action", "made"))
-            require_made(game, made)
-            game.session.move(action)
-            return game.view
-
-    @app.post("/api/games/<name>/step")
-    def step(name: str) -> JSON:
-        wish = body()
-        with games.use(name) as game:
-            if game.agent is None or game.session.now.over:
-                abort(404, "No agent is to move in this game.")
-            require_made(game, whole(wish, "made"))
-            game.session.move(game.agent.action(game.session))
+            session, agent = game.session, game.agent
+            if whole(wish, "made") != len(session.actions):  # by another tab or a second click
+                abort(409, f"This game has gone on: {len(session.actions)} moves are made.")
+            session.move(agent.action(session) if agent else whole(wish, "action"))
             return game.view
 
     @app.post("/api/games/<name>/keep")
@@ -207,11 +192,6 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
             seed = new_seed() if wish.seed is None else wish.seed
             practice = practice_of(game, wish.of, wish.level, seed)
             return {"id": opened.add(practice), **practice_view(practice)}
-
-    @app.get("/api/puzzles/<name>")
-    def show_puzzle(name: str) -> JSON:
-        with opened.use(name) as practice:
-            return practice_view(practice)
 
     @app.post("/api/puzzles/<name>/answer")
     def answer(name: str) -> JSON:

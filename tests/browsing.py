@@ -7,6 +7,22 @@ def idle(page):
     page.wait_for_selector(IDLE)
 
 
+def click(page, what):
+    page.click(what)
+    idle(page)
+
+
+def choose(page, place=0):
+    """Click on a move of the list."""
+    page.locator("#choices button").nth(place).click()
+    idle(page)
+
+
+def press(page, key):
+    page.keyboard.press(key)
+    idle(page)
+
+
 def begin(page, name, seed=3, sizes=None):
     if page.locator("#open").is_visible():
         page.click("#open")
@@ -21,5 +37,5 @@ def begin(page, name, seed=3, sizes=None):
         if field.evaluate("one => one.tagName") == "INPUT":
             field.fill(str(value))
     page.fill("[name=seed]", str(seed))
-    page.click("#setup button.main")
-    idle(page)
+    click(page, "#setup button.main")
+    return page

@@ -15,8 +15,8 @@ from ...core.words import listed
 from ...games import Greed
 from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, agent_chart, game_chart
 
-EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed.name)
-EXAMPLES["rolls-greed"] = Example("rolls", "if_else", Greed.name)
+EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed)
+EXAMPLES["rolls-greed"] = Example("rolls", "if_else", Greed)
 
 EARLY = 0.8  # part of the limit up to which the game is called open
 SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first

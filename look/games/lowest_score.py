@@ -14,7 +14,7 @@ from ...core.words import spelled
 from ...games import LowestScore
 from ..charts import EXAMPLES, Example, Map, Plot, game_chart
 
-EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore.name)
+EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore)
 
 TIES = "several numbers are equally good"
 

@@ -1,7 +1,7 @@
 """Charts of Yahtzee: open boxes, the upper bonus, and where an agent's points come from."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -144,45 +144,46 @@ def _bonus_words(chance: float, to_par: _Cells) -> str:
 
 def _bonus_by_round(cells: _Cells) -> Map:
     rounds = [str(number) for number in range(len(cells.means), 0, -1)]
-    return Map(
+    return _bonus_map(
+        cells,
         title="By upper points",
         x_label="upper points when the round begins",
         y_label="round",
-        values=cells.means,
-        value_label="chance of the bonus",
         rows=rounds,
-        missing_label="never met",
-        faded=cells.met < RARE,
-        faded_label="rare",
         words=lambda row, column: (
             f"{column} upper points in round {rounds[row]}: {cells.means[row, column]:.4f}, in "
             f"{100 * cells.met[row, column]:.2f} % of games"
         ),
-        colours="diverging",
-        limits=(0.0, 1.0),
     )
 
 
 def _bonus_to_par(cells: _Cells) -> Map:
     ahead = [f"{away:+d}" if away else "par" for away in range(-FAR, cells.means.shape[1] - FAR)]
     texts = [["" if np.isnan(mean) else f"{100 * mean:.0f}" for mean in row] for row in cells.means]
-    return Map(
+    return _bonus_map(
+        cells,
         title="By the distance to par, in percent",
         x_label="upper points above or below par",
         y_label="open upper boxes",
-        values=cells.means,
-        value_label="chance of the bonus",
         columns=ahead,
         rows=[str(number + 1) for number in range(len(cells.means))],
-        missing_label="never met",
-        faded=cells.met < RARE,
-        faded_label="rare",
         texts=np.array(texts),
         words=lambda row, column: (
             f"{ahead[column]} with {row + 1} open: {cells.means[row, column]:.4f}"
         ),
+    )
+
+
+def _bonus_map(cells: _Cells, **options: Any) -> Map:
+    return Map(
+        values=cells.means,
+        value_label="chance of the bonus",
+        missing_label="never met",
+        faded=cells.met < RARE,
+        faded_label="rare",
         colours="diverging",
         limits=(0.0, 1.0),
+        **options,
     )
 
 

@@ -146,7 +146,7 @@ async function move(action) {
 
 // Have the agent that is watched make its move, and judge it.
 async function step() {
-  const answer = await inGame("/step", { made: state.made });
+  const answer = await inGame("/moves", { made: state.made });
   clearAdvice();
   await show(answer, true, true);
 }

@@ -34,7 +34,7 @@ LARGER = {"yahtzee-bonus": {"boxes": "ones,twos,threes,fours,fives,sixes"}}
 
 def small(name):
     chart = GAME_CHARTS[name]
-    return picture([name], env=LARGER.get(name, SMALL[chart.game]))
+    return picture([name], env=LARGER.get(name, SMALL[chart.game.name]))
 
 
 @pytest.mark.parametrize("name", GAME_CHARTS)

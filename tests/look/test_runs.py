@@ -17,8 +17,10 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
 from exactdice.baselines.scoring.figure import FIGURES
 from exactdice.core.progress import watched
+from exactdice.games import Greed
 from exactdice.look import plotting
 from exactdice.look import runs as charts
+from exactdice.look.charts import Example
 from exactdice.look.games import greed
 from exactdice.look.page import to_hover_over
 from exactdice.look.plotting import GAME_CHARTS
@@ -318,7 +320,7 @@ def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
 def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):
     names = ("421-laws", "greed-beginning")
     monkeypatch.setattr(plotting, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
-    monkeypatch.setattr(plotting, "EXAMPLES", {"errs": ("mistakes", "if_else", "Greed")})
+    monkeypatch.setattr(plotting, "EXAMPLES", {"errs": Example("mistakes", "if_else", Greed)})
     code, said, _ = run("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
     assert (code, said) == (0, "6 pictures drawn in docs/gallery\n")
     text = Path("docs/gallery.md").read_text()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import IDLE, begin, idle
+from browsing import IDLE, begin, choose, click, idle, press
 from small_games import SMALL
 
 SMALL_MATCH = SMALL["LowestScoreMatch"][0]
@@ -44,8 +44,7 @@ def play(page, most=60):
     ],
 )
 def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width):
-    page = tabs(width)
-    begin(page, name, sizes=SMALL[name][0])
+    page = begin(tabs(width), name, sizes=SMALL[name][0])
     page.check("#coach")
     moves = play(page)
     assert moves
@@ -64,8 +63,7 @@ def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width
 
 
 def test_a_piece_that_is_clicked_brings_those_that_every_such_move_takes(tabs):
-    page = tabs()
-    begin(page, "LowestScore", seed=4)
+    page = begin(tabs(), "LowestScore", seed=4)
     third = page.locator("rect.open").nth(2)
     third.click()
     pressed = page.locator("rect.open[aria-pressed=true]")
@@ -74,47 +72,39 @@ def test_a_piece_that_is_clicked_brings_those_that_every_such_move_takes(tabs):
     third.click()
     assert pressed.count() == 2
     words = page.inner_text("#play")
-    page.click("#play")
-    idle(page)
+    click(page, "#play")
     assert words.partition(" ")[2] in page.locator("#log li").first.inner_text()
 
 
 def test_a_choice_lights_its_pieces(tabs):
-    page = tabs()
-    begin(page, "ShutTheBox", seed=4)
+    page = begin(tabs(), "ShutTheBox", seed=4)
     for act in ("hover", "focus"):
         getattr(page.locator("#choices button").nth(1), act)()
         assert page.locator("rect.lit").count() == 3
 
 
 def test_the_keyboard_suffices(tabs):
-    page = tabs()
-    begin(page, "Greed")
+    page = begin(tabs(), "Greed")
     for key in "93":  # there is no move 93: the second digit begins a new number
         page.keyboard.press(key)
     assert page.inner_text("#play") == "roll 3 dice"
-    page.keyboard.press("Enter")
-    idle(page)
+    press(page, "Enter")
     assert "3 dice" in page.locator("#log li").first.inner_text()
     begin(page, "ShutTheBox", seed=4)
     page.locator("rect.open").first.focus()
     page.keyboard.press("Enter")
     assert page.locator("rect.open[aria-pressed=true]").count() >= 1
     page.locator("#choices .fits").first.focus()
-    page.keyboard.press("Enter")
-    idle(page)
+    press(page, "Enter")
     assert page.locator("#log li").count() >= 1
-    page.keyboard.press("h")
-    idle(page)
+    press(page, "h")
     assert page.locator("#verdict p").count() == 1
-    page.keyboard.press("u")
-    idle(page)
+    press(page, "u")
     assert page.inner_text("#log") == ""
     for key in "92":
         page.keyboard.press(key)
     assert page.inner_text("#play") == "close 2 9"
-    page.keyboard.press("Enter")
-    idle(page)
+    press(page, "Enter")
     assert "close 2 9" in page.locator("#log li").first.inner_text()
     begin(page, "FourTwoOne", seed=4)
     page.keyboard.press("0")
@@ -128,19 +118,16 @@ def test_the_keyboard_suffices(tabs):
     ("name", "sizes"), [("Greed", {"max_score": 20}), ("FourTwoOne", {}), ("ShutTheBox", {})]
 )
 def test_enter_alone_makes_no_move_where_there_are_several(tabs, name, sizes):
-    page = tabs()
-    begin(page, name, sizes=sizes)
+    page = begin(tabs(), name, sizes=sizes)
     assert page.locator("#choices button").count() > 1
     assert page.locator("#play").is_disabled()
     for _ in range(2):
-        page.keyboard.press("Enter")
-        idle(page)
+        press(page, "Enter")
     assert page.inner_text("#log") == ""
 
 
 def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
-    page = tabs()
-    begin(page, "Greed", sizes={"max_score": 40})
+    page = begin(tabs(), "Greed", sizes={"max_score": 40})
     counts = []
     while not page.locator("#end").is_visible() and len(counts) < 12:
         counts.append(page.locator("#choices button").count())
@@ -149,8 +136,7 @@ def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
         assert page.evaluate("document.activeElement.id") == (
             "play" if counts[-1] == 1 else "board"
         )
-        page.locator("#choices button").nth(min(3, counts[-1] - 1)).click()
-        idle(page)
+        choose(page, min(3, counts[-1] - 1))
     assert counts[0] > 6 >= min(counts)
 
 
@@ -201,8 +187,7 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
         page.select_option("[name=game]", name)
         page.select_option("[name=seat]", seat)
         page.fill("[name=seed]", "4")
-        page.click("#setup button.main")
-        idle(page)
+        click(page, "#setup button.main")
         step(page, 1)
         assert page.evaluate(FAINT_WORDS) == []
     paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
@@ -226,8 +211,7 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
 
 
 def test_the_coach_stays_on_after_a_reload_and_judges_what_was_done_before_it_was(tabs):
-    page = tabs()
-    begin(page, "ShutTheBox", seed=4)
+    page = begin(tabs(), "ShutTheBox", seed=4)
     step(page, 1)
     assert page.locator("#log .said").count() == 0
     page.check("#coach")
@@ -243,8 +227,7 @@ def test_the_coach_stays_on_after_a_reload_and_judges_what_was_done_before_it_wa
 
 
 def test_a_narrow_screen_has_a_board_of_its_own_that_can_be_clicked(tabs):
-    page = tabs(360)
-    begin(page, "ShutTheBox", seed=4)
+    page = begin(tabs(360), "ShutTheBox", seed=4)
     board = page.locator("#board svg")
     assert board.get_attribute("width") == "360"
     page.set_viewport_size({"width": 1000, "height": 700})
@@ -281,8 +264,7 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     assert "18 of 100" in page.inner_html("#board")
     assert page.inner_text("#verdict").startswith("Move 2, roll 1 die\n\nBlunder")
     assert "roll 1 die (yours)" in page.inner_text("#advice tr.made")
-    page.click("#later")
-    idle(page)
+    click(page, "#later")
     assert page.inner_text("#when") == "Before move 3 of 3"
     page.locator("#log .told", has_text="opponent rolls").click()
     idle(page)
@@ -291,14 +273,12 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     idle(page)
     assert page.inner_text("#when") == "Before move 1 of 3"
     assert page.locator("#earlier").is_disabled()
-    page.click("#now")
-    idle(page)
+    click(page, "#now")
     assert drawn(page) == end
     assert page.inner_text("#ending") == "You win."
     page.locator(".course .step").nth(1).click(force=True)
     idle(page)
-    page.click("#retry")
-    idle(page)
+    click(page, "#retry")
     assert "18 of 100" in page.inner_html("#board")
     assert page.locator("#log li.mine").count() == 1
     assert page.locator("#choices button").count() > 1
@@ -309,8 +289,7 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
 
 
 def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path):
-    page = tabs()
-    begin(page, "ShutTheBox", seed=4)
+    page = begin(tabs(), "ShutTheBox", seed=4)
     step(page, 1)
     step(page, 1)
     before = drawn(page)
@@ -365,14 +344,12 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
 
 def test_dice_roll_and_news_are_bold_and_nothing_moves_if_motion_is_reduced(tabs):
     for motion in ("no-preference", "reduce"):
-        page = tabs(motion=motion)
-        begin(page, "LowestScore", sizes={"players": 1, "objective": "score"})
+        page = begin(tabs(motion=motion), "LowestScore", sizes={"players": 1, "objective": "score"})
         page.evaluate("""() => {
           window.moved = 0;
           Element.prototype.animate = () => { window.moved += 1; };
         }""")
-        page.locator("#choices button").first.click()
-        idle(page)
+        choose(page)
         assert (page.evaluate("moved") > 0) == (motion == "no-preference")
         assert page.locator("#board .fresh").count() >= 1
 
@@ -383,13 +360,11 @@ def drawn(page):
 
 
 def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
-    page = tabs()
-    begin(page, "Greed", sizes={"max_score": 30})
+    page = begin(tabs(), "Greed", sizes={"max_score": 30})
     said = []
     for _ in range(3):
         said.append(page.locator("#verdict p").all_inner_texts())
-        page.click("#ask")
-        idle(page)
+        click(page, "#ask")
     said.append(page.locator("#verdict p").all_inner_texts())
     assert list(map(len, said)) == [0, 1, 2, 3]
     assert "30 points are left" in said[-1][0]
@@ -403,11 +378,9 @@ def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
 
 
 def test_the_coach_grades_a_move_and_has_it_in_sight_among_the_best(tabs):
-    page = tabs()
-    begin(page, "Greed", sizes={"max_score": 100})
+    page = begin(tabs(), "Greed", sizes={"max_score": 100})
     page.check("#coach")
-    page.locator("#choices button").nth(1).click()
-    idle(page)
+    choose(page, 1)
     words = page.inner_text("#verdict")
     assert re.match(r"Inaccuracy: gives away [\d.]+\s%\. Best: roll \d+ dice \(", words)
     own = page.locator("#advice tr.made")
@@ -431,17 +404,13 @@ def test_the_coach_says_nothing_on_a_move_without_an_alternative(tabs):
     page.check("#coach")
     page.select_option("[name=game]", "FourTwoOne")
     page.fill("[name=seed]", "4")
-    page.click("#setup button.main")
-    idle(page)
-    page.locator("#choices button").first.click()
-    idle(page)
-    page.locator("#choices button").first.click()
-    idle(page)
+    click(page, "#setup button.main")
+    choose(page)
+    choose(page)
     said = page.locator("#log .said").count()
     assert page.locator("#choices button").count() == 1
     assert page.locator("#verdict").is_visible()
-    page.keyboard.press("Enter")  # where there is one move, Enter makes it
-    idle(page)
+    press(page, "Enter")  # where there is one move, Enter makes it
     assert page.locator("#log li").count() == 3
     assert page.locator("#log .said").count() == said == 2
     assert page.locator("#verdict").is_hidden()
@@ -466,10 +435,8 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     page.select_option("[name=game]", "Greed")
     page.select_option("[name=against]", label="Club")
     assert page.inner_text("#about") == "Half of the way from random to perfect play."
-    page.click("#setup button.main")
-    idle(page)
-    page.click("#strength")
-    idle(page)
+    click(page, "#setup button.main")
+    click(page, "#strength")
     words = page.inner_text("#who")
     assert words.startswith("Club. Half of the way from random to perfect play. Against perfect")
     assert words.endswith('So "Club" is 50.0 % of the way.')
@@ -483,8 +450,7 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     page.select_option("[name=game]", "ShutTheBox")
     page.select_option("[name='env one_die']", "other")
     page.fill("[name='env one_die']", "sum<=4")
-    page.click("#setup button.main")
-    idle(page)
+    click(page, "#setup button.main")
     assert "add up to at most 4" in page.inner_text("#rules")
     page.select_option("[name=game]", "Yahtzee")
     assert page.inner_text("#about") == ""
@@ -528,8 +494,7 @@ def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
 
 @pytest.mark.parametrize("place", ["#play", "#choices button"])
 def test_a_double_click_is_one_move(tabs, place):
-    page = tabs()
-    begin(page, "Greed", sizes={"max_score": 100})
+    page = begin(tabs(), "Greed", sizes={"max_score": 100})
     page.keyboard.press("1")  # the main button has a move only once a number is chosen
     page.locator(place).nth(0 if place == "#play" else 1).dblclick(delay=60)
     idle(page)

@@ -5,7 +5,7 @@ import pytest
 from exactdice.baselines import Task, make_task, solve
 from exactdice.core import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.games import InputError
-from exactdice.play.session import Session, replay
+from exactdice.play.session import Session
 from small_games import SMALL, Rounds
 
 GAMES = [pytest.param(name, sizes[0]) for name, sizes in sorted(SMALL.items())]
@@ -44,7 +44,7 @@ def test_a_move_taken_back_and_made_again_has_the_same_dice(name, sizes):
     for action in whole[-1]:
         session.move(action)
     assert [session.scene.words, session.story, session.payoff, session.actions] == whole
-    again = replay(task, 3, whole[-1])
+    again = Session(task, 3, whole[-1])
     assert [again.scene.words, again.story, again.payoff, again.actions] == whole
 
 
@@ -104,7 +104,7 @@ def test_a_game_of_greed_ends_with_the_score_of_the_last_move(seat):
 
 
 def test_a_bust_is_drawn_and_told():
-    session = replay(make_task("Greed", max_score=5), 1, [2])
+    session = Session(make_task("Greed", max_score=5), 1, [2])
     points = final_pieces(session)["you"][0].points
     assert final_pieces(session)["you"] == (Gauge(points, 5),)
     assert session.reason == f"Your {points} is above 5: you are bust."
@@ -219,7 +219,7 @@ def test_a_round_of_the_lowest_score_ends_with_its_total():
 
 
 def test_a_turn_of_the_person_is_told_in_the_second_person():
-    session = replay(make_task("Greed", opponent="random"), 3, [20, 0])
+    session = Session(make_task("Greed", opponent="random"), 3, [20, 0])
     board = " ".join(
         piece.words
         for row in session.film[1].rows
@@ -272,9 +272,9 @@ def test_the_account_of_each_of_several_persons_adds_up(name, sizes):
             assert account.payoff == session.now.paid[seat]
             assert account.given_away >= 0
             assert len(session.course_of(seat)) == 2 + 2 * sum(
-                session.moment(n).seat == seat for n in range(len(session.actions))
+                moment.seat == seat for moment in session.moments[:-1]
             )
-        movers |= {session.moment(n).seat for n in range(len(session.actions))}
+        movers |= {moment.seat for moment in session.moments[:-1]}
     assert movers == set(session.persons)
     words = [session.scene.words, session.story, session.actions]
     again = session.again(session.seed, session.actions)

@@ -13,19 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
-from exactdice.envs.drawing.scene import Event, Scene
-from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.play.coach import unit_of
 from exactdice.play.record import GameRecord, read_record
-from exactdice.play.session import Choice, Session
+from exactdice.play.session import Session
 from exactdice.play.terminal import play
 from exactdice.play.text import (
-    IN_ASCII,
     Screen,
-    board,
     labels,
     rules,
-    told,
     understand,
     written,
 )
@@ -48,6 +43,32 @@ def run(run, monkeypatch):
     def call(replies, *arguments):
         monkeypatch.setattr("sys.stdin", io.StringIO(replies))
         return run("play", *arguments)
+
+    return call
+
+
+@pytest.fixture
+def refused(run):
+    """Call it likewise, when it must be refused in a line: the line."""
+
+    def call(replies, *arguments):
+        code, said, complaint = run(replies, *arguments)
+        assert (code, said) == (2, "")
+        assert complaint.startswith("error: ")
+        assert len(complaint.splitlines()) == 1
+        return complaint
+
+    return call
+
+
+@pytest.fixture
+def tell(run):
+    """Call it likewise, when it must succeed: its output."""
+
+    def call(replies, *arguments):
+        code, said, complaint = run(replies, *arguments)
+        assert (code, complaint) == (0, "")
+        return said
 
     return call
 
@@ -93,13 +114,10 @@ def decisions(session):
 
 
 @pytest.mark.parametrize(("name", "size"), SIZES)
-def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, name, size):
+def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(tell, name, size):
     for seed in range(5):
         replies, session = replies_of(GameRecord(name, size, seed=seed))
-        code, said, complaint = run(
-            lines_of(*replies, "n"), name, "--env", *words(size), "--seed", seed, "--coach"
-        )
-        assert (code, complaint) == (0, "")
+        said = tell(lines_of(*replies, "n"), name, "--env", *words(size), "--seed", seed, "--coach")
         assert said.isascii() or set(re.findall(r"[^\x00-\x7f]", said)) <= set("┌┐└┘─│╔╗╚╝═║█░●·")
         assert "\x1b" not in said
         text = " ".join(said.split())
@@ -142,30 +160,15 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, nam
         for name in DEFAULTS
     ],
 )
-def test_a_game_of_default_size_fits_into_80_columns(run, name):
+def test_a_game_of_default_size_fits_into_80_columns(tell, name):
     game = str(ROOT / name) if ":" in name else name
     env = {"target": 20} if ":" in name else {}
     replies, _ = replies_of(GameRecord(game, env, seed=3))
     options = ["--env", *words(env)] if env else []
-    code, said, complaint = run(lines_of(*replies, "n"), game, "--seed", 3, *options)
-    assert (code, complaint) == (0, "")
+    said = tell(lines_of(*replies, "n"), game, "--seed", 3, *options)
     boards = [line for line in said.splitlines() if "exactdice play" not in line]
     assert max(map(len, boards)) <= 80
     assert said.count("your move") == len(replies)
-
-
-@pytest.mark.parametrize("name", ["Greed", "ShutTheBox"])
-def test_a_process_plays_through_a_pipe(name, tmp_path):
-    replies, _ = replies_of(GameRecord(name, SMALL[name][0], seed=1))
-    command = [*COMMAND, name, "--env", *words(SMALL[name][0]), "--seed", "1", "--coach"]
-    result = subprocess.run(
-        command, input=lines_of(*replies).encode(), capture_output=True, cwd=tmp_path
-    )
-    assert (result.returncode, result.stderr) == (0, b"")
-    said = result.stdout.decode()
-    assert "expected at the start" in said
-    assert said.count("your move") == len(replies)
-    assert "\x1b" not in said
 
 
 def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
@@ -185,7 +188,7 @@ def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
-def test_who_quits_and_comes_back_plays_the_same_game(run, name):
+def test_who_quits_and_comes_back_plays_the_same_game(run, tell, name):
     size = SMALL[name][0]
     record = next(
         record
@@ -196,30 +199,24 @@ def test_who_quits_and_comes_back_plays_the_same_game(run, name):
     options = [name, "--env", *words(size), "--seed", record.seed, "--coach"]
     whole = run(lines_of(*replies), *options)[1]
     for leave in ("q\n", ""):  # the end of the input leaves too
-        code, said, complaint = run(lines_of(replies[0]) + leave, *options)
-        assert (code, complaint) == (0, "")
+        said = tell(lines_of(replies[0]) + leave, *options)
         back = shlex.split(said.strip().splitlines()[-1])
         assert back[:3] == ["exactdice", "play", "--resume"]
         assert read_record(Path(back[3])).actions == tuple(session.actions[:1])
-        code, said, complaint = run(lines_of(*replies[1:]), *back[2:])
-        assert (code, complaint) == (0, "")
+        said = tell(lines_of(*replies[1:]), *back[2:])
         assert said.split("\n\n")[-1] == whole.split("\n\n")[-1]
 
 
-def test_a_move_taken_back_is_forgotten(run):
+def test_a_move_taken_back_is_forgotten(run, tell):
     options = ["Greed", "--seed", 1, "--coach"]
     straight = run(lines_of("20", "3", "0"), *options)[1]
-    code, said, complaint = run(lines_of("u", "29", "u", "20", "4", "undo", "3", "0"), *options)
-    assert (code, complaint) == (0, "")
+    said = tell(lines_of("u", "29", "u", "20", "4", "undo", "3", "0"), *options)
     assert "no move to take back" in said
     assert said.split("\n\n")[-1] == straight.split("\n\n")[-1]
 
 
-def test_after_the_end_there_are_other_games_and_the_same(run):
-    code, said, complaint = run(
-        lines_of("29", "x", "s", "29", "y", "29", "0", "u"), "Greed", "--seed", 1
-    )
-    assert (code, complaint) == (0, "")
+def test_after_the_end_there_are_other_games_and_the_same(tell):
+    said = tell(lines_of("29", "x", "s", "29", "y", "29", "0", "u"), "Greed", "--seed", 1)
     assert "Type y, s, u or n." in said
     assert re.findall(r"A new game, seed (\d+)", said) == ["1", "2"]
     assert said.count("The seed was 1: exactdice play Greed --seed 1\n") == 2
@@ -227,11 +224,10 @@ def test_after_the_end_there_are_other_games_and_the_same(run):
     assert read_record(Path("exactdice-Greed.json")).actions == (29,)
 
 
-def test_after_the_last_seed_comes_the_first(run):
+def test_after_the_last_seed_comes_the_first(tell):
     last = 2**32 - 1
     replies = lines_of("29", "0", "y", "1", "q")
-    code, said, complaint = run(replies, "Greed", "--seed", last)
-    assert (code, complaint) == (0, "")
+    said = tell(replies, "Greed", "--seed", last)
     assert "A new game, seed 0." in said
     assert read_record(Path("exactdice-Greed.json")).seed == 0
 
@@ -258,17 +254,15 @@ def test_ctrl_c_saves(tmp_path):
     assert read_record(tmp_path / "exactdice-Greed.json").actions == (20,)
 
 
-def test_nothing_that_was_saved_is_lost(run):
+def test_nothing_that_was_saved_is_lost(run, refused):
     run(lines_of("20"), "Greed", "--seed", 1)
     run(lines_of("21"), "Greed", "--seed", 1)
     saved = {path.name: path.read_bytes() for path in Path().iterdir()}
     assert sorted(saved) == ["exactdice-Greed-2.json", "exactdice-Greed.json"]
-    code, said, complaint = run(lines_of("20"), "Greed", "--save", "exactdice-Greed.json")
-    assert (code, said) == (2, "")
-    assert complaint == "error: save must be a file that does not exist, got exactdice-Greed.json\n"
-    code, said, complaint = run(lines_of("20", "q"), "Greed", "--save", "none/mine.json")
-    assert (code, said) == (2, "")
-    assert complaint == "error: save must be in a folder that exists, got none/mine.json\n"
+    said = refused("", "Greed", "--save", "exactdice-Greed.json")
+    assert said == "error: save must be a file that does not exist, got exactdice-Greed.json\n"
+    said = refused("", "Greed", "--save", "none/mine.json")
+    assert said == "error: save must be in a folder that exists, got none/mine.json\n"
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == saved
     run(lines_of("1"), "--resume", "exactdice-Greed.json")
     assert read_record(Path("exactdice-Greed.json")).actions == (20, 1)
@@ -286,12 +280,10 @@ def test_saving_needs_nothing_but_the_record_and_keeps_places_from_anywhere(tmp_
 
 
 @pytest.mark.parametrize("where", ["/proc/mine.json", "n" * 300, "file/mine.json"])
-def test_a_file_that_cannot_be_written_is_refused_before_the_first_move(run, where):
+def test_a_file_that_cannot_be_written_is_is_refused_before_the_first_move(refused, where):
     Path("file").touch()
-    code, said, complaint = run(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where)
-    assert (code, said) == (2, "")
-    assert re.match("error: (save must be|/proc/mine.json cannot|n{200}... cannot) ", complaint)
-    assert len(complaint.splitlines()) == 1
+    said = refused(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where)
+    assert re.match("error: (save must be|/proc/mine.json cannot|n{200}... cannot) ", said)
     assert [path.name for path in Path().iterdir()] == ["file"]
 
 
@@ -314,7 +306,7 @@ def test_a_game_is_saved_from_the_start_and_its_file_goes_with_it(
     assert Path("mine.json").exists() is stays
 
 
-def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(run, monkeypatch):
+def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(refused, monkeypatch):
     GameRecord("Greed", seed=1, actions=(20,)).write(Path("mine.json"))
     before = Path("mine.json").read_bytes()
 
@@ -322,28 +314,25 @@ def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(run, monkeypatc
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "replace", full)
-    code, said, complaint = run(lines_of("0"), "--resume", "mine.json")
-    assert (code, said) == (2, "")
-    assert "mine.json cannot be written: read-only file system; name another by" in complaint
+    said = refused(lines_of("0"), "--resume", "mine.json")
+    assert "mine.json cannot be written: read-only file system; name another by" in said
     assert [(path.name, path.read_bytes()) for path in Path().iterdir()] == [("mine.json", before)]
 
 
-def test_a_game_that_the_statistics_cannot_take_is_told(run, monkeypatch):
+def test_a_game_that_the_statistics_cannot_take_is_told(tell, monkeypatch):
     Path("file").touch()
     monkeypatch.setenv("EXACTDICE_DATA", "file")
-    code, said, complaint = run(lines_of("20", "0"), "Greed", "--seed", 1)
-    assert (code, complaint) == (0, "")
+    said = tell(lines_of("20", "0"), "Greed", "--seed", 1)
     told = "This game is not in your statistics: file/games.jsonl cannot be written: file exists."
     assert told in " ".join(said.split())
 
 
-def test_who_cannot_save_goes_on_playing(run, monkeypatch):
+def test_who_cannot_save_goes_on_playing(run, tell, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(GameRecord, "write", full)
-    code, said, complaint = run(lines_of("20", "q", "0"), "Greed", "--seed", 1)
-    assert (code, complaint) == (0, "")
+    said = tell(lines_of("20", "q", "0"), "Greed", "--seed", 1)
     assert "Not saved: No space left on device." in said
     assert "You lose." in said
     code, said, complaint = run(lines_of("20", "q"), "Greed", "--seed", 1)
@@ -375,7 +364,7 @@ def test_who_cannot_save_goes_on_playing(run, monkeypatch):
         {"without": "actions"},
     ],
 )
-def test_a_file_that_is_no_saved_game_is_one_line(run, change):
+def test_a_file_that_is_no_saved_game_is_one_line(refused, change):
     path = Path("mine.json")
     record = GameRecord("Greed", seed=1, actions=(20,))
     record.write(path)
@@ -385,10 +374,7 @@ def test_a_file_that_is_no_saved_game_is_one_line(run, change):
             del content[content.pop("without")]
         change = json.dumps(content).encode()
     path.write_bytes(change)
-    code, said, complaint = run("", "--resume", path)
-    assert (code, said) == (2, "")
-    assert complaint.startswith("error: ")
-    assert len(complaint.splitlines()) == 1
+    refused("", "--resume", path)
     assert path.read_bytes() == change
 
 
@@ -411,41 +397,35 @@ def test_a_file_that_is_no_saved_game_is_one_line(run, change):
         (["--web", "--save", "x.json"], "save must be left out"),
     ],
 )
-def test_a_mistake_is_one_line(run, arguments, message):
-    code, said, complaint = run("1\n", *arguments)
-    assert (code, said) == (2, "")
-    assert complaint.startswith("error: ")
-    assert message in complaint
-    assert len(complaint.splitlines()) == 1
+def test_a_mistake_is_one_line(refused, arguments, message):
+    assert message in refused("1\n", *arguments)
     assert not list(Path().iterdir())
 
 
 # -------------------------------------------------------------------- opponents
 
 
-def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(run, tmp_path, monkeypatch):
+def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(
+    run, tell, refused, tmp_path, monkeypatch
+):
     size = ["--env", "max_score", "10", "sides", "3"]
     quick = ["--steps", "1000", "--num-envs", "128", "--eval-interval", "1000"]
     with pytest.raises(SystemExit) as end:
         main(["train", *size, *quick, "--run-folder", "mine"])
     assert end.value.code == 0
     for policy in ("mine", "mine/certificate.npz", "mine/final_model.zip"):
-        code, said, complaint = run(lines_of("1"), "Greed", *size, "--against", policy, "--seed", 1)
-        assert (code, complaint) == (0, "")
+        said = tell(lines_of("1"), "Greed", *size, "--against", policy, "--seed", 1)
         assert said.splitlines()[-2] == "Saved. To come back:"
     saved = sorted(tmp_path.glob("exactdice-Greed*.json"))
     assert len(saved) == 3
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     for path in saved:
-        code, said, complaint = run(lines_of("h"), "--resume", path)
-        assert (code, complaint) == (0, "")
+        said = tell(lines_of("h"), "--resume", path)
         assert "gives away" in said
     assert " 0 of 10\n" in run("", "--against", "../mine")[1]  # of the run's own size
     assert "You are player 2" in run("", "--against", "../mine", "--env", "seat", "1")[1]
-    code, _, complaint = run("", "Greed", "--against", "../mine")
-    assert code == 2
-    assert len(complaint.splitlines()) == 1
+    assert refused("", "Greed", "--against", "../mine")
 
 
 def test_the_seat_and_several_opponents_are_said(run):
@@ -457,11 +437,10 @@ def test_the_seat_and_several_opponents_are_said(run):
 # -------------------------------------------------------------------- words and replies
 
 
-def test_wrong_input_is_asked_again_and_loses_nothing(run):
+def test_wrong_input_is_asked_again_and_loses_nothing(run, tell):
     wrong = ["", "  ", "foo", "1 1 1", "9" * 5000, "[bold]", "\x1b[2J", "½", "²", "1.5", "-3", "zz"]
     straight = run(lines_of("7", "q"), "ShutTheBox", "--seed", 1)[1]
-    code, said, complaint = run(lines_of(*wrong, "7", "q"), "ShutTheBox", "--seed", 1)
-    assert (code, complaint) == (0, "")
+    said = tell(lines_of(*wrong, "7", "q"), "ShutTheBox", "--seed", 1)
     assert said.count("There is no move") == len(wrong) - 2
     assert "\x1b" not in said
     assert "[bold]" in said
@@ -469,71 +448,13 @@ def test_wrong_input_is_asked_again_and_loses_nothing(run):
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
-def test_help_and_hints_are_given_in_every_game(run, name):
-    code, said, complaint = run(lines_of("?", "h"), name, "--env", *words(SMALL[name][0]))
-    assert (code, complaint) == (0, "")
+def test_help_and_hints_are_given_in_every_game(tell, name):
+    said = tell(lines_of("?", "h"), name, "--env", *words(SMALL[name][0]))
     task = make_task(name, 0, **SMALL[name][0])
     text = " ".join(said.split())
     assert rules(task.game) in text
     assert unit_of(task.game).meaning in text
     assert "the best" in said
-
-
-def choice(action, words, *parts):
-    return Choice(action, words, parts)
-
-
-def test_pieces_words_letters_and_numbers_are_understood():
-    tiles = tuple(Tile(number, True, number - 1) for number in range(1, 13))
-    on = written((Row("tiles", tiles), Row("rolled", (Die(6), Die(6)))))
-    sets = [choice(5, "closes 12", 11), choice(7, "closes 1 11", 0, 10), choice(9, "x", 0, 1, 8)]
-    cases = {"12": 0, "a": 0, "B": 1, "11 1": 1, "1,11": 1, "1 + 11": 1, "Closes  12": 0, "129": 2}
-    for reply, number in cases.items():
-        assert understand(reply, sets, on) is sets[number]
-    aside = [choice(0, "none of them"), choice(1, "the first 4", 0), choice(3, "both", 0, 1)]
-    faces = written((Row("cast", (Die(4, 0), Die(4, 1))),))
-    for reply, number in {"0": 0, "none": 0, "4": 1, "44": 2, "4 4": 2, "c": 2}.items():
-        assert understand(reply, aside, faces) is aside[number]
-    rolls = [choice(0, "stops"), choice(3, "rolls 3 dice")]
-    for reply, number in {"3": 1, " stops ": 0, "0": 0}.items():
-        assert understand(reply, rolls, {}) is rolls[number]
-    with pytest.raises(ValueError, match=r"There is no move 1: type a number of the list, 0 to 3"):
-        understand("1", rolls, {})
-    twins = [choice(1, "the first 4", 0), choice(2, "the other 4", 1)]
-    with pytest.raises(ValueError, match=r"That can be a or b or the first 4 or the other 4"):
-        understand("4", twins, faces)
-
-
-def test_a_piece_with_a_name_is_meant_by_it_or_by_its_beginning():
-    names = ("Fours", "Four of a kind", "Full house", "Yahtzee")
-    tiles = [Tile(i, True, 5 + i, name) for i, name in enumerate(names)]
-    on = written((Row("dice", (Die(1, 0), Die(1, 1), Die(2, 2))), Row("boxes", tuple(tiles))))
-    moves = [choice(0, "keep nothing"), choice(1, "keep 1", 0), choice(2, "keep 1 1", 0, 1)]
-    moves += [choice(3 + i, f"take {name}", 5 + i) for i, name in enumerate(names)]
-    cases = {"0": 0, "11": 2, "1 1": 2, "01": 1, "fours": 3, "Four  of": 4, "ful": 5, "YAHTZEE": 6}
-    for reply, number in cases.items():
-        assert understand(reply, moves, on) is moves[number]
-    with pytest.raises(
-        ValueError, match=r"That can be d or e or take fours or take four of a kind"
-    ):
-        understand("four", moves, on)
-    told_what = "type the numbers or the name on the pieces, such as 1 1 or Yahtzee, 0 for none, or"
-    for nonsense in ("sixes", "11 12", ", ,"):
-        with pytest.raises(ValueError, match=told_what):
-            understand(nonsense, moves, on)
-    boxes = [one for one in moves if one.words.startswith("take")]
-    with pytest.raises(ValueError, match="type the names on the pieces, such as Yahtzee, or a"):
-        understand("8", boxes, on)
-
-
-def test_boxes_are_chosen_by_what_the_sheet_shows(run):
-    game = ("Yahtzee", "--env", "boxes", "ones,full_house,yahtzee", "--seed", 3)
-    code, said, complaint = run(lines_of("full", "ones", "yahtzee", "n"), *game)
-    assert (code, complaint) == (0, "")
-    assert "[Ones]" in said
-    for name in ("Full house", "Ones", "Yahtzee"):
-        assert f"You take {name} for" in said
-    assert "You get " in said
 
 
 @pytest.mark.parametrize(
@@ -550,53 +471,6 @@ def test_the_end_is_told_in_the_words_of_the_game(name, size, payoff, ends):
     assert unit_of(make_task(name, 0, **size).game).ending(payoff) == ends
 
 
-def test_letters_are_never_commands():
-    names = labels([choice(number, str(number), number) for number in range(600)])
-    assert len(set(names)) == 600
-    assert not {"h", "q", "u", "?", "quit", "undo", "help", "hint"} & set(names)
-
-
-def test_every_piece_is_drawn_in_unicode_and_in_ascii():
-    rows = (
-        Row("tiles", (Tile(1, True, 0), Tile(12, False, 1))),
-        Row("boxes", (Tile(0, True, 2, "Full house"), Tile(1, False, 3, "Ones"))),
-        Row("nothing", ()),
-        Row("dice", (Die(3, 0, special=True), Die(10))),
-        Row("score", (Gauge(50, 100),)),
-        Row("over", (Gauge(120, 100),)),
-        Row("pot", (Tokens(2, 3),)),
-        Row("many", (Tokens(50, 1000),)),
-        Row("note", (Note("seven"),)),
-    )
-    lines = board(rows)
-    text = "\n".join(lines)
-    for shown in ("[1]", " 3 ", " 10 ", "50 of 100", "120 of 100", "50 of 1000", "seven"):
-        assert shown in text
-    assert "[Full house] ·Ones·" in text
-    assert "nothing" not in text
-    assert "█" * 15 + "░" * 15 in text
-    assert "●●·" in text
-    assert {line.index("50 of") for line in lines if "50 of 1000" in line} == {7}
-    assert text.translate(IN_ASCII).isascii()
-    assert set(map(len, text.translate(IN_ASCII).splitlines())) == set(map(len, lines))
-    many = board((Row("rolled", tuple(Die(6) for _ in range(40))),))
-    assert max(map(len, many)) <= 80
-    assert "\n".join(many).count(" 6 ") == 40
-
-
-def test_dice_that_never_lie_on_the_board_are_told_with_the_move():
-    event = Event("opponent", "3 to 4", (Die(5), Die(6)), (), "rolls 2 dice")
-    bare = Scene("", (), "you", 0)
-    with_dice = Scene("", (Row("rolled", (Die(1),)),), "you", 0)
-    assert told(event, bare, own=False) == "opponent: rolls 2 dice (rolled 5 6)"
-    assert told(event, with_dice, own=False) == "opponent, rolled 5 6: rolls 2 dice"
-    own = Event("you", "3 to 4", (Die(5), Die(6)), (), "roll 2 dice")
-    assert told(own, bare, own=True) == "You roll 2 dice (rolled 5 6)"
-    assert told(own, with_dice, own=True) == "You roll 2 dice"
-    still = Event("opponent", "3 to 4", (), (), "stops")
-    assert told(still, bare, own=False) == "opponent, 3 to 4: stops"
-
-
 def test_the_session_of_the_page_is_what_its_command_prints(run):
     """In its numbers, so that words may change."""
     page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
@@ -610,12 +484,9 @@ def test_the_session_of_the_page_is_what_its_command_prints(run):
         assert re.findall(r"[\d.]*\d", said) == re.findall(r"[\d.]*\d", printed)
 
 
-def test_puzzles_are_asked_judged_and_counted(run):
+def test_puzzles_are_asked_judged_and_counted(tell):
     replies = "what\n0\n0\nq\n"
-    code, said, errors = run(
-        replies, "Greed", "--env", "max_score", 20, "--puzzles", "easy", "--seed", 3
-    )
-    assert (code, errors) == (0, "")
+    said = tell(replies, "Greed", "--env", "max_score", 20, "--puzzles", "easy", "--seed", 3)
     assert said.count('"Rules of thumb" ') == 2
     assert "There is no move what" in said
     assert re.search(r"Puzzle 3, easy:", said)
@@ -644,9 +515,8 @@ def test_two_persons_play_in_the_terminal(run):
     assert said.count("expected at the start") == 2
 
 
-def test_an_agent_is_watched_in_the_terminal(run):
-    code, said, errors = run("\n" * 30, "Greed", "--env", "max_score", 20, "--watch", "club")
-    assert (code, errors) == (0, "")
+def test_an_agent_is_watched_in_the_terminal(run, tell):
+    said = tell("\n" * 30, "Greed", "--env", "max_score", 20, "--watch", "club")
     assert re.search(r"^ +[\d.]+% of the time +\d+  .* the best$", said, re.M)
     assert re.search(r"^Club (wins|loses|gets 0\.5)\.$", said, re.M)
     assert run("", "Greed", "--watch", "nobody")[0] == 2

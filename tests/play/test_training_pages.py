@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import begin, idle
+from browsing import begin, choose, click, idle, press
 from exactdice.play.statistics import VARIABLE, path_of_games
 
 
@@ -26,8 +26,7 @@ def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, add
         assert page.locator("#advice tr").count() == 0
         assert page.locator("#play").is_disabled()
         page.keyboard.press("Enter")  # makes no move
-        page.locator("#choices button").first.click()
-        idle(page)
+        choose(page)
         words = page.inner_text("#verdict")
         assert re.match(r"Best|Blunder: gives away", words)
         assert f" of {number} solved; " in words
@@ -36,17 +35,14 @@ def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, add
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         box = page.locator("#next").bounding_box()
         assert box["y"] + box["height"] <= 844
-        page.keyboard.press("Enter")  # the button has the focus
-        idle(page)
+        press(page, "Enter")  # the button has the focus
     assert page.locator("#verdict").is_hidden()
 
 
 def test_ones_own_costliest_moves_are_puzzles(tabs):
-    page = tabs()
-    begin(page, "Greed", seed=4, sizes={"max_score": 30})
+    page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 30})
     while not page.locator("#end").is_visible():
-        page.locator("#choices button").last.click()
-        idle(page)
+        choose(page, -1)
     page.wait_for_selector(".review")
     idle(page)
     page.click("#practise")
@@ -54,8 +50,7 @@ def test_ones_own_costliest_moves_are_puzzles(tabs):
     idle(page)
     assert page.locator("[name=of]").input_value() == "own"
     assert "of 30" in page.inner_html("#board")
-    page.locator("#choices button").last.click()
-    idle(page)
+    choose(page, -1)
     assert "You have met this position." in page.inner_text("#verdict")
 
 
@@ -69,8 +64,7 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     begin(page, "Greed", seed=4, sizes={"max_score": 10})
     for again in ("#again", "#same", None):
         while not page.locator("#end").is_visible():
-            page.locator("#choices button").last.click()
-            idle(page)
+            choose(page, -1)
         page.wait_for_selector(".review")
         idle(page)
         if again:
@@ -94,16 +88,14 @@ def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address, widt
     idle(page)
     page.check("#coach-1")
     for place in (5, 4):
-        page.locator("#choices button").nth(place).click()
-        idle(page)
+        choose(page, place)
         assert page.locator("#verdict").is_visible() == (place == 4)
     lines = page.locator("#log .told").all_text_contents()  # of a card that may be closed
     assert [line.partition(" rolls")[0] for line in lines] == ["player 1", "player 2"]
     assert page.locator("#log .said").count() == 1
     assert page.inner_text("#turn") == "Now player 1"
     while not page.locator("#end").is_visible():
-        page.locator("#choices button").first.click()
-        idle(page)
+        choose(page)
     page.wait_for_selector(".review >> nth=1")
     idle(page)
     assert re.fullmatch(r"Player [12] wins\.", page.inner_text("#ending"))
@@ -119,17 +111,14 @@ def test_an_agent_is_watched_step_by_step_and_at_a_pace(tabs):
     page.select_option("[name=watch]", label="Club")
     page.fill("[name='env max_score']", "30")
     page.fill("[name=seed]", "3")  # with some dice the first move ends the game
-    page.click("#setup button.main")
-    idle(page)
+    click(page, "#setup button.main")
     assert page.locator("#choices").is_hidden()
     shares = page.locator("#advice .played .number").all_inner_texts()
     assert sum(float(re.sub("[^0-9.]", "", one)) for one in shares) == pytest.approx(100, abs=0.6)
-    page.click("#step")
-    idle(page)
+    click(page, "#step")
     assert page.locator("#log li.mine").inner_text().startswith("Club rolls")
     assert page.locator("#verdict").is_visible()
-    page.click("#unstep")
-    idle(page)
+    click(page, "#unstep")
     assert page.locator("#log li").count() == 0
     page.select_option("#pace", "200")
     page.click("#run")

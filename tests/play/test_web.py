@@ -454,11 +454,10 @@ def test_puzzles_are_of_the_game_of_the_command_line_and_go_on_once_answered():
     told = web.post(f"{here}/answer", json={"action": one["choices"][0]["action"]}).json
     assert told["answered"] == 1
     assert told["advice"]["verdict"]
-    assert web.get(here).json == told
     then = web.post(f"{here}/next", json={"answered": 1}).json
     assert then["advice"] is None
     assert web.post(f"{here}/next", json={"answered": 1}).json == then  # a second click
-    assert web.get("/api/puzzles/x").status_code == 404
+    assert web.post("/api/puzzles/x/next", json={"answered": 0}).status_code == 404
     assert web.get("/api/statistics").json["damaged"] == []
 
 
@@ -469,12 +468,12 @@ def test_only_the_command_line_names_the_file_of_an_agent_and_only_agents_step(t
     assert web.post("/api/games", json={"watch": 1}).status_code == 400
     game = begin(web, game="Greed", env={"max_score": 10})
     here = f"/api/games/{game['id']}"
-    assert web.post(f"{here}/step", json={"made": 0}).status_code == 404
+    assert web.post(f"{here}/moves", json={"made": 0}).status_code == 400
     assert web.get(f"{here}/review/1").status_code == 404
     watched = begin(web, game="Greed", env={"max_score": 10}, watch="random", seed=2)
     here = f"/api/games/{watched['id']}"
     advice = web.get(f"{here}/advice/0").json
     assert sum(one["law"] for one in advice["moves"]) == pytest.approx(1)
-    assert web.post(f"{here}/step", json={"made": 0}).json["made"] == 1
-    assert web.post(f"{here}/step", json={"made": 0}).status_code == 409
+    assert web.post(f"{here}/moves", json={"made": 0}).json["made"] == 1
+    assert web.post(f"{here}/moves", json={"made": 0}).status_code == 409
     assert watched["command"].endswith(" --watch random")

@@ -1,7 +1,7 @@
 """``exactdice play``: play a game in the terminal or in the browser."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -80,9 +80,9 @@ class PlayConfig:
 
 def run_play(options: PlayConfig) -> None:
     """Play a new or a saved game."""
-    if options.statistics and not options.web:
-        from ..play.terminal import tell_statistics
+    from ..play.terminal import play, practise, tell_statistics, watch
 
+    if options.statistics and not options.web:
         tell_statistics()
         return
     record = _record(options)
@@ -91,18 +91,11 @@ def run_play(options: PlayConfig) -> None:
 
         serve(record, options.port, _page(options), options.watch)
     elif options.puzzles:
-        from ..play.terminal import practise
-
         practise(record, options.puzzles)
     elif options.watch is not None:
-        from ..play.terminal import watch
-
         watch(record, options.watch)
     else:
-        from ..play.terminal import play
-
-        if not play(record, options.save or options.resume):
-            raise KeyboardInterrupt  # which has ended the game
+        play(record, options.save or options.resume)
 
 
 def _page(options: PlayConfig) -> str:
@@ -115,7 +108,8 @@ def _page(options: PlayConfig) -> str:
 def _record(options: PlayConfig) -> GameRecord:
     """Return the saved game to resume, or a new game; a run or certificate brings its own game."""
     if options.resume is not None:
-        return read_record(options.resume, coach=options.coach)
+        saved = read_record(options.resume)
+        return replace(saved, coach=saved.coach or options.coach)
     seed = new_seed() if options.seed is None else options.seed
     game, env = options.game, options.env
     for word in filter(None, (options.watch, options.against)):
