@@ -58,8 +58,8 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
             f"{path} must be given the statistics that it was trained with: pass observations="
             f"VecNormalize.load({str(path.parent / 'vecnormalize.pkl')!r}, venv)"
         )
-    given = _as_shown if reading.observations is None else reading.observations
-    return ModelPolicy(load_policy(path), game, replace(reading, observations=given))
+    observations = reading.observations or _as_shown
+    return ModelPolicy(load_policy(path), game, replace(reading, observations=observations))
 
 
 def _as_shown(observations: Any) -> Any:
@@ -81,8 +81,7 @@ def load_policy(path: Path) -> Any:
             )
         with zipfile.ZipFile(path) as file:
             description, weights = json.loads(file.read("data")), file.read("policy.pth")
-        parts = {name: _part(description[name]) for name in NEEDED}
-        policy = _build(**parts)
+        policy = _build(*(_part(description[name]) for name in NEEDED))
         policy.load_state_dict(th.load(io.BytesIO(weights), map_location="cpu", weights_only=True))
     except pickle.UnpicklingError as error:
         raise InputError(f"{path} {error}") from None
@@ -119,8 +118,7 @@ class _Forgotten:
     def __init__(self, *_: Any) -> None:
         pass
 
-    def __setstate__(self, _: Any) -> None:
-        pass
+    __setstate__ = __init__
 
 
 class _Unpickler(pickle.Unpickler):

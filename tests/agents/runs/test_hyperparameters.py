@@ -113,19 +113,11 @@ def test_the_files_hold_what_rl_zoo3_reads(name):
         assert set(options) <= {"net_arch", "activation_fn", "n_quantiles"}
 
 
-def test_texts_of_networks_are_read_without_running_them():
-    config = TrainConfig(
-        hyperparams={"policy_kwargs": "dict(activation_fn=nn.Tanh, net_arch=[8, 4])"}, num_envs=8
-    )
-    model = make_model(config, make_env(config))
-    assert model.policy.activation_fn is torch.nn.Tanh
-    assert model.policy.net_arch == [8, 4]
-
-
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
-def test_weights_decay_also_in_the_text_that_rl_zoo3_runs(algorithm, tmp_path):
+def test_the_text_of_a_network_that_rl_zoo3_runs_is_read(algorithm, tmp_path):
     text = (
-        "dict(net_arch=[8], optimizer_class=th.optim.AdamW, optimizer_kwargs=dict(weight_decay=3))"
+        "dict(activation_fn=nn.Tanh, net_arch=[8, 4], optimizer_class=th.optim.AdamW, "
+        "optimizer_kwargs=dict(weight_decay=3))"
     )
     config = TrainConfig(
         "FourTwoOne",
@@ -133,11 +125,13 @@ def test_weights_decay_also_in_the_text_that_rl_zoo3_runs(algorithm, tmp_path):
         hyperparams={"policy_kwargs": text, "learning_rate": "0.25"},
         num_envs=8,
     )
-    model = make_model(config, make_env(config))
+    model = _build(config)
+    assert model.policy.activation_fn is torch.nn.Tanh
+    assert model.policy.net_arch == [8, 4]
     optimizer = model.policy.optimizer
     assert type(optimizer) is torch.optim.AdamW
     assert [group["weight_decay"] for group in optimizer.param_groups] == [3]
-    assert eval(text, {"th": torch})["optimizer_class"] is torch.optim.AdamW
+    assert eval(text, {"nn": torch.nn, "th": torch})["optimizer_class"] is torch.optim.AdamW
     before = [weights.detach().clone() for weights in optimizer.param_groups[0]["params"]]
     for weights in optimizer.param_groups[0]["params"]:
         weights.grad = torch.zeros_like(weights)
@@ -314,10 +308,6 @@ def _build(config):
     return make_model(config, make_env(config))
 
 
-def test_null_is_no_callback():
-    assert make_callbacks(TrainConfig(hyperparams={"callback": "null"})) == []
-
-
 def test_entropy_falls_to_zero():
     config = TrainConfig(
         env={"max_score": 8},
@@ -325,7 +315,8 @@ def test_entropy_falls_to_zero():
         steps=640,
         hyperparams={"ent_coef": "0.5", "batch_size": "64"},
     )
-    model = make_model(config, make_env(config))
+    assert make_callbacks(TrainConfig(hyperparams={"callback": "null"})) == []
+    model = _build(config)
     (falling,) = make_callbacks(config)
     seen = []
     falling._on_rollout_end, inner = (

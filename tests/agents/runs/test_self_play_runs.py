@@ -17,7 +17,7 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score_self_play
-from exactdice.look.boards import to_page, track_curves
+from exactdice.look.boards import track_curves
 from finished_runs import run as finished_run
 from rich.console import Console
 
@@ -163,11 +163,6 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
     for panel in panels:
         assert {(line.name, line.colour) for line in panel.series} == set(names.values())
-    text = to_page(found)
-    assert text.count('<table class="sortable">') == 4
-    assert text.count("<svg") == 3
-    for word in ("Cross table", "meets nobody but itself"):
-        assert word in text
 
 
 def test_the_command_line_runs_the_track_from_end_to_end_and_costs_nothing_twice(
@@ -182,7 +177,10 @@ def test_the_command_line_runs_the_track_from_end_to_end_and_costs_nothing_twice
         said = capsys.readouterr().out
         assert f"1 cells, {to_do} of them to do, in runs/tiny" in said
         assert "written: runs/tiny/leaderboard.html" in said
-    assert "Cross table" in Path("runs/tiny/leaderboard.html").read_text()
+    text = Path("runs/tiny/leaderboard.html").read_text()
+    assert "<svg" in text
+    for word in ("Cross table", "meets nobody but itself"):
+        assert word in text
 
 
 def test_a_folder_without_finished_runs_has_an_empty_board():
