@@ -5,7 +5,7 @@ each step of a pass works on slices of them (see ``block_moves``). The blocks of
 last are kept.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from .blocks import Block, PayoffLaw
 from .contract import order_of
 from .game import Game
 from .moves import (
+    Ways,
     batches,
     law_roundings,
     list_moves,
@@ -178,15 +179,12 @@ class ListedBlock(Block):
 
     def deviations(self, values: Values, spreads: Values) -> Array:
         """List the moves anew, and add up the squared deviations of their ways, (seat, move)."""
-        game, (_, states) = self._game, self._positions
         squares = self._arithmetic.zeros(*self._moves.mask.shape)
-        for mover, mine in self._of_players():
-            for own in (mine[batch] for batch in batches(game, mine)):
-                rows, actions, ways = list_moves(game, mover, states[own], self._arithmetic)
-                before = values.at(mover, states[own])[rows]
-                away = worth_of(ways, self._seats[0], values) - before[ways.moves]
-                at = own[rows[ways.moves]], actions[ways.moves]
-                np.add.at(squares, at, ways.chances * away * away)
+        for mover, own, actions, ways in self._listed_anew():
+            before = values.at(mover, self._positions[1][own])
+            away = worth_of(ways, self._seats[0], values) - before[ways.moves]
+            at = own[ways.moves], actions[ways.moves]
+            np.add.at(squares, at, ways.chances * away * away)
         return self._with_later(squares[self._moves.mask][None], spreads)
 
     def at_cut(self, values: Values) -> Array:
@@ -272,16 +270,21 @@ class ListedBlock(Block):
             flow: mass of each move, shape (move,).
             law: of the payoffs.
         """
-        game, seat, (_, states) = self._game, self._seats[0], self._positions
         weights = np.zeros(self._moves.mask.shape, self._arithmetic.dtype)
         weights[self._moves.mask] = flow
+        for _, own, actions, ways in self._listed_anew():
+            over = ways.effect.over[:, self._seats[0]]
+            moves = ways.moves[over]
+            mass = weights[own[moves], actions[moves]] * ways.chances[over]
+            law.add(ways.effect.payoffs[over, self._seats[0]], mass)
+
+    def _listed_anew(self) -> Iterator[tuple[int, IntArray, IntArray, Ways]]:
+        """List the moves anew: player, position and action of each, and their ways."""
         for mover, mine in self._of_players():
-            for own in (mine[batch] for batch in batches(game, mine)):
-                rows, actions, ways = list_moves(game, mover, states[own], self._arithmetic)
-                over = ways.effect.over[:, seat]
-                moves = ways.moves[over]
-                mass = weights[own[rows[moves]], actions[moves]] * ways.chances[over]
-                law.add(ways.effect.payoffs[over, seat], mass)
+            for own in (mine[batch] for batch in batches(self._game, mine)):
+                states = self._positions[1][own]
+                rows, actions, ways = list_moves(self._game, mover, states, self._arithmetic)
+                yield mover, own[rows], actions, ways
 
     def _divide(self, decide: Decide) -> _Divide:
         """Give a function that divides mass as ``decide`` does, which is asked once if linear."""

@@ -37,7 +37,21 @@ SMALL = {
 
 
 class Bare(Game):
-    """A game of places that are seen as one number, where every action is legal."""
+    """A game of places that are seen as one number, where every action is legal.
+
+    It begins in place 0, and every move tosses a coin.
+    """
+
+    laws = np.array([[0.5, 0.5]])
+
+    def initial_law(self):
+        return np.array([0]), np.array([Fraction(1)], dtype=object)
+
+    def exact_laws(self):
+        return np.array([[Fraction(1, 2), Fraction(1, 2)]], dtype=object)
+
+    def law(self, states, actions):
+        return np.zeros(len(states), dtype=np.int64)
 
     def observe(self, states, seat):
         return states[:, None]
@@ -60,20 +74,10 @@ class Walk(Bare):
     num_players, num_states, num_actions = 2, 4, 2
     observation_sizes, observation_names = (4,), ("cell",)
     payoff_range, zero_sum = (0.0, 1.0), True
-    laws = np.array([[0.5, 0.5]])
     order = (0, 1, 2, 3)
 
     def __init__(self, step=1):
         self.step = step  # 0 stays where it is
-
-    def initial_law(self):
-        return np.array([0]), np.array([Fraction(1)], dtype=object)
-
-    def exact_laws(self):
-        return np.array([[Fraction(1, 2), Fraction(1, 2)]], dtype=object)
-
-    def law(self, states, actions):
-        return np.zeros(len(states), dtype=np.int64)
 
     def advance(self, seats, states, actions, outcomes):
         after = states + np.where(actions == 1, self.step, 1) * (1 + outcomes)
@@ -94,14 +98,8 @@ class Owed(Bare):
     payoff_range, zero_sum = (0.0, 1.0), False
     laws = np.array([[1 / 3, 2 / 3]])
 
-    def initial_law(self):
-        return np.array([0]), np.array([Fraction(1)], dtype=object)
-
     def exact_laws(self):
         return np.array([[Fraction(1, 3), Fraction(2, 3)]])
-
-    def law(self, states, actions):
-        return np.zeros(len(states), dtype=np.int64)
 
     def exact_advance(self, seats, states, actions, outcomes):
         first = np.array([Fraction(1, 3), Fraction(1, 14)])
@@ -166,16 +164,6 @@ class Coins(Bare):
     num_players, num_states, num_actions = 1, 5, 2
     observation_sizes, observation_names = (5,), ("coin",)
     payoff_range, zero_sum = (-5.0, 45.0), False
-    laws = np.array([[0.5, 0.5]])
-
-    def initial_law(self):
-        return np.array([0]), np.array([Fraction(1)], dtype=object)
-
-    def exact_laws(self):
-        return np.array([[Fraction(1, 2), Fraction(1, 2)]], dtype=object)
-
-    def law(self, states, actions):
-        return np.zeros(len(states), dtype=np.int64)
 
     def advance(self, seats, states, actions, outcomes):
         heads = outcomes * (states + 1) * np.where(actions == 1, 3, 1)

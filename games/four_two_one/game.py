@@ -322,17 +322,22 @@ def count_states(
     return states + following * results * in_set, tables
 
 
+def kind_of(faces: Combination) -> int:
+    """Return the kind of a combination of three dice, in the order of (54).
+
+    Of 421 it is 5, of 111 it is 4, of two ones with another face and of three equal faces 3, of a
+    sequence 2, and of all others 1.
+    """
+    if faces in ((1, 2, 4), (1, 1, 1)):
+        return 5 if faces == (1, 2, 4) else 4
+    if faces[:2] == (1, 1) or faces[0] == faces[2]:
+        return 3
+    return 2 if faces[0] + 2 == faces[1] + 1 == faces[2] else 1
+
+
 def tokens(faces: Combination) -> int:
     """Return the tokens that a combination of three dice is worth (Table 5)."""
-    if faces == (1, 2, 4):
-        return 10
-    if faces == (1, 1, 1):
-        return 7
-    if faces[:2] == (1, 1) or faces[0] == faces[2]:
-        return faces[2]
-    if faces[0] + 2 == faces[1] + 1 == faces[2]:
-        return 2
-    return 1
+    return {5: 10, 4: 7, 3: faces[2], 2: 2, 1: 1}[kind_of(faces)]
 
 
 def hierarchy(faces: int) -> IntArray:
@@ -343,15 +348,8 @@ def hierarchy(faces: int) -> IntArray:
     """
 
     def height(combination: Combination) -> tuple[int, Sequence[int]]:
-        worth = tokens(combination)
-        paired = combination[:2] == (1, 1)
-        if combination == (1, 2, 4):
-            return 5, ()
-        if combination == (1, 1, 1):
-            return 4, ()
-        if paired or combination[0] == combination[2]:
-            return 3, (combination[2], paired)
-        return (2 if worth == 2 else 1), combination[::-1]
+        kind, paired = kind_of(combination), combination[:2] == (1, 1)
+        return kind, (combination[2], paired) if kind == 3 else combination[::-1]
 
     order = sorted(combinations(3, faces), key=height)
     places = {combination: place for place, combination in enumerate(order)}

@@ -23,9 +23,11 @@ from ...core.words import (
     up_to,
     whose,
 )
-from .game import Combination, FourTwoOne, hierarchy, tokens
+from .game import Combination, FourTwoOne, hierarchy, kind_of, tokens
 
 SOME = 6  # combinations in a row of a table
+#: Kinds of combinations in words (see ``kind_of``).
+KINDS = ["", "all others", "sequences", "two ones or three equal", "next", "highest"]
 #: The result of equal combinations in a set, by the value of the keyword ``tie``.
 TIES = {
     "half": "equal ones are half a win for both",
@@ -327,23 +329,15 @@ def worth_table(faces: int, four_two_one: int) -> list[tuple[str, str]]:
 
 def ranking_table(faces: int) -> list[tuple[str, str]]:
     """List the combinations of three dice from the highest down, those of a kind together."""
-    rows: dict[str, list[Combination]] = {}
+    rows: dict[int, list[Combination]] = {}
     for combination in _from_the_best(faces):
-        rows.setdefault(_kind(combination), []).append(combination)
-    return [(_some(found), kind) for kind, found in rows.items()]
+        rows.setdefault(kind_of(combination), []).append(combination)
+    return [(_some(found), KINDS[kind]) for kind, found in rows.items()]
 
 
 def _from_the_best(faces: int) -> list[Combination]:
     ranked = zip(hierarchy(faces).tolist(), combinations(3, faces), strict=True)
     return [combination for _, combination in sorted(ranked, reverse=True)]
-
-
-def _kind(combination: Combination) -> str:
-    if combination in ((1, 2, 4), (1, 1, 1)):
-        return "highest" if combination == (1, 2, 4) else "next"
-    if combination[:2] == (1, 1) or combination[0] == combination[2]:
-        return "two ones or three equal"
-    return "sequences" if tokens(combination) == 2 else "all others"
 
 
 def _some(found: Sequence[Combination]) -> str:

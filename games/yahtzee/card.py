@@ -111,49 +111,6 @@ def names_of(chosen: int) -> str:
     return ALL if len(names) == len(BOXES) else ",".join(names)
 
 
-class Scoring(NamedTuple):
-    """The points of a roll, and the boxes it may take, under the keywords ``joker`` and ``bonus``.
-
-    The array arguments of each method have one shape or are broadcast to one.
-
-    Attributes:
-        forced: whether a joker must take the upper box of its face if it is open, else a lower box.
-        bonus: points of a further Yahtzee; with 0 there are no jokers.
-    """
-
-    forced: bool
-    bonus: int
-
-    def is_joker(self, still_open: IntArray, own: IntArray) -> BoolArray:
-        """Return whether rolls are jokers: five of a kind while the box for a Yahtzee is filled.
-
-        Args:
-            still_open: sets of the open boxes.
-            own: ``Points.own`` of the rolls.
-        """
-        wild: BoolArray = (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self.bonus > 0)
-        return wild
-
-    def allowed(self, still_open: IntArray, rolls: IntArray) -> IntArray:
-        """Return the set of the boxes that each roll may take, given the set of open boxes."""
-        if not self.forced:
-            return still_open + 0 * rolls
-        own = points().own.take(rolls)
-        upper, lower = still_open & own, still_open & ~UPPER
-        held = np.where(upper > 0, upper, np.where(lower > 0, lower, still_open))
-        return np.where(self.is_joker(still_open, own), held, still_open)
-
-    def paid(
-        self, still_open: IntArray, holds_fifty: IntArray, rolls: IntArray, boxes: IntArray
-    ) -> IntArray:
-        """Return the points of taking boxes, further Yahtzees included, upper bonus excluded."""
-        own, entries = points().own.take(rolls), rolls * len(BOXES) + boxes
-        wild = self.is_joker(still_open, own) & (still_open & own == 0)
-        scored = np.where(wild, points().wild.take(entries), points().plain.take(entries))
-        paid: IntArray = scored + self.bonus * (holds_fifty & (own > 0))
-        return paid
-
-
 def largest_total(chosen: int, bonus: int) -> int:
     """Return the largest total of a game: a Yahtzee in each turn, the first in the box for it."""
     boxes = boxes_in(chosen)
@@ -184,7 +141,10 @@ class Contexts:
 
     Args:
         chosen: the set of boxes in play.
-        scoring: the points of rolls.
+        forced: whether a joker must take the upper box of its face if it is open, else a lower box.
+        bonus: points of a further Yahtzee; with 0 there are no jokers.
+
+    The array arguments of each method have one shape or are broadcast to one.
 
     Attributes:
         still_open: set of the open boxes, int64, shape (context,).
@@ -193,8 +153,8 @@ class Contexts:
         levels: the first context of each turn, then the number of contexts.
     """
 
-    def __init__(self, chosen: int, scoring: Scoring) -> None:
-        self._scoring = scoring
+    def __init__(self, chosen: int, forced: bool, bonus: int) -> None:
+        self._forced, self._bonus = forced, bonus
         self._firsts = np.full((chosen + 1, 2), -1, dtype=np.int64)  # by open boxes, holds fifty?
         self._ranks = np.full((UPPER + 1, ENOUGH + 1), -1, dtype=np.int64)  # by open upper boxes
         above = [upper_totals(boxes_in(chosen & UPPER & ~left)) for left in range(UPPER + 1)]
@@ -209,7 +169,7 @@ class Contexts:
             turn = chosen.bit_count() - part.bit_count()
             if turn == len(self.levels):
                 self.levels.append(count)
-            may_hold = scoring.bonus > 0 and chosen & ~part & 1 << YAHTZEE
+            may_hold = bonus > 0 and chosen & ~part & 1 << YAHTZEE
             for holds in range(2 if may_hold else 1):
                 totals = above[part & UPPER]
                 self._firsts[part, holds] = count
@@ -242,14 +202,28 @@ class Contexts:
         rank = self._ranks[known & UPPER, upper]
         return np.where((first < 0) | (rank < 0), -1, first + rank)
 
+    def _is_joker(self, still_open: IntArray, own: IntArray) -> BoolArray:
+        """Return whether rolls are jokers: five of a kind while the box for a Yahtzee is filled.
+
+        Args:
+            still_open: sets of the open boxes.
+            own: ``Points.own`` of the rolls.
+        """
+        wild: BoolArray = (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self._bonus > 0)
+        return wild
+
     def allowed(self, contexts: IntArray, rolls: IntArray) -> IntArray:
         """Return the set of the boxes that each roll may take in its context."""
-        return self._scoring.allowed(self.still_open.take(contexts), rolls)
+        still_open = self.still_open.take(contexts)
+        if not self._forced:
+            return still_open + 0 * rolls
+        own = points().own.take(rolls)
+        upper, lower = still_open & own, still_open & ~UPPER
+        held = np.where(upper > 0, upper, np.where(lower > 0, lower, still_open))
+        return np.where(self._is_joker(still_open, own), held, still_open)
 
     def take(self, contexts: IntArray, rolls: IntArray, boxes: IntArray) -> Taken:
         """Return the next context and the points after taking a box.
-
-        The arguments have one shape or are broadcast to one.
 
         Args:
             contexts: contexts before the move.
@@ -258,11 +232,14 @@ class Contexts:
         """
         still_open, holds = self.still_open.take(contexts), self.holds_fifty.take(contexts)
         before = self.upper.take(contexts)
-        paid = self._scoring.paid(still_open, holds, rolls, boxes)
-        plain = points().plain.take(rolls * len(BOXES) + boxes)
+        own, entries = points().own.take(rolls), rolls * len(BOXES) + boxes
+        wild = self._is_joker(still_open, own) & (still_open & own == 0)
+        plain = points().plain.take(entries)
+        scored = np.where(wild, points().wild.take(entries), plain)
+        paid = scored + self._bonus * (holds & (own > 0))
         upper = np.minimum(before + plain * (boxes < FACES), ENOUGH)
         upper_bonus = UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
-        holds = holds | ((plain == FIFTY) & (self._scoring.bonus > 0))  # no other box scores fifty
+        holds = holds | ((plain == FIFTY) & (self._bonus > 0))  # no other box scores fifty
         left = still_open & ~(1 << boxes)
         firsts = self._firsts.take(2 * left + holds)
         after = firsts + self._ranks.take((left & UPPER) * (ENOUGH + 1) + upper)

@@ -39,7 +39,6 @@ from .card import (
     ENOUGH,
     Contexts,
     Joker,
-    Scoring,
     boxes_in,
     has_box,
     largest_total,
@@ -96,7 +95,7 @@ class Yahtzee(Game):
         self.boxes = names_of(chosen)
         self.chosen = tuple(boxes_in(chosen))
         self.payoff_range = (0.0, float(largest_total(chosen, self.bonus)))
-        self.contexts = Contexts(chosen, Scoring(joker == "forced", self.bonus))
+        self.contexts = Contexts(chosen, joker == "forced", self.bonus)
         self.num_states = len(self.contexts) * IN_TURN
         self.laws = frozen(self._laws(FLOATS))
         known, boxes_seen = self.contexts, np.arange(len(BOXES))

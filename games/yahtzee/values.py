@@ -6,6 +6,7 @@ requests are for a context that was requested a moment ago. For each context the
 values of all rolls and of all kept multisets, 9 kB.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -31,62 +32,6 @@ EACH = 2
 NOWHERE = -1
 #: Largest number of positions in an array of all positions: half a gigabyte of floats.
 MOST = 2**26
-
-
-class RecentTurns:
-    """A cache of turns of optimal play, in two halves of the same arrays.
-
-    Once a half is full, the cache drops the contexts of the other half and fills that half anew.
-
-    Args:
-        game: the rules.
-        later: the optimal values of the contexts after a turn.
-        lanes: number of games that are played at once.
-
-    Attributes:
-        values: values of states in points, float64, shape (rolls left, dice, place).
-        means: values of keeping multisets in points, float64, shape (rolls left after the next
-            roll, kept, place).
-        most: largest number of contexts in one call of ``find``.
-    """
-
-    def __init__(self, game: Yahtzee, later: Later, lanes: int) -> None:
-        numbers = (MORE + 1) * ROLLS + MORE * KEEPS
-        check_memory("num_envs", lanes, 8.0 * numbers * 2 * EACH)
-        self.most = max(EACH * lanes, TOGETHER)
-        self.values = np.empty((MORE + 1, ROLLS, 2 * self.most))
-        self.means = np.empty((MORE, KEEPS, 2 * self.most))
-        self._known, self._later = game.contexts, later
-        self._places = np.full(len(game.contexts) + 1, NOWHERE)  # the last: no context
-        self._held = np.full((2, self.most), len(game.contexts))  # contexts, by half
-        self._half = self._used = 0
-
-    def find(self, contexts: IntArray) -> IntArray:
-        """Return the place of each context in the cache; turns that are missing are computed."""
-        missing = self._missing(contexts)
-        if self._used + len(missing) > self.most:
-            self._half, self._used = 1 - self._half, 0
-            self._places[self._held[self._half]] = NOWHERE
-            missing = self._missing(contexts)
-        for first in range(0, len(missing), TOGETHER):
-            self._add(missing[first : first + TOGETHER])
-        places: IntArray = self._places[contexts]
-        return places
-
-    def _missing(self, contexts: IntArray) -> IntArray:
-        """List the contexts that are not in the cache, in increasing order, each once."""
-        missing: IntArray = np.unique(contexts[self._places[contexts] == NOWHERE])
-        return missing
-
-    def _add(self, columns: IntArray) -> None:
-        """Compute turns and store them in the half that is being filled."""
-        end = self._used + len(columns)
-        self._held[self._half, self._used : end] = columns
-        places = self._half * self.most + np.arange(self._used, end)
-        own = slice(places[0], places[-1] + 1)
-        swept = Turns(self._known, columns, self._later).folded("best")
-        self.values[..., own], self.means[..., own] = swept
-        self._places[columns], self._used = places, end
 
 
 class YahtzeeNumbers(Values):
@@ -135,6 +80,7 @@ class YahtzeeNumbers(Values):
             numbers[own] = self._inside(columns, left[own], rolls[own], places[own] - first)
         return numbers
 
+    @abstractmethod
     def _inside(
         self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
     ) -> Array:
@@ -146,7 +92,6 @@ class YahtzeeNumbers(Values):
             rolls: the index of the roll in each state, shape (state,).
             places: the position of each state's context in ``columns``, shape (state,).
         """
-        raise NotImplementedError
 
     @override
     def at_stage(self, stage: Stage) -> Array:
@@ -262,6 +207,9 @@ class YahtzeeValues(YahtzeeNumbers):
 class RecentValues(YahtzeeValues):
     """Optimal values with a cache of the latest turns, for playing games.
 
+    The cache has two halves of the same arrays. Once a half is full, the cache drops the contexts
+    of the other half and fills that half anew.
+
     Args:
         game: the rules.
         arithmetic: the arithmetic of the values, floats.
@@ -271,28 +219,60 @@ class RecentValues(YahtzeeValues):
 
     def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array, lanes: int) -> None:
         super().__init__(game, arithmetic, "best", between)
-        self._lanes, self._turns = lanes, RecentTurns(game, self.later, lanes)
+        numbers = (MORE + 1) * ROLLS + MORE * KEEPS
+        check_memory("num_envs", lanes, 8.0 * numbers * 2 * EACH)
+        self._lanes = lanes
+        self._most = max(EACH * lanes, TOGETHER)  # contexts that are looked up in one call
+        self._values = np.empty((MORE + 1, ROLLS, 2 * self._most))  # (rolls left, dice, place)
+        self._means = np.empty((MORE, KEEPS, 2 * self._most))  # (rolls left after, kept, place)
+        self._places = np.full(len(game.contexts) + 1, NOWHERE)  # the last: no context
+        self._held = np.full((2, self._most), len(game.contexts))  # contexts, by half
+        self._half = self._used = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the constructor's arguments, without the cache."""
         return RecentValues, (self._game, self._arithmetic, self.numbers, self._lanes)
 
+    def _find(self, contexts: IntArray) -> IntArray:
+        """Return the place of each context in the cache; turns that are missing are computed."""
+        missing = self._missing(contexts)
+        if self._used + len(missing) > self._most:
+            self._half, self._used = 1 - self._half, 0
+            self._places[self._held[self._half]] = NOWHERE
+            missing = self._missing(contexts)
+        for first in range(0, len(missing), TOGETHER):
+            columns = missing[first : first + TOGETHER]
+            end = self._used + len(columns)
+            self._held[self._half, self._used : end] = columns
+            places = self._half * self._most + np.arange(self._used, end)
+            own = slice(places[0], places[-1] + 1)
+            swept = Turns(self._game.contexts, columns, self.later).folded("best")
+            self._values[..., own], self._means[..., own] = swept
+            self._places[columns], self._used = places, end
+        found: IntArray = self._places[contexts]
+        return found
+
+    def _missing(self, contexts: IntArray) -> IntArray:
+        """List the contexts that are not in the cache, in increasing order, each once."""
+        missing: IntArray = np.unique(contexts[self._places[contexts] == NOWHERE])
+        return missing
+
     @override
     def at(self, seats: int | IntArray, states: IntArray) -> Array:
-        if len(states) > self._turns.most:
+        if len(states) > self._most:
             return super().at(seats, states)
         contexts, left, rolls = self._game.locate(states)
-        values: Array = self._turns.values[left, rolls, self._turns.find(contexts)]
+        values: Array = self._values[left, rolls, self._find(contexts)]
         return values
 
     @override
     def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
-        if len(states) > self._turns.most:
+        if len(states) > self._most:
             return None
         contexts, left, rolls = self._game.locate(states)
         found, kept = np.empty(len(states)), np.flatnonzero(actions < KEEPS)
-        places = self._turns.find(contexts[kept])
-        found[kept] = self._turns.means[left[kept] - 1, actions[kept], places]
+        places = self._find(contexts[kept])
+        found[kept] = self._means[left[kept] - 1, actions[kept], places]
         boxed = np.flatnonzero(actions >= KEEPS)
         columns = contexts[boxed]
         taken = self._game.contexts.take(columns, rolls[boxed], actions[boxed] - KEEPS)

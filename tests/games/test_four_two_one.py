@@ -1,11 +1,10 @@
-"""The rules of 421."""
+"""421: tables of its source, utilities and words; ``test_turn_games`` has its rules by hand."""
 
 import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.core.moves import transitions
 from exactdice.games import FourTwoOne, present
 from exactdice.games.four_two_one.game import hierarchy, tokens
 
@@ -22,70 +21,8 @@ def state(game, held, cast, made, *known):
     return int(found)
 
 
-def taken(game, held, cast, made, *known):
-    """List what may be accumulated."""
-    legal = game.mask(np.array([state(game, held, cast, made, *known)]))[0]
-    return {faces for action, faces in game.options(cast) if legal[action]}
-
-
-def after(game, seat, held, cast, made, faces, *known):
-    action = next(action for action, found in game.options(cast) if found == faces)
-    return transitions(game, seat, state(game, held, cast, made, *known), action)
-
-
-def test_a_first_player_may_accumulate_any_of_the_dice_just_cast():
-    assert taken(GAME, (), (1, 2, 4), 1) == {
-        (), (1,), (2,), (4,), (1, 2), (1, 4), (2, 4), (1, 2, 4),
-    }  # fmt: skip
-    assert taken(GAME, (6,), (1, 1), 2) == {(), (1,), (1, 1)}
-    assert taken(GAME, (6,), (1, 2), 3) == {(1, 2)}  # all of the last cast
-
-
-def test_a_next_player_may_not_be_done_early():
-    game = FourTwoOne(duration=2)
-    assert taken(game, (), (1, 1, 2), 1) == {(), (1,), (2,), (1, 1), (1, 2)}
-    assert taken(game, (4,), (1, 2), 2) == {(1, 2)}
-
-
-def test_accumulated_dice_stay_and_the_others_are_cast_again():
-    chances, move = after(GAME, 0, (4,), (1, 5), 2, (1,))
-    assert chances == pytest.approx(np.full(6, 1 / 6))
-    rows = GAME.observe(move.states, 0)
-    assert (rows[:, :2] == [1, 4]).all()
-    assert rows[:, 2].tolist() == [1, 2, 3, 4, 5, 6]
-    assert (rows[:, 5] == 3).all()
-
-
-def test_a_round_pays_the_utility_of_its_result():
-    _, move = after(GAME, 0, (4,), (1, 2), 2, (1, 2))
-    assert move.over.all()
-    assert move.payoffs.tolist() == [[10]]
-
-
 def test_actions_are_ordered_by_size_then_faces():
     assert GAME.subsets == [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
-
-
-def test_the_second_player_of_a_set_casts_as_often_and_knows_the_result():
-    game = FourTwoOne(utility="set")
-    _, move = after(game, 0, (4,), (1, 2), 2, (1, 2), 0, 56)
-    rows = game.observe(move.states, 1)
-    assert (move.seats == 1).all()
-    assert (rows[:, -2:] == [2, 55]).all()  # two casts, and 421 ranks highest of 56
-    assert (rows[:, 5] == 1).all()
-    assert not move.over.any()
-
-
-@pytest.mark.parametrize(
-    ("tie", "cast", "second"),
-    [("half", (2, 2), 0.5), ("lost", (2, 2), 0), ("half", (1, 1), 1), ("half", (1, 6), 0)],
-)
-def test_the_higher_combination_wins_a_set(tie, cast, second):
-    game = FourTwoOne(utility="set", tie=tie)
-    rank = int(game.ranks[game.combinations.index((2, 2, 2))])
-    _, move = after(game, 1, (2,), cast, 2, cast, 2, rank)
-    assert move.over.all()
-    assert move.payoffs.tolist() == [[1 - second, second]]
 
 
 def test_the_hierarchy_is_equation_54():

@@ -26,12 +26,6 @@ def after_last_die(game, seat, wins, total, best, holder, turns_after):
     return move, game.observe(move.states, int(move.seats[0]))[0, game.dice + 1 :].tolist()
 
 
-def test_the_next_player_sees_the_best_total_and_who_has_it():
-    move, seen = after_last_die(GAME, 1, (1, 2, 0), 3, GAME.nothing, 0, 2)
-    assert seen == [2, 0, 1, 4, 2, 1, 2]  # rounds of seats 2, 0, 1; the total 4 of two seats on
-    assert not move.over.any()
-
-
 @pytest.mark.parametrize(("starter", "begins"), [("winner", 2), ("next", 1), ("same", 0)])
 def test_who_begins_the_next_round(starter, begins):
     """Seat 0 has begun the first round, and seat 2, the last to play, wins it with 3."""
@@ -40,14 +34,6 @@ def test_who_begins_the_next_round(starter, begins):
     assert move.seats.tolist() == [begins]
     wins = [int(seat == 2) for seat in range(3)]
     assert seen == [*wins[begins:], *wins[:begins], game.nothing, 0, 2, begins]
-
-
-@pytest.mark.parametrize(("tie", "winner"), [("first", 0), ("last", 1)])
-def test_of_equal_totals_one_wins_the_match(tie, winner):
-    game = LowestScoreMatch(tie=tie)
-    move, _ = after_last_die(game, 1, (2, 2), 3, 4, 1, 0)
-    assert move.over.all()
-    assert move.payoffs.tolist() == [[float(seat == winner) for seat in (0, 1)]]
 
 
 @pytest.mark.parametrize("tie", ["first", "last"])
