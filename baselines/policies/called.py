@@ -118,12 +118,12 @@ class CalledPolicy(Policy):
     ) -> None:
         game = check.game
         self.shape, self.name, self.function, self._check = check.shape, name, function, check
-        self._rounding, self._largest = getattr(function, "rounding", ROUNDING), 0.0
+        self._rounding = getattr(function, "rounding", ROUNDING)
         states = _sample(game, check.seat, share)
         called = [self._call(batch) for batch in batches(states, self.shape[1])]
         given = _joined(given for given, _ in called)
         evidence = _joined(evidence for _, evidence in called)
-        self.is_deterministic = given.ndim == 1
+        self.is_deterministic, self._largest = given.ndim == 1, _largest(evidence)
         few = has_few_states(game)
         self.remembers = few and (
             self.is_deterministic or 8 * self.shape[0] * self.shape[1] <= LAWS
@@ -227,9 +227,6 @@ class CalledPolicy(Policy):
         else:
             given = as_numbers(self.function(*seen), "policy")
             evidence = given.astype(np.float64) if given.ndim == 2 else given
-        if evidence.ndim == 2 and evidence.size:
-            sizes = np.where(np.isfinite(evidence), np.abs(evidence), 0.0)
-            self._largest = max(self._largest, float(sizes.max()))
         return self._check(given, states), evidence
 
     def _require(
@@ -276,8 +273,9 @@ class CalledPolicy(Policy):
         elif said.ndim == 1:
             wrong = said != now
         else:
+            most = self._rounding * max(self._largest, _largest(said))
             with np.errstate(invalid="ignore"):  # of preferences that are infinite in both
-                off = ~(np.abs(said - now) <= self._rounding * self._largest)
+                off = ~(np.abs(said - now) <= most)
             wrong = (off & (said != now)).any(axis=1)
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -360,6 +358,10 @@ def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
     few = alone[_spread(len(alone), ALONE)]
     yield from (few[:size] for size in SMALL if size <= len(few))
     yield from few[:, None]
+
+
+def _largest(evidence: npt.NDArray[Any]) -> float:
+    return float(np.abs(evidence[np.isfinite(evidence)]).max(initial=0))
 
 
 def _shown(first: Any, again: Any) -> tuple[str, str]:

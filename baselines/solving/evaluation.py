@@ -12,7 +12,7 @@ the beginning of its turn. With V(s) the value of a first state s, p(s) its prob
     variance = sum over s of p(s) [W(s) + 2 (V(s) - C(s)) (C(s) - M) + (C(s) - M)^2].
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -137,7 +137,7 @@ class Evaluation:
         start = first_law(task, arithmetic).start
         folded = None
         if task.game.num_players == 1 and self.policy.fold is not None:
-            folded = kept.folded_squares(task.game, self.policy.fold, values)
+            folded = kept.folded(task.game, self.policy.fold, arithmetic, values)
         first = start.seat, start.states
         found = self._squares(start) if folded is None else folded.at(*first)
         means, centres = values.at(*first), values.centres(*first)
@@ -178,12 +178,8 @@ class Evaluation:
             values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
             expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
 
-        self._visit_action_values(visit)
+        visit_action_values(game, visit, self.found, self.task.seat, self.arithmetic)
         return frozen(expected)
-
-    def _visit_action_values(self, visit: Callable[[Stage, Array], None]) -> None:
-        """Call ``visit`` with the action values of each stage (see ``induction``)."""
-        visit_action_values(self.task.game, visit, self.found, self.task.seat, self.arithmetic)
 
     def action_values(self, observation: Any) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf.
@@ -272,7 +268,7 @@ class Solution(Evaluation):
         def visit(stage: Stage, numbers: Array) -> None:
             optimal[stage.states] = self._best(numbers, stage.states)
 
-        self._visit_action_values(visit)
+        visit_action_values(game, visit, self.found, self.task.seat, self.arithmetic)
         return frozen(optimal)
 
     def _best(self, expected: Array, states: IntArray) -> BoolArray:

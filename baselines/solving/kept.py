@@ -38,13 +38,16 @@ FORMAT = 1
 _NUMBERS = np.dtype("<f8")
 
 
-def folded(game: Game, fold: Fold, arithmetic: Arithmetic) -> Values | None:
+def folded(
+    game: Game, fold: Fold, arithmetic: Arithmetic, values: Values | None = None
+) -> Values | None:
     """Return the values of ``FoldedSweeps.folded``, from the cache if it has them.
 
     Args:
         game: the rules.
         fold: the function of the values of the legal actions.
         arithmetic: the arithmetic of the values.
+        values: if they are given, the result is that of ``FoldedSweeps.folded_squares``.
 
     Returns:
         The values; None if the game has no such sweep, or without rounding.
@@ -52,23 +55,14 @@ def folded(game: Game, fold: Fold, arithmetic: Arithmetic) -> Values | None:
     sweeps = sweeps_of(game)
     if not isinstance(sweeps, FoldedSweeps) or not arithmetic.rounds:
         return None
-    return _found(
-        _title(game, fold),
-        lambda numbers: sweeps.refolded(fold, numbers),
-        lambda: sweeps.folded(fold),
-    )
 
+    def restore(stored: FloatArray) -> Values | None:
+        return sweeps.refolded(fold, stored, values)
 
-def folded_squares(game: Game, fold: Fold, values: Values) -> Values | None:
-    """Return the result of ``FoldedSweeps.folded_squares``, from the cache if it has it."""
-    sweeps = sweeps_of(game)
-    if not isinstance(sweeps, FoldedSweeps):
-        return None
-    return _found(
-        _title(game, f"{fold}, squares"),
-        lambda numbers: sweeps.refolded(fold, numbers, values),
-        lambda: sweeps.folded_squares(fold, values),
-    )
+    def compute() -> Values | None:
+        return sweeps.folded(fold) if values is None else sweeps.folded_squares(fold, values)
+
+    return _found(_title(game, fold if values is None else f"{fold}, squares"), restore, compute)
 
 
 class _Numbers(NamedTuple):

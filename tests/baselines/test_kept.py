@@ -42,8 +42,8 @@ def test_values_are_computed_once_and_are_the_same_to_the_last_bit(folder, sweep
     assert sweeps_made == [fold]
     assert (again.array == computed.array).all()
     assert not again.numbers.flags.writeable
-    squares = kept.folded_squares(GAME, fold, computed)
-    assert (kept.folded_squares(GAME, fold, again).numbers == squares.numbers).all()
+    squares = kept.folded(GAME, fold, FLOATS, computed)
+    assert (kept.folded(GAME, fold, FLOATS, again).numbers == squares.numbers).all()
     assert len(list(folder.iterdir())) == 2  # and no temporary file
 
 
