@@ -10,6 +10,7 @@ from exactdice.core import Values, listed
 from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentation, presents
+from random_games import RandomGame
 from small_games import Coins, Rounds
 from spawned import printed_by
 
@@ -28,7 +29,14 @@ def test_the_example_obeys_all_rules(twenty_one, sizes):
     check_game(twenty_one(**sizes))
 
 
-@pytest.mark.parametrize("game", [Coins(), Rounds(turns=2), Rounds(2, 2, Fraction(-1))], ids=repr)
+@pytest.mark.parametrize(
+    "game",
+    [
+        *(Coins(), Rounds(turns=2), Rounds(2, 2, Fraction(-1))),
+        *(RandomGame(seed, 2, seed > 5, pays=True) for seed in (3, 5, 7, 11)),
+    ],
+    ids=repr,
+)
 def test_games_whose_points_add_up_obey_all_rules(game):
     check_game(game)
 

@@ -5,14 +5,11 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, solve
-from exactdice.core.positions import states_of
-from exactdice.envs import Engine
+from exactdice.baselines import Task, evaluate
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
-from exactdice.envs.planners import tabulate_transitions
 from planning import require_same_law
 from playing import require_same_play
 from random_games import RandomGame
@@ -44,32 +41,6 @@ def lanes_of(task, kind, count):
 def test_the_tables_are_the_rules(task):
     assert process_of(task).node_gains is not None
     require_tables(task)
-
-
-def policy_values(task, transitions):
-    """Give the value of uniform play in each state by plain iteration on ``P``."""
-    values = np.zeros(len(transitions))
-    mask = task.game.mask(np.arange(task.game.num_states))
-    for _ in range(100 if task.game.has_cycles else 10):
-        before = values.copy()
-        for state in states_of(task.game, task.seat).tolist():
-            worth = [
-                sum(chance * (paid + before[after]) for chance, after, paid, _ in ways)
-                for action, ways in transitions[state].items()
-                if mask[state, action]
-            ]
-            values[state] = np.mean(worth)
-    return values[:-1]
-
-
-@each_task
-def test_the_laws_for_planners_have_the_values_of_policies(task):
-    blind, best = evaluate("random", task), solve(task)
-    for reward in ("outcome", "regret", "shaped"):
-        values = policy_values(task, tabulate_transitions(Engine(task, 1, reward)))
-        own = states_of(task.game, task.seat)
-        less = 0.0 if reward == "outcome" else best.values[task.seat, own]
-        assert values[own] == pytest.approx(blind.values[task.seat, own] - less, abs=1e-9)
 
 
 @each_task

@@ -7,43 +7,34 @@ libraries of an extra when it is called, so that the help and most commands do n
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple, Union, cast, get_type_hints
+from typing import Annotated, Any, Union, cast, get_type_hints
 
 import tyro
 from docstring_parser import parse_from_object
 
-from ..agents.board.config import BenchmarkConfig
-from ..agents.runs.config import TrainConfig
-from ..agents.tuning.config import TuneConfig
 from ..core import InputError, one_of
 from . import diagnosis, entries, play, plot, scores, tasks, training, verify
 
-
-class Command(NamedTuple):
-    """A command: the class of its options, and the function that carries it out."""
-
-    options: type[Any]
-    run: Callable[[Any], int | None]
-
-
 #: All commands by name, in the order of the help.
-COMMANDS = {
-    "train": Command(TrainConfig, training.run_train),
-    "score": Command(scores.ScoreConfig, scores.run_score),
-    "compare": Command(scores.CompareConfig, scores.run_compare),
-    "verify": Command(verify.VerifyConfig, verify.run_verify),
-    "audit": Command(diagnosis.AuditConfig, diagnosis.run_audit),
-    "solve": Command(tasks.SolveConfig, tasks.run_solve),
-    "describe": Command(tasks.DescribeConfig, tasks.run_describe),
-    "diagnose": Command(diagnosis.DiagnoseConfig, diagnosis.run_diagnose),
-    "benchmark": Command(BenchmarkConfig, training.run_benchmark),
-    "tune": Command(TuneConfig, training.run_tune),
-    "submit": Command(entries.SubmitConfig, entries.run_submit),
-    "board": Command(entries.BoardConfig, entries.run_board),
-    "plot": Command(plot.PlotConfig, plot.run_plot),
-    "report": Command(scores.ReportConfig, scores.run_report),
-    "play": Command(play.PlayConfig, play.run_play),
+COMMANDS: dict[str, Callable[[Any], int | None]] = {
+    "train": training.run_train,
+    "score": scores.run_score,
+    "compare": scores.run_compare,
+    "verify": verify.run_verify,
+    "audit": diagnosis.run_audit,
+    "solve": tasks.run_solve,
+    "describe": tasks.run_describe,
+    "diagnose": diagnosis.run_diagnose,
+    "benchmark": training.run_benchmark,
+    "tune": training.run_tune,
+    "submit": entries.run_submit,
+    "board": entries.run_board,
+    "plot": plot.run_plot,
+    "report": scores.run_report,
+    "play": play.run_play,
 }
+#: The options of each command: the class of the argument of its function.
+OPTIONS = {name: get_type_hints(run)["options"] for name, run in COMMANDS.items()}
 #: Defaults that the help leaves out: its sentence on the option says what happens then.
 UNSAID = ("", "None", "False")
 
@@ -62,31 +53,28 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1 and name != "--"]
     if twice:  # tyro would silently take the last one
         raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
-    options: Any = Union[  # noqa: UP007  of as many as there are
-        tuple(
-            Annotated[command.options, tyro.conf.subcommand(name)]
-            for name, command in COMMANDS.items()
-        )
+    every: Any = Union[  # noqa: UP007  of as many as there are
+        tuple(Annotated[options, tyro.conf.subcommand(name)] for name, options in OPTIONS.items())
     ]
     registry = tyro.constructors.ConstructorRegistry()
     registry.struct_rule(_fields)
     chosen = tyro.cli(
-        options,
+        every,
         prog="exactdice",
         description="Dice games whose optimum is known exactly. --version prints the version.",
         args=list(words),
         config=(tyro.conf.DisallowNone,),
         registry=registry,
     )
-    (run,) = (command.run for command in COMMANDS.values() if command.options is type(chosen))
-    return partial(run, chosen)
+    (command,) = (name for name, options in OPTIONS.items() if options is type(chosen))
+    return partial(COMMANDS[command], chosen)
 
 
 def _fields(
     info: tyro.constructors.StructTypeInfo,
 ) -> tyro.constructors.StructConstructorSpec | None:
     """List the options of a command for tyro, whose own help breaks sentences at ends of lines."""
-    if info.type not in [command.options for command in COMMANDS.values()]:
+    if info.type not in OPTIONS.values():
         return None
     hints = get_type_hints(info.type, include_extras=True)
     texts = _texts(info.type)

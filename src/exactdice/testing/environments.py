@@ -14,7 +14,8 @@ from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 #: Number of draws of each move, and of the initial state.
 LANES, STARTS = 4_000, 20_000
-#: Largest distance of a frequency, in standard errors; less than one in a million is farther off.
+#: Largest distance of a frequency, in standard errors and what Bernstein's inequality adds for
+#: small chances; less than one in ten million is farther off.
 SIGMAS = 6.0
 #: In games with cycles, iteration ends when values change, or mass is left, by at most this.
 SETTLED = 1e-16
@@ -91,7 +92,7 @@ def _check_steps(engine: Engine, listed: Transitions) -> None:
 
 
 def _require_often(what: str, times: int, chance: float, draws: int) -> None:
-    error = SIGMAS * np.sqrt(max(chance * (1 - chance), 0.0) / draws) + 1e-9
+    error = SIGMAS * np.sqrt(max(chance * (1 - chance), 0.0) / draws) + SIGMAS**2 / (3 * draws)
     if abs(times / draws - chance) > error:
         raise GameError(f"{what}, whose chance is {chance:g}, got it {times} times in {draws}")
 
