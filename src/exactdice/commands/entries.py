@@ -1,15 +1,13 @@
 """``exactdice submit`` and ``board``: an entry of the public board, and the board itself."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
 
-from ..agents.runs.options import TrackName
-from ..core import at_least
+from ..agents.runs.options import Jobs, TrackName, checked
 
 
-@dataclass(frozen=True)
+@checked
 class SubmitConfig:
     """Make an entry of the public board, a folder with certificates and a card, and verify it."""
 
@@ -41,14 +39,9 @@ class SubmitConfig:
     folder: Path | None = None
     """Folder of the entry, which must not exist. Default: entries/ with the track and the title."""
 
-    jobs: int = -1
+    jobs: Jobs = -1
     """Number of certificates that are verified at the same time; -1 for the number of
     processors."""
-
-    def __post_init__(self) -> None:
-        """Check what can be checked at once."""
-        if self.jobs != -1:
-            at_least("jobs", self.jobs, 1)
 
 
 def run_submit(options: SubmitConfig) -> None:
@@ -68,7 +61,7 @@ def run_submit(options: SubmitConfig) -> None:
     )
 
 
-@dataclass(frozen=True)
+@checked
 class BoardConfig:
     """Verify every certificate of a folder of entries anew, and write the board of each track.
 
@@ -88,14 +81,9 @@ class BoardConfig:
     summary: Path | None = None
     """File for a text of what holds and what does not, in Markdown, as long as a comment may be."""
 
-    jobs: int = -1
+    jobs: Jobs = -1
     """Number of certificates that are verified at the same time; -1 for the number of
     processors."""
-
-    def __post_init__(self) -> None:
-        """Check what can be checked at once."""
-        if self.jobs != -1:
-            at_least("jobs", self.jobs, 1)
 
 
 def run_board(options: BoardConfig) -> int:
