@@ -97,13 +97,9 @@ def test_a_game_passes_the_api_test(name, keywords, encoding, recwarn):
 
 
 @played
-def test_a_game_passes_the_seed_test(name, keywords):
-    seed_test(partial(make, name, **keywords))
-
-
-@played
-def test_a_game_passes_the_render_test(name, keywords):
-    render_test(partial(make, name, **keywords))
+@pytest.mark.parametrize("test", [seed_test, render_test])
+def test_a_game_passes_the_tests_of_seeds_and_of_pictures(name, keywords, test):
+    test(partial(make, name, **keywords))
 
 
 @pytest.mark.parametrize("name", [name for name, _ in PLAYED if name in GAMES])
