@@ -21,12 +21,80 @@ import torch as th
 
 from ..baselines import Policy, as_policy, evaluate, from_network
 from ..baselines.policies.networks import ROUNDING
+from ..baselines.policies.tables import as_numbers
 from ..core import FLOATS, FloatArray, InputError, IntArray, Values
-from .networks import Network, joined
 from .view import BATCH, AgentView
 
 #: Gradients by the names of a module's parameters.
 Gradients: TypeAlias = Mapping[str, th.Tensor]
+
+
+def parameters_of(module: Any, name: str) -> dict[str, th.Tensor]:
+    """Return the parameters of a module that require a gradient, by name."""
+    if not isinstance(module, th.nn.Module):
+        raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
+    return {key: given for key, given in module.named_parameters() if given.requires_grad}
+
+
+def joined(
+    parameters: Mapping[str, th.Tensor], found: Mapping[str, th.Tensor | None]
+) -> FloatArray:
+    """Join the gradients of parameters, or tensors of their shapes, to a vector; None is zeros."""
+    parts = []
+    for key, parameter in parameters.items():
+        part = found[key]
+        part = th.zeros_like(parameter) if part is None else part
+        parts.append(part.detach().cpu().double().numpy().ravel())
+    return np.concatenate(parts)
+
+
+def tensors(observations: Any, like: th.Tensor) -> Any:
+    """Turn observations, or each entry of a mapping, into tensors of a dtype and device."""
+    if isinstance(observations, Mapping):
+        return {key: tensors(entry, like) for key, entry in observations.items()}
+    return th.as_tensor(as_numbers(observations, "observations")).to(like)
+
+
+class Network:
+    """A torch module as a function of observations, whose results are checked.
+
+    Args:
+        module: the module.
+        name: name of the argument, for messages.
+        width: number of results for each observation; None for one, with or without an axis.
+
+    Attributes:
+        parameters: those that require a gradient, by name.
+    """
+
+    def __init__(self, module: Any, name: str, width: int | None) -> None:
+        self.parameters = parameters_of(module, name)
+        self._module, self.__name__, self._width = module, name, width
+        self._like = next(module.parameters(), th.zeros(0))
+
+    def __call__(self, observations: Any) -> th.Tensor:
+        """Return the results of a batch of observations, shape (observation, width)."""
+        seen = tensors(observations, self._like)
+        shown = next(iter(seen.values())) if isinstance(seen, dict) else seen
+        try:
+            given: Any = self._module(seen)
+        except Exception as error:
+            said = " ".join(str(error).split())[:120]
+            raise InputError(
+                f"{self.__name__} must take observations of shape {tuple(shown.shape)}, got a "
+                f"{type(error).__name__}: {said}"
+            ) from error
+        if not isinstance(given, th.Tensor):
+            raise InputError(f"{self.__name__} must give a tensor, got a {type(given).__name__}")
+        one, shape = self._width is None, (len(shown), *([self._width] if self._width else ()))
+        if given.shape != shape and not (one and given.shape == (*shape, 1)):
+            raise InputError(
+                f"{self.__name__} must give numbers of shape {shape}, got {tuple(given.shape)}"
+            )
+        if not th.isfinite(given).all():
+            wrong = given[~th.isfinite(given)][0].item()
+            raise InputError(f"{self.__name__} must give finite numbers, got {wrong}")
+        return given.reshape(shape)
 
 
 class Closeness(NamedTuple):

@@ -91,7 +91,7 @@ def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) 
         shape: the required shape; of one number an observation, a last axis of length 1 may follow.
     """
     if "torch" in packages_of(function) and callable(function):
-        from .networks import Network  # needs torch
+        from .gradients import Network  # needs torch
 
         function = Network(function, name, *(shape[1:] or (None,)))
     if not callable(function):
