@@ -13,7 +13,7 @@ from ..agents.board.board import Board, read_board
 from ..agents.board.ladders import LADDERS, Ladder, find_ladder
 from ..agents.board.results import Run, read_runs
 from ..agents.board.tables import PER_CENT, by, estimate, mean, strata
-from ..agents.entries.tables import CLAIMS, EntryBoard, write_tables
+from ..agents.entries.tables import CLAIMS, EntryBoard
 from ..agents.runs.config import RunError
 from ..baselines import describe, make_task
 from ..baselines.scoring.figure import nines
@@ -121,12 +121,15 @@ def write_entries(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
         WriteError: if the folder cannot be written to.
     """
     colours = colours_of({found.card.algorithm for board in boards for found in board.entries})
-    paths = []
+    texts = {}
     for board in boards:
         path = folder / f"{board.track.name}.html"
-        write_file(path, _page_of_entries(board, colours).encode())
-        paths += [path, *write_tables(board, folder)]
-    return paths
+        texts[path] = _page_of_entries(board, colours)
+        texts[path.with_suffix(".md")] = board.markdown
+        texts[path.with_suffix(".csv")] = board.certificates.csv()
+    for path, text in texts.items():
+        write_file(path, text.encode())
+    return list(texts)
 
 
 def _page_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> str:

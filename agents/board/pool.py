@@ -110,11 +110,12 @@ def processes(
 
     Args:
         work: what they do.
-        number: number of processes.
+        number: number of processes; -1 for the number of processors.
         seconds: time after which a job fails with ``TimeoutError``, its process killed.
     """
     from pebble import ProcessPool  # of the extras "agents" and "entries"
 
+    number = processors() if number == -1 else number
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
     # A process gets the function at its beginning, as pebble lets one process at a time read a job,

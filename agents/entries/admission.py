@@ -107,7 +107,8 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
 
     Args:
         folder: the folder of the entries.
-        processes: number of certificates that are verified at the same time.
+        processes: number of certificates that are verified at the same time; -1 for the number
+            of processors.
         accepted: a folder of the entries already on the board. Entries with these names come first,
             so that a copy of one is refused whatever its own name, and must be unchanged.
 
@@ -310,7 +311,7 @@ def check_all(certificates: Mapping[Path, str], number: int) -> dict[Path, Figur
 
     Args:
         certificates: the game that each certificate should be of.
-        number: number of processes.
+        number: number of processes; -1 for the number of processors.
     """
     # The largest first, so that no process is left with one at the end.
     largest_first = sorted(certificates, key=lambda path: -path.lstat().st_size)

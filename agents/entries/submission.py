@@ -28,7 +28,8 @@ def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes:
         said: the author's statements, as fields of the card: title, link, algorithm, track, moves,
             seconds and hardware. Track, moves and seconds are left to runs that know them.
         folder: the folder of the entry, which must not exist; by default one in ``entries``.
-        processes: number of certificates that are verified at the same time.
+        processes: number of certificates that are verified at the same time; -1 for the number
+            of processors.
 
     Raises:
         InputError: naming the file or value that is missing, not of the track, or invalid.

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from ...core import Table, write_file
+from ...core import Table
 from ..board.tables import (
     HEADLINE,
     INTERVALS,
@@ -100,6 +99,13 @@ class EntryBoard:
             f"random play; {HEADLINE}. {INTERVALS}"
         )
 
+    @property
+    def markdown(self) -> str:
+        """The board in Markdown."""
+        links = "\n".join(f"- {title}: <{link}>" for title, link in self.links.items())
+        head = f"# {self.track.title}", self.rules
+        return "\n\n".join([*head, self.totals.markdown(), links, self.games.markdown()]) + "\n"
+
 
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
@@ -109,19 +115,6 @@ def boards_of(admission: Admission) -> list[EntryBoard]:
         for track in OPEN.values()
     ]
     return [board for board in boards if board.entries]
-
-
-def write_tables(board: EntryBoard, folder: Path) -> list[Path]:
-    """Write the Markdown and the CSV of a board into a folder."""
-    links = "\n".join(f"- {title}: <{link}>" for title, link in board.links.items())
-    parts = [f"# {board.track.title}", board.rules, board.totals.markdown(), links]
-    texts = {
-        f"{board.track.name}.md": "\n\n".join([*parts, board.games.markdown()]) + "\n",
-        f"{board.track.name}.csv": board.certificates.csv(),
-    }
-    for name, text in texts.items():
-        write_file(folder / name, text.encode())
-    return [folder / name for name in texts]
 
 
 def summary(admission: Admission, boards: Sequence[EntryBoard]) -> str:

@@ -7,7 +7,6 @@ unknown class, or with a ``predict`` of its own, rather than score it wrongly.
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -30,7 +29,7 @@ from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.networks import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...envs.api.wrappers import inspect_env
-from .grids import Features, Perceptron, PerceptronPolicy, flat, perceptron
+from .grids import Perceptron, PerceptronPolicy, perceptron
 from .q_learning import QTable
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
@@ -83,8 +82,17 @@ class ModelPolicy(PerceptronPolicy):
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Compute the network's outputs, shape (observation, action)."""
-        preferences = np.concatenate(list(self._in_batches(self._features(observations))))
+        """Compute the network's outputs in double precision, shape (observation, action)."""
+        was_training = self.policy.training
+        self.policy.set_training_mode(False)
+        seen = self._input(observations)
+        with th.no_grad():
+            parts = [
+                _network(self.policy, seen[start : start + BATCH]).double().cpu()
+                for start in range(0, len(seen), BATCH)
+            ]
+        self.policy.set_training_mode(was_training)
+        preferences: npt.NDArray[Any] = th.cat(parts).numpy()
         everything = np.ones((len(observations), num_actions), dtype=bool)
         choose(preferences, observations, everything, deterministic=True)  # refuses NaN
         return preferences
@@ -103,32 +111,34 @@ class ModelPolicy(PerceptronPolicy):
         mixed: npt.NDArray[Any] = (1 - self._epsilon) * greedy + self._epsilon * uniform
         return mixed
 
-    def _perceptron(self) -> tuple[Perceptron, Features] | None:
-        """Return the network and the function to its input; None if it is no perceptron."""
-        if (found := perceptron_of(self.policy)) is None:
+    def _perceptron(self) -> Perceptron | None:
+        """Return the actor, or the action-value network; None if it is no perceptron."""
+        owner: Any = self.policy
+        quantiles = 1
+        if isinstance(owner, QUANTILES):
+            owner = owner.quantile_net
+            layers, extractor = owner.quantile_net, owner.features_extractor
+            quantiles = owner.n_quantiles
+        elif isinstance(owner, DQNPolicy):
+            owner = owner.q_net
+            layers, extractor = owner.q_net, owner.features_extractor
+        elif isinstance(owner, ACTORS) and hasattr(owner.mlp_extractor, "policy_net"):
+            layers = nn.Sequential(owner.mlp_extractor.policy_net, owner.action_net)
+            extractor = owner.pi_features_extractor
+        else:
             return None
-        network, extract = found
+        if type(extractor) is not FlattenExtractor:
+            return None
 
         def features(observations: IntArray) -> th.Tensor:
-            seen = self._features(observations)
-            return extract(th.as_tensor(seen, device=self.policy.device))
+            return BasePolicy.extract_features(owner, self._input(observations), extractor)
 
-        return network, features
+        return perceptron(layers, features, quantiles)
 
-    def _features(self, observations: IntArray) -> npt.NDArray[Any]:
+    def _input(self, observations: IntArray) -> th.Tensor:
         """Return the input of the network for observations."""
-        given: npt.NDArray[Any] = np.asarray(self._given(self._sight.show(observations)))
-        return given
-
-    def _in_batches(self, features: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Yield the network's outputs for features, in double precision, batch by batch."""
-        was_training = self.policy.training
-        self.policy.set_training_mode(False)
-        with th.no_grad():
-            for start in range(0, len(features), BATCH):
-                batch = th.as_tensor(features[start : start + BATCH], device=self.policy.device)
-                yield _network(self.policy, batch).double().cpu().numpy()
-        self.policy.set_training_mode(was_training)
+        seen = np.asarray(self._given(self._sight.show(observations)))
+        return th.as_tensor(seen, device=self.policy.device)
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
         """Compare the preferences with the model's ``predict`` in a sample of states.
@@ -138,10 +148,10 @@ class ModelPolicy(PerceptronPolicy):
         """
         rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
         said, observations = preferences[rows], observations[rows]
-        features = self._features(observations)
-        done = np.asarray(self._model.predict(features, deterministic=True)[0], dtype=np.int64)
+        seen = self._input(observations)
+        done, _ = self._model.predict(seen.cpu().numpy(), deterministic=True)
         largest = said.max(axis=1)
-        missing = largest - said[np.arange(len(rows)), done]
+        missing = largest - said[np.arange(len(rows)), np.asarray(done, dtype=np.int64)]
         wrong = missing > ROUNDING * (1 + np.abs(largest))
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -151,15 +161,12 @@ class ModelPolicy(PerceptronPolicy):
                 f"prefers {said[row].argmax()}: {CURE}"
             )
         if not self._deterministic and isinstance(self.policy, ACTORS):
-            self._check_law(features, said, observations)
+            self._confirm_law(seen, said, observations)
 
-    def _check_law(
-        self, features: npt.NDArray[Any], said: npt.NDArray[Any], observations: IntArray
-    ) -> None:
+    def _confirm_law(self, seen: th.Tensor, said: npt.NDArray[Any], observations: IntArray) -> None:
         """Compare the softmax of the preferences with ``get_distribution`` of the policy."""
         with th.no_grad():
-            batch = th.as_tensor(features, device=self.policy.device)
-            law = self.policy.get_distribution(batch).distribution.probs.double().cpu().numpy()
+            law = self.policy.get_distribution(seen).distribution.probs.double().cpu().numpy()
         expected = choose(said, observations, np.ones(said.shape, dtype=bool), deterministic=False)
         off = np.abs(law - expected).max(axis=1)
         if not (off <= ROUNDING).all():
@@ -171,9 +178,7 @@ class ModelPolicy(PerceptronPolicy):
 
     def preferences(self, observations: IntArray) -> th.Tensor:
         """Return logits or action values with gradients, shape (observation, action)."""
-        return _network(
-            self.policy, th.as_tensor(self._features(observations), device=self.policy.device)
-        )
+        return _network(self.policy, self._input(observations))
 
     def critic(self, observations: IntArray, masks: BoolArray) -> FloatArray:
         """Return the network's estimate of the value of states, shape (observation,), in rewards.
@@ -181,15 +186,14 @@ class ModelPolicy(PerceptronPolicy):
         Raises:
             ValueError: if the network estimates neither values of states nor action values.
         """
-        features = self._features(observations)
         if isinstance(self.policy, ARSPolicy):
             raise InputError(f"model must have values, got {self.__name__}, which has none")
         if isinstance(self.policy, GREEDY):
-            rated = np.concatenate(list(self._in_batches(features)))
+            rated = self.prefer(observations, masks.shape[1])
             best: FloatArray = np.where(masks, rated, -np.inf).max(axis=1)
             return best
         with th.no_grad():
-            values = self.policy.predict_values(th.as_tensor(features, device=self.policy.device))
+            values = self.policy.predict_values(self._input(observations))
         found: FloatArray = values.double().cpu().numpy().reshape(-1)
         return found
 
@@ -237,33 +241,6 @@ def check_kind(model: Any, policy: Any) -> None:
     for part in ("q_net", "quantile_net"):
         if not isinstance(policy, QTable):
             _check_methods(getattr(policy, part, None), ("_predict", "predict"))
-
-
-def perceptron_of(policy: BasePolicy) -> tuple[Perceptron, Callable[[th.Tensor], th.Tensor]] | None:
-    """Return the actor, or the action-value network, of a stable-baselines3 policy as a perceptron.
-
-    Returns:
-        The perceptron, and the function from observations to its input; None if the network is no
-        perceptron.
-    """
-    network: Any = policy  # stable-baselines3 declares its parts as tensors or modules
-    quantiles = 1
-    if isinstance(policy, QUANTILES):
-        network = network.quantile_net
-        layers, extractor = network.quantile_net, network.features_extractor
-        quantiles = network.n_quantiles
-    elif isinstance(policy, DQNPolicy):
-        network = network.q_net
-        layers, extractor = network.q_net, network.features_extractor
-    elif isinstance(policy, ACTORS):
-        layers = nn.Sequential(network.mlp_extractor.policy_net, network.action_net)
-        extractor = network.pi_features_extractor
-    else:
-        return None
-    found = perceptron(list(flat(layers)), quantiles)
-    if found is None or type(extractor) is not FlattenExtractor:
-        return None
-    return found, lambda batch: BasePolicy.extract_features(network, batch, extractor)
 
 
 def _check_methods(thing: Any, names: tuple[str, ...]) -> None:

@@ -16,6 +16,7 @@ and w.
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -56,14 +57,16 @@ class Perceptron(NamedTuple):
         hidden: all layers between the first and the last.
         weight: weights of the last layer, shape (action, unit).
         bias: biases of the last layer, shape (action,).
+        features: turns observations into the input of the first layer.
     """
 
     first: nn.Linear
     hidden: list[nn.Module]
     weight: th.Tensor
     bias: th.Tensor
+    features: Features
 
-    def is_sum(self, game: Game, features: Features) -> bool:
+    def is_sum(self, game: Game) -> bool:
         """Return whether the first layer is a sum of functions of single components."""
         rng, sizes = np.random.default_rng(SEED), game.observation_sizes
         first, second = rng.integers(0, sizes, (2, PAIRS, len(sizes)))
@@ -72,14 +75,14 @@ class Perceptron(NamedTuple):
         with th.no_grad():
             try:
                 ones, twos = (
-                    self.first(features(x)).double() + self.first(features(y)).double()
+                    self.first(self.features(x)).double() + self.first(self.features(y)).double()
                     for x, y in ((first, second), others)
                 )
             except Exception:  # a user's change of observations may refuse those of no state
                 return False
             return bool(((ones - twos).abs() <= ROUNDING * (1 + ones.abs().max())).all())
 
-    def actions(self, game: Game, seat: int, grid: Grid, features: Features) -> IntArray:
+    def actions(self, game: Game, seat: int, grid: Grid) -> IntArray:
         """Return the network's choice in each state of a grid, shape (row, column).
 
         The choice is the index, in ``Grid.actions``, of the legal action with the largest
@@ -89,7 +92,6 @@ class Perceptron(NamedTuple):
             game: the rules.
             seat: the seat of the player.
             grid: the states.
-            features: turns observations into the network's input.
 
         Raises:
             ValueError: if a preference is NaN.
@@ -97,7 +99,8 @@ class Perceptron(NamedTuple):
         states = grid.states
         with th.no_grad():
             rows, columns = (
-                self.first(features(game.observe(some, seat))) for some in (states[:, 0], states[0])
+                self.first(self.features(game.observe(some, seat)))
+                for some in (states[:, 0], states[0])
             )
             units = (rows[:, None] + (columns - rows[0])[None]).reshape(-1, rows.shape[1])
             for layer in self.hidden:
@@ -115,74 +118,72 @@ class Perceptron(NamedTuple):
             found: IntArray = entries.cpu().numpy()
         return found
 
+    def in_fixed_point(self, game: Game, name: str) -> FixedPointNetwork:
+        """Round the network to fixed point; its first layer must be a sum over components.
 
-def in_fixed_point(
-    network: Perceptron, features: Features, game: Game, name: str
-) -> FixedPointNetwork:
-    """Round a network to fixed point; its first layer must be a sum over components.
+        Args:
+            game: the rules.
+            name: name for people.
 
-    Args:
-        network: the network.
-        features: turns observations into the network's input.
-        game: the rules.
-        name: name for people.
-
-    Raises:
-        ValueError: if the first layer is no such sum, an activation function is neither ReLU nor
-            the hyperbolic tangent, or a weight is NaN or infinite.
-    """
-    kinds = {type(layer) for layer in network.hidden[::2]}
-    alternate = all(isinstance(layer, nn.Linear) for layer in network.hidden[1::2])
-    if len(kinds) != 1 or not kinds <= set(_ACTIVATIONS) or not alternate:
-        raise InputError(f"{name} must have layers of ReLU or of Tanh, got others")
-    weights = [each for layer in (network.first, *network.hidden) for each in layer.parameters()]
-    if not all(bool(x.isfinite().all()) for x in (*weights, network.weight, network.bias)):
-        raise InputError(f"{name} must have weights that are numbers, got NaN or infinity")
-    if not network.is_sum(game, features):
-        raise InputError(f"{name} must get observations in an encoding of single components")
-    sizes = game.observation_sizes
-    values = np.zeros((sum(sizes) + 1, len(sizes)), dtype=np.int64)  # the last row stays 0
-    components = np.repeat(np.arange(len(sizes)), sizes)
-    values[np.arange(sum(sizes)), components] = np.concatenate([np.arange(n) for n in sizes])
-    linear = [layer for layer in network.hidden[1::2] if isinstance(layer, nn.Linear)]
-    with th.no_grad():
-        first = network.first(features(values)).double()
-        parts = [first[:-1] - first[-1], first[-1]]
-        for layer in linear:
-            bias = th.zeros(layer.out_features) if layer.bias is None else layer.bias
-            parts += [layer.weight, bias]
-        parts += [network.weight, network.bias]
-        numbers = th.cat([part.double().cpu().flatten() for part in parts]).numpy()
-    whole = np.rint(numbers * 2**WEIGHTS).astype(np.int64)
-    units = (network.first.out_features, *(layer.out_features for layer in linear))
-    return FixedPointNetwork(game, units, _ACTIVATIONS[kinds.pop()], whole, name)
+        Raises:
+            ValueError: if the first layer is no such sum, an activation function is neither ReLU
+                nor the hyperbolic tangent, or a weight is NaN or infinite.
+        """
+        kinds = {type(layer) for layer in self.hidden[::2]}
+        alternate = all(isinstance(layer, nn.Linear) for layer in self.hidden[1::2])
+        if len(kinds) != 1 or not kinds <= set(_ACTIVATIONS) or not alternate:
+            raise InputError(f"{name} must have layers of ReLU or of Tanh, got others")
+        weights = [each for layer in (self.first, *self.hidden) for each in layer.parameters()]
+        if not all(bool(x.isfinite().all()) for x in (*weights, self.weight, self.bias)):
+            raise InputError(f"{name} must have weights that are numbers, got NaN or infinity")
+        if not self.is_sum(game):
+            raise InputError(f"{name} must get observations in an encoding of single components")
+        sizes = game.observation_sizes
+        values = np.zeros((sum(sizes) + 1, len(sizes)), dtype=np.int64)  # the last row stays 0
+        components = np.repeat(np.arange(len(sizes)), sizes)
+        values[np.arange(sum(sizes)), components] = np.concatenate([np.arange(n) for n in sizes])
+        linear = [layer for layer in self.hidden[1::2] if isinstance(layer, nn.Linear)]
+        with th.no_grad():
+            first = self.first(self.features(values)).double()
+            parts = [first[:-1] - first[-1], first[-1]]
+            for layer in linear:
+                bias = th.zeros(layer.out_features) if layer.bias is None else layer.bias
+                parts += [layer.weight, bias]
+            parts += [self.weight, self.bias]
+            numbers = th.cat([part.double().cpu().flatten() for part in parts]).numpy()
+        whole = np.rint(numbers * 2**WEIGHTS).astype(np.int64)
+        units = (self.first.out_features, *(layer.out_features for layer in linear))
+        return FixedPointNetwork(game, units, _ACTIVATIONS[kinds.pop()], whole, name)
 
 
-def perceptron(layers: list[nn.Module], quantiles: int = 1) -> Perceptron | None:
-    """Return the perceptron that a sequence of layers forms; None if the layers form none.
+def perceptron(module: nn.Module, features: Features, quantiles: int = 1) -> Perceptron | None:
+    """Return the perceptron that the layers of a module form; None if they form none.
 
     Args:
-        layers: the layers, first to last.
+        module: a sequence of layers; ``features`` does what a first layer does that flattens.
+        features: turns observations into the input of the first linear layer.
         quantiles: number of outputs of the last layer for each action; their mean is the action's
             preference.
     """
-    *inner, last = layers
-    if len(inner) < 2 or not all(type(layer) in _ROWWISE for layer in layers):
+    layers = list(_flat(module))
+    if isinstance(layers[0], nn.Flatten):
+        del layers[0]
+    if len(layers) < 3 or not all(type(layer) in _ROWWISE for layer in layers):
         return None
-    first, *hidden = inner
+    first, *hidden, last = layers
     if not isinstance(first, nn.Linear) or not isinstance(last, nn.Linear):
         return None
     weight = last.weight.reshape(quantiles, -1, last.weight.shape[1]).mean(dim=0)
     bias = th.zeros(len(weight)) if last.bias is None else last.bias.reshape(quantiles, -1).mean(0)
-    return Perceptron(first, hidden, weight.detach(), bias.detach().to(weight.device))
+    return Perceptron(first, hidden, weight.detach(), bias.detach().to(weight.device), features)
 
 
 class PerceptronPolicy(NetworkPolicy):
     """A policy whose network may be a perceptron: then it has a fast way for grids."""
 
     @abstractmethod
-    def _perceptron(self) -> tuple[Perceptron, Features] | None:
-        """Return the network and the function to its input; None if it is no perceptron."""
+    def _perceptron(self) -> Perceptron | None:
+        """Return the network; None if it is no perceptron."""
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:
         """Return the function for the actions on grids.
@@ -190,10 +191,10 @@ class PerceptronPolicy(NetworkPolicy):
         None if the network is no perceptron, or its first layer no sum over components of the
         observation.
         """
-        if (found := self._perceptron()) is None or not found[0].is_sum(game, found[1]):
+        network = self._perceptron()
+        if network is None or not network.is_sum(game):
             return None
-        network, features = found
-        return lambda grid: network.actions(game, seat, grid, features)
+        return partial(network.actions, game, seat)
 
     def in_fixed_point(self, game: Game) -> NetworkPolicy:
         """Round the network to fixed point (see ``FixedPointNetwork``).
@@ -201,15 +202,15 @@ class PerceptronPolicy(NetworkPolicy):
         Raises:
             ValueError: if the network is no perceptron of ReLU or Tanh.
         """
-        if (found := self._perceptron()) is None:
+        if (network := self._perceptron()) is None:
             return super().in_fixed_point(game)
-        return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
+        return network.in_fixed_point(game, f"{self.__name__} in fixed point")
 
 
-def flat(module: nn.Module) -> Iterator[nn.Module]:
+def _flat(module: nn.Module) -> Iterator[nn.Module]:
     """Yield the layers of nested sequences in their order."""
     if type(module) is nn.Sequential:
         for part in module:
-            yield from flat(part)
+            yield from _flat(part)
     else:
         yield module

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch as th
-from torch import nn
 
 from ...baselines import NetworkPolicy, Reading
 from ...baselines.policies.networks import ROUNDING, as_preferences
 from ...core import InputError, IntArray
-from .grids import Features, Perceptron, PerceptronPolicy, flat, perceptron
+from .grids import Perceptron, PerceptronPolicy, perceptron
 
 #: A function from a batch of observations to a batch of network inputs.
 Change = Callable[[Any], Any]
@@ -68,24 +67,21 @@ class ModulePolicy(PerceptronPolicy):
         Raises:
             ValueError: if the module refuses the observations, or returns another shape.
         """
-        given = self._outputs(th.as_tensor(np.asarray(self._change(self._show(observations)))))
+        given = self._outputs(self._input(observations))
         call = "net(torch.as_tensor(seen).float())"
         return as_preferences(given, (len(observations), num_actions), self.__name__, call)
 
-    def _perceptron(self) -> tuple[Perceptron, Features] | None:
-        """Return the module and the function to its input; None if it is no perceptron."""
-        layers = list(flat(self._module))
-        if isinstance(layers[0], nn.Flatten):
-            del layers[0]
-        network = perceptron(layers)
-        if network is None:
-            return None
+    def _perceptron(self) -> Perceptron | None:
+        """Return the module; None if it is no perceptron."""
 
         def features(observations: IntArray) -> th.Tensor:
-            seen = self._change(self._show(observations))
-            return th.as_tensor(np.asarray(seen)).to(self._like).flatten(1)
+            return self._input(observations).to(self._like).flatten(1)
 
-        return network, features
+        return perceptron(self._module, features)
+
+    def _input(self, observations: IntArray) -> th.Tensor:
+        """Return the input of the module for observations."""
+        return th.as_tensor(np.asarray(self._change(self._show(observations))))
 
     def _outputs(self, seen: th.Tensor) -> Any:
         """Call the module in evaluation mode."""

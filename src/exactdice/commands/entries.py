@@ -46,14 +46,12 @@ class SubmitConfig:
 
 def run_submit(options: SubmitConfig) -> None:
     """Make the entry, and print its score."""
-    from ..agents.board.pool import processors
     from ..agents.entries.submission import submit
     from ..agents.entries.tables import CLAIMS
 
     names = ("title", "link", "algorithm", "track", "moves", "seconds", "hardware")
     said = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    jobs = processors() if options.jobs == -1 else options.jobs
-    found = submit(options.place, said, options.folder, jobs)
+    found = submit(options.place, said, options.folder, options.jobs)
     nines = [figures.nines for figures in found.figures.values()]
     print(
         f"{found.folder}: {len(nines)} certificates hold, "
@@ -88,14 +86,12 @@ class BoardConfig:
 
 def run_board(options: BoardConfig) -> int:
     """Verify the entries; print what holds and what does not, and where the boards are."""
-    from ..agents.board.pool import processors
     from ..agents.entries.admission import admit
     from ..agents.entries.tables import CLAIMS, boards_of, summary
     from ..core import make_folder, write_file
     from ..look.boards import write_entries
 
-    jobs = processors() if options.jobs == -1 else options.jobs
-    found = admit(options.folder, jobs, options.accepted)
+    found = admit(options.folder, options.jobs, options.accepted)
     for held in found.verified:
         print(f"holds: {held.name}")
     for name, reason in found.refused.items():  # no line begins with the text of a stranger
