@@ -277,9 +277,8 @@ def test_values_with_a_discount_are_those_of_the_linear_equations(reward, gamma)
 
 
 def test_a_discount_of_one_is_none():
-    task = Task(Greed(6, 3), 0, "random")
-    one = critic(task, "random", np.zeros(task.game.num_states))
-    near = critic(task, "random", np.zeros(task.game.num_states), 1 - 1e-13)
+    zeros = np.zeros(TASKS[0].game.num_states)
+    one, near = (critic(TASKS[0], "random", zeros, gamma) for gamma in (1.0, 1 - 1e-13))
     np.testing.assert_allclose(near.exact, one.exact, atol=1e-10)
     with pytest.raises(InputError, match=r"gamma must be from 0 to 1, got 1\.5"):
-        critic(task, "random", np.zeros(task.game.num_states), 1.5)
+        critic(TASKS[0], "random", zeros, 1.5)

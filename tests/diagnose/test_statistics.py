@@ -43,37 +43,25 @@ def test_rewards_that_are_possible_and_never_paid_are_noticed(long):
     assert checks & {"rewards", "outcomes"}
 
 
-def test_actions_of_another_policy_are_noticed(long):
-    env, arrays = long
-    game = env.unwrapped.task.game
-    table = game.mask(np.arange(game.num_states)) * (1 + np.arange(game.num_actions) / 5)
-    table /= table.sum(axis=1, keepdims=True)
-    (found,) = audit(env, rollout(arrays), policy=table).findings
-    assert found.check == "policy"
-    assert found.words.startswith("action ")
+def law(game, weights):
+    """Return the law that takes legal actions by weights, (action,)."""
+    table = game.mask(np.arange(game.num_states)) * np.asarray(weights, dtype=float)
+    return table / np.maximum(table.sum(axis=1, keepdims=True), 1e-300)
 
 
-@pytest.mark.parametrize("mistake", [None, "log-probs-stale"])
-def test_log_probabilities_are_the_policys(long, mistake):
+def test_log_probabilities_are_the_policys(long):
     env, arrays = long
     game = env.unwrapped.task.game
-    mask = game.mask(np.arange(game.num_states)).astype(float)
-    table = mask / mask.sum(axis=1, keepdims=True)
     states = game.encode(arrays["observations"].reshape(-1, 3))
-    chances = table[states, arrays["actions"].ravel()].reshape(arrays["actions"].shape)
+    uniform, actions = law(game, np.ones(game.num_actions)), np.arange(game.num_actions)
+    chances = uniform[states, arrays["actions"].ravel()].reshape(arrays["actions"].shape)
     record = rollout(arrays, log_probs=np.log(chances))
-    if mistake is None:
-        assert audit(env, record, policy=table).held["log_probs"] == chances.size
-        return
-    never = table * (np.arange(game.num_actions) != 1)  # action 1 was taken, and has no chance
-    never /= np.maximum(never.sum(axis=1, keepdims=True), 1e-300)
-    never[never.sum(axis=1) == 0] = table[never.sum(axis=1) == 0]
-    found = audit(env, record, policy=never).findings
-    assert "log_probs" in {each.check for each in found}
-    newer = mask * (1 + 0.02 * np.arange(game.num_actions))
-    newer /= newer.sum(axis=1, keepdims=True)
-    found = audit(env, record, policy=newer).findings
-    assert [each.mistake for each in found if each.check == "log_probs"] == [mistake]
+    assert audit(env, record, policy=uniform).held["log_probs"] == chances.size
+    never = law(game, np.where(actions == 1, 1e-300, 1.0))  # action 1 was taken
+    assert "log_probs" in {each.check for each in audit(env, record, policy=never).findings}
+    found = audit(env, record, policy=law(game, 1 + 0.02 * actions)).findings
+    (mistake,) = (each.mistake for each in found if each.check == "log_probs")
+    assert mistake == "log-probs-stale"
 
 
 def test_environments_with_one_seed_are_named():
@@ -87,7 +75,7 @@ def test_environments_with_one_seed_are_named():
     assert "the number of games that meet " in visits.words
 
 
-def test_visits_of_a_policy_that_plays_differently_are_noticed():
+def test_actions_and_visits_of_a_policy_that_plays_differently_are_noticed():
     """Even if each recorded action could have been drawn."""
     env, arrays = play("Greed", steps=60, lanes=32, max_score=20)
     report = audit(env, rollout(arrays), policy="random")
@@ -95,8 +83,9 @@ def test_visits_of_a_policy_that_plays_differently_are_noticed():
     assert report.held["visits"] > 100
     timid = np.zeros((env.unwrapped.task.game.num_states, env.unwrapped.task.game.num_actions))
     timid[:, :2] = 0.5
-    wrong = audit(env, rollout(arrays), policy=timid)
-    assert {"policy", "visits"} <= {found.check for found in wrong.findings}
+    words = {found.check: found.words for found in audit(env, rollout(arrays), timid).findings}
+    assert words["policy"].startswith("action ")
+    assert words["visits"].startswith("the number of games that meet ")
 
 
 def test_visits_of_too_many_states_are_said_to_be_unchecked(long, monkeypatch):
