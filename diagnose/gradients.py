@@ -23,7 +23,7 @@ from ..baselines import Policy, as_policy, evaluate, from_network
 from ..baselines.policies.networks import ROUNDING
 from ..baselines.policies.tables import as_numbers
 from ..core import FLOATS, FloatArray, InputError, IntArray, Values
-from .view import BATCH, AgentView
+from .view import BATCH, AgentView, each_array
 
 #: Gradients by the names of a module's parameters.
 Gradients: TypeAlias = Mapping[str, th.Tensor]
@@ -50,9 +50,9 @@ def joined(
 
 def tensors(observations: Any, like: th.Tensor) -> Any:
     """Turn observations, or each entry of a mapping, into tensors of a dtype and device."""
-    if isinstance(observations, Mapping):
-        return {key: tensors(entry, like) for key, entry in observations.items()}
-    return th.as_tensor(as_numbers(observations, "observations")).to(like)
+    return each_array(
+        observations, lambda given: th.as_tensor(as_numbers(given, "observations")).to(like)
+    )
 
 
 class Network:

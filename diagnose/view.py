@@ -69,6 +69,13 @@ def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
     return read.astype(bool)
 
 
+def each_array(observations: Any, read: Callable[[Any], Any]) -> Any:
+    """Read an array of observations, or each one of a mapping."""
+    if isinstance(observations, Mapping):
+        return {key: each_array(entry, read) for key, entry in observations.items()}
+    return read(observations)
+
+
 def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
     """Return the length of the first axes of an array, or of the first entry without masks."""
     if isinstance(given, Mapping):
@@ -90,14 +97,14 @@ def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) 
         observations: shape (observation, ...), or a mapping of such arrays.
         shape: the required shape; of one number an observation, a last axis of length 1 may follow.
     """
-    if "torch" in packages_of(function) and callable(function):
-        from .gradients import Network  # needs torch
-
-        function = Network(function, name, *(shape[1:] or (None,)))
     if not callable(function):
         raise InputError(
             f"{name} must be a function of observations, got a {type(function).__name__}"
         )
+    if "torch" in packages_of(function):
+        from .gradients import Network  # needs torch
+
+        function = Network(function, name, *(shape[1:] or (None,)))
     given = as_numbers(function(observations), name)
     if given.shape not in ({shape} if shape[1:] else {shape, (*shape, 1)}):
         raise InputError(f"{name} must give numbers of shape {shape}, got {given.shape}")

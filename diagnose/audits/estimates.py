@@ -11,7 +11,7 @@ The value after the last row is ``last_values``, and A is 0 there. Returns are A
 targets of action values are r + gamma max Q(s', a') over the legal a', and r at the end.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, reproducing
-from ..view import called, factor, leading_shape, numbers
+from ..view import called, each_array, factor, leading_shape, numbers
 from .steps import CLOSE, Steps
 
 #: Says which numbers agree.
@@ -132,16 +132,10 @@ def check_values(report: Report, rollout: Rollout, critic: Any) -> None:
         return
     shape = leading_shape(rollout.observations, "observations", 2)
     given = numbers(rollout.values, "values", shape)
-    ours = called(critic, "critic", _flat(rollout.observations), (given.size,)).reshape(shape)
+    seen = each_array(rollout.observations, lambda array: as_numbers(array, "observations"))
+    seen = each_array(seen, lambda array: array.reshape(-1, *array.shape[2:]))
+    ours = called(critic, "critic", seen, (given.size,)).reshape(shape)
     _compare(report, "values", lambda: ours, given, others=_value_mistakes(ours, given))
-
-
-def _flat(observations: Any) -> Any:
-    """Join the axes (time, lane) of observations, or of each entry of a mapping."""
-    if isinstance(observations, Mapping):
-        return {key: _flat(entry) for key, entry in observations.items()}
-    array = as_numbers(observations, "observations")
-    return array.reshape(-1, *array.shape[2:])
 
 
 def _value_mistakes(ours: FloatArray, given: FloatArray) -> Iterator[Mistake]:

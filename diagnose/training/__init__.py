@@ -22,6 +22,7 @@ from ..audits import audit
 from ..figures import unvisited
 from ..records import Rollout, Transitions
 from ..report import Report
+from ..view import each_array
 from .folder import NAME, Diary
 from .model import COLUMNS, Columns, Diagnosed, states_of_games, told_missing
 
@@ -301,7 +302,7 @@ def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -
 
     ends = np.concatenate([buffer.episode_starts[1:], np.asarray(seen["dones"])[None]])
     rollout = Rollout(
-        _each(buffer.observations, lambda array: array[part]),
+        each_array(buffer.observations, lambda array: array[part]),
         buffer.actions[part],
         buffer.rewards[part],
         ends[part],
@@ -329,16 +330,9 @@ def _transitions(buffer: ReplayBuffer) -> Transitions:
     def flat(array: Any) -> Any:
         return array[newest].reshape(rows * lanes, *array.shape[2:])
 
-    return Transitions(**{name: _each(array, flat) for name, array in arrays.items()})
+    return Transitions(**{name: each_array(array, flat) for name, array in arrays.items()})
 
 
 def _check_length(steps: int) -> None:
     if steps < LEAST:
         raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")
-
-
-def _each(array: Any, read: Callable[[Any], Any]) -> Any:
-    """Read an array, or each one of a dictionary."""
-    return (
-        {key: read(one) for key, one in array.items()} if isinstance(array, dict) else read(array)
-    )
