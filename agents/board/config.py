@@ -11,15 +11,7 @@ from ...core.positions import has_few_states
 from ...envs import RewardMode, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
-from ..runs.options import (
-    AlgorithmName,
-    GameName,
-    Jobs,
-    Place,
-    Positive,
-    TrackName,
-    checked,
-)
+from ..runs.options import AlgorithmName, GameName, Jobs, Place, Positive, TrackName, checked
 from ..tracks import TRACKS
 from .ladders import Ladder, LadderWords, find_ladder
 

@@ -14,16 +14,7 @@ from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS, check_self_play
 from ..tracks import TRACKS, Track
 from .hyperparameters import Hyperparameters, read_changes, read_file, read_hyperparameters, tuned
-from .options import (
-    Changes,
-    GameName,
-    Keywords,
-    OneAlgorithm,
-    Place,
-    Positive,
-    TrackName,
-    checked,
-)
+from .options import Changes, GameName, Keywords, OneAlgorithm, Place, Positive, TrackName, checked
 
 #: Hyperparameters that options of their own give.
 ELSEWHERE = {"n_envs": "--num-envs", "n_timesteps": "--steps", "env_kwargs": "--env"}
@@ -154,7 +145,7 @@ class TrainConfig:
         """Return the reward mode; a file is tuned for one reward, so the option must agree."""
         if "reward" in self.env:
             raise InputError("reward must be given by --reward, got it in env")
-        of_file = self._file["env_kwargs"].get("reward") if self.conf else None
+        of_file = self._file.get("env_kwargs", {}).get("reward") if self.conf else None
         if of_file is not None and self.reward not in (None, of_file):
             raise InputError(
                 f"reward must be {of_file}, as in the file of --conf, got {self.reward}"
@@ -186,7 +177,7 @@ class TrainConfig:
         track = self.rules
         options = {"n_envs": self.num_envs, "n_timesteps": track.moves if track else self.steps}
         given = {name: value for name, value in options.items() if value is not None}
-        known = {**self._file["env_kwargs"], **self.env, "reward": self.reward}
+        known = {**self._file.get("env_kwargs", {}), **self.env, "reward": self.reward}
         merged = {**self._file, **given, **read_changes(self.hyperparams), "env_kwargs": known}
         checked = read_hyperparameters(self.algorithm, merged)
         if track is not None:

@@ -28,16 +28,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-    NonNegativeFloat,
-    PositiveFloat,
-    ValidationError,
-    WrapValidator,
-    create_model,
-)
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WrapValidator, create_model
 from pydantic_core import PydanticCustomError
 
 from ...core import InputError
@@ -75,14 +66,14 @@ def _last_name(value: Any) -> Any:
 
 
 # Ranges are written by hand, since the signatures of stable-baselines3 have types without ranges.
-# pydantic's PositiveInt is not used: integers above MOST overflow the arrays of the models.
+# Integers above MOST overflow the arrays of the models.
 _READ = BeforeValidator(as_number)
 Count = Annotated[int, Field(ge=1, le=MOST), _READ]
 CountOrZero = Annotated[int, Field(ge=0, le=MOST), _READ]
 CountOrAll = Annotated[int, Field(ge=-1, le=MOST), _READ]
 Number = Annotated[float, _READ]
-Weight = Annotated[NonNegativeFloat, _READ]
-Positive = Annotated[PositiveFloat, _READ]
+Weight = Annotated[float, Field(ge=0), _READ]
+Positive = Annotated[float, Field(gt=0), _READ]
 Fraction = Annotated[float, Field(ge=0, le=1), _READ]
 Part = Annotated[float, Field(gt=0, le=1), _READ]
 # Values of these two types may be texts such as lin_0.003: a number that falls to zero in training.
@@ -113,9 +104,7 @@ class Network(BaseModel):
     """Number of quantiles of each action's value (qrdqn)."""
     optimizer_class: Annotated[Literal["AdamW"], BeforeValidator(_last_name)] | None = None
     """Optimizer, a class of torch.optim: AdamW (Adam with weight decay), or by default Adam."""
-    optimizer_kwargs: dict[Literal["weight_decay"], Annotated[NonNegativeFloat, _READ]] | None = (
-        None
-    )
+    optimizer_kwargs: dict[Literal["weight_decay"], Weight] | None = None
     """Weight decay of AdamW: a step of learning rate r takes the part r * weight_decay of each
     weight away (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019)."""
 
@@ -328,8 +317,6 @@ def _check_together(options: Hyperparameters) -> None:
 def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:
     """Read the entry of a file for a game's environment, or else its entry ``default``.
 
-    The entry has keyword arguments of the environment, ``env_kwargs``, which may be empty.
-
     Args:
         game: name of the game.
         file: the file.
@@ -348,7 +335,7 @@ def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict
     entry = (content.get(env_id) or content.get("default")) if isinstance(content, dict) else None
     if not isinstance(entry, dict):
         raise InputError(f"{option} must hold a mapping for {env_id}, got none in {file}")
-    keywords = entry.setdefault("env_kwargs", {})
+    keywords = entry.get("env_kwargs", {})
     if not isinstance(keywords, dict) or not all(isinstance(name, str) for name in keywords):
         raise InputError(f"env_kwargs must be a mapping from names, got {shown(keywords)}")
     return entry

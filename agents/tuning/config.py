@@ -6,17 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ...core import InputError, one_of
-from ...envs import find_game
 from ..algorithms import check_self_play
-from ..runs.options import (
-    GameName,
-    Jobs,
-    OneAlgorithm,
-    Place,
-    Positive,
-    TrackName,
-    checked,
-)
+from ..runs.options import GameName, Jobs, OneAlgorithm, Place, Positive, TrackName, checked
 from ..tracks import TRACKS, Track
 
 
@@ -72,7 +63,7 @@ class TuneConfig:
         if self.games is not None and not self.games:
             raise InputError("games must be one at least, got none")
         for game in self.games or ():
-            one_of("games", find_game(game).name, self.rules.games)
+            one_of("games", game, self.rules.games)
         folder = self.folder or Path("runs", "tune", f"{self.track}-{self.algorithm}")
         object.__setattr__(self, "folder", folder.absolute())  # the same on every machine
 
@@ -91,8 +82,7 @@ class TuneConfig:
     def chosen_games(self) -> tuple[str, ...]:
         """The games of the search, each once, in the order of the track."""
         wanted = self.games or self.rules.games
-        names = {find_game(game).name for game in wanted}
-        return tuple(game for game in self.rules.games if game in names)
+        return tuple(game for game in self.rules.games if game in wanted)
 
     def identity(self) -> dict[str, Any]:
         """Return the options that determine the trials of a search: all but their number."""

@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, as_completed
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -380,7 +381,7 @@ def _to_yaml(config: TuneConfig, study: Study) -> str:
         *(f"#   {game} {score:.4f}" for game, score in scores.items()),
     ]
     content = {"trials": len(over(study))} | {
-        name: dict(found.user_attrs[CHOSEN]) for name in names
+        name: deepcopy(found.user_attrs[CHOSEN]) for name in names
     }
     return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
 
