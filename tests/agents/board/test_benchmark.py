@@ -1,12 +1,10 @@
 """The benchmark: cells, resuming, failures, statistics, pages."""
 
 import gc
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from benchmarking import TINY, command, values, wait_until
 from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.results import certificate_of, read_runs
@@ -26,28 +25,6 @@ from exactdice.agents.runs.config import RunError
 from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import verify
 from exactdice.games import InputError
-
-COMMAND = str(Path(sys.executable).with_name("exactdice"))
-TINY = BenchmarkConfig(
-    games=("FourTwoOne",), algorithms=("qlearning",), seeds=2, steps=20_000, jobs=1
-)
-
-
-def wait_until(condition, seconds=60):
-    """Wait for something to become true."""
-    last = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < last
-        time.sleep(0.02)
-
-
-def command(config, *options):
-    """Give the command line of a benchmark."""
-    return [
-        COMMAND, "benchmark", "--games", *config.games, "--algorithms", *config.algorithms,
-        "--seeds", str(config.seeds), "--steps", str(config.steps), "--folder", str(config.folder),
-        "--jobs", str(config.jobs), *options,
-    ]  # fmt: skip
 
 
 @contextmanager
@@ -77,12 +54,6 @@ def workers_of(process):
     """List the workers of a benchmark."""
     found = processes().items()
     return {pid for pid, (parent, args) in found if parent == process.pid and "spawn_main" in args}
-
-
-def values(config):
-    """Give the scores of the finished cells, in order."""
-    paths = sorted(config.folder.glob("*/score.json"))
-    return [json.loads(path.read_text())["value"] for path in paths]
 
 
 @pytest.fixture
