@@ -29,51 +29,31 @@ def outcomes(process, law, first):
             yield int(process.leads_to[first + outcome]), chance
 
 
-def ends_of_events(process):
-    """Follow every event to all its ends: event -> {(place or None, context, paid): chance}.
-
-    Nodes may come back to themselves, so that their laws solve a linear system.
-    """
-    nodes = list(zip(process.node_laws, process.node_firsts, process.node_contexts, strict=True))
-    size = len(nodes)
-    back, found, columns = np.zeros((size, size)), np.zeros((size, 0)), {}
-    for node, (law, first, context) in enumerate(nodes):
-        for entry, chance in outcomes(process, law, first):
-            event = number_of(entry)
-            if entry < 0 and event >= process.first_node:
-                back[node, event - process.first_node] += chance
-                continue
-            end = (entry, int(context), 0.0) if entry >= 0 else paid_by(process, event)
-            if end not in columns:
-                columns[end] = len(columns)
-                found = np.concatenate([found, np.zeros((size, 1))], axis=1)
-            found[node, columns[end]] += chance
-    laws = np.linalg.solve(np.eye(size) - back, found)
-    ends = [{paid_by(process, event): 1.0} for event in range(process.first_node)]
-    return ends + [dict(zip(columns, law.tolist(), strict=True)) for law in laws]
-
-
-def paid_by(process, event):
-    return None, 0, float(process.payoffs[event])
-
-
-class Paying(dict):
-    """The same where nodes pay, each after the nodes that it leads to."""
+class Ends(dict):
+    """The ends of each event that is asked for: {(place or None, context, paid): chance}."""
 
     def __init__(self, process):
         self.process = process
 
     def __missing__(self, event):
-        process, node = self.process, event - self.process.first_node
-        if node < 0:
-            return {paid_by(process, event): 1.0}
-        self[event] = found = defaultdict(float)
-        for entry, chance in outcomes(process, process.node_laws[node], process.node_firsts[node]):
-            later = {(entry, int(process.node_contexts[node]), 0.0): 1.0}
-            for (place, context, more), part in (
-                later if entry >= 0 else self[number_of(entry)]
-            ).items():
-                found[place, context, process.node_gains[node] + more] += chance * part
+        process, found, going = self.process, defaultdict(float), {(event, 0.0): 1.0}
+        while sum(going.values()) > 1e-17:  # nodes may come back to themselves
+            later = defaultdict(float)
+            for (at, paid), mass in going.items():
+                node = at - process.first_node
+                if node < 0:
+                    found[None, 0, paid + float(process.payoffs[at])] += mass
+                    continue
+                if process.node_gains is not None:
+                    paid += float(process.node_gains[node])
+                context, law = int(process.node_contexts[node]), process.node_laws[node]
+                for entry, chance in outcomes(process, law, process.node_firsts[node]):
+                    if entry >= 0:
+                        found[entry, context, paid] += mass * chance
+                    else:
+                        later[number_of(entry), paid] += mass * chance
+            going = later
+        self[event] = found
         return found
 
 
@@ -103,7 +83,7 @@ def listed(process, ends):
 def require_tables(task, process=None, within=1e-14):
     """Check the law of every move, whatever the others reply, and of the first state."""
     game, process = task.game, process or process_of(task)
-    ends = ends_of_events(process) if process.node_gains is None else Paying(process)
+    ends = Ends(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = states_of(game, task.seat)
     places, contexts = process.groups.locate(states)
