@@ -11,21 +11,20 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from checkout import FILES, ROOMS, ROOT
 from packaging.requirements import Requirement
 from spawned import printed_by
 
-ROOT = Path(__file__).parent.parent
 #: What the extra "cli" brings.
 LIGHT = ("docstring-parser", "pydantic", "rich", "tyro")
 RUNS = ROOT / "benchmarks/exactdice-10k"
-FOLDERS = ("agents", "baselines", "core", "diagnose", "envs", "games", "look", "play", "sources")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """Build an sdist from a copy of the sources, and a wheel from that sdist alone."""
     copy = tmp_path_factory.mktemp("copy")
-    for name in (*FOLDERS, "src"):
+    for name in ROOMS:
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
@@ -78,9 +77,7 @@ def without_extras(installed, tmp_path_factory):
 
 def modules():
     """List every module in the folders by its name in the package, those of jax where it is."""
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
-    files += (ROOT / "src/exactdice").rglob("*.py")
-    for file in files:
+    for file in FILES:
         parts = file.relative_to(ROOT).with_suffix("").parts
         parts = parts[2:] if parts[0] == "src" else parts
         if "jax" in parts and find_spec("jax") is None:

@@ -7,22 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkout import FILES
 from exactdice.play.record import GameRecord
 
-ROOT = Path(__file__).parents[1]
-FOLDERS = (
-    "agents",
-    "baselines",
-    "core",
-    "diagnose",
-    "envs",
-    "games",
-    "look",
-    "play",
-    "sources",
-    "src",
-)
-FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
 
 

@@ -2,25 +2,12 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import yaml
+from checkout import FILES, ROOT
 from exactdice.games import Game
 
-ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-ROOMS = [
-    "agents",
-    "baselines",
-    "core",
-    "diagnose",
-    "envs",
-    "games",
-    "look",
-    "play",
-    "sources",
-    "src",
-]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
@@ -50,8 +37,6 @@ TEXTS = [
     )
     for path in sorted(ROOT.glob(pattern))
 ]
-#: Code, whose messages are read where the package is installed.
-CODE = [path for name in ROOMS for path in sorted((ROOT / name).rglob("*.py"))]
 
 
 def test_no_text_names_an_address_or_a_package_that_nobody_has_published():
@@ -59,15 +44,15 @@ def test_no_text_names_an_address_or_a_package_that_nobody_has_published():
     unknown = r"github\.com/exactdice|exactdice\.github\.io|pip install '?exactdice"
     found = [path for path in TEXTS if re.search(unknown, path.read_text(encoding="utf-8"))]
     addresses = unknown.rpartition("|")[0]
-    found += [path for path in CODE if re.search(addresses, path.read_text(encoding="utf-8"))]
+    found += [path for path in FILES if re.search(addresses, path.read_text(encoding="utf-8"))]
     assert found == []
-    assert (len(TEXTS) > 50, len(CODE) > 200) == (True, True)
+    assert (len(TEXTS) > 50, len(FILES) > 200) == (True, True)
     assert "urls" not in PROJECT
 
 
 def test_messages_add_an_extra_to_the_package_that_is_installed():
     """As pip takes that one, in an editable installation, too; a dot would need the checkout."""
-    lines = [(path, line) for path in CODE for line in path.read_text("utf-8").splitlines()]
+    lines = [(path, line) for path in FILES for line in path.read_text("utf-8").splitlines()]
     hints = [(path, re.search(r"'([\w.]*)\[(\w+|{extra})\]'", line)) for path, line in lines]
     hints = [(path, *hint.groups()) for path, hint in hints if hint]
     assert len(hints) >= 7

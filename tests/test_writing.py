@@ -7,18 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import FILES, ROOT
 from exactdice.agents.board.results import write_runs
 from exactdice.agents.entries import submission
 from exactdice.agents.entries.entry import make_card
 from exactdice.agents.runs.agent import AgentOptions
 from exactdice.core import WriteError, append, make_folder, write_file
-from exactdice.look import gallery
+from exactdice.look import plotting
 from exactdice.look.charts import Bars, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.report import write_report
 from exactdice.play.record import GameRecord
 from full_disk import no_file_above
-from test_portability import FILES, ROOT
 
 import exactdice
 
@@ -44,7 +44,7 @@ WRITERS = {
     "mine.png": lambda path: draw(PLOT, path),
     "mine.svg": lambda path: draw(PLOT, path),
     "mine.html": lambda path: write_report(SMALL, path),
-    "mine.md": lambda path: gallery.write_gallery(path.with_suffix(""), []),
+    "mine.md": lambda path: plotting.write_gallery(path.with_suffix(""), []),
     "mine.json": GameRecord("Greed", seed=1).write,
     "curves.csv": lambda path: write_runs([], path.parent),
 }
@@ -54,7 +54,7 @@ WRITERS = {
 def _quick(monkeypatch):
     """Leave out what a page and the gallery show: they are written as they are."""
     monkeypatch.setattr("exactdice.look.report._steps", lambda *_: [])
-    monkeypatch.setattr(gallery, "_wanted", lambda _: [])
+    monkeypatch.setattr(plotting, "_wanted", lambda _: [])
 
 
 @pytest.mark.usefixtures("_quick")

@@ -1,0 +1,18 @@
+"""The files of the product in the checkout."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ROOMS = [
+    "agents",
+    "baselines",
+    "core",
+    "diagnose",
+    "envs",
+    "games",
+    "look",
+    "play",
+    "sources",
+    "src",
+]
+FILES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
