@@ -1,12 +1,14 @@
 """The page as people use it, in Chromium: by clicks and keys, in every game."""
 
 import re
+from pathlib import Path
 
 import pytest
 from browsing import IDLE, begin, choose, click, idle, press
 from small_games import SMALL
 
 SMALL_MATCH = SMALL["LowestScoreMatch"][0]
+FAINT_WORDS = Path(__file__).with_name("faint_words.js")
 
 
 def step(page, number):
@@ -140,44 +142,6 @@ def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
     assert counts[0] > 6 >= min(counts)
 
 
-#: Gives the words of a page that have too little contrast with what is behind them.
-FAINT_WORDS = """() => {
-  const light = (colour) => {
-    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
-      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const contrast = (one, two) => {
-    const [low, high] = [light(one), light(two)].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-  };
-  const clear = (colour) => /rgba.*, 0\\)/.test(colour);
-  const behind = (words) => {
-    if (words instanceof SVGElement) {
-      const at = words.getBoundingClientRect();
-      const [x, y] = [at.x + at.width / 2, at.y + at.height / 2];
-      const under = [...words.parentElement.querySelectorAll("rect")].filter((rect) => {
-        const box = rect.getBoundingClientRect();
-        return rect.compareDocumentPosition(words) & Node.DOCUMENT_POSITION_FOLLOWING
-          && box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
-      });
-      return getComputedStyle(under.at(-1)).fill;
-    }
-    let box = words;
-    while (clear(getComputedStyle(box).backgroundColor)) box = box.parentElement;
-    return getComputedStyle(box).backgroundColor;
-  };
-  const said = [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()
-    && !one.closest("select:disabled") && ![...one.children].length && one.textContent.trim());
-  return said.map((one) => {
-    const style = getComputedStyle(one);
-    const ink = one instanceof SVGElement ? style.fill : style.color;
-    const paper = behind(one);
-    return [one.textContent, ink, paper, contrast(ink, paper)];
-  }).filter(([, , , ratio]) => ratio < 4.5);
-}"""
-
-
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     page = tabs()
@@ -189,7 +153,7 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
         page.fill("[name=seed]", "4")
         click(page, "#setup button.main")
         step(page, 1)
-        assert page.evaluate(FAINT_WORDS) == []
+        assert page.evaluate(FAINT_WORDS.read_text()) == []
     paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
 

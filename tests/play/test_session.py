@@ -123,40 +123,27 @@ def test_a_match_of_421_ends_with_the_tokens_of_the_last_round(seat):
         assert session.reason.endswith((" tokens.", " token.", " from you.", " from opponent."))
 
 
+BOX = ("ShutTheBox", {"tiles": 2, "dice": 1, "sides": 3})
+MATCH = ("FourTwoOneMatch", {"tokens": 1, "faces": 2})
+LOWEST = ("LowestScoreMatch", {"dice": 1, "faces": 2, "zero_face": 1, "wins": 1})
+STOPPER = ("Greed", {"max_score": 4, "sides": 2, "tie": "stopper", "opponent": "random"})
+
+
 @pytest.mark.parametrize(
-    ("name", "sizes", "reasons"),
+    ("game", "reason"),
     [
-        (
-            "ShutTheBox",
-            {"tiles": 2, "dice": 1, "sides": 3},
-            {
-                "You left 1 open, opponent 1: a tie.",
-                "You left 0 open, opponent 2: the lower sum wins.",
-            },
-        ),
-        (
-            "FourTwoOneMatch",
-            {"tokens": 1, "faces": 2},
-            {
-                "Your 2 1 1 equals opponent's 2 1 1, which was cast first: you take 1 token.",
-                "Opponent's 2 1 1 beats your 2 2 1: you take 1 token.",
-            },
-        ),
-        (
-            "LowestScoreMatch",
-            {"dice": 1, "faces": 2, "zero_face": 1, "wins": 1},
-            {"Your 2 equals opponent's 2, and the last to be rolled counts: you win the round."},
-        ),
-        (
-            "Greed",
-            {"max_score": 4, "sides": 2, "tie": "stopper", "opponent": "random"},
-            {"Your 4 equals opponent's 4: equal scores are won by the player who stopped."},
-        ),
+        (BOX, "You left 1 open, opponent 1: a tie."),
+        (BOX, "You left 0 open, opponent 2: the lower sum wins."),
+        (MATCH, "Your 2 1 1 equals opponent's 2 1 1, which was cast first: you take 1 token."),
+        (MATCH, "Opponent's 2 1 1 beats your 2 2 1: you take 1 token."),
+        (LOWEST, "Your 2 equals opponent's 2, and the last to be rolled counts: you win"),
+        (STOPPER, "Your 4 equals opponent's 4: equal scores are won by the player who stopped."),
     ],
 )
-def test_ends_are_explained(name, sizes, reasons):
+def test_ends_are_explained(game, reason):
+    name, sizes = game
     task = make_task(name, 1, **sizes)
-    assert reasons <= {random_game(task, seed).reason for seed in range(60)}
+    assert any(random_game(task, seed).reason.startswith(reason) for seed in range(60))
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -185,29 +172,20 @@ def test_the_box_ends_with_the_tiles_of_the_last_move(seat):
         assert f"left {left} open" in session.reason or "the box" in session.reason
 
 
+SHUT = {"tiles": 1, "dice": 1, "sides": 2, "one_die": "never", "objective": "shut"}
+ASIDE = Row("put aside", tuple(map(Die, (4, 3, 2))), 0)
+
+
 @pytest.mark.parametrize(
-    ("name", "sizes", "seed", "rows", "reason"),
+    ("name", "sizes", "seed", "row", "reason"),
     [
-        (
-            "ShutTheBox",
-            {"tiles": 1, "dice": 1, "sides": 2, "one_die": "never", "objective": "shut"},
-            2,
-            [Row("tiles", (Tile(1, False, 0),), 0)],
-            "You shut the box.",
-        ),
-        (
-            "FourTwoOne",
-            {"casts": 1},
-            1,
-            [Row("put aside", tuple(map(Die, (4, 3, 2))), 0)],
-            "4 3 2 pays 2.",
-        ),
+        ("ShutTheBox", SHUT, 2, Row("tiles", (Tile(1, False, 0),), 0), "You shut the box."),
+        ("FourTwoOne", {"casts": 1}, 1, ASIDE, "4 3 2 pays 2."),
     ],
 )
-def test_a_game_for_one_ends_with_its_last_move(name, sizes, seed, rows, reason):
+def test_a_game_for_one_ends_with_its_last_move(name, sizes, seed, row, reason):
     session = random_game(make_task(name, 0, **sizes), seed)
-    assert list(session.scene.rows)[: len(rows)] == rows
-    assert session.reason == reason
+    assert (session.scene.rows[0], session.reason) == (row, reason)
 
 
 def test_a_round_of_the_lowest_score_ends_with_its_total():
