@@ -5,11 +5,10 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Lock
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel
 from pydantic_core import PydanticCustomError
 
 from ..agents.runs.options import STRICT, read
@@ -125,16 +124,6 @@ class NewGame(BaseModel):
     moves: list[int] = []
 
 
-class Again(BaseModel):
-    """A request for a game like an open one, with its first moves."""
-
-    model_config = STRICT
-
-    again: str
-    seed: int | None = None
-    made: Annotated[int, Field(ge=0)] = 0
-
-
 class NewPuzzles(BaseModel):
     """A request for puzzles."""
 
@@ -161,7 +150,7 @@ class OpenGame:
     """
 
     def __init__(self, record: GameRecord, watch: str, *, counts: bool) -> None:
-        self.record, self.watch = record, watch
+        self.record = record
         self.agent = agent_of(watch, record.task) if watch else None
         self.session = record.session(self.agent.title if self.agent else YOU)
         self._counts = counts and not watch and not record.together
@@ -178,65 +167,48 @@ class OpenGame:
             keep(kept_game(self.session, self.record), path_of_games())
 
 
-class OpenGames(Opened[OpenGame]):
-    """The open games.
+def begin_game(wish: JSON, first: GameRecord, watch: str) -> OpenGame:
+    """Start a game with the wished options, or the command line's.
+
+    A game that is given moves, be it none, does not count for the statistics: the same dice again,
+    another try from a position, a link or a file.
 
     Args:
+        wish: the request.
         first: the game that the command line names.
         watch: the policy that the command line names to make the moves; empty for a person.
-        progress: as of ``Opened``.
+
+    Raises:
+        ValueError: if an option is unknown or out of range.
     """
+    if not wish:
+        return OpenGame(first, watch, counts=True)
+    given = read(NewGame, wish, "the options of a game")
+    return OpenGame(_record(given, first, watch), given.watch, counts="moves" not in wish)
 
-    def __init__(self, first: GameRecord, watch: str, progress: Progress) -> None:
-        super().__init__("game", progress)
-        self._first, self._watch = first, watch
 
-    def begin(self, wish: JSON) -> OpenGame:
-        """Start a game: with the given options, those of an open game, or the command line's.
-
-        Raises:
-            ValueError: if an option is unknown or out of range.
-        """
-        if "again" in wish:
-            return self._again(read(Again, wish, "the options of a game"))
-        if not wish:
-            return OpenGame(self._first, self._watch, counts=True)
-        given = read(NewGame, wish, "the options of a game")
-        return OpenGame(self._record(given), given.watch, counts="moves" not in wish)
-
-    def _record(self, given: NewGame) -> GameRecord:
-        """Return the record of a new game; only the command line may name files of policies."""
-        place = place_of(given.game, self._first)
-        game: Any = find_game(place)
-        own = place == self._first.game
-        against = game.default_opponent if given.against is None else given.against
-        is_given = own and against == against_of(self._first)
-        together = against == PERSON.name
-        if not (is_given or together or is_policy_name(game, against)):
-            raise InputError(f"against must be the name of a policy, got {against[:50]!r}")
-        if given.watch not in ("", self._watch) and not is_policy_name(game, given.watch):
-            raise InputError(f"watch must be the name of a policy, got {given.watch[:50]!r}")
-        if {"seat", game.opponent_keyword} & set(given.env):
-            raise InputError(f"env must be without seat and {game.opponent_keyword}")
-        seat = 0 if together else given.seat
-        return GameRecord(
-            place,
-            given.env | ({"seat": seat} if seat else {}),
-            None if against == game.default_opponent else against,
-            new_seed() if given.seed is None else given.seed,
-            actions=tuple(given.moves),
-        )
-
-    def _again(self, given: Again) -> OpenGame:
-        """Return a game like an open one, with its first moves or none, perhaps another seed.
-
-        The same dice again, or another try from a position, do not count for the statistics.
-        """
-        with self.use(given.again) as game:
-            like = game.record.after(game.session)
-        seed = like.seed if given.seed is None else given.seed
-        record = replace(like, seed=seed, actions=like.actions[: given.made])
-        return OpenGame(record, game.watch, counts=not given.made and record.seed != like.seed)
+def _record(given: NewGame, first: GameRecord, watch: str) -> GameRecord:
+    """Return the record of a new game; only the command line may name files of policies."""
+    place = place_of(given.game, first)
+    game: Any = find_game(place)
+    own = place == first.game
+    against = game.default_opponent if given.against is None else given.against
+    is_given = own and against == against_of(first)
+    together = against == PERSON.name
+    if not (is_given or together or is_policy_name(game, against)):
+        raise InputError(f"against must be the name of a policy, got {against[:50]!r}")
+    if given.watch not in ("", watch) and not is_policy_name(game, given.watch):
+        raise InputError(f"watch must be the name of a policy, got {given.watch[:50]!r}")
+    if {"seat", game.opponent_keyword} & set(given.env):
+        raise InputError(f"env must be without seat and {game.opponent_keyword}")
+    seat = 0 if together else given.seat
+    return GameRecord(
+        place,
+        given.env | ({"seat": seat} if seat else {}),
+        None if against == game.default_opponent else against,
+        new_seed() if given.seed is None else given.seed,
+        actions=tuple(given.moves),
+    )
 
 
 def place_of(name: str, first: GameRecord) -> str:

@@ -161,6 +161,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         **board_view(task.game, film, session.choices),
         "names": session.names,
         "watched": agent.title if agent else "",
+        "watch": agent.name if agent else "",
         "seat": session.seat,
         "persons": session.persons,
         "against": [vars(one) for one in ([PERSON] if session.together else rivals(task))],

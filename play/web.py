@@ -23,7 +23,7 @@ from ..core import InputError, WriteError
 from ..envs import find_game
 from .coach import steps
 from .levels import strength
-from .open_games import NewPuzzles, NotKeptError, Opened, OpenGames, Progress, place_of
+from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, Progress, begin_game, place_of
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
 from .statistics import statistics_view
@@ -81,21 +81,22 @@ def refusal(error: HTTPException) -> tuple[JSON, int]:
     return {"error": error.description or error.name}, error.code or 500
 
 
-def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
+def serve_games(app: Flask, games: Opened[OpenGame], first: GameRecord, watch: str) -> None:
     """Serve the games.
 
     Args:
         app: the application.
         games: the open games.
-        coach: whether the coach comments on the first game.
+        first: the game that the command line names.
+        watch: the policy that makes the moves in it; empty for a person.
     """
 
     @app.post("/api/games")
     def begin() -> JSON:
         wish = body()
         with games.progress.shown():
-            game = games.begin(wish)
-            return {"id": games.add(game), "coach": coach, **game.view}
+            game = begin_game(wish, first, watch)
+            return {"id": games.add(game), "coach": first.coach, **game.view}
 
     @app.get("/api/games/<name>")
     def show(name: str) -> JSON:
@@ -135,7 +136,7 @@ def serve_games(app: Flask, games: OpenGames, *, coach: bool) -> None:
         return Response(record.text, mimetype="application/json", headers=headers)
 
 
-def serve_coach(app: Flask, games: OpenGames) -> None:
+def serve_coach(app: Flask, games: Opened[OpenGame]) -> None:
     """Serve what the coach says of the games."""
 
     @app.get("/api/games/<name>/advice/<int:before>")
@@ -252,8 +253,8 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     def how_far() -> JSON:
         return {"percent": progress.percent}
 
-    games = OpenGames(first, watch or "", progress)
-    serve_games(app, games, coach=first.coach)
+    games: Opened[OpenGame] = Opened("game", progress)
+    serve_games(app, games, first, watch or "")
     serve_coach(app, games)
     serve_puzzles(app, first, progress)
     return app

@@ -102,7 +102,15 @@ async function present() {
   await show(state, false);
 }
 
-const retry = (made) => begin({ again: id, made });
+// Return the request for a game of the same options: new, or with the first moves of this one.
+function alike(seed, made) {
+  const { moves = [], ...wish } = wishOfLink(state.link);
+  if (made !== undefined) wish.moves = moves.slice(0, made);
+  if (state.watch) wish.watch = state.watch;
+  return { ...wish, seed };
+}
+
+const retry = (made) => begin(alike(state.seed, made));
 
 function coach(on) { // the setting survives a reload
   by("coach").checked = on;
@@ -353,8 +361,8 @@ by("run").addEventListener("click", () => {
 by("undo").addEventListener("click", () => work(undo));
 by("back").addEventListener("click", () => work(undo));
 by("ask").addEventListener("click", () => work(hint));
-by("again").addEventListener("click", () => work(() => begin({ again: id, seed: (state.seed + 1) % 2 ** 32 })));
-by("same").addEventListener("click", () => work(() => begin({ again: id, seed: state.seed })));
+by("again").addEventListener("click", () => work(() => begin(alike((state.seed + 1) % 2 ** 32))));
+by("same").addEventListener("click", () => work(() => begin(alike(state.seed, 0))));
 by("earlier").addEventListener("click", () => work(() => look(past.made - 1)));
 by("later").addEventListener("click", () => work(() => look(past.made + 1)));
 by("retry").addEventListener("click", () => work(() => retry(past.made)));

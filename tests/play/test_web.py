@@ -49,6 +49,15 @@ def small(name):
     return {"game": name, "env": SMALL[name][0], "seed": 3}
 
 
+def wish_of(game, made=None):
+    """Give the request that the link of a game makes, with all moves or the first ones."""
+    said = dict(parse_qsl(game["link"]))
+    wish = {key: said.pop(key) for key in ("game", "against") if key in said}
+    wish |= {key: int(said.pop(key)) for key in ("seat", "seed") if key in said}
+    moves = [int(action) for action in said.pop("moves", "").split(".") if action]
+    return {**wish, "moves": moves[:made], "env": said}
+
+
 def move(web, game, action):
     wish = {"action": action, "made": game["made"]}
     answer = web.post(f"/api/games/{game['id']}/moves", json=wish)
@@ -109,7 +118,7 @@ def test_a_position_of_the_past_is_shown_with_its_values_and_played_on_from():
         past = web.get(f"{here}/past/{made}").json
         advice = past.pop("advice")
         assert past == {key: game[key] for key in past}
-        again = begin(web, again=games[2]["id"], made=made)
+        again = begin(web, **wish_of(games[2], made))
         assert again["film"] == past["film"]
         assert again["id"] not in [one["id"] for one in games]
         assert (advice is None) == (made == 2)
@@ -145,17 +154,13 @@ def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest()
 def test_a_link_and_a_file_bring_every_game_to_where_it_was(name, tmp_path):
     web = client()
     game = play_some(web, begin(web, **small(name)))
-    said = dict(parse_qsl(game["link"]))
-    wish = {key: said.pop(key) for key in ("game", "against") if key in said}
-    wish |= {key: int(said.pop(key)) for key in ("seat", "seed") if key in said}
-    moves = [int(action) for action in said.pop("moves").split(".")]
-    elsewhere = begin(client(GameRecord("Yahtzee")), **wish, moves=moves, env=said)
+    elsewhere = begin(client(GameRecord("Yahtzee")), **wish_of(game))
     assert {**elsewhere, "id": 0} == {**game, "id": 0, "coach": False}
     answer = web.get(f"/api/games/{game['id']}/file")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="exactdice-{name}.json"'
     path = tmp_path / "game.json"
     path.write_bytes(answer.data)
-    assert read_record(path).session().actions == moves
+    assert read_record(path).session().actions == wish_of(game)["moves"]
 
 
 def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board():
@@ -183,8 +188,7 @@ def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypat
     assert one["id"] != two["id"]
     move(web, one, 1)
     assert web.get(f"/api/games/{two['id']}").json["made"] == 0
-    three = begin(web, again=two["id"], seed=9)
-    assert (three["seed"], three["names"]) == (9, two["names"])
+    begin(web, **small("Greed"))
     gone = web.get(f"/api/games/{one['id']}")
     assert gone.status_code == 404
     assert "only the last" in gone.json["error"]
@@ -276,7 +280,6 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.get(asked): 405,
         web.get("/api/games/x"): 404,
         web.post("/api/games/x/moves", json={"action": 1, "made": 0}): 404,
-        web.post(asked, json={"again": "x"}): 404,
         web.post(asked, data="{}"): 415,
         web.post(asked, data={"game": "Greed"}): 415,
         web.post(asked, data="{", **kind): 400,
@@ -297,7 +300,6 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.get(f"{here}/past/1"): 404,
         web.get("/api/games/x/review/0"): 404,
         web.get("/api/games/x/file"): 404,
-        web.post(asked, json={"again": game["id"], "made": -1}): 400,
     }
     for answer, code in answers.items():
         assert answer.status_code == code, answer.json
@@ -310,13 +312,13 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
 def test_no_nonsense_is_an_error_of_ours(wish, name, value, data):
     web = client()
     keyword = data.draw(st.sampled_from(list(GAMES[name]().keywords)))
-    key = data.draw(st.sampled_from(["game", "against", "seat", "seed", "env", "again", "x"]))
+    key = data.draw(st.sampled_from(["game", "against", "seat", "seed", "env", "watch", "x"]))
     wishes = [wish, {"game": name, "env": {**SMALL[name][0], keyword: value}}]
     wishes.append({**small(name), key: value})
     for asked in wishes:
         body = json.dumps(asked)
         answer = web.post("/api/games", data=body, content_type="application/json")
-        assert answer.status_code in (200, 400, 404)
+        assert answer.status_code in (200, 400)
     game = begin(web)
     for path in ("moves", "undo"):
         answer = web.post(f"/api/games/{game['id']}/{path}", json={"action": value, "made": wish})
