@@ -251,19 +251,6 @@ def broken(change):
         (np.full((242, 7), 1 / 7), "illegal actions alone, got 0.142857 in state 11"),
         (lambda observations, masks: np.ones(2), r"got float64 of shape \(2,\)"),
     ],
-    ids=[
-        "name",
-        "shape",
-        "length",
-        "illegal",
-        "range",
-        "nan",
-        "negative",
-        "sum",
-        "other game",
-        "mask",
-        "call",
-    ],
 )
 def test_bad_policies_are_explained(policy, message):
     with pytest.raises(ValueError, match=message):
