@@ -12,7 +12,7 @@ import numpy as np
 from ..agents.board.board import Board, read_board
 from ..agents.board.ladders import LADDERS, Ladder, find_ladder
 from ..agents.board.results import Run, read_runs
-from ..agents.board.tables import PER_CENT, by, estimate, mean, strata
+from ..agents.board.tables import PER_CENT, by, estimate, mean, numbers, strata
 from ..agents.entries.tables import CLAIMS, EntryBoard
 from ..agents.runs.config import RunError
 from ..baselines import describe, make_task
@@ -155,7 +155,8 @@ def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
         board: the board.
         colours: the colour of each algorithm, as an index into ``COLOURS``.
     """
-    middle, low, high = np.array([found.headline for found in board.entries]).T
+    found = [estimate(numbers(each.strata, "nines"), mean) for each in board.entries]
+    middle, low, high = np.array(found).T
     bars = Bars(
         title=f"Mean nines of {board.track.title}",
         x_label="mean nines",
@@ -163,7 +164,7 @@ def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
         values=middle,
         low=np.where(np.isnan(low), middle, low),
         high=np.where(np.isnan(high), middle, high),
-        colours=[colours[found.card.algorithm] for found in board.entries],
+        colours=[colours[each.card.algorithm] for each in board.entries],
     )
     caption = (
         "Nines are -log10(1 - normalised score): 1 for a score of 0.9, 2 for 0.99. Points are "

@@ -23,6 +23,7 @@ from ..tracks import PERCENTS, TRACKS, Track
 from .results import Run, read_runs, write_runs
 from .tables import (
     HEADLINE,
+    HEADLINES,
     INTERVALS,
     NINES,
     REGRET,
@@ -38,9 +39,8 @@ from .tables import (
     iqm,
     mean,
     numbers,
-    ranked,
+    rank,
     reference_table,
-    score_table,
     strata,
     table,
 )
@@ -91,11 +91,13 @@ class Board:
             return [table(head, self.groups.items(), RESULTS)]
         of_score = OF_SELF_PLAY if self.track.self_play else OF_SCORES
         columns = {**SEEDS, **NINES, **SCORE, "area": AREA, **REACHED, **of_score}
-        agents = [((name,), own) for name, own in ranked(self.runs).items()]
-        games = {"games": lambda own: f"{len(own)} of {len(self.track.games)}"}
+        games = self.track.games
+        number = {"games": lambda own: f"{len(own)} of {len(games)}"}
+        by_agent = sorted(map(strata, by(self.runs, "agent").values()), key=rank)
+        agents = [((own[0][0].agent,), own) for own in by_agent]
         return [
-            table(("agent",), agents, {**games, **TOTALS, "seconds": SECONDS}),
-            score_table(self.runs, self.track.games),
+            table(("agent",), agents, {**number, **TOTALS, "seconds": SECONDS}),
+            table(("normalised score",), agents, {game: _score_in(game) for game in games}),
             table(head, self.groups.items(), {**columns, "seconds": SECONDS}),
         ]
 
@@ -235,6 +237,16 @@ def _reached(least: float) -> Cell:
     return cell
 
 
+def _score_in(game: str) -> Cell:
+    """Write the mean score in a game; "-" without runs."""
+
+    def cell(own: Strata) -> str:
+        found = [group for group in own if group[0].game == game]
+        return SCORE["normalised score"](found) if found else "-"
+
+    return cell
+
+
 def _iqm(own: Strata) -> str:
     return f"{iqm([sample[None] for sample in numbers(own, 'score')])[0]:.4f}"
 
@@ -259,8 +271,7 @@ SECONDS = average("seconds", ".0f")
 TOTALS = {
     "runs": SEEDS["seeds"],
     "trials": _trials,
-    **estimated("mean nines", "95 % interval", "nines", mean, ".3f"),
-    **estimated("IQM", "95 % interval of the IQM", "score", iqm, ".4f"),
+    **HEADLINES,
     **estimated("area", "95 % interval of the area", "area", mean, ".4f"),
 }
 #: Columns of a track's games, and those of games of self-play.

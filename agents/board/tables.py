@@ -33,7 +33,7 @@ Statistic: TypeAlias = Callable[[Samples], FloatArray]
 RESAMPLES = 10_000
 PER_CENT = 95
 
-#: How the figures of all boards of tracks are computed, in words.
+#: How the figures of all boards of tracks are computed, in words (see ``rank``, ``HEADLINES``).
 HEADLINE = (
     "nines are -log10(1 - normalised score), at most 9. The headline is the mean of the nines over "
     "games and seeds; IQM is the mean of the middle half of all normalised scores"
@@ -65,15 +65,10 @@ def strata(rows: Iterable[Row]) -> list[list[Row]]:
     return list(by(rows, "game").values())
 
 
-def ranked(rows: Iterable[Row]) -> dict[str, list[list[Row]]]:
-    """Give the strata of each agent; those that have run all games come first, best first."""
-    agents = {name: strata(own) for name, own in by(rows, "agent").items()}
-
-    def rank(name: str) -> tuple[int, float]:
-        each = [numbers([own], "nines")[0].mean() for own in agents[name]]
-        return -len(each), -float(np.mean(each))
-
-    return {name: agents[name] for name in sorted(agents, key=rank)}
+def rank(own: Strata) -> tuple[int, float]:
+    """Return the key that sorts agents: those with all games come first, and the best of them."""
+    each = [sample.mean() for sample in numbers(own, "nines")]
+    return -len(each), -float(np.mean(each))
 
 
 def numbers(own: Strata, name: str) -> list[FloatArray]:
@@ -196,18 +191,11 @@ SEEDS: dict[str, Cell] = {"seeds": lambda own: str(sum(map(len, own)))}
 NINES = estimated("nines", "95 % interval", "nines", mean, ".3f")
 SCORE = {"normalised score": average("score", ".4f")}
 REGRET = {"regret per 1,000 games": _regret}
-
-
-def score_table(rows: Sequence[Any], games: Sequence[str]) -> Table:
-    """Make the table of the mean scores: a row for each agent, a column for each game.
-
-    Agents have the order of ``ranked``; "-" stands for a game without rows.
-    """
-    lines = []
-    for name, own in ranked(rows).items():
-        scores = {group[0].game: average("score", ".4f")([group]) for group in own}
-        lines.append([name, *(scores.get(game, "-") for game in games)])
-    return Table(["normalised score", *games], lines)
+#: The figures of an agent over all games.
+HEADLINES = {
+    **estimated("mean nines", "95 % interval", "nines", mean, ".3f"),
+    **estimated("IQM", "95 % interval of the IQM", "score", iqm, ".4f"),
+}
 
 
 def attempted(parts: Mapping[str, Callable[[], _Part]]) -> tuple[dict[str, _Part], str]:

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from ...core import FLOATS, FloatArray, InputError, IntArray
 from ...core.positions import states_of
 from ...core.words import first_line
 from ..board.pool import processes
-from ..board.tables import Estimate, estimate, mean, numbers
 from .entry import Entry, names_of, read_entry
 
 #: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
@@ -87,11 +86,6 @@ class Verified(Entry):
     def strata(self) -> list[list[Figures]]:
         """The figures of each game of the track."""
         return [self.of_game(game) for game in self.track.games]
-
-    @cached_property
-    def headline(self) -> Estimate:
-        """The mean nines over all games, with their interval."""
-        return estimate(numbers(self.strata, "nines"), mean)
 
 
 @dataclass(frozen=True)

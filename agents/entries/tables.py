@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from ...core import Table
 from ..board.tables import (
     HEADLINE,
+    HEADLINES,
     INTERVALS,
     NINES,
     REGRET,
     SCORE,
     SEEDS,
-    estimated,
-    iqm,
-    mean,
+    Cell,
+    rank,
     table,
 )
 from ..tracks import OPEN, Track
@@ -27,11 +27,7 @@ CLAIMS = (
 LONGEST = 60_000  # characters of a summary; a comment on GitHub has at most 65,536
 WIDEST, MOST = 1000, 40  # characters of a reason in it, and the number of reasons
 #: Columns of an entry over all games, and those of its card.
-TOTALS = {
-    "seeds": lambda own: str(len(own[0])),
-    **estimated("mean nines", "95 % interval", "nines", mean, ".3f"),
-    **estimated("IQM", "95 % interval of the IQM", "score", iqm, ".4f"),
-}
+TOTALS: dict[str, Cell] = {"seeds": lambda own: str(len(own[0])), **HEADLINES}
 CLAIMED = ("claimed moves", "claimed seconds", "claimed hardware")
 #: Header of the CSV file, which has a row for each certificate.
 COLUMNS = (
@@ -109,7 +105,7 @@ class EntryBoard:
 
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
-    best = sorted(admission.verified, key=lambda found: -float(found.headline.middle))
+    best = sorted(admission.verified, key=lambda found: rank(found.strata))
     boards = [
         EntryBoard(track, [found for found in best if found.track == track])
         for track in OPEN.values()
