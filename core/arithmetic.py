@@ -127,7 +127,7 @@ class Values:
             payoffs: the smallest and the largest payoff.
             decide: what all players do, in a sweep for the other player.
         """
-        return Values(complement(self.numbers, payoffs)).frozen()
+        return _Complement(self.numbers, payoffs)
 
     def frozen(self) -> "Values":
         """Make the numbers read-only, which many share."""
@@ -168,6 +168,22 @@ class ScaledValues(Values):
     def frozen(self) -> Values:
         self._scale.setflags(write=False)
         return super().frozen()
+
+
+class _Complement(Values):
+    """The total payoff less another player's values, in floats, without a second table."""
+
+    def __init__(self, others: Array, payoffs: tuple[Any, Any]) -> None:
+        super().__init__(others)
+        self._payoffs = payoffs
+
+    @override
+    def __getitem__(self, index: Any) -> Any:
+        return complement(self.numbers[index], self._payoffs)
+
+    @override
+    def at_stage(self, stage: Stage) -> Array:
+        return self.at(*stage.positions)
 
 
 def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:

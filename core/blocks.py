@@ -11,7 +11,8 @@ Both passes are affine in what is put in at the cut. So the probabilities to com
 the cut to another tell what it must be (``baselines.solving.cycles``). Points that moves connect
 form a *group*; these probabilities are zero between groups.
 
-A class of sweeps writes its own blocks; ``WholeGame`` is the base of those of games without cycles.
+A class of sweeps writes its own blocks. That of a game without cycles, which is the only one,
+leaves out what is said of the cut and of later blocks.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from typing_extensions import override
 
 from .arithmetic import Arithmetic
 from .types import Array, Decide, IntArray
@@ -44,6 +44,9 @@ class PayoffLaw:
 class Block(ABC):
     """Positions of a game, ready to be swept for one player.
 
+    Args:
+        arithmetic: of values and mass.
+
     Attributes:
         groups: group of each point of the cut, shape (cut,).
         places: its number in its group, of the same shape.
@@ -58,14 +61,17 @@ class Block(ABC):
 
     groups: IntArray
     places: IntArray
-    successors: Sequence[int]
+    successors: Sequence[int] = ()
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self._arithmetic = arithmetic
+        self.groups = self.places = np.zeros(0, dtype=np.int64)
 
     @property
-    @abstractmethod
     def positions(self) -> Sequence[tuple[int, IntArray]]:
-        """All positions of the block: players to move, and their states, (state,)."""
+        """All positions of a block with a cut: players to move, and their states, (state,)."""
+        return ()
 
-    @abstractmethod
     def gains(self, values: Any) -> Any:
         """Give what moves are worth that leave the block, in the form that ``backward`` takes.
 
@@ -73,8 +79,8 @@ class Block(ABC):
             values: of later blocks, of the kind that ``Sweeps.values`` gives; None if neither they
                 nor the end are worth anything.
         """
+        return None
 
-    @abstractmethod
     def deviations(self, values: Any, spreads: Any) -> Any:
         """Give squared deviations as gains, with which ``backward`` finds variances.
 
@@ -91,10 +97,11 @@ class Block(ABC):
             spreads: what ``backward`` has found of later blocks, of the kind that ``Sweeps.values``
                 gives.
         """
+        raise NotImplementedError("a game that pays at its end has a law of payoffs instead")
 
-    @abstractmethod
     def at_cut(self, values: Any) -> Array:
         """Give the values of the cut, shape (cut,), from those of ``Sweeps.values``."""
+        return self._arithmetic.zeros(0)
 
     @abstractmethod
     def backward(self, decide: Decide, gains: Any, cut: Array, values: Any = None) -> Array:
@@ -110,7 +117,6 @@ class Block(ABC):
             Values of the cut, as this pass finds them, shape (cut,).
         """
 
-    @abstractmethod
     def returns(self, decide: Decide) -> Array:
         """Give the probabilities to come from one point of the cut next to another.
 
@@ -120,8 +126,8 @@ class Block(ABC):
         Returns:
             Shape (group, place of the one, place of the other).
         """
+        return self._arithmetic.zeros(0, 0, 0)
 
-    @abstractmethod
     def arrive(self, decide: Decide, mass: Any) -> Array:
         """Give what comes to the cut of the mass that begins in the block, shape (cut,).
 
@@ -129,6 +135,7 @@ class Block(ABC):
             decide: see ``types.Decide``.
             mass: what begins in the block, of the kind that ``Sweeps.mass`` gives.
         """
+        return self._arithmetic.zeros(0)
 
     @abstractmethod
     def forward(
@@ -170,9 +177,9 @@ class Block(ABC):
                 its actions.
         """
 
-    @abstractmethod
     def describe_cut(self, point: int) -> str:
         """Name a point of the cut, for the author of the game."""
+        raise IndexError(f"a game without cycles has no cut, got point {point}")
 
 
 class Blocks:
@@ -195,47 +202,3 @@ class Blocks:
     def __iter__(self) -> Iterator[Block]:
         """Make one after the other, first to last."""
         return map(self._make, range(self._count))
-
-
-class WholeGame(Block):
-    """A game without cycles that has sweeps of its own; a subclass writes them.
-
-    Args:
-        arithmetic: of values and mass.
-    """
-
-    is_swept_whole = True
-    successors = ()
-
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        self._arithmetic = arithmetic
-        self.groups = self.places = np.zeros(0, dtype=np.int64)
-
-    @property
-    @override
-    def positions(self) -> Sequence[tuple[int, IntArray]]:
-        return ()
-
-    @override
-    def gains(self, values: Any) -> None:
-        return None
-
-    @override
-    def deviations(self, values: Any, spreads: Any) -> Any:
-        raise NotImplementedError("a game that pays at its end has a law of payoffs instead")
-
-    @override
-    def at_cut(self, values: Any) -> Array:
-        return self._arithmetic.zeros(0)
-
-    @override
-    def returns(self, decide: Decide) -> Array:
-        return self._arithmetic.zeros(0, 0, 0)
-
-    @override
-    def arrive(self, decide: Decide, mass: Any) -> Array:
-        return self._arithmetic.zeros(0)
-
-    @override
-    def describe_cut(self, point: int) -> str:
-        raise IndexError(f"a game without cycles has no cut, got point {point}")

@@ -5,7 +5,7 @@ each step of a pass works on slices of them (see ``block_moves``). The blocks of
 last are kept.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -33,20 +33,6 @@ from .types import Array, Decide, IntArray, Stage
 
 #: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
 WAY = 50
-
-
-def levels_of(count: int, moves: Iterable[int]) -> IntArray:
-    """Give each of many stages the largest number of moves that lead to it from others.
-
-    Args:
-        count: number of stages.
-        moves: source * count + target of each move, which leads to a later stage.
-    """
-    levels = [0] * count
-    for move in sorted(moves):  # in the order of the sources
-        source, target = divmod(move, count)
-        levels[target] = max(levels[target], levels[source] + 1)
-    return np.array(levels)
 
 
 def connected(
@@ -77,10 +63,6 @@ def connected(
     places = np.empty_like(groups)
     places[in_order] = np.arange(len(groups)) - np.searchsorted(groups[in_order], groups[in_order])
     return groups, places
-
-
-#: Divides the mass of the positions of a step among their moves.
-_Divide: TypeAlias = Callable[[Step, Array], Array]
 
 
 class ListedBlock(Block):
@@ -250,13 +232,13 @@ class ListedBlock(Block):
     def arrive(self, decide: Decide, mass: Values) -> Array:
         """Follow the mass that begins in the block."""
         nothing = self._arithmetic.zeros(len(self._cut))
-        return self._follow(self._divide(decide), mass[self._positions], nothing)[2]
+        return self._follow(decide, mass[self._positions], nothing)[2]
 
     def forward(
         self, decide: Decide, mass: Values, returning: Array, law: PayoffLaw | None = None
     ) -> None:
         """Follow the mass that begins in the block and that returns, and then what leaves it."""
-        met, flow, _ = self._follow(self._divide(decide), mass[self._positions], returning)
+        met, flow, _ = self._follow(decide, mass[self._positions], returning)
         mass.put(self._positions, met, 1)
         led = flow[self.onward.moves] * self._chances[self.onward.numbers[0]]
         np.add.at(mass.numbers, self._after, led)
@@ -286,18 +268,6 @@ class ListedBlock(Block):
                 rows, actions, ways = list_moves(self._game, mover, states, self._arithmetic)
                 yield mover, own[rows], actions, ways
 
-    def _divide(self, decide: Decide) -> _Divide:
-        """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
-        weights = self._weights(decide) if len(self._cut) else None
-
-        def divide(step: Step, met: Array) -> Array:
-            if weights is not None:
-                return self._each_move(step, met) * weights[step.moves]
-            each = [decide(stage, met[own]) for own, stage in step.stages]
-            return np.concatenate(each).ravel()[step.cells]
-
-        return divide
-
     def _each_move(self, step: Step, numbers: Array) -> Array:
         """Repeat a number of each position of a step for each of its moves."""
         return np.repeat(numbers, self._moves.mask[step.positions].sum(axis=1))
@@ -313,15 +283,26 @@ class ListedBlock(Block):
         flow: Array = weights[self._moves.mask]
         return flow
 
-    def _follow(self, divide: _Divide, begun: Array, cut: Array) -> tuple[Array, Array, Array]:
-        """Give the mass of all positions, that of all moves, and what came to the cut."""
+    def _follow(self, decide: Decide, begun: Array, cut: Array) -> tuple[Array, Array, Array]:
+        """Give the mass of all positions, that of all moves, and what came to the cut.
+
+        A block with a cut is followed several times, so that decisions, which are linear, are asked
+        for once.
+        """
+        weights = self._weights(decide) if len(self._cut) else None
         moves, mass = self._moves, begun.copy()
         mass[self._cut] += cut
         came = self._arithmetic.zeros(len(mass) + len(cut))
         flow = self._arithmetic.zeros(len(moves.counts))
         for step in self._steps:
             mass[step.positions] += came[step.positions]
-            flow[step.moves] = divided = divide(step, mass[step.positions])
+            met = mass[step.positions]
+            if weights is None:
+                each = [decide(stage, met[own]) for own, stage in step.stages]
+                divided = np.concatenate(each).ravel()[step.cells]
+            else:
+                divided = self._each_move(step, met) * weights[step.moves]
+            flow[step.moves] = divided
             led = np.repeat(divided, moves.counts[step.moves])
             np.add.at(came, step.targets, led * self._chances[moves.numbers[0, step.ways]])
         return mass, flow, came[len(mass) :]
@@ -440,7 +421,11 @@ class ListedBlocks:
             sources = stages.take(positions[moves.sources()[inside]])
             targets = stages.take(moves.targets[inside])
             pairs.update(np.unique(sources * np.int64(count) + targets).tolist())
-        return levels_of(count, pairs)
+        levels = [0] * count
+        for pair in sorted(pairs):  # in the order of the sources
+            source, target = divmod(pair, count)
+            levels[target] = max(levels[target], levels[source] + 1)
+        return np.array(levels)
 
     def make(self, number: int) -> ListedBlock:
         """Give a block."""

@@ -152,10 +152,9 @@ class Sweeps:
         Returns:
             Expected values, floats or fractions, shape (state, action); illegal ones are -inf.
         """
-        rows, actions = legal_moves(self.game, states)
-        found: Array = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
-        ways = list_ways(self.game, seat, states[rows], actions, arithmetic, self.is_listed)
-        worth = expected_worth(ways, len(rows), seat, values, arithmetic)
+        game, (rows, actions) = self.game, legal_moves(self.game, states)
+        found: Array = np.full((len(states), game.num_actions), -np.inf, arithmetic.dtype)
+        worth = expected_values(game, seat, states[rows], actions, values, arithmetic)
         found[rows, actions] = arithmetic.numbers(worth)
         return found
 

@@ -154,7 +154,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
         gained, lost = self._handed(observation, result)
         if not gained.any():
             return sentence(f"{said}: the round is played again")
-        if "equals" in said:
+        if " equals " in said:
             said += ", which was cast first"
         taker = int(gained.argmax())
         who, tokens = names[(seat + taker) % 2], int(gained[taker])

@@ -171,15 +171,13 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         if result is None:
             return ""
         if self.game.num_players == 1:
-            state = self.game.encode(observation[None])
-            move = self.game.advance(
-                np.array([seat]), state, np.array([action]), np.array([outcome])
-            )
+            numbers = seat, int(self.game.encode(observation[None])[0]), action, outcome
+            move = self.game.advance(*(np.array([number]) for number in numbers))
             return sentence(f"{in_words(result)} pays {move.payoffs[0, 0]:g}")
         compared = self.compared(seat, observation, result, names)
-        if not compared or not self._equals(observation, result):
-            return sentence(compared) if compared else ""
-        return sentence(f"{compared}: {TIES[self.game.tie]}")
+        if " equals " in compared:
+            compared = f"{compared}: {TIES[self.game.tie]}"
+        return sentence(compared) if compared else ""
 
     def compared(
         self, seat: int, observation: IntArray, result: Combination, names: Sequence[str]
@@ -188,18 +186,13 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         casts, rank = (int(number) for number in observation[-2:])
         if not casts:
             return ""
+        assert self.game.ranks is not None
+        above = int(self.game.ranks[self.game.combinations.index(result)]) - rank
         mine = f"{whose(names[seat])} {in_words(result)}"
         theirs = f"{whose(names[1 - seat])} {self.describe_rank(rank)}"
-        if self._equals(observation, result):
+        if not above:
             return f"{mine} equals {theirs}"
-        return f"{mine} beats {theirs}" if self._rank(result) > rank else f"{theirs} beats {mine}"
-
-    def _equals(self, observation: IntArray, result: Combination) -> bool:
-        return self._rank(result) == int(observation[-1])
-
-    def _rank(self, result: Combination) -> int:
-        assert self.game.ranks is not None
-        return int(self.game.ranks[self.game.combinations.index(result)])
+        return f"{mine} beats {theirs}" if above > 0 else f"{theirs} beats {mine}"
 
     def _taken(self, observation: IntArray, action: int) -> list[int]:
         """Return the faces that an action takes; dice that were not cast are left out."""

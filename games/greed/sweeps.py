@@ -44,7 +44,7 @@ import numpy as np
 from typing_extensions import override
 
 from ...core.arithmetic import FLOATS, Arithmetic, Values
-from ...core.blocks import Blocks, PayoffLaw, WholeGame
+from ...core.blocks import Block, Blocks, PayoffLaw
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
@@ -105,7 +105,7 @@ class GreedSweeps(Sweeps):
         return values.frozen()
 
 
-class GreedBlock(WholeGame):
+class GreedBlock(Block):
     """The whole game, swept in O(M^3), a die at a time.
 
     Args:
@@ -113,6 +113,8 @@ class GreedBlock(WholeGame):
         seat: for whom values are computed.
         arithmetic: of values and mass.
     """
+
+    is_swept_whole = True
 
     def __init__(self, game: Greed, seat: int, arithmetic: Arithmetic) -> None:
         super().__init__(arithmetic)

@@ -84,7 +84,14 @@ class LowestScoreMatch(TurnGame):
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
         self.dice, self.faces = at_least("dice", dice, 1), at_least("faces", faces, 2)
         self.zero_face = at_least("zero_face", zero_face, 1)
-        self._check_states()
+        many, most, *size = bounded(players, wins, dice, faces, zero_face)
+        states, results = count_turn(*size)
+        rounds = tallies = exp(min(many * log(most), MANY))
+        if self.starter == "winner":
+            rounds = 1 + many * (most - 1) * tallies / most
+        # Standings are tallies, who begins, and the results so far.
+        standings = rounds * (1 + results * many * (many - 1) / 2)
+        check_states(self, states * standings, results * standings * many)
         self.round = LowestScore(dice, faces, zero_face, players=1)
         self.nothing = self.round.max_score + 1
         self.standings = self._list_standings()
@@ -101,18 +108,6 @@ class LowestScoreMatch(TurnGame):
             ("own seat", players),
         ]
         super().__init__(legs, players, observed)
-
-    def _check_states(self) -> None:
-        """Refuse too many states: standings are tallies, who begins, and the results so far."""
-        players, wins, *turn = bounded(
-            self.players, self.wins, self.dice, self.faces, self.zero_face
-        )
-        states, results = count_turn(*turn)
-        rounds = tallies = exp(min(players * log(wins), MANY))
-        if self.starter == "winner":
-            rounds = 1 + players * (wins - 1) * tallies / wins
-        standings = rounds * (1 + results * players * (players - 1) / 2)
-        check_states(self, states * standings, results * standings * players)
 
     # ------------------------------------------------------------------ the match
 

@@ -43,12 +43,9 @@ class _OfTurns(Presentation[RulesT]):
     def describe_turn(self, observation: IntArray) -> str:
         """Write the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
         rolled = self._dice_of(observation)
-        worth = (
-            f" ({_with_article(self.game.zero_face)} counts 0)"
-            if self.game.zero_face in rolled
-            else ""
-        )
-        return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
+        words = f"{observation[0]} so far, rolled {_faces(rolled)}"
+        zero = self.game.zero_face
+        return f"{words} ({_with_article(zero)} counts 0)" if zero in rolled else words
 
     def _dice_of(self, observation: IntArray) -> list[int]:
         """Return the faces rolled, in order of worth."""
@@ -152,13 +149,10 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
         if self.game.players == 1:
             return turn
         best, *tied, after = (int(number) for number in observation[1 + self.game.dice :])
-        to_beat = (
-            "nothing to beat yet" if best > self.game.max_score else f"{best} to equal or beat"
-        )
+        nothing, role = "nothing to beat yet", "to equal or beat"
         if self.game.objective == "score":  # no total beats another one
-            to_beat = (
-                "no total yet" if best > self.game.max_score else f"{best} the lowest total so far"
-            )
+            nothing, role = "no total yet", "the lowest total so far"
+        to_beat = nothing if best > self.game.max_score else f"{best} {role}"
         if tied and tied[0]:
             to_beat += f", which {spelled(tied[0])} {plural(tied[0], 'player has', 'players have')}"
         return f"{turn}, {to_beat}, {to_come(after)}"

@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from ...core.arithmetic import FLOATS, Arithmetic, Values
-from ...core.blocks import Blocks, PayoffLaw, WholeGame
+from ...core.blocks import Block, Blocks, PayoffLaw
 from ...core.errors import SizeError
 from ...core.moves import Moves
 from ...core.sweeps import FoldedSweeps, sweeps_for
@@ -111,13 +111,15 @@ class YahtzeeSweeps(FoldedSweeps):
         return found
 
 
-class YahtzeeBlock(WholeGame):
+class YahtzeeBlock(Block):
     """The whole game as one block.
 
     Args:
         game: the rules.
         arithmetic: the arithmetic of values and probability mass.
     """
+
+    is_swept_whole = True
 
     def __init__(self, game: Yahtzee, arithmetic: Arithmetic) -> None:
         super().__init__(arithmetic)

@@ -15,9 +15,9 @@ Of optimal play alone there are the probability that it begins a turn in each co
 forward, and its chance of the upper bonus, in one pass backward.
 """
 
-from collections.abc import Callable
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -26,7 +26,7 @@ from ...core.arithmetic import FLOATS
 from ...core.contract import CLOSE
 from ...core.progress import tell
 from ...core.tour import Choices, Choose, Costliest, Decisions, Grid, Tour
-from ...core.types import Array, BoolArray, FloatArray, IntArray
+from ...core.types import Array, FloatArray, IntArray
 from .card import BOXES, ENOUGH, FIFTY, TOGETHER, UPPER_BONUS, YAHTZEE, Taken, has_box, points
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee
@@ -40,7 +40,6 @@ from .values import YahtzeeValues
 _INTO = len(BOXES) * (DICE * FACES + 1) * 2
 #: Number of sums that a tour carries: m, f, s, and the probability of no mistake.
 CARRIED = 4
-_Chooser: TypeAlias = Callable[[int, Grid, BoolArray], Choices]
 
 
 class Tally:
@@ -74,25 +73,17 @@ class Tally:
         self._regrets[turn, left] += np.bincount(into, mistakes.costs, len(BOXES) + 1)
         self._costliest.add(mistakes)
 
-    def score(
-        self,
-        rolls: IntArray,
-        boxes: IntArray,
-        holds_fifty: IntArray,
-        taken: Taken,
-        chances: FloatArray,
-    ) -> None:
-        """Add the points of the boxes taken; all arrays have shape (box taken,).
+    def score(self, moves: "_Moves", holds_fifty: IntArray, chances: FloatArray) -> None:
+        """Add the points of the boxes that moves take.
 
         Args:
-            rolls: index of the roll.
-            boxes: the box that the roll takes.
-            holds_fifty: 1 if a further Yahtzee earns the bonus, else 0.
-            taken: the points of the move, and its upper bonus.
-            chances: probability that a game contains this move.
+            moves: the moves.
+            holds_fifty: 1 if a further Yahtzee earns the bonus, else 0, shape (context,).
+            chances: probability that a game contains each box taken, shape (box taken,).
         """
-        five = points().five[rolls] >= 0
-        further = self._game.bonus * (five & (holds_fifty > 0))
+        own, taken = moves.takes, moves.taken
+        boxes, five = moves.actions[own] - KEEPS, points().five[moves.rolls[own]] >= 0
+        further = self._game.bonus * (five & (holds_fifty[moves.columns[own]] > 0))
         scored = taken.points - taken.upper_bonus - further
         self._points += np.bincount(boxes, chances * scored, len(BOXES))
         self._upper += float((chances * taken.upper_bonus).sum())
@@ -168,8 +159,7 @@ def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: in
         met = first + np.flatnonzero(carried[0, first:last])
         for begin in range(0, len(met), TOGETHER):
             columns = met[begin : begin + TOGETHER]
-            turn = _Turn(game, number, columns, best)
-            turn.play(turn.chooser(choose), carried, tally)
+            _Turn(game, number, columns, best, choose).play(carried, tally)
             tell(int(columns[-1]) + 1, len(known), "beginnings of turns")
     return tally.tour(carried[:, -1], decision)
 
@@ -198,11 +188,6 @@ class _Moves(NamedTuple):
     illegal: IntArray
     taken: Taken
 
-    def boxes(self, holds: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the roll, the box, and 1 if 50 are held, of each box taken, (box taken,)."""
-        own = self.takes
-        return self.rolls[own], self.actions[own] - KEEPS, holds[self.columns[own]]
-
 
 class _Turn:
     """One turn of a tour in some contexts side by side.
@@ -212,10 +197,18 @@ class _Turn:
         number: number of the turn, from 0.
         columns: the contexts, shape (context,).
         best: the optimal values.
+        choose: returns the player's decisions; None for optimal play.
     """
 
-    def __init__(self, game: Yahtzee, number: int, columns: IntArray, best: YahtzeeValues) -> None:
-        self._game, self._number, self._columns = game, number, columns
+    def __init__(
+        self,
+        game: Yahtzee,
+        number: int,
+        columns: IntArray,
+        best: YahtzeeValues,
+        choose: Choose | None,
+    ) -> None:
+        self._game, self._number, self._columns, self._choose = game, number, columns, choose
         self._later, self._tie = best.later, FLOATS.tie(game)
         self._holds = game.contexts.holds_fifty[columns]
         self._best = best.turn(columns)  # (rolls left, dice, context)
@@ -223,25 +216,25 @@ class _Turn:
         #: Whether a box may be taken, bool, shape (dice, box, context).
         self._boxes = has_box(allowed[:, None], np.arange(len(BOXES))[:, None])
 
-    def chooser(self, choose: Choose | None) -> _Chooser:
-        """Return a function from (rolls left, grid, mask of reached states) to choices."""
-        if choose is not None:
-            return lambda _, grid, met: choose(grid, met)
-        chosen = Turns(self._game.contexts, self._columns, self._later).best_choices(self._tie)
-        return lambda left, _, met: Choices.certain(met, chosen[left][met])
+    @cached_property
+    def _best_choices(self) -> Actions:
+        return Turns(self._game.contexts, self._columns, self._later).best_choices(self._tie)
 
-    def play(self, choose: _Chooser, carried: FloatArray, tally: Tally) -> None:
+    def play(self, carried: FloatArray, tally: Tally) -> None:
         """Play the turn: add its numbers to the next contexts, and its moves to the tally.
 
         Args:
-            choose: returns the player's decisions (see ``chooser``).
             carried: the four numbers of all contexts, shape (4, context + 1); changed in place.
             tally: gets all moves.
         """
         met = self._game.laws[DICE][:, None, None] * carried[:, self._columns]
         for left in range(MORE, -1, -1):
             grid = self._grid(left)
-            choices = choose(left, grid, met[:, 0] > 0)
+            reached = met[:, 0] > 0
+            if self._choose is None:
+                choices = Choices.certain(reached, self._best_choices[left][reached])
+            else:
+                choices = self._choose(grid, reached)
             moves = self._moves(left, choices)
             flow = met[moves.rolls, :, moves.columns].T * choices.chances
             best = self._best[left, moves.rolls, moves.columns]
@@ -250,7 +243,7 @@ class _Turn:
             states = grid.states.ravel()[choices.places]
             every = Decisions(states, choices.actions, moves.values, best, choices.chances, flow[0])
             tally.add(self._number, left, every, wrong)
-            tally.score(*moves.boxes(self._holds), moves.taken, flow[0, moves.takes])
+            tally.score(moves, self._holds, flow[0, moves.takes])
             carried[:, -1] += flow[:, moves.illegal].sum(axis=1)
             _lead_on(carried, moves.taken, flow[:, moves.takes])
             if left:
