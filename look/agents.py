@@ -84,14 +84,15 @@ def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray
     rows, columns = layout.rows, layout.columns
 
     def words(row: int, column: int) -> str:
-        here = [
-            f"{layout.x_label} {column if columns is None else columns[column]}",
-            f"{layout.y_label} {row if rows is None else rows[row]}",
-            f"given away {costs[row, column]:.2e}" if costs[row, column] else "nothing given away",
-        ]
-        if costs[row, column]:
-            here.append(f"the costliest: {decision(scored, int(costliest[row, column]))}")
-        return ", ".join(here[:3]) + "".join(f"<br>{line}" for line in here[3:])
+        cost = costs[row, column]
+        place = (
+            f"{layout.x_label} {column if columns is None else columns[column]}, "
+            f"{layout.y_label} {row if rows is None else rows[row]}"
+        )
+        if not cost:
+            return f"{place}, nothing given away"
+        costly = decision(scored, int(costliest[row, column]))
+        return f"{place}, given away {cost:.2e}<br>the costliest: {costly}"
 
     return words
 

@@ -60,32 +60,29 @@ def fields(
         "open": whether it may have other values.
     """
     about, hints = _described(kind), get_type_hints(kind.__init__)
-    return [
-        {
-            "name": one.name,
-            "default": _plain(one.default),
-            "given": given.get(one.name),
-            "about": about.get(one.name, ""),
-            "open": hints.get(one.name) is not bool
-            and get_origin(hints.get(one.name)) is not Literal,
-            "options": _options(
-                shown.options.get(one.name, {}), hints.get(one.name), given.get(one.name)
-            ),
-        }
-        for one in inspect.signature(kind).parameters.values()
-    ]
-
-
-def _options(words: Mapping[Any, str], hint: Any, given: Any) -> list[tuple[Any, str]]:
-    """List the values of a keyword with their words, the given value included."""
-    values: Mapping[Any, str] = dict(words)
-    if not values and hint is bool:
-        values = SWITCH
-    elif not values and get_origin(hint) is Literal:
-        values = {value: str(value) for value in get_args(hint)}
-    if values and given is not None and given not in values:
-        values = {**values, given: str(given)}
-    return list(values.items())
+    found = []
+    for name, one in inspect.signature(kind).parameters.items():
+        hint, value = hints.get(name), given.get(name)
+        is_listed = hint is bool or get_origin(hint) is Literal
+        options = dict(shown.options.get(name, {}))
+        if not options and is_listed:
+            options = SWITCH if hint is bool else {known: str(known) for known in get_args(hint)}
+        if options and value is not None and value not in options:
+            options = {**options, value: str(value)}
+        default = one.default
+        found.append(
+            {
+                "name": name,
+                "default": default
+                if isinstance(default, int | float | str | None)
+                else str(default),
+                "given": value,
+                "about": about.get(name, ""),
+                "open": not is_listed,
+                "options": list(options.items()),
+            }
+        )
+    return found
 
 
 def _described(kind: type[Game]) -> dict[str, str]:
@@ -94,10 +91,6 @@ def _described(kind: type[Game]) -> dict[str, str]:
     found = [one for one in params if one.args[0] == "param"]  # the others are attributes
     texts = {one.arg_name: (one.description or "").replace("`", "").split() for one in found}
     return {name: re.split(r"(?<=\.) ", " ".join(text))[0] for name, text in texts.items()}
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, int | float | str | None) else str(value)
 
 
 def setup_view(first: GameRecord, watch: str | None = None) -> JSON:

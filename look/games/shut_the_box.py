@@ -1,7 +1,7 @@
 """Charts of Shut the Box: the value of a score to beat, and the best first tiles to close."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,11 +74,10 @@ def best_sets(task: Task) -> Plot:
     none = np.array([game.max_score + 1])
     targets = _targets(game)
     first, second = solve(Task(game, 0)), solve(Task(game, 1))
-    states = [_at_full_box(game, rolls, none), _at_full_box(game, rolls, targets)]
-    found = [(first, states[0][0], "none")]
+    states = _at_full_box(game, rolls, targets)
+    found = [(first, _at_full_box(game, rolls, none)[0], "none")]
     found += [
-        (second, alike[0][1], _span([int(target) for target, _ in alike]))
-        for alike in _alike(second, targets, states[1])
+        (second, states[low], _span(targets[low:after])) for low, after in _alike(second, states)
     ]
     chosen = np.array([solution.policy.actions[row] for solution, row, _ in found])
     sets = np.array([[" ".join(map(str, game.sets[action])) for action in row] for row in chosen])
@@ -132,22 +131,17 @@ def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str
     return f"With the rolls {listed(always)} it is always best to close one tile. "
 
 
-def _alike(
-    solution: Solution, targets: IntArray, states: IntArray
-) -> list[list[tuple[int, IntArray]]]:
-    """Group neighbouring targets with the same best sets: lists of (target, states)."""
-    rows = list(zip(targets.tolist(), states, strict=True))
-    return [
-        list(group)
-        for _, group in groupby(
-            rows,
-            key=lambda row: (
-                solution.policy.actions[row[1]].tobytes(),
-                solution.optimal[row[1]].tobytes(),
-            ),
-        )
-    ]
+def _alike(solution: Solution, states: IntArray) -> list[tuple[int, int]]:
+    """Group neighbouring targets with the same best sets: the first of a group, and that after it.
+
+    Args:
+        solution: of the second player.
+        states: before the first move of a turn, shape (target, roll).
+    """
+    best, optimal = solution.policy.actions[states], solution.optimal[states]
+    differ = (best[1:] != best[:-1]).any(axis=1) | (optimal[1:] != optimal[:-1]).any(axis=(1, 2))
+    return list(pairwise([0, *(np.flatnonzero(differ) + 1).tolist(), len(states)]))
 
 
-def _span(targets: list[int]) -> str:
+def _span(targets: IntArray) -> str:
     return str(targets[0]) if len(targets) == 1 else f"{targets[0]} to {targets[-1]}"

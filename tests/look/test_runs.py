@@ -65,12 +65,14 @@ def test_action_values_are_a_critic_in_payoffs_of_the_game(algorithm, tmp_path):
         assert np.average(np.abs(panel.y - panel.x), weights=panel.weights) < 0.3
 
 
-def test_a_critic_of_discounted_rewards_is_refused(runs, tmp_path):
+def test_a_critic_of_discounted_rewards_is_refused_and_the_page_says_why(run, runs, tmp_path):
     folder = Path(shutil.copytree(runs["outcome"], tmp_path / "run"))
     path = folder / "hyperparameters.yml"
     path.write_text(re.sub(r"gamma: [\d.]+", "gamma: 0.9", path.read_text()))
     with pytest.raises(RunError, match="critic needs a run without self-play with gamma 1"):
         charts.critic(folder)
+    assert run("report", "run")[0] == 0
+    assert "No picture critic: critic needs" in Path("report.html").read_text()
 
 
 def test_the_curve_of_a_run_ends_at_its_score(runs):
@@ -307,14 +309,6 @@ def test_of_too_many_cells_each_says_its_number():
     shown = greed.value(make_task("Greed", max_score=20, sides=6))
     said = [trace.hovertemplate for trace in to_hover_over(shown.panels[0]).data]
     assert any("<br>win probability %{customdata:.4f}" in each for each in said if each)
-
-
-def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
-    folder = Path(shutil.copytree(runs["outcome"], tmp_path / "run"))
-    path = folder / "hyperparameters.yml"
-    path.write_text(re.sub(r"gamma: [\d.]+", "gamma: 0.9", path.read_text()))
-    assert run("report", "run")[0] == 0
-    assert "No picture critic: critic needs" in Path("report.html").read_text()
 
 
 def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):

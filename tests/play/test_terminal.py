@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
-from exactdice.play.coach import unit_of
+from exactdice.play.coach import steps, unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.session import Session
 from exactdice.play.terminal import play
@@ -77,37 +77,22 @@ def words(size):
     return [str(word) for pair in size.items() for word in pair]
 
 
-def chooser(seed):
-    """Answer with any legal move, as a number or letter of the list or by its pieces."""
-    rng = np.random.default_rng(seed)
-
-    def choose(session):
+def replies_of(record):
+    """Give the replies of a game of legal moves, by numbers or letters of the list or by pieces."""
+    rng = np.random.default_rng(record.seed)
+    session, replies = Session(record.task, record.seed), []
+    while session.choices:
         choices, on = session.choices, written(session.scene.rows)
         number = int(rng.integers(len(choices)))
         pieces = " ".join(str(on[part]) for part in choices[number].parts)
-        return pieces if pieces and rng.random() < 0.5 else labels(choices)[number]
-
-    return choose
-
-
-def replies_of(record):
-    """Give the replies of a whole game."""
-    choose, session, replies = chooser(record.seed), Session(record.task, record.seed), []
-    while session.choices:
-        replies.append(choose(session))
-        on = written(session.scene.rows)
-        session.move(understand(replies[-1], session.choices, on).action)
+        by_pieces = pieces and rng.random() < 0.5
+        replies.append(pieces if by_pieces else labels(choices)[number])
+        session.move(understand(replies[-1], choices, on).action)
     return replies, session
 
 
 def lines_of(*replies):
     return "".join(f"{reply}\n" for reply in replies)
-
-
-def decisions(session):
-    """Count the moves of a game that had an alternative."""
-    made = len(session.actions)
-    return sum(len(session.advice(before)) > 1 for before in range(1, made + 1))
 
 
 # -------------------------------------------------------------------- whole games
@@ -122,7 +107,7 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(tell, na
         assert "\x1b" not in said
         text = " ".join(said.split())
         judged = re.findall(r"coach: (Best|Good|Inaccuracy|Mistake|Blunder|All moves)", text)
-        assert len(judged) == decisions(session)
+        assert len(judged) == sum(bool(one.verdict) for one in steps(session))
         given = [
             (Decimal(best) - Decimal(value), Decimal(0 if lost.startswith("less") else lost))
             for lost, best, value in re.findall(
