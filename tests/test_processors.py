@@ -60,15 +60,15 @@ LIBRARY = {
 LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 #: What sizes would take is estimated there, and in functions called ``_check_states``.
 ESTIMATES = ROOT / "core" / "sizes.py"
-#: Its products and sums are integers that floats hold exactly, in any order.
-FIXED_POINT = ROOT / "baselines" / "policies" / "fixed_point.py"
+#: Products and sums in fixed point are integers that floats hold exactly, in any order.
+NETWORKS = ROOT / "baselines" / "policies" / "networks.py"
 #: Networks compute there; their scores are the core's.
 JAX = ROOT / "envs" / "jax"
 EXACT = [
     path
     for folder in ("core", "games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
-    if path not in (ESTIMATES, FIXED_POINT) and path.parent != JAX
+    if path not in (ESTIMATES, NETWORKS) and path.parent != JAX
 ]
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks.
 OTHERS = {"_check_states", "choose"}

@@ -109,9 +109,9 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     if isinstance(policy, str):
         return known_name(policy, game, seat, reading.masked)
     check = PolicyCheck(game, seat, reading.masked, reading.worthless)
+    if isinstance(policy, Policy):
+        return _fitting(policy, check)
     try:
-        if isinstance(policy, Policy):
-            return _fitting(policy, check)
         if isinstance(policy, np.ndarray | list | tuple | Mapping):
             show = reading.sight.show if reading.sight else None
             return table_policy(policy, check, name, show)
