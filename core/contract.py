@@ -236,14 +236,6 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
     return seen
 
 
-def _blocks_of(game: Game, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
-    """Return the block of each position and whether it is in the cut, after checking both."""
-    blocks, in_cut = pair("block must give a pair of blocks and cut", game.block(seat, states))
-    require_array("block must give blocks as", blocks, "integers", len(states))
-    require_array("block must give the cut as", in_cut, "bool", len(states))
-    return blocks, in_cut
-
-
 @once_a_game
 def order_of(game: Game) -> Order:
     """Return the stage and block of every position, after ``require_contract``.
@@ -266,9 +258,13 @@ def order_of(game: Game) -> Order:
     cut = np.zeros(shape, dtype=bool)
     of_stages: Sequence[IntArray] = [np.zeros(len(states), dtype=np.int64) for _, states in stages]
     if game.has_cycles:
-        of_stages, in_cut = zip(*(_blocks_of(game, *stage) for stage in stages), strict=True)
-        for stage, points in zip(stages, in_cut, strict=True):
-            cut[stage] = points
+        of_stages = []
+        for seat, states in stages:
+            own, in_cut = pair("block must give a pair of blocks and cut", game.block(seat, states))
+            require_array("block must give blocks as", own, "integers", len(states))
+            require_array("block must give the cut as", in_cut, "bool", len(states))
+            of_stages.append(own)
+            cut[seat, states] = in_cut
     known = np.unique(np.concatenate([np.unique(of_stage) for of_stage in of_stages]))
     for number, (stage, of_stage) in enumerate(zip(stages, of_stages, strict=True)):
         numbers[stage], blocks[stage] = number, np.searchsorted(known, of_stage)
@@ -296,23 +292,13 @@ def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, row
         )
 
 
-def require_later(
+def _require_later(
     order: Order, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check that no move leads back.
+    """Check that no move leads back; the arguments are those of ``require_moves``.
 
     Each move must end the game, lead to a later block, or stay in its block and lead to a later
     stage or to a position of the cut.
-
-    Args:
-        order: the stage and the block of each position.
-        seats: player of each move, shape (move,).
-        states: state before each move, shape (move,).
-        actions: shape (move,).
-        move: the result of ``advance``.
-
-    Raises:
-        GameError: naming the first wrong move.
     """
     players, count = order.stages.shape
     stages, blocks, in_cut = (table.ravel() for table in order)
@@ -341,7 +327,7 @@ def require_later(
 def require_moves(
     game: Game, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check the positions after some moves (see ``require_later``), and the payoffs.
+    """Check the positions after some moves (see ``_require_later``), and the payoffs.
 
     Args:
         game: the rules.
@@ -354,7 +340,7 @@ def require_moves(
         GameError: naming the first move that breaks a rule.
     """
     require_shapes(game, len(states), move)
-    require_later(order_of(game), seats, states, actions, move)
+    _require_later(order_of(game), seats, states, actions, move)
     wrong = _wrong_payoffs(game, seats, states, move)
     if wrong is not None:
         entries, said = wrong

@@ -52,8 +52,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
         super().__init__(game)
         self.rounds = [FourTwoOnePresentation(phase.round) for phase in game.phases]
 
-    # ------------------------------------------------------------------ the rules
-
     @override
     def describe_rules(self) -> Iterator[str]:
         has_discharge = self.game.tokens > 1
@@ -105,8 +103,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     def worth_table(self) -> Sequence[tuple[str, str]]:
         return worth_table(self.game.faces, self.game.four_two_one)
 
-    # ------------------------------------------------------------------ states
-
     @override
     def describe(self, observation: IntArray) -> str:
         pot, own, other, *seen = (int(number) for number in observation)
@@ -127,8 +123,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
         turn = self.rounds[0 if pot else 1].look_at(observation[3:])
         return f"{turn} At stake: {at_stake}."
 
-    # ------------------------------------------------------------------ moves
-
     @override
     def describe_action(self, action: int) -> str:
         return self.rounds[0].describe_action(action)
@@ -140,8 +134,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     @override
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
         return self.rounds[0].tell(observation[3:], action, outcome)
-
-    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def decided(

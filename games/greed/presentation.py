@@ -20,8 +20,6 @@ class GreedPresentation(Presentation[Greed]):
 
     options = MappingProxyType({"tie": {tie: ending.words for tie, ending in TIES.items()}})
 
-    # ------------------------------------------------------------------ the rules
-
     @override
     def describe_rules(self) -> Iterator[str]:
         if self.game.max_dice == 0:
@@ -44,8 +42,6 @@ class GreedPresentation(Presentation[Greed]):
             many = f"up to {dice_words(self.game.max_dice, self.game.sides)}"
         return f"Roll {many}, all at once, and add the sum to your score."
 
-    # ------------------------------------------------------------------ states
-
     @override
     def describe(self, observation: IntArray) -> str:
         own, other, last = (int(number) for number in observation)
@@ -65,8 +61,6 @@ class GreedPresentation(Presentation[Greed]):
             "stop, the other player has one last turn."
         )
 
-    # ------------------------------------------------------------------ moves
-
     @override
     def describe_action(self, action: int) -> str:
         return f"rolls {action} {plural(action, 'die', 'dice')}" if action else "stops"
@@ -78,8 +72,6 @@ class GreedPresentation(Presentation[Greed]):
         total = int(observation[0]) + outcome
         bust = f", bust with {total}" if total > self.game.max_score else ""
         return f"{self.describe_action(action)}: {outcome}{bust}"
-
-    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:

@@ -124,8 +124,6 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
         }
     )
 
-    # ------------------------------------------------------------------ the rules
-
     @override
     def describe_rules(self) -> Iterator[str]:
         yield from self.turn_rules()
@@ -140,8 +138,6 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
             yield "The lowest total wins; everyone tied for lowest wins."
         else:
             yield "The lowest total wins; everyone tied for lowest shares the win."
-
-    # ------------------------------------------------------------------ states
 
     @override
     def describe(self, observation: IntArray) -> str:
@@ -164,8 +160,6 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
             return self.look_at_turn(kept)
         return f"{self.look_at_turn(kept)} The total to equal or beat is {best}."
 
-    # ------------------------------------------------------------------ moves
-
     @override
     def decided(
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
@@ -177,8 +171,6 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
         if total == best:
             return sentence(f"{mine} equals {lowest}")
         return sentence(f"{mine} {'beats' if total < best else 'does not beat'} {best}, {lowest}")
-
-    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:

@@ -26,7 +26,6 @@ from ...core.leg import Leg
 from ...core.sizes import check_states
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
-from ...core.types import IntArray
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12
@@ -112,8 +111,8 @@ class ShutTheBox(TurnGame):
         """Return the tables of a turn: afterstates are sets of open tiles, results their sums."""
         tiles = np.arange(self.tiles)
         bits = np.arange(2**self.tiles)
-        sums = _open_sums(self.tiles)
-        sizes = (bits[:, None] >> tiles & 1).sum(axis=1)
+        is_open = bits[:, None] >> tiles & 1  # (set, tile); bit i of a set's number is tile i + 1
+        sums, sizes = (is_open * (tiles + 1)).sum(axis=1), is_open.sum(axis=1)
         afterstates = bits[np.argsort(-sizes, kind="stable")][:-1]  # all but the empty set
         number = np.empty(len(bits), dtype=np.int32)  # small, as tables of the turn are large
         number[afterstates] = np.arange(len(afterstates))
@@ -159,13 +158,6 @@ class ShutTheBox(TurnGame):
         payoffs = np.stack([1 - second, second], axis=-1)
         everyone = np.ones(payoffs.shape, dtype=bool)
         yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
-
-
-def _open_sums(tiles: int) -> IntArray:
-    """Return the sum of each set of tiles, shape (set,); bit i of a set's number is tile i + 1."""
-    bits, tile = np.arange(2**tiles)[:, None], np.arange(tiles)
-    sums: IntArray = ((bits >> tile & 1) * (tile + 1)).sum(axis=1)
-    return sums
 
 
 def _parse_one_die(rule: str) -> int:

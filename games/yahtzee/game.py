@@ -20,14 +20,13 @@ some boxes are played, all others count as filled, the box for a Yahtzee with 0.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import cache
 from typing import ClassVar, get_args, overload
 
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import EXACT, FLOATS, Arithmetic
+from ...core.arithmetic import EXACT, FLOATS
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
 from ...core.game import Game
@@ -97,7 +96,8 @@ class Yahtzee(Game):
         self.payoff_range = (0.0, float(largest_total(chosen, self.bonus)))
         self.contexts = Contexts(chosen, joker == "forced", self.bonus)
         self.num_states = len(self.contexts) * IN_TURN
-        self.laws = frozen(self._laws(FLOATS))
+        #: Probability of each multiset of n dice in row n, shape (n, outcome).
+        self.laws = frozen(FLOATS.chances(dice().ways))
         known, boxes_seen = self.contexts, np.arange(len(BOXES))
         is_open = has_box(known.still_open[:, None], boxes_seen)
         seen = np.column_stack([is_open, known.upper, known.holds_fifty])  # (context, component)
@@ -156,12 +156,7 @@ class Yahtzee(Game):
 
     @override
     def exact_laws(self) -> Array:
-        return self._laws(EXACT)
-
-    @staticmethod
-    def _laws(arithmetic: Arithmetic) -> Array:
-        """Return the probability of each multiset of n dice in row n, shape (n, outcome)."""
-        return arithmetic.chances(dice().ways)
+        return EXACT.chances(dice().ways)
 
     @override
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
@@ -188,12 +183,6 @@ class Yahtzee(Game):
         over[where, 0] = ends = taken.contexts == len(self.contexts)
         after[where] = np.where(ends, 0, taken.contexts * IN_TURN + outcomes[where])
         return Move(seats, after, payoffs, over)
-
-    @property
-    @override
-    def exact_range(self) -> tuple[Fraction, Fraction]:
-        low, high = self.payoff_range
-        return Fraction(low), Fraction(high)
 
     @override
     def stages(self) -> Sequence[tuple[int, IntArray]]:

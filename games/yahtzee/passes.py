@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 
 from ...core.arithmetic import FLOATS, Arithmetic
-from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Stage
+from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage
 from .card import BOXES, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
@@ -42,7 +42,12 @@ def swept_back(
         shape (context,), floats or fractions.
     """
     if isinstance(decide, str):
-        return _by_fold(game, columns, later, decide)
+        turns = Turns(game.contexts, columns, later)
+        if decide == "best" and later.centres is not None:  # mean squares follow optimal actions
+            best = Turns(game.contexts, columns, Later(later.centres))
+            return turns.followed(best.best_choices(FLOATS.tie(game)))
+        values, _ = turns.folded(decide)
+        return values, mean_of_rolls(values[-1])[0]
     legal, worth = Turns(game.contexts, columns[:, None], later).boxes(np.arange(ROLLS))
     taking, of_boxes = arithmetic.whole(worth)  # numbers and their scale
     values = arithmetic.zeros(MORE + 1, ROLLS, len(columns))
@@ -62,18 +67,6 @@ def swept_back(
         values[left] = arithmetic.unscaled(found, scale)
         means = mean_of_rolls(values[left])
     return values, means[0]
-
-
-def _by_fold(
-    game: Yahtzee, columns: IntArray, later: Later, fold: Fold
-) -> tuple[FloatArray, FloatArray]:
-    """Sweep a turn by a fold; mean squares about optimal values follow the optimal actions."""
-    if fold == "mean" or later.centres is None:
-        values, _ = Turns(game.contexts, columns, later).folded(fold)
-        return values, mean_of_rolls(values[-1])[0]
-    best = Turns(game.contexts, columns, Later(later.centres))
-    chosen = best.best_choices(FLOATS.tie(game))
-    return Turns(game.contexts, columns, later).followed(chosen)
 
 
 def _pieces(

@@ -14,7 +14,7 @@ from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.greed.sweeps import GreedBlock
-from sweeping import action_values, backward, forward, payoff_law
+from sweeping import backward, payoff_law
 
 import exactdice
 
@@ -69,32 +69,6 @@ def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_th
         states = np.arange(game.num_states)
         own = game.observe(states, 0)[:, 0]
         assert game.mask(states).sum(axis=1).tolist() == [most(p) + 1 for p in own]
-
-
-@pytest.mark.parametrize("tie", TIES)
-@pytest.mark.parametrize(
-    ("limit", "sides", "max_dice"), [(7, 3, None), (5, 4, 5), (4, 1, None), (4, 3, 0)]
-)
-def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
-    limit, sides, max_dice, tie
-):
-    """Also shows that ``advance`` and ``law``, which the environments use, are the same rules."""
-    game = Greed(limit, sides, max_dice, tie)
-    rng = np.random.default_rng(2)
-    later = rng.random((2, game.num_states))
-    weights = rng.random((2, game.num_states, game.num_actions))
-    for seat in (0, 1):
-        quick, plain = (
-            action_values(kind(game), later.copy(), seat) for kind in (GreedSweeps, Sweeps)
-        )
-        mask = game.mask(np.arange(game.num_states))
-        np.testing.assert_allclose(quick[:, mask], plain[:, mask], atol=1e-14)
-    weights *= game.mask(np.arange(game.num_states))
-    quick, plain = (
-        forward(kind(game), lambda stage, _: weights[stage.positions], [], 0).array
-        for kind in (GreedSweeps, Sweeps)
-    )
-    np.testing.assert_allclose(quick, plain, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [FLOATS, EXACT])

@@ -1,9 +1,9 @@
-"""Games of turns: their operators against plain enumeration, and what states stand for."""
+"""Sweeps of games of turns and of Greed against plain enumeration, and what states stand for."""
 
 import numpy as np
 import pytest
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.games import EXACT, FLOATS, FourTwoOne, LowestScore, ShutTheBox
+from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox
 from sweeping import action_values, backward, forward, starts
 
 GAMES = [
@@ -17,9 +17,11 @@ GAMES = [
     FourTwoOne(2, 3, 3, "goal:12", duration=2),
     FourTwoOne(3, 2, 2, "set", tie="lost"),
 ]
+SWEPT = [*GAMES, *(Greed(7, 3, tie=tie) for tie in ("half", "lost", "stopper", "chaser"))]
+SWEPT += [Greed(5, 4, 5), Greed(4, 1), Greed(4, 3, 0)]
 
 
-@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("game", SWEPT, ids=repr)
 @pytest.mark.parametrize("kind", [FLOATS, EXACT])
 def test_backward_agrees_with_enumeration_in_every_state_and_action(game, kind):
     """For any values of later positions, whatever scale they are computed with."""
@@ -37,7 +39,7 @@ def test_backward_agrees_with_enumeration_in_every_state_and_action(game, kind):
             np.testing.assert_allclose(quick[:, legal], plain[:, legal], atol=1e-12)
 
 
-@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("game", SWEPT, ids=repr)
 @pytest.mark.parametrize("kind", [FLOATS, EXACT])
 def test_several_players_are_swept_side_by_side_as_each_alone(game, kind):
     """To the last bit, with the same actions taken."""
@@ -55,7 +57,7 @@ def test_several_players_are_swept_side_by_side_as_each_alone(game, kind):
         assert found.array.any()
 
 
-@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("game", SWEPT, ids=repr)
 @pytest.mark.parametrize("kind", [FLOATS, EXACT])
 def test_forward_agrees_with_enumeration(game, kind):
     begun = kind.zeros(game.num_players, game.num_states)
