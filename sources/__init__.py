@@ -23,6 +23,12 @@ def _call(place: str, *args: Any) -> Any:
     return getattr(import_module(f".{module}", __name__), name)(*args)
 
 
+_ONLY_3S = _at(
+    "lowest_score.policies:only3s",
+    title="Only zeros",
+    about="Keeps all dice that count zero, or else the lowest die.",
+)
+
 #: Policies of each game, by name.
 POLICIES = {
     "Greed": {
@@ -38,11 +44,7 @@ POLICIES = {
         ),
     },
     "LowestScore": {
-        "only3s": _at(
-            "lowest_score.policies:only3s",
-            title="Only zeros",
-            about="Keeps all dice that count zero, or else the lowest die.",
-        ),
+        "only3s": _ONLY_3S,
         "notebook": _at(
             "lowest_score.policies:notebook",
             title="OptimalBot",
@@ -50,11 +52,7 @@ POLICIES = {
         ),
     },
     "LowestScoreMatch": {
-        "only3s": _at(
-            "lowest_score.policies:only3s",
-            title="Only zeros",
-            about="Keeps all dice that count zero, or else the lowest die.",
-        ),
+        "only3s": _ONLY_3S,
         "round": _at(
             "lowest_score.policies:one_round",
             title="Round by round",

@@ -51,7 +51,9 @@ class TurnValues:
         return values
 
 
-def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnValues:
+def solve_turn(
+    turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT, choices: IntArray | None = None
+) -> TurnValues:
     """Maximise each expected utility; of equally good actions the smallest number is taken.
 
     Args:
@@ -59,18 +61,8 @@ def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnV
         ends: utility of each result, shape (result, column); floats must be at least 0, as values
             are compared by their relative difference, which keeps small probabilities apart.
         arithmetic: floats or fractions, as the utilities are.
+        choices: actions to be taken instead, shape (state, column).
     """
-    return _sweep(turn, ends, None, arithmetic)
-
-
-def follow_choices(
-    turn: Turn, ends: Array, choices: IntArray, arithmetic: Arithmetic = EXACT
-) -> TurnValues:
-    """Return the expected utilities of given actions, shape (state, column)."""
-    return _sweep(turn, ends, choices, arithmetic)
-
-
-def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithmetic) -> TurnValues:
     shape = (turn.num_states, ends.shape[1])
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
 

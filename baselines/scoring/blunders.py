@@ -125,10 +125,10 @@ def _once(chance: float) -> str:
 
 def _blunder(game: Game, seen: IntArray, actions: list[int], numbers: list[float]) -> Blunder:
     """Make a blunder of its action and the best one, and of values, occupancy and cost."""
-    value, best_value, occupancy, cost = numbers
+    (action, best_action), (value, best_value, occupancy, cost) = actions, numbers
     words = present(game)
     position = words.describe(seen)
-    does, best = (words.describe_move(seen, action) for action in actions)
+    does, best = (words.describe_move(seen, chosen) for chosen in actions)
     met = f"in {occupancy:.2%} of games" if occupancy >= RARE else _once(occupancy)
     if game.has_cycles:
         met = f"{occupancy:.4f} times a game"
@@ -136,16 +136,5 @@ def _blunder(game: Game, seen: IntArray, actions: list[int], numbers: list[float
         f"{position}: {does} for an expected payoff of {value:.4f}, "
         f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"
     )
-    return Blunder(
-        tuple(seen.tolist()),
-        action=actions[0],
-        best_action=actions[1],
-        value=value,
-        best_value=best_value,
-        occupancy=occupancy,
-        cost=cost,
-        words=sentence,
-        position=position,
-        move=does,
-        best_move=best,
-    )
+    what = action, best_action, value, best_value, occupancy, cost
+    return Blunder(tuple(seen.tolist()), *what, sentence, position, does, best)

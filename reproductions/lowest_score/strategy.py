@@ -10,7 +10,7 @@ from operator import eq, lt
 import numpy as np
 from exactdice.games import LowestScore
 from exactdice.sources.lowest_score import policies as exactly
-from exactdice.sources.turn import follow_choices, solve_turn
+from exactdice.sources.turn import solve_turn
 
 from ..claim import At, Claim
 from .choices import rolls_of
@@ -99,7 +99,7 @@ def compare_rerolls(game: LowestScore) -> tuple[Fraction, Fraction]:
     ]
     choices = solve_turn(turn, np.array([[Fraction(-total)] for total in totals.tolist()])).choices
     ends = np.array(utilities, dtype=object)
-    chances = follow_choices(turn, ends, np.repeat(choices, 2, axis=1)).before_roll(0)
+    chances = solve_turn(turn, ends, choices=np.repeat(choices, 2, axis=1)).before_roll(0)
     return chances[0], chances[1]
 
 
@@ -109,7 +109,7 @@ def _only_3s(game: LowestScore) -> Iterator[Claim]:
     turn = game.legs[0].turn
     ends = np.array([[Fraction(score == 0)] for score in range(game.max_score + 1)], dtype=object)
     choices = exactly.only3s(game)[: turn.num_states, None]  # those of the first player
-    only3s = follow_choices(turn, ends, choices).before_roll(0)[0]
+    only3s = solve_turn(turn, ends, choices=choices).before_roll(0)[0]
     yield At("before cell 8").statement(
         printed="only 3's becomes optimal as the number of players grows",
         exact=f"it makes a total of 0 as likely as can be: {only3s}",

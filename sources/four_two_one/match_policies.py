@@ -54,36 +54,23 @@ def win_the_round(game: FourTwoOneMatch) -> IntArray:
 
 
 def transfer_in(game: FourTwoOneMatch, name: str) -> IntArray:
-    """Play "transfer" in one phase and the equilibrium in the other.
-
-    Args:
-        game: the rules.
-        name: name of the phase, "charge" or "discharge".
-
-    Returns:
-        Actions, shape (state,).
-
-    Raises:
-        ValueError: if there is no such phase.
-    """
+    """Play "transfer" in one phase and the equilibrium in the other (see ``_in_one_phase``)."""
     return _in_one_phase(game, name, transfer)
 
 
 def net_in(game: FourTwoOneMatch, name: str) -> IntArray:
-    """Play "net" in one phase and the equilibrium in the other.
-
-    Returns:
-        Actions, shape (state,).
-
-    Raises:
-        ValueError: if there is no such phase.
-    """
+    """Play "net" in one phase and the equilibrium in the other (see ``_in_one_phase``)."""
     return _in_one_phase(game, name, net)
 
 
 def _in_one_phase(
     game: FourTwoOneMatch, name: str, play: Callable[[FourTwoOneMatch], IntArray]
 ) -> IntArray:
+    """Play a policy in the phase "charge" or "discharge": actions, shape (state,).
+
+    Raises:
+        ValueError: if there is no such phase.
+    """
     if name not in PHASES:
         raise InputError(f"phase must be one of {', '.join(PHASES)}, got {name!r}")
     actions = equilibrium(game).policies[0].actions.copy()

@@ -13,7 +13,7 @@ import numpy as np
 from ...core import EXACT, FLOATS, Array, BoolArray, InputError, IntArray, Turn, arithmetic
 from ...core.turn import Piece
 from ...games import FourTwoOne
-from ..turn import follow_choices, in_every_context, solve_turn
+from ..turn import in_every_context, solve_turn
 
 
 def ratchet(game: FourTwoOne, goal: str) -> IntArray:
@@ -130,7 +130,7 @@ def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
     plans = one_goal_strategies(game)
     ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
     ends = ends if serendipity else ends * _is_goal(game)
-    expected = follow_choices(turn, ends, plans, FLOATS)
+    expected = solve_turn(turn, ends, FLOATS, plans)
     return plans, expected.afterstates
 
 
