@@ -185,7 +185,7 @@ def _other_lanes(steps: Steps, *names: str) -> Iterator[Mistake]:
 
 
 def _may_explain(steps: Steps, mistake: Mistake) -> bool:
-    """Say whether a mistake makes a sample of steps right: lanes, or rows of a buffer."""
+    """Say whether a mistake makes a sample of steps right: the first ones, or rows of a buffer."""
     # Rows at the borders are left out; that alone must not explain the wrong ones.
     left = steps.wrong & mistake.changes.get("used", steps.used)
     if 2 * left.sum() < steps.wrong.sum():
@@ -193,8 +193,8 @@ def _may_explain(steps: Steps, mistake: Mistake) -> bool:
     found, rows = replace(steps, **mistake.changes), len(steps.states)
     arrays = {name: getattr(found, name) for name in ARRAYS if name != "later" or not steps.follow}
     for count in (FEW, SAMPLE):  # most moves of arrays fail soon
-        lanes = np.s_[:, : max(1, count // rows)]
-        sampled = lanes if steps.follow else np.random.default_rng(0).integers(rows, size=count)
+        first = np.s_[: count + 1, : max(1, count // rows)]
+        sampled = first if steps.follow else np.random.default_rng(0).integers(rows, size=count)
         part = replace(found, **{name: array[sampled] for name, array in arrays.items()})
         if part.wrong.any() or not part.used.any():
             return False
