@@ -33,12 +33,11 @@ from .tables import (
     Part,
     Strata,
     attempted,
-    average,
     by,
     estimated,
-    iqm,
     mean,
     numbers,
+    over_rows,
     rank,
     reference_table,
     strata,
@@ -143,25 +142,20 @@ def board_of(runs: Sequence[Run], folder: Path) -> Board:
     if track is None or not own:
         return Board(folder, None, list(runs))
     own.sort(key=lambda run: (track.games.index(run.game), run.order))
-    _check(own, track)
-    return Board(folder, track, own, len(runs) - len(own))
-
-
-def _check(runs: Sequence[Run], track: Track) -> None:
-    """Check the versions of runs; two runs of an agent with the same seed would be one sample."""
     known: dict[tuple[str, str, int], str] = {}
-    for run in runs:
+    for run in own:
         if run.version != track.version:
             raise RunError(
                 f"{run.name} must be of version {track.version} of {track.name}, got "
                 f"{json.dumps(run.version)}"
             )
         earlier = known.setdefault((run.game, run.agent, run.seed), run.name)
-        if earlier != run.name:
+        if earlier != run.name:  # they would be one sample
             raise RunError(
                 f"runs of {run.agent} in {run.game} must have different seeds, got seed "
                 f"{run.seed} in {earlier} and {run.name}"
             )
+    return Board(folder, track, own, len(runs) - len(own))
 
 
 def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path]:
@@ -247,26 +241,14 @@ def _score_in(game: str) -> Cell:
     return cell
 
 
-def _iqm(own: Strata) -> str:
-    return f"{iqm([sample[None] for sample in numbers(own, 'score')])[0]:.4f}"
-
-
-def _worst(own: Strata) -> str:
-    return f"{min(sample.min() for sample in numbers(own, 'score')):.4f}"
-
-
-def _largest(own: Strata) -> str:
-    return f"{1000 * max(sample.max() for sample in numbers(own, 'exploitability')):.2f}"
-
-
 def _equilibrium(own: Strata) -> str:
     seats = (numbers(own, f"equilibrium_{seat}")[0].mean() for seat in (0, 1))
     return " and ".join(f"{value:.4f}" for value in seats)
 
 
-AREA = average("area", ".4f")
+AREA = over_rows("area", ".4f")
 REACHED = {f"moves to {least}": _reached(least) for least in (0.9, 0.99)}
-SECONDS = average("seconds", ".0f")
+SECONDS = over_rows("seconds", ".0f")
 #: Columns of a track over all games, between the number of games and the seconds.
 TOTALS = {
     "runs": SEEDS["seeds"],
@@ -275,12 +257,12 @@ TOTALS = {
     **estimated("area", "95 % interval of the area", "area", mean, ".4f"),
 }
 #: Columns of a track's games, and those of games of self-play.
-OF_SCORES = {**REGRET, "flawless games": average("flawless", ".1%")}
+OF_SCORES = {**REGRET, "flawless games": over_rows("flawless", ".1%")}
 OF_SELF_PLAY = {
-    "exploitability per 1,000 games": average("exploitability", ".2f", 1000),
-    "worst seed": _largest,
-    "value of seat 0": average("guaranteed_0", ".4f"),
-    "value of seat 1": average("guaranteed_1", ".4f"),
+    "exploitability per 1,000 games": over_rows("exploitability", ".2f", 1000),
+    "worst seed": over_rows("exploitability", ".2f", 1000, np.max),
+    "value of seat 0": over_rows("guaranteed_0", ".4f"),
+    "value of seat 1": over_rows("guaranteed_1", ".4f"),
     "in equilibrium": _equilibrium,
 }
 _MEANS = estimated("mean", "95 % interval of the mean", "score", mean, ".4f")
@@ -288,8 +270,8 @@ _MEANS = estimated("mean", "95 % interval of the mean", "score", mean, ".4f")
 RESULTS = {
     **SEEDS,
     "mean": _MEANS["mean"],
-    "IQM": _iqm,
-    "worst seed": _worst,
+    "IQM": HEADLINES["IQM"],
+    "worst seed": over_rows("score", ".4f", pick=np.min),
     "95 % interval of the mean": _MEANS["95 % interval of the mean"],
     "seconds": SECONDS,
     **REACHED,

@@ -161,9 +161,11 @@ def table(
     return Table([*names, *columns], lines, texts=len(names))
 
 
-def average(attribute: str, form: str, factor: float = 1) -> Cell:
-    """Write the mean over all rows of a number."""
-    return lambda own: format(factor * np.concatenate(numbers(own, attribute)).mean(), form)
+def over_rows(
+    attribute: str, form: str, factor: float = 1, pick: Callable[[FloatArray], Any] = np.mean
+) -> Cell:
+    """Write the mean over all rows of a number, or what ``pick`` makes of them."""
+    return lambda own: format(factor * pick(np.concatenate(numbers(own, attribute))), form)
 
 
 def estimated(
@@ -189,7 +191,7 @@ def _regret(own: Strata) -> str:
 
 SEEDS: dict[str, Cell] = {"seeds": lambda own: str(sum(map(len, own)))}
 NINES = estimated("nines", "95 % interval", "nines", mean, ".3f")
-SCORE = {"normalised score": average("score", ".4f")}
+SCORE = {"normalised score": over_rows("score", ".4f")}
 REGRET = {"regret per 1,000 games": _regret}
 #: The figures of an agent over all games.
 HEADLINES = {
