@@ -215,33 +215,25 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
 
     if folder.name in ("", ".."):
         raise InputError(f"folder must have a name, which its page gets too, got {folder}")
-    wanted = list(_wanted(words))  # wrong words are found before anything is drawn
+    wanted = dict(_wanted(words))  # wrong words are found before anything is drawn
     if only is not None:
-        names = [name for name, *_ in wanted]
-        wanted = [wanted[names.index(one_of("only", only, names))]]
+        wanted = {only: wanted[one_of("only", only, list(wanted))]}
     make_folder(folder)
-    lines = [
-        "# Gallery",
-        "",
-        "Every number in these pictures is computed exactly. Each says what it shows and the "
-        "command that draws it; `exactdice plot gallery` draws them all.",
-    ]
+    page = (
+        "# Gallery\n\nEvery number in these pictures is computed exactly. Each says what it shows "
+        "and the command that draws it; `exactdice plot gallery` draws them all.\n"
+    )
     written = []
-    for name, chart in wanted:
-        shown = picture(chart)
-        path = folder / f"{name}.png"
+    for name, chart in wanted.items():
+        shown, path = picture(chart), folder / f"{name}.png"
         draw(shown, path, dpi=90)
         written.append(path)
-        lines += [
-            "",
-            f"## {shown.title}",
-            "",
-            f"![{shown.title}]({folder.name}/{path.name})",
-            "",
-            f"{shown.caption} `exactdice plot {' '.join(chart)} --picture {path.name}`",
-        ]
+        page += (
+            f"\n## {shown.title}\n\n![{shown.title}]({folder.name}/{path.name})\n\n"
+            f"{shown.caption} `exactdice plot {' '.join(chart)} --picture {path.name}`\n"
+        )
     if only is None:
-        write_file(folder.with_name(f"{folder.name}.md"), ("\n".join(lines) + "\n").encode())
+        write_file(folder.with_name(f"{folder.name}.md"), page.encode())
     return written
 
 

@@ -57,6 +57,20 @@ def test_a_verdict_says_what_a_move_gives_away(losses, action, unit, said):
     assert verdict(advice(*losses), action, unit) == said
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "payoff", "ends"),
+    [
+        ("Greed", {}, 1, "You win."),
+        ("Greed", {}, 0.5, "A tie: you get 0.5 of a win."),
+        ("FourTwoOne", {"utility": "goal:421"}, 0, "You do not succeed."),
+        ("FourTwoOne", {}, 1, "You get 1 point."),
+        ("LowestScore", {"objective": "score"}, -7, "You get -7 points."),
+    ],
+)
+def test_the_end_is_told_in_the_words_of_the_game(name, size, payoff, ends):
+    assert unit_of(make_task(name, 0, **size).game).ending(payoff) == ends
+
+
 def test_the_thresholds_are_said():
     assert WINS.thresholds(1.0) == (
         "By what a move gives away: inaccuracy from 1.0 %, mistake from 5.0 %, blunder from 15.0 %."

@@ -442,20 +442,6 @@ def test_help_and_hints_are_given_in_every_game(tell, name):
     assert "the best" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "payoff", "ends"),
-    [
-        ("Greed", {}, 1, "You win."),
-        ("Greed", {}, 0.5, "A tie: you get 0.5 of a win."),
-        ("FourTwoOne", {"utility": "goal:421"}, 0, "You do not succeed."),
-        ("FourTwoOne", {}, 1, "You get 1 point."),
-        ("LowestScore", {"objective": "score"}, -7, "You get -7 points."),
-    ],
-)
-def test_the_end_is_told_in_the_words_of_the_game(name, size, payoff, ends):
-    assert unit_of(make_task(name, 0, **size).game).ending(payoff) == ends
-
-
 def test_the_session_of_the_page_is_what_its_command_prints(run):
     """In its numbers, so that words may change."""
     page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
