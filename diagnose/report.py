@@ -39,16 +39,14 @@ CURES = {
     "autoreset": "{row}, or make the environments with AutoresetMode.SAME_STEP",
     "terminated-missing": "record whether a move has ended the game: here the first position of "
     "the next game is taken for the next position of this one",
-    "last-game-ended": "the games go on after the last row: its moves have ended none of them, "
-    "only the rollout",
+    "last-game-ended": "the games go on after the last row: only the rollout has ended there",
     "stale-observation": "the observation was overwritten by the next one before it was "
     "recorded: copy it{by}",
     "stale-next-observation": "the next observation is the one before the move: read it after "
     "the step{by}",
     "shifted-actions": "each action was recorded with the {neighbour} observation{by}: record "
     "the two together",
-    "shifted-ends": "ends were recorded with the {neighbour} observation{by}: record the two "
-    "together",
+    "shifted-ends": "ends were recorded with the {neighbour} observation{by}: record both together",
     "lanes-mixed": "{arrays}",
     "wrong-task": "the steps fit {task.words}",
     # Rewards.
@@ -73,8 +71,7 @@ CURES = {
     # Advantages, returns and targets of action values.
     "returns-without-values": "returns are advantages plus values",
     "gae-ignores-ends": "multiply gamma by 1 - terminated in the recursion",
-    "gae-ends-late": "the end of row t must stop the recursion from row t + 1 to row t, not a row "
-    "later or earlier",
+    "gae-ends-late": "the end of row t stops the recursion from row t + 1 to row t, and no other",
     "gae-last-value-missing": "add the critic's value after the last row, where d is 0",
     "gamma-wrong": "the {computed} were computed with gamma = {gamma:.6g}",
     "lambda-wrong": "the advantages were computed with lambda = {gae_lambda:.6g}",
@@ -104,10 +101,8 @@ CURES = {
     "mask-missing-in-update": "hold the law to the legal actions, as when actions were drawn",
     "entropy-unmasked": "the entropy is that of the law over the legal actions",
     "values-not-clipped": "this is no mistake if it is meant: leave old_values out",
-    "advantages-broadcast": "ratios of shape (move, 1) times advantages of shape (move,) are a "
-    "square: squeeze them",
-    "values-broadcast": "values of shape (move, 1) less numbers of shape (move,) are a square: "
-    "squeeze them",
+    "advantages-broadcast": "ratios (move, 1) times advantages (move,) are a square: squeeze them",
+    "values-broadcast": "values (move, 1) less numbers (move,) are a square: squeeze them",
     "ent-coef-wrong": "the loss has ent_coef = {ent_coef:.3g}",
     "vf-coef-wrong": "the loss has vf_coef = {vf_coef:.3g}",
     "value-of-best-action": "the target is that of the action that was taken: gather its value",

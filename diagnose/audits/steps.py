@@ -13,15 +13,7 @@ from ...core.positions import are_legal
 from ...envs import RewardMode
 from ..law import MoveLaw
 from ..records import Rollout, Transitions
-from ..view import (
-    AgentView,
-    flags,
-    leading_shape,
-    numbers,
-    paid_by_moves,
-    paid_by_results,
-    whole,
-)
+from ..view import AgentView, flags, leading_shape, numbers, paid_by_moves, paid_by_results, whole
 
 #: Numbers of single precision agree with exact ones to this part of their largest or their span.
 CLOSE = 1e-4

@@ -10,14 +10,7 @@ from exactdice.core.positions import legal_moves
 from exactdice.diagnose.law import MoveLaw
 from exactdice.envs import sparse_law
 from exactdice.envs.engine.tables import process_of
-from exactdice.games import (
-    FourTwoOneMatch,
-    Greed,
-    LowestScore,
-    LowestScoreMatch,
-    Move,
-    ShutTheBox,
-)
+from exactdice.games import FourTwoOneMatch, Greed, LowestScore, LowestScoreMatch, Move, ShutTheBox
 from small_games import Bare, Rounds
 
 TASKS = [
