@@ -12,7 +12,7 @@ from typing import Any
 
 from ..baselines import PolicyLike, Reading, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
-from ..baselines.scoring.certificate_file import is_certificate
+from ..baselines.scoring.certificate import is_certificate
 from ..core import Game, InputError
 from ..core.errors import needing
 

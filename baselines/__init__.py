@@ -11,8 +11,7 @@ from .policies.names import (
 )
 from .policies.networks import NetworkPolicy, choose
 from .scoring.blunders import Blunder
-from .scoring.certificate import in_fixed_point, verify
-from .scoring.certificate_file import CertificateError, certificate
+from .scoring.certificate import CertificateError, certificate, in_fixed_point, verify
 from .scoring.comparison import Comparison, PayoffMatrix, compare, payoff_matrix
 from .scoring.description import Description, describe
 from .scoring.figure import LOGGED

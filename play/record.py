@@ -15,10 +15,9 @@ from pydantic import Field
 
 from ..agents.runs.options import checked, task_from_options
 from ..baselines import Task, is_policy_name
-from ..baselines.scoring.certificate import task_of
-from ..baselines.scoring.certificate_file import is_certificate, printable
+from ..baselines.scoring.certificate import is_certificate, task_of
 from ..core import Game, InputError, WriteError, write_file
-from ..core.words import YOU, typed
+from ..core.words import YOU, printable, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
 from .levels import PERSON, policy_of

@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import docstring_parser
 
 from ..baselines import Task
-from ..baselines.scoring.certificate_file import printable
 from ..core import GAMES, FloatArray, Game, SizeError
 from ..core.presentation import Presentation, present
-from ..core.words import sentence, typed
+from ..core.words import printable, sentence, typed
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of

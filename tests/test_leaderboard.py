@@ -15,7 +15,7 @@ from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
 from exactdice.baselines import verify
-from exactdice.baselines.scoring import certificate_file
+from exactdice.baselines.scoring.certificate import read
 
 import exactdice
 
@@ -82,7 +82,7 @@ def test_every_certificate_of_yahtzee_claims_the_score_of_its_run():
     runs = [run for run in RUNS.values() if run.game == "Yahtzee"]
     assert len(runs) == 3 * len(YAHTZEE)
     for run in runs:
-        _, claims = certificate_file.read(certificate(run))
+        _, claims = read(certificate(run))
         assert claims["value"] == run.value
 
 
@@ -210,6 +210,6 @@ def test_a_cell_repeats(tmp_path):
     train(repeated(tmp_path))
     (run,) = read_runs(tmp_path)
     assert replace(run, seconds=RUNS[REPEATED].seconds) == RUNS[REPEATED]
-    new, old = (certificate_file.read(certificate(run, each)) for each in (tmp_path, FOLDER))
+    new, old = (read(certificate(run, each)) for each in (tmp_path, FOLDER))
     assert new[0].tolist() == old[0].tolist()
     assert new[1] == old[1]

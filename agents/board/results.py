@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task, make_task
-from ...baselines.scoring.certificate_file import content_of
+from ...baselines.scoring.certificate import content_of
 from ...baselines.scoring.figure import nines
 from ...core import GAMES, InputError, Table, write_file
 from ...envs import find_game

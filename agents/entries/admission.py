@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task, make_task, occupancy, verify
-from ...baselines.scoring.certificate_file import printable, read
+from ...baselines.scoring.certificate import read
 from ...baselines.task import first_law
 from ...core import FLOATS, FloatArray, InputError, IntArray
 from ...core.positions import states_of
-from ...core.words import first_line
+from ...core.words import first_line, printable
 from ..board.pool import processes
 from .entry import Entry, names_of, read_entry
 

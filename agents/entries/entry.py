@@ -26,9 +26,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
-from ...baselines.scoring.certificate_file import once, printable
+from ...baselines.scoring.certificate import once
 from ...core import InputError, one_of
-from ...core.words import shown
+from ...core.words import printable, shown
 from ..runs.options import STRICT, read
 from ..tracks import OPEN, Track
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines.scoring.certificate_file import content_of
+from ...baselines.scoring.certificate import content_of
 from ...core import InputError, make_folder, one_of, write_file
 from ..algorithms import ALGORITHMS
 from ..board.board import board_of

@@ -14,13 +14,12 @@ import tyro
 
 from ...baselines import Score, Task, is_policy_name, policy_names, score
 from ...baselines.policies.door import is_path
-from ...baselines.scoring.certificate import task_of
-from ...baselines.scoring.certificate_file import is_certificate, printable
+from ...baselines.scoring.certificate import is_certificate, task_of
 from ...baselines.scoring.figure import FIGURES
 from ...baselines.scoring.summary import costliest, pays_wins, quoted, result, summary, tables
 from ...core import InputError, SizeError, Table
 from ...core.progress import tell
-from ...core.words import meant
+from ...core.words import meant, printable
 from ...envs import find_game
 from ...games import DEFAULT_GAME
 from .folders import load_model

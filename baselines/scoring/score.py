@@ -41,7 +41,6 @@ from ..solving.rounding import values_error
 from ..solving.solver import evaluate, is_toured, read_agent, solve, tour_of, value_of
 from ..task import Task, as_task
 from .blunders import Blunders, Mistakes, mistakes
-from .certificate_file import certificate
 from .figure import FIGURES, LOGGED, nines
 
 
@@ -280,6 +279,8 @@ class Score:
             InputError: if the name has another ending; if the policy is not held to the legal
                 actions or is too large to verify, or an opponent is not known by name.
         """
+        from .certificate import certificate  # which verifies by scores
+
         file = Path(path)
         if file.suffix != ".npz":
             raise InputError(f"path must end in .npz, got {file}")

@@ -17,8 +17,7 @@ import numpy as np
 
 from ...core import FloatArray, Game, IntArray, SizeError, Table
 from ...core.presentation import present
-from ...core.words import to_you
-from .certificate_file import printable
+from ...core.words import printable, to_you
 from .score import Score
 
 #: The largest number of intervals that describe a part.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from . import __version__
-from .baselines.scoring.certificate_file import printable
 from .core import InputError, sizes
+from .core.words import printable
 
 #: Exit codes besides 0 (success), 1 (a finding, such as a false claim) and 2 (a user's mistake).
 FAILED = 70  # an error of this package or of a library, with a traceback; EX_SOFTWARE of sysexits.h

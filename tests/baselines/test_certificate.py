@@ -24,7 +24,7 @@ from exactdice.baselines import (
     verify,
 )
 from exactdice.baselines.policies.called import CalledPolicy
-from exactdice.baselines.scoring.certificate_file import CLAIMS, digest_of
+from exactdice.baselines.scoring.certificate import CLAIMS, digest_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from sb3_contrib import MaskablePPO
 

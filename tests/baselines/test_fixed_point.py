@@ -10,7 +10,7 @@ import pytest
 import torch as th
 from exactdice.baselines.policies import networks
 from exactdice.baselines.policies.networks import FixedPointNetwork
-from exactdice.baselines.scoring.certificate_file import digest_of
+from exactdice.baselines.scoring.certificate import digest_of
 from exactdice.games import Yahtzee
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN

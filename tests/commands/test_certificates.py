@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import Task, certificate
-from exactdice.baselines.scoring.certificate_file import digest_of
+from exactdice.baselines.scoring.certificate import digest_of
 from exactdice.games import FourTwoOne, Greed
 
 import exactdice

@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 from exactdice.agents.learners import ceiling
 from exactdice.baselines import Comparison
-from exactdice.baselines.scoring.certificate_file import content_of
+from exactdice.baselines.scoring.certificate import content_of
 from stable_baselines3 import PPO
 from typed_words import ROOT, SMALL
 

@@ -10,9 +10,10 @@ from typing import Annotated
 import tyro
 
 from ..baselines import CertificateError, verify
-from ..baselines.scoring.certificate_file import UnreadableError, printable
+from ..baselines.scoring.certificate import UnreadableError
 from ..core import InputError
 from ..core.progress import shown_progress
+from ..core.words import printable
 from ..envs import find_game
 
 

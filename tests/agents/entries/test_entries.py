@@ -18,7 +18,7 @@ from exactdice.agents.entries import admission, tables
 from exactdice.agents.entries.admission import Figures, Verified, admit, answer_of
 from exactdice.agents.entries.entry import Card, make_card, read_entry
 from exactdice.baselines import CertificateError, certificate, make_task
-from exactdice.baselines.scoring.certificate_file import digest_of
+from exactdice.baselines.scoring.certificate import digest_of
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
