@@ -1,13 +1,17 @@
-"""Levels: names that people understand, and their exact strength."""
+"""Levels: names that people understand, and their exact strength; agents that are watched."""
 
 import re
 
+import numpy as np
 import pytest
-from exactdice.baselines import evaluate
-from exactdice.core import GAMES
-from exactdice.play.levels import LEVELS, players, policy_of, strength
+from exactdice.baselines import evaluate, make_task
+from exactdice.core import GAMES, InputError
+from exactdice.play.levels import LEVELS, agent_of, players, policy_of, strength
 from exactdice.play.record import GameRecord
+from exactdice.play.session import Session
 from small_games import SMALL
+
+TASK = make_task("Greed", max_score=20)
 
 
 def percent(words):
@@ -50,3 +54,33 @@ def test_a_level_is_typed_in_any_case_unless_a_file_has_its_name(tmp_path, monke
     assert policy_of("Club,optimal, BEGINNER") == "strength:0.5,optimal,strength:0.25"
     (tmp_path / "club").touch()
     assert policy_of("club,Club") == "club,strength:0.5"
+
+
+def play(agent, seed=3):
+    session = Session(TASK, seed)
+    while session.choices:
+        session.move(agent.action(session))
+    return session.actions
+
+
+def test_an_agent_plays_by_its_law_and_the_same_game_again():
+    agent = agent_of("club", TASK)
+    assert agent.title == "Club"
+    session = Session(TASK, 3)
+    law = agent.law(session.now.state)
+    assert law.sum() == pytest.approx(1)
+    drawn = [agent.action(Session(TASK, seed)) for seed in range(400)]
+    state = Session(TASK, 0).now.state
+    assert np.bincount(drawn, minlength=len(law)) / 400 == pytest.approx(agent.law(state), abs=0.1)
+    assert play(agent) == play(agent)
+
+
+def test_an_agent_without_chance_makes_the_move_of_its_law():
+    agent = agent_of("if_else", TASK)
+    session = Session(TASK, 1)
+    assert agent.law(session.now.state)[agent.action(session)] == 1
+
+
+def test_what_is_no_agent_is_refused():
+    with pytest.raises(InputError, match="got 'nobody'"):
+        agent_of("nobody", TASK)
