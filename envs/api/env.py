@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Sight, make_task
+from ...baselines import make_task
 from ...core import BoolArray, FloatArray, InputError, is_bool
 from ...core.sizes import show
 from ..drawing.painting import FRAMES, MODES, Renderer
@@ -45,6 +45,8 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     Attributes:
         task: the agent's decision problem, from which exact computation starts.
+        reward_mode: the reward mode.
+        sight: the observations of the agent.
 
     Raises:
         ValueError: if an argument is out of range, naming it.
@@ -73,6 +75,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         )
         self._engine = Engine(self.task, 1, reward, encoding, tables=render_mode is None)
         self.observation_space, self.action_space = self._engine.spaces()
+        self.reward_mode, self.sight = reward, self._engine.encoding.sight
         self._num_actions = self.task.game.num_actions
         self._over = True
 
@@ -118,16 +121,6 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """Say which actions are legal, bool of shape (action,); MaskablePPO calls this method."""
         legal: BoolArray = self._engine.lanes.masks()[0]
         return legal
-
-    @property
-    def reward_mode(self) -> RewardMode:
-        """The reward mode."""
-        return self._engine.reward
-
-    @property
-    def sight(self) -> Sight:
-        """The observations of the agent."""
-        return self._engine.encoding.sight
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ...baselines import Sight, make_task
+from ...baselines import make_task
 from ...core import BoolArray, FloatArray, InputError, IntArray, is_bool
 from ..engine.engine import Engine, RewardMode
 from ..engine.lanes import Outcome
@@ -35,6 +35,11 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         encoding: the form of observations.
         render_mode: must be None.
         keywords: the game's own, and its opponents (see ``GameEnv``).
+
+    Attributes:
+        task: the agent's decision problem in each game.
+        reward_mode: the reward mode.
+        sight: the observations of the agent of a game.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.render_mode = None
         self.single_observation_space, self.single_action_space = self._engine.spaces()
+        self.reward_mode, self.sight = reward, self._engine.encoding.sight
         self.observation_space = gym.vector.utils.batch_space(
             self.single_observation_space, num_envs
         )
@@ -153,16 +159,6 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of every game."""
         return self.call(name)
-
-    @property
-    def reward_mode(self) -> RewardMode:
-        """The reward mode."""
-        return self._engine.reward
-
-    @property
-    def sight(self) -> Sight:
-        """The observations of the agent of a game."""
-        return self._engine.encoding.sight
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (num_envs, action)."""

@@ -142,7 +142,8 @@ class Engine:
         found = self.lanes.advance(lanes, actions, fresh, rng)
         columns: Any = before, actions, found.rewards, self.lanes.states()[lanes], found.over
         rewards = np.zeros(len(lanes))
-        rewards[~fresh] = self.rewards(*(column[~fresh] for column in columns))
+        moved = ~fresh if np.count_nonzero(fresh) else slice(None)
+        rewards[moved] = self.rewards(*(column[moved] for column in columns))
         return found._replace(rewards=rewards)
 
     def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:

@@ -156,7 +156,8 @@ class PlainLanes(TableLanes):
         self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
     ) -> Outcome:
         """Make moves and begin games; draws at nodes are made for all lanes together."""
-        self._begin(lanes[fresh])
+        if self._totals is not None:
+            self._begin(lanes[fresh])
         whose, chosen, news = lanes.tolist(), actions.tolist(), fresh.tolist()
         chances, start = iter(rng.random(news.count(False)).tolist()), self._process.start
         events = [
