@@ -96,23 +96,19 @@ class AgentOptions:
         Raises:
             InputError: if there is no such policy, or an option has no effect on it.
         """
-        return self._score_run(name) if self.is_run else self._score_policy(name)
+        reading: dict[str, Any] = {"deterministic": not self.stochastic, "name": name}
+        if self.is_run:
+            self.refuse("a policy by name", game=self.game, env=self.env)
+            import torch
 
-    def _score_run(self, name: str | None) -> Score:
-        self.refuse("a policy by name", game=self.game, env=self.env)
-        import torch
-
-        torch.set_num_threads(1)  # more threads slow small networks down
-        model, env = load_model(Path(self.policy), self.model or "final")
-        return score(model, env, deterministic=not self.stochastic, name=name)
-
-    def _score_policy(self, name: str | None) -> Score:
+            torch.set_num_threads(1)  # more threads slow small networks down
+            return score(*load_model(Path(self.policy), self.model or "final"), **reading)
         task = task_of_agents([self.policy], self.game, self.env)
         policy = policy_from_word(self.policy, task)
         self.refuse("a run folder", model=self.model)
         if isinstance(policy, str):
             self.refuse("a model", stochastic=self.stochastic)
-        return score(policy, task, deterministic=not self.stochastic, name=name)
+        return score(policy, task, **reading)
 
     @staticmethod
     def refuse(what: str, **options: Any) -> None:

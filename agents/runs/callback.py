@@ -252,8 +252,7 @@ class RunCallback(ExactEvalCallback):
         self.stop = False
         self.interrupted_at: int | None = None
         self._saved, self._saving = time.monotonic(), 0.0
-        late = self._track is not None and run.config.counts_others
-        self._late_marks = self._track.marks if self._track is not None and late else ()
+        self._late_marks = self._track.marks if self._track and run.config.counts_others else ()
         self._before, self._unsaved = 0, False  # moves before the rollout
 
     def _on_rollout_start(self) -> None:
