@@ -10,9 +10,8 @@ moves so far, in per cent of the moves of one game: 150 is the middle of the sec
 scored at the end of each game, and halfway through the first.
 
 On a self-play track a trial trains against its present self, and its score is made of its
-exploitability. Rollouts there differ in their number of moves: one that passes half of the moves is
-noticed at the next update, and one that passes the end ends the trial before anything is learned
-from it.
+exploitability. Rollouts there differ in their number of moves: one that passes the end ends the
+trial before anything is learned from it.
 """
 
 import gc
@@ -99,7 +98,7 @@ def run_trial(
 def _train(run: TrainConfig, halfway: Callable[[int, float], None] | None) -> float:
     """Train in memory, and return the normalised score of the last policy."""
     gc.collect()  # the models of the games before, which are cycles of references
-    task, model, callbacks = build(run)
+    moves, (task, model, callbacks) = run.total_steps, build(run)
 
     def normalized() -> float:
         policy = ModelPolicy(model, task.game)
@@ -107,7 +106,7 @@ def _train(run: TrainConfig, halfway: Callable[[int, float], None] | None) -> fl
         return scored.normalized
 
     with watched(model):
-        model.learn(run.total_steps, callback=[_AtHalf(run, normalized, halfway), *callbacks])
+        model.learn(moves, callback=[_AtHalf(moves, normalized, halfway), *callbacks])
         return normalized()
 
 
@@ -115,27 +114,22 @@ class _AtHalf(BaseCallback):
     """Scores the policy of the last update before half of the moves; ends a run that has too many.
 
     Args:
-        run: the options of the run.
+        moves: the moves of the run.
         normalized: computes the normalised score of the present policy.
         told: called with 50 and the score; None for no score.
     """
 
     def __init__(
         self,
-        run: TrainConfig,
+        moves: int,
         normalized: Callable[[], float],
         told: Callable[[int, float], None] | None,
     ) -> None:
         super().__init__()
-        self._most = run.total_steps
-        # A rollout whose number of moves is not known is noticed after it.
-        self._rollout = 1 if run.counts_others else run.hyperparameters.rollout
-        self._normalized, self._told = normalized, told
-
-    def _on_rollout_start(self) -> None:
-        if self._told is not None and self.num_timesteps + self._rollout > self._most // 2:
-            self._told(50, self._normalized())
-            self._told = None
+        self._moves, self._normalized, self._told = moves, normalized, told
 
     def _on_step(self) -> bool:
-        return self.num_timesteps <= self._most
+        if self._told is not None and self.num_timesteps > self._moves // 2:
+            self._told(50, self._normalized())
+            self._told = None
+        return self.num_timesteps <= self._moves

@@ -30,11 +30,17 @@ import exactdice
 
 TASK = Task(Greed(10, 3))
 STATES = np.arange(TASK.game.num_states)
+AS_SHOWN = {"observations": lambda seen: seen}
 KINDS = [PPO, A2C, DQN, QRDQN, TRPO, ARS, MaskablePPO]
 
 
 def make(**keywords):
     return gym.make("exactdice/Greed-v0", max_score=10, sides=3, **keywords)
+
+
+def refused(message, *given, **options):
+    with pytest.raises(ValueError, match=message):
+        exactdice.score(*given, **options)
 
 
 def mirrored(env):
@@ -59,8 +65,7 @@ def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_p
     right = pytest.approx(score_by_hand(model, env), abs=1e-12)
     for given in (model, path, str(path)):
         assert exactdice.score(given, env, masked=False).value == right
-    as_shown = {"observations": lambda seen: seen}
-    assert exactdice.score(model.policy, env, masked=False, **as_shown).value == right
+    assert exactdice.score(model.policy, env, masked=False, **AS_SHOWN).value == right
     env = make(encoding="one_hot_float")  # wherever the game is then, the model sees floats
     model = kind("MlpPolicy", env, seed=3, device="cpu")
     right = pytest.approx(score_by_hand(model, env))
@@ -116,18 +121,15 @@ def test_a_normalised_model_is_scored_with_its_statistics_and_its_file_not_witho
     with_statistics = exactdice.as_policy(loaded, env, observations=vector)
     assert exactdice.exploitability(with_statistics, env) == exactdice.exploitability(model, env)
     vector.save(str(tmp_path / "vecnormalize.pkl"))
-    with pytest.raises(ValueError, match=r"pass observations=VecNormalize\.load"):
-        exactdice.score(path, make())
+    refused(r"pass observations=VecNormalize\.load", path, make())
     assert exactdice.score(path, make(), observations=vector).value > 0
 
 
 def test_statistics_of_what_sees_none_are_refused():
     for policy in ("random", "optimal", np.zeros(242, dtype=int)):
-        with pytest.raises(ValueError, match="observations must be left out, as .* is no model"):
-            exactdice.score(policy, make(), observations=lambda seen: seen)
+        refused("observations must be left out, as .* is no model", policy, make(), **AS_SHOWN)
     model = PPO("MlpPolicy", make(), device="cpu")
-    with pytest.raises(ValueError, match="observations must be a VecNormalize or a function"):
-        exactdice.score(model, make(), observations=3)
+    refused("observations must be a VecNormalize or a function", model, make(), observations=3)
 
 
 def test_models_with_a_memory_are_refused_by_name(tmp_path):
@@ -136,8 +138,7 @@ def test_models_with_a_memory_are_refused_by_name(tmp_path):
     model = RecurrentPPO("MlpLstmPolicy", env, policy_kwargs=options, device="cpu")
     model.save(tmp_path / "model.zip")
     for given in (model, model.policy, tmp_path / "model.zip"):
-        with pytest.raises(ValueError, match="RecurrentActorCriticPolicy has a memory"):
-            exactdice.score(given, env)
+        refused("RecurrentActorCriticPolicy has a memory", given, env)
     with pytest.raises(ValueError, match="not a function of the observation"):
         make(opponent=model)
 
@@ -148,8 +149,7 @@ def test_a_model_that_does_not_do_what_its_network_says_is_refused():
             return np.zeros(len(observation), dtype=int), None
 
     model = Stubborn("MlpPolicy", make(), device="cpu", seed=1)
-    with pytest.raises(ValueError, match=r"Stubborn has a predict of its own, which may"):
-        exactdice.score(model, make())
+    refused(r"Stubborn has a predict of its own, which may", model, make())
 
 
 def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_say_so():
@@ -159,12 +159,11 @@ def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_
     assert right != pytest.approx(score_by_hand(model, env), abs=1e-6)
     for place in (env, mirrored(make())):
         assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
-    as_shown = {"observations": lambda seen: seen}
-    alone = exactdice.score(model.policy, mirrored(make()), masked=False, **as_shown)
+    alone = exactdice.score(model.policy, mirrored(make()), masked=False, **AS_SHOWN)
     assert alone.value == pytest.approx(right, abs=1e-12)
     larger = gym.make("exactdice/Greed-v0", max_score=11, sides=3)  # of equal actions
-    with pytest.raises(ValueError, match=r"trained in Greed\(max_score=10.*same wrappers"):
-        exactdice.score(PPO("MlpPolicy", mirrored(larger), device="cpu"), make())
+    other = PPO("MlpPolicy", mirrored(larger), device="cpu")
+    refused(r"trained in Greed\(max_score=10.*same wrappers", other, make())
 
 
 def test_models_trained_under_what_cannot_be_followed_are_refused():
@@ -177,11 +176,10 @@ def test_models_trained_under_what_cannot_be_followed_are_refused():
         (lambda env: TransformAction(env, lambda dice: 6 - dice, action), "TransformAction"),
         (lambda env: VecFrameStack(DummyVecEnv([lambda: env]), 1), "VecFrameStack"),
     ):
-        with pytest.raises(ValueError, match=f"trained under .*{name}"):
-            exactdice.score(model(wrap), make())
+        refused(f"trained under .*{name}", model(wrap), make())
     shaped = model(lambda env: TransformReward(env, lambda reward: 2 * reward))
     right = exactdice.score(shaped, make()).value
-    assert exactdice.score(shaped.policy, make(), observations=lambda seen: seen).value == right
+    assert exactdice.score(shaped.policy, make(), **AS_SHOWN).value == right
 
 
 def test_a_flattened_environment_is_followed():
@@ -192,10 +190,7 @@ def test_a_flattened_environment_is_followed():
     for place in (env, make()):
         assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
     plain = PPO("MlpPolicy", make(), device="cpu").policy
-    with pytest.raises(
-        exactdice.InputError, match=r"observations Box\(0, 1, \(24,.*pass observations=, a f"
-    ):
-        exactdice.score(plain, env, observations=lambda seen: seen)
+    refused(r"observations Box\(0, 1, \(24,.*pass observations=, a f", plain, env, **AS_SHOWN)
 
 
 def test_a_function_may_lead_from_the_observations_of_an_environment_to_others():
@@ -204,10 +199,9 @@ def test_a_function_may_lead_from_the_observations_of_an_environment_to_others()
     env = TransformObservation(make(), lambda seen: seen[..., :2].astype(np.float32), space)
     model = PPO("MlpPolicy", env, seed=3, device="cpu")
     right = exactdice.score(model, env).value
-    with pytest.raises(
-        exactdice.InputError, match="pass observations=, a function to those of the model"
-    ):
-        exactdice.score(model.policy, make(), observations=lambda seen: seen)
+    refused(
+        "pass observations=, a function to those of the model", model.policy, make(), **AS_SHOWN
+    )
     shown = {"observations": lambda seen: seen[:, :2].astype(np.float32)}
     assert exactdice.score(model.policy, make(), **shown).value == right
 
@@ -219,8 +213,7 @@ def test_vectors_of_stable_baselines3_are_environments():
         exactdice.score("if_else", TASK).value, abs=1e-15
     )
     scaled = GameVecEnv(TASK, 4, encoding="scaled")
-    with pytest.raises(ValueError, match="VecNormalize changes it: pass a bare environment"):
-        exactdice.score("if_else", VecNormalize(scaled))
+    refused("VecNormalize changes it: pass a bare environment", "if_else", VecNormalize(scaled))
     with pytest.raises(TypeError, match=r"pass one of its environments, such as env\.envs\[0\]"):
         exactdice.score("if_else", DummyVecEnv([make]))
 
@@ -245,8 +238,11 @@ def test_a_torch_module_is_asked_about_what_the_environment_shows():
     assert exactdice.score(law, env).value == pytest.approx(
         exactdice.score(softmax, env).value, abs=1e-6
     )
-    with pytest.raises(ValueError, match=r"preferences of shape \(242, 7\) .*, got \(242, 2\)"):
-        exactdice.score(exactdice.from_network(lambda seen: seen[:, :2], env), env)
+    refused(
+        r"preferences of shape \(242, 7\) .*, got \(242, 2\)",
+        exactdice.from_network(lambda seen: seen[:, :2], env),
+        env,
+    )
 
 
 def test_a_torch_module_without_masks_does_what_it_likes():
@@ -300,13 +296,11 @@ class Agent(torch.nn.Module):
     ],
 )
 def test_torch_modules_that_are_no_policies_are_refused(network, message):
-    with pytest.raises(ValueError, match=message):
-        exactdice.score(network, make(encoding="scaled"))
+    refused(message, network, make(encoding="scaled"))
 
 
 def test_a_torch_module_needs_an_environment_that_shows_it_something():
-    with pytest.raises(ValueError, match="env must be an environment, .* Linear, a torch module"):
-        exactdice.score(torch.nn.Linear(3, 7), TASK)
+    refused("env must be an environment, .* Linear, a torch module", torch.nn.Linear(3, 7), TASK)
 
 
 def test_runs_and_certificates_are_policies(small, tmp_path):
@@ -315,20 +309,20 @@ def test_runs_and_certificates_are_policies(small, tmp_path):
     for given in ("mine", tmp_path / "mine", "mine/final_model.zip", "mine/certificate.npz"):
         assert exactdice.score(given, env).value == pytest.approx(score.value, abs=1e-12)
     assert exactdice.score(Path("mine/certificate.npz"), env).policy == "mine"
-    with pytest.raises(ValueError, match="left out, as mine/certificate.npz holds a table"):
-        exactdice.score("mine/certificate.npz", env, observations=lambda seen: seen)
+    refused(
+        "left out, as mine/certificate.npz holds a table", "mine/certificate.npz", env, **AS_SHOWN
+    )
     best = exactdice.score("mine/best_model.zip", env)
     assert best.value >= score.value
     assert exactdice.solve(make(opponent="mine")).value > exactdice.solve(env).value
-    with pytest.raises(ValueError, match=r"certificate\.npz must be of Greed, max_score 11"):
-        exactdice.score("mine/certificate.npz", Task(Greed(11, 3)))
-    with pytest.raises(ValueError, match="run folder, a certificate or a saved model, got "):
-        exactdice.score(tmp_path, env)
+    refused(
+        r"certificate\.npz must be of Greed, max_score 11",
+        "mine/certificate.npz",
+        Task(Greed(11, 3)),
+    )
+    refused("run folder, a certificate or a saved model, got ", tmp_path, env)
     for given in ("model.zip", "none.npz", "runs/mine", Path("mine/model.pt"), Path("mine.npz")):
-        with pytest.raises(
-            ValueError, match=f"file or a folder that exists, got {given}: it is mi"
-        ):
-            exactdice.score(given, env)
+        refused(f"file or a folder that exists, got {given}: it is mi", given, env)
     with pytest.raises(ValueError, match="or a folder that exists, got model.zip: it is missing"):
         make(opponent="model.zip")
 
@@ -339,8 +333,7 @@ def test_a_certificate_is_of_one_seat(tmp_path):
     path = tmp_path / "certificate.npz"
     path.write_bytes(certificate(exactdice.score("notebook", Task(game, 1, "notebook"))))
     assert exactdice.score(path, Task(game, 1, "random")).value > 0
-    with pytest.raises(ValueError, match=r"must be of the seat that is played, got 1"):
-        exactdice.score(path, Task(game, 2, "random"))
+    refused(r"must be of the seat that is played, got 1", path, Task(game, 2, "random"))
 
 
 @pytest.mark.parametrize(
@@ -376,11 +369,9 @@ def test_a_zip_that_would_run_code_is_refused(tmp_path):
     model = Loud("MlpPolicy", make(), device="cpu")
     model.policy_kwargs = {"activation_fn": print}
     model.save(tmp_path / "model.zip")
-    with pytest.raises(ValueError, match=r"got builtins\.print: load it yourself and pass"):
-        exactdice.score(tmp_path / "model.zip", make())
+    refused(r"got builtins\.print: load it yourself and pass", tmp_path / "model.zip", make())
     (tmp_path / "model.zip").write_bytes((tmp_path / "model.zip").read_bytes()[:-30])
-    with pytest.raises(ValueError, match=r"model\.zip must be a certificate or a model saved"):
-        exactdice.score(tmp_path / "model.zip", make())
+    refused(r"model\.zip must be a certificate or a model saved", tmp_path / "model.zip", make())
 
 
 def test_a_refusal_is_one_short_line():
@@ -390,8 +381,7 @@ def test_a_refusal_is_one_short_line():
 
     network = torch.nn.Sequential(*[torch.nn.Linear(3, 3)] * 30)
     for thing in (Thing(), Thing, PPO, network, {1: 2}, 3.5, None, np.array(["a"])):
-        with pytest.raises(ValueError, match="^policy must.{0,240}$"):
-            exactdice.score(thing, make())
+        refused("^policy must.{0,240}$", thing, make())
 
 
 def test_a_saved_network_of_a_game_of_ones_own_is_read(own_games, tmp_path):
