@@ -269,19 +269,21 @@ def test_wrong_arguments_are_refused_by_name(options, said):
         DiagnoseCallback(**options)
 
 
-def test_an_environment_of_another_kind_is_refused():
-    model = PPO("MlpPolicy", "CartPole-v1", n_steps=64, device="cpu")
-    with pytest.raises(InputError, match="env must be an environment of this project"):
-        model.learn(64, callback=DiagnoseCallback())
+class Other(gym.Wrapper):
+    def step(self, action):
+        return self.env.step(action)
 
 
-def test_a_wrapper_that_is_not_followed_is_refused_when_training_starts():
-    class Other(gym.Wrapper):
-        def step(self, action):
-            return self.env.step(action)
-
-    with pytest.raises(InputError, match="wrapper Other"):
-        learner(env=Other(greed())).learn(64, callback=DiagnoseCallback(env=greed()))
+@pytest.mark.parametrize(
+    ("env", "given", "said"),
+    [
+        ("CartPole-v1", None, "env must be an environment of this project"),
+        (Other(greed()), greed(), "wrapper Other"),
+    ],
+)
+def test_environments_that_are_not_followed_are_refused_when_training_starts(env, given, said):
+    with pytest.raises(InputError, match=said):
+        learner(PPO, env=env).learn(64, callback=DiagnoseCallback(env=given))
 
 
 def test_the_reason_is_given_for_critics_of_normalised_rewards():
@@ -342,6 +344,9 @@ def test_entropy_is_one_for_uniform_play_and_zero_for_certain_play():
     assert uniform.mean == pytest.approx(1)
     assert uniform.by_regret == pytest.approx(1)
     assert certain.mean == pytest.approx(0, abs=1e-9)
+    owed = entropy(Task(Owed()), "random")  # every action of which is worth the same
+    assert owed.mean == pytest.approx(1)
+    assert np.isnan(owed.by_regret)  # rounding is no weight
 
 
 def test_entropy_by_regret_is_a_sum_over_states():
@@ -361,12 +366,6 @@ def test_entropy_by_regret_is_a_sum_over_states():
         top += weight * -(chances * np.log(chances)).sum() / np.log(len(chances))
         below += weight
     assert entropy(env, law).by_regret == pytest.approx(top / below)
-
-
-def test_no_entropy_is_weighted_by_rounding():
-    found = entropy(Task(Owed()), "random")  # every action of which is worth the same
-    assert found.mean == pytest.approx(1)
-    assert np.isnan(found.by_regret)
 
 
 def test_optimal_play_visits_all_of_itself():
