@@ -18,7 +18,6 @@ bias is V(s) - v(s) for every action: the critic is a baseline, which no gradien
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -111,8 +110,7 @@ class AgentMoves:
         """Compute bias and noise of advantage estimates; see the function ``gae``."""
         gamma, gae_lambda = factor(gamma, "gamma"), factor(gae_lambda, "gae_lambda")
         v = self._view.estimates(values, self._own, "values", (self._task.game.num_states,))
-        player, chances = self._played(policy)
-        averaged = partial(self._averaged, chances=chances)
+        player, chances, averaged = self._played(policy)
         mean, square = self._moments(v, gamma, gae_lambda, averaged)
         true = self._solved(self._expected, gamma, averaged)
         true -= averaged(true)[self._rows]
@@ -150,7 +148,7 @@ class AgentMoves:
 
         The discount of a reward is gamma to the power of the agent's moves before it.
         """
-        averaged = partial(self._averaged, chances=self._played(policy)[1])
+        averaged = self._played(policy)[2]
         return averaged(self._solved(self._expected, gamma, averaged))
 
     def optimal_action_values(self, gamma: float) -> FloatArray:
@@ -166,28 +164,23 @@ class AgentMoves:
 
         return self._table(self._solved(self._expected, gamma, best))
 
-    def _played(self, policy: Any) -> tuple[Policy, FloatArray]:
-        """Return a policy, and its probability of each move."""
+    def _played(self, policy: Any) -> tuple[Policy, FloatArray, OfStates]:
+        """Return a policy, its probability of each move, and the means over it of numbers."""
         player = as_policy(policy, self._env, deterministic=False)
-        return player, player.probabilities(self._own)[self._rows, self._actions]
+        chances = player.probabilities(self._own)[self._rows, self._actions]
+
+        def averaged(numbers: FloatArray) -> FloatArray:
+            averages = np.bincount(self._rows, numbers * chances, minlength=len(self._own))
+            return averages.astype(np.float64)
+
+        return player, chances, averaged
 
     def _at_results(self, numbers: FloatArray) -> FloatArray:
         """Return the number of each result: the state's number, or 0 at an end of the game."""
         return np.append(numbers[self._after], np.zeros(len(self._law.payoffs)))
 
-    def _averaged(self, numbers: FloatArray, chances: FloatArray) -> FloatArray:
-        """Return the mean of the numbers of moves over the policy, one for each state."""
-        averages = np.bincount(self._rows, numbers * chances, minlength=len(self._own))
-        return averages.astype(np.float64)
-
     def _solved(self, paid: FloatArray, discount: float, of_states: OfStates) -> FloatArray:
-        """Return the fixed point x = paid + discount E[M] of numbers of moves.
-
-        Args:
-            paid: of each move.
-            discount: of what follows.
-            of_states: maps numbers x of moves to numbers M of states.
-        """
+        """Return the fixed point x = paid + discount E[M(x)] of numbers x of moves."""
         averages = np.zeros(len(self._own))
         for _ in range(MOST_PASSES):
             numbers = paid + discount * self._law.mean(self._at_results(averages))
