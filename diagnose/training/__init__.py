@@ -109,7 +109,9 @@ class DiagnoseCallback(BaseCallback):
         game, agent = self._diagnosed.task.game, len(self._diagnosed.states)
         if self.folder is not None:
             make_folder(self.folder)
-            self._go_on(self.folder)
+            if self.num_timesteps and (self.folder / NAME).is_file():  # a run that is resumed
+                self.diary, done = Diary.read(self.folder), self.num_timesteps
+                self.diary.rows = [row for row in self.diary.rows if row["timesteps"] <= done]
         self._started = begun
         turns = {"audit": self._audit, "moves": self._list_moves, "figures": self._figures}
         self._parts = {
@@ -120,13 +122,6 @@ class DiagnoseCallback(BaseCallback):
         if self.diary.visited is None:
             self.diary.visited = np.zeros(game.num_states, dtype=bool)
         self._note_visits()
-
-    def _go_on(self, folder: Path) -> None:
-        """Continue the files of a run that is resumed."""
-        if self.num_timesteps and (folder / NAME).is_file():
-            self.diary = Diary.read(folder)
-            rows, done = self.diary.rows, self.num_timesteps
-            self.diary.rows = [row for row in rows if row["timesteps"] <= done]
 
     def _on_step(self) -> bool:
         begun = self._clock()
@@ -165,7 +160,7 @@ class DiagnoseCallback(BaseCallback):
 
         After its first turn a part leaves room to the others, and to the moves until their turn.
         """
-        most = self.budget * (self._elapsed + part.cost)
+        most = self.budget * (self._clock() - self._started + part.cost)
         alone = most / (3 if not self._listed else 2)
         within = self._spent + part.cost <= most
         return self.budget == 1 or (within and (not part.spent or part.spent + part.cost <= alone))
@@ -180,13 +175,9 @@ class DiagnoseCallback(BaseCallback):
         return self._noted + sum(part.spent for part in self._parts.values())
 
     @property
-    def _elapsed(self) -> float:
-        return self._clock() - self._started
-
-    @property
     def share(self) -> float:
         """Share of the time of training that the diagnosis has taken so far."""
-        return self._spent / self._elapsed if self._spent else 0.0
+        return self._spent / (self._clock() - self._started) if self._spent else 0.0
 
     def _list_moves(self) -> Columns:
         with contextlib.suppress(InputError):  # which the columns of the moves will say

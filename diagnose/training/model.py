@@ -28,11 +28,11 @@ from ...agents.learners.vec_env import GameVecEnv
 from ...baselines import Policy, as_policy, occupancy
 from ...baselines.task import task_and_sight
 from ...core import FloatArray, InputError, IntArray
-from ...core.positions import states_of
 from ...core.sizes import check_array
 from ..advantages import AgentMoves
 from ..figures import critic, entropy, overestimation, unvisited
 from ..gradients import gradient
+from ..view import AgentView
 
 #: The columns, and what each of them is.
 COLUMNS: Mapping[str, str] = {
@@ -143,8 +143,8 @@ class Diagnosed:
     def __init__(self, model: BaseAlgorithm, env: Any = None) -> None:
         self.model: Any = model  # gamma and the buffers are of subclasses
         self.env = _inner_env(model) if env is None else env
-        self.task, _ = task_and_sight(self.env)
-        self.states = states_of(self.task.game, self.task.seat)
+        view = AgentView(self.env)
+        self.task, self.states = view.task, view.states
         held = MaskableActorCriticPolicy | QTable
         self.masked = isinstance(model.policy, held) or isinstance(model, KeepsToLegal)
         self.is_actor = isinstance(model.policy, ACTORS)
