@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.agents.board import board as boards
-from exactdice.agents.board import results, tables
+from exactdice.agents.board import results
 from exactdice.agents.board.board import Board, read_board
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.tables import area
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
-from exactdice.baselines import NamedPolicy, make_task, register_policies, verify
-from exactdice.baselines.policies import names
+from exactdice.baselines import verify
 from finished_runs import run
 
 TINY = Track("tiny", 1, 20_000, ("Greed", "FourTwoOne"), seeds=2)
@@ -184,36 +183,3 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     assert row[0] == "all"
     assert row[6] == "0.7000 to 0.7000"
     assert row[-1] == "8"
-
-
-def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch):
-    monkeypatch.setattr(names, "_REGISTERED", {"Greed": {}})
-
-    def some(game, dice="1"):
-        return game.mask(np.arange(game.num_states))[:, int(dice)] * int(dice)
-
-    shown = ("optimal", "random", "mine", "dice:1")
-    policies = {
-        "mine": some,
-        "hidden": NamedPolicy(some, references=()),
-        "dice:<d>": NamedPolicy(some, references=("dice:1",)),
-        "other:<d>": some,
-    }
-    register_policies("Greed", policies)
-    rows = tables.reference_table({"Greed": make_task("Greed")}).table.rows
-    assert [row[:2] for row in rows] == [["Greed", name] for name in shown]
-
-
-def test_references_that_a_game_does_not_have_are_left_out_and_named(monkeypatch):
-    """Such as the goal 421 with dice of three faces, or a policy of a stranger that fails."""
-    registered = {game: dict(own) for game, own in names._REGISTERED.items()}
-    monkeypatch.setattr(names, "_REGISTERED", registered)
-    register_policies("FourTwoOne", {"mine": lambda _game: {}["no such key"]})
-    _, words, table = tables.reference_table({"small": make_task("FourTwoOne", faces=3)})
-    assert [row[1] for row in table.rows] == [
-        "optimal", "random", "goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1",
-    ]  # fmt: skip
-    for name in ("ratchet", "bernoulli"):
-        goal = "goal must be 3 digits from 1 to 3, got '421'"
-        assert f"Left out: {name}:421 of small: {goal}." in words
-    assert "Left out: mine of small: 'no such key'." in words

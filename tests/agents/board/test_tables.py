@@ -1,8 +1,10 @@
-"""Statistics over seeds, against their formulas written out."""
+"""Statistics over seeds, against their formulas written out, and scores of reference policies."""
 
 import numpy as np
 import pytest
-from exactdice.agents.board.tables import area, estimate, iqm, mean
+from exactdice.agents.board.tables import area, estimate, iqm, mean, reference_table
+from exactdice.baselines import NamedPolicy, make_task, register_policies
+from exactdice.baselines.policies import names
 
 RNG = np.random.default_rng(7)
 #: Five seeds in each of three games: (game, seed).
@@ -72,3 +74,36 @@ def test_the_area_is_over_the_logarithm_of_the_moves():
     assert area([1, 10, 100], np.array([0.5, 0.5, 0.5])) == pytest.approx(0.5)
     assert area([1, 10, 100], np.array([0.0, 1.0, 1.0])) == pytest.approx(0.75)
     assert area([1, 10, 1000], np.array([0.0, 1.0, 1.0])) == pytest.approx(5 / 6)
+
+
+def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch):
+    monkeypatch.setattr(names, "_REGISTERED", {"Greed": {}})
+
+    def some(game, dice="1"):
+        return game.mask(np.arange(game.num_states))[:, int(dice)] * int(dice)
+
+    shown = ("optimal", "random", "mine", "dice:1")
+    policies = {
+        "mine": some,
+        "hidden": NamedPolicy(some, references=()),
+        "dice:<d>": NamedPolicy(some, references=("dice:1",)),
+        "other:<d>": some,
+    }
+    register_policies("Greed", policies)
+    rows = reference_table({"Greed": make_task("Greed")}).table.rows
+    assert [row[:2] for row in rows] == [["Greed", name] for name in shown]
+
+
+def test_references_that_a_game_does_not_have_are_left_out_and_named(monkeypatch):
+    """Such as the goal 421 with dice of three faces, or a policy of a stranger that fails."""
+    registered = {game: dict(own) for game, own in names._REGISTERED.items()}
+    monkeypatch.setattr(names, "_REGISTERED", registered)
+    register_policies("FourTwoOne", {"mine": lambda _game: {}["no such key"]})
+    _, words, table = reference_table({"small": make_task("FourTwoOne", faces=3)})
+    assert [row[1] for row in table.rows] == [
+        "optimal", "random", "goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1",
+    ]  # fmt: skip
+    for name in ("ratchet", "bernoulli"):
+        goal = "goal must be 3 digits from 1 to 3, got '421'"
+        assert f"Left out: {name}:421 of small: {goal}." in words
+    assert "Left out: mine of small: 'no such key'." in words
