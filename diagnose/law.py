@@ -98,20 +98,14 @@ class MoveLaw:
         return places_in(self.states, states)
 
     def mean(self, numbers: FloatArray) -> FloatArray:
-        """Return the expected numbers after each move, shape (move, ...).
-
-        Args:
-            numbers: of each result, shape (result, ...).
-        """
+        """Return the expected numbers, shape (move, ...), of numbers of results, (result, ...)."""
         mean = self._direct @ numbers + self._led @ self._until_agent(self._replies @ numbers)
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
-        """Return the probability of each transition's result, shape (transition,); 0 for -1.
+        """Return the probability of each transition, from the numbers of its move and result, or -1.
 
-        Args:
-            moves: number of each transition's move.
-            results: number of each transition's result, or -1.
+        All are of shape (transition,).
         """
         chances, known = np.zeros(len(moves)), np.flatnonzero(results >= 0)
         distinct, columns = np.unique(results[known], return_inverse=True)

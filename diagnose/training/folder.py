@@ -62,11 +62,7 @@ class Diary:
         self.missing = {key: reasons[key] for key in reasons if key not in self.known}
 
     def write(self, folder: Path) -> None:
-        """Write the files of a run folder.
-
-        Raises:
-            WriteError: if there is no room.
-        """
+        """Write the files of a run folder."""
         words = json.dumps({"missing": self.missing, "findings": self.findings})
         content: dict[str, Any] = {name: self.column(name) for name in COLUMNS}
         content["words"] = np.array(words)
@@ -77,11 +73,7 @@ class Diary:
 
     @classmethod
     def read(cls, folder: Path) -> "Diary":
-        """Read the file of a run folder.
-
-        Raises:
-            RunError: if there is none, or it is damaged.
-        """
+        """Read the file of a run folder; raise a ``RunError`` if there is none, or no whole one."""
         path = held(folder, NAME, ": train with --diagnose")
         with (
             reading(path, "hold what was diagnosed in a run"),
@@ -135,11 +127,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
 
 
 def require_fixed_opponents(folder: Path) -> None:
-    """Check that a run has the same opponents all the time.
-
-    Raises:
-        RunError: if it was trained by self-play.
-    """
+    """Raise a ``RunError`` if a run was trained by self-play: its opponents changed."""
     if read_config(folder).self_play:
         raise RunError(f"a diagnosis needs a run without self-play, got {folder}")
 
