@@ -103,9 +103,9 @@ class MoveLaw:
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
-        """Return the probability of each transition, from the numbers of its move and result, or -1.
+        """Return the probability of each transition, shape (transition,).
 
-        All are of shape (transition,).
+        Moves and results are given by their numbers; a result of -1 has probability 0.
         """
         chances, known = np.zeros(len(moves)), np.flatnonzero(results >= 0)
         distinct, columns = np.unique(results[known], return_inverse=True)
