@@ -127,7 +127,7 @@ class Values:
             payoffs: the smallest and the largest payoff.
             decide: what all players do, in a sweep for the other player.
         """
-        return _Complement(self.numbers, payoffs)
+        return _Complement(self, payoffs)
 
     def frozen(self) -> "Values":
         """Make the numbers read-only, which many share."""
@@ -160,30 +160,26 @@ class ScaledValues(Values):
         self.numbers[index], self._scale[index] = numbers, scale
 
     @override
-    def subtracted_from(self, payoffs: tuple[Any, Any], decide: Decide) -> Values:
-        total = SCALED(sum(payoffs), self._scale)
-        return ScaledValues(total - self.numbers, self._scale).frozen()
-
-    @override
     def frozen(self) -> Values:
         self._scale.setflags(write=False)
         return super().frozen()
 
 
 class _Complement(Values):
-    """The total payoff less another player's values, in floats, without a second table."""
+    """The total payoff less another player's values, without a second table."""
 
-    def __init__(self, others: Array, payoffs: tuple[Any, Any]) -> None:
-        super().__init__(others)
-        self._payoffs = payoffs
+    def __init__(self, others: Values, payoffs: tuple[Any, Any]) -> None:
+        super().__init__(others.numbers)
+        self._others, self._payoffs = others, payoffs
 
     @override
     def __getitem__(self, index: Any) -> Any:
-        return complement(self.numbers[index], self._payoffs)
+        return complement(self._others[index], self._payoffs)
 
     @override
     def at_stage(self, stage: Stage) -> Array:
-        return self.at(*stage.positions)
+        numbers: Array = self[(..., *stage.positions)]
+        return numbers if numbers.dtype != object else SCALED(numbers, stage.scale)
 
 
 def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:

@@ -125,7 +125,7 @@ class Players:
             return self.within(self._policies[mover].average(states, expected, self.arithmetic))
         if mover not in choosing:
             return self.within(expected[np.arange(len(states)), self.choices[mover][states]])
-        sign = 1 if mover == self.seat else -1
-        best, optimal = self.arithmetic.best(sign * expected, legal_in(self.game, stage), self.tie)
+        low, mask = mover != self.seat, legal_in(self.game, stage)
+        best, optimal = self.arithmetic.best(-expected if low else expected, mask, self.tie)
         self.choices[mover][states] = optimal.argmax(axis=1)
-        return self.within(sign * best)
+        return self.within(-best if low else best)
