@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.core import InputError
-from exactdice.diagnose import Rollout, Targets, audit
-from exactdice.games import Greed
+from exactdice.diagnose import Rollout, audit
 from gymnasium.vector import AutoresetMode
 from recording import BASIC, play, rollout, transitions
 
@@ -146,38 +145,6 @@ def test_a_constant_factor_of_rewards_is_said(greed):
     assert report.notes == ["rewards are those of the game times 2.5"]
 
 
-def estimated(arrays, gamma=0.97, gae_lambda=0.9, seed=3):
-    """Estimate advantages move by move, in a way of its own: the sum of all later deltas."""
-    values = np.random.default_rng(seed).normal(size=(len(arrays["rewards"]) + 1, 8))
-    ends = arrays["terminated"]
-    advantages = np.zeros(ends.shape)
-    for time, lane in np.ndindex(*ends.shape):
-        weight = 1.0
-        for later in range(time, len(ends)):
-            after = 0.0 if ends[later, lane] else values[later + 1, lane]
-            delta = arrays["rewards"][later, lane] + gamma * after - values[later, lane]
-            advantages[time, lane] += weight * delta
-            weight *= gamma * gae_lambda
-            if ends[later, lane]:
-                break
-    return rollout(
-        arrays,
-        values=values[:-1].astype(np.float32),
-        last_values=values[-1],
-        advantages=advantages.astype(np.float32),
-        returns=advantages + values[:-1],
-        gamma=gamma,
-        gae_lambda=gae_lambda,
-    )
-
-
-def test_advantages_and_returns_are_those_of_the_recursion(greed):
-    env, arrays = greed
-    report = audit(env, estimated(arrays))
-    assert report.ok
-    assert report.held["advantages"] == report.held["returns"] == 480
-
-
 def test_values_are_those_of_the_critic_a_function_or_a_module(greed):
     env, arrays = greed
     module = torch.nn.Linear(3, 1)
@@ -192,33 +159,6 @@ def test_values_are_those_of_the_critic_a_function_or_a_module(greed):
         assert "values" in audit(env, right).unchecked
     with pytest.raises(InputError, match="critic must be a function of observations, got a list"):
         audit(env, right, critic=[0.0])
-
-
-# ------------------------------------------------------------------------ bootstrap targets
-
-
-def network(seed):
-    weights = np.random.default_rng(seed).normal(size=(3, 8))
-    bias = 50.0 * (np.arange(8) == (7, 0)[seed])  # roll 7 dice, which may be illegal, or none
-    return lambda observations: np.asarray(observations, float) @ weights + bias
-
-
-@pytest.mark.parametrize("double", [False, True])
-def test_targets_are_those_of_the_target_network(greed, double):
-    """They are computed one by one here; double ones must be declared."""
-    env, arrays = greed
-    record, game, target, online = transitions(arrays), Greed(12, 3), network(0), network(1)
-    targets = []
-    rows = zip(record.rewards, record.terminated, record.next_observations, strict=True)
-    for reward, ended, after in rows:
-        values, others = target(after[None])[0], online(after[None])[0]
-        legal = game.mask(game.encode(after[None]))[0]
-        best = np.where(legal, others if double else values, -np.inf).argmax()
-        targets.append(reward + (0.0 if ended else 0.9 * values[best]))
-    given = Targets(record, np.array(targets), target, online, gamma=0.9, double=double)
-    assert audit(env, given).held["targets"] == 480
-    (found,) = audit(env, dataclasses.replace(given, double=not double)).findings
-    assert (found.check, found.mistake) == ("targets", None if not double else "double-dqn")
 
 
 # --------------------------------------------------------------------------------- errors
