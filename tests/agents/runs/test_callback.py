@@ -22,25 +22,20 @@ def test_an_interval_that_cannot_be_is_refused(interval):
         ExactEvalCallback(make(), interval)
 
 
-def test_every_score_is_among_the_scalars_of_the_logger_at_its_step(tmp_path):
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_script_of_ones_own_logs_what_score_says(masked, tmp_path):
+    """In its log, and among the scalars of the model's logger at its step."""
     env = make()
-    exact = ExactEvalCallback(env, interval=40)
+    exact = ExactEvalCallback(env, interval=40, masked=masked)
     model = A2C("MlpPolicy", env, seed=1, device="cpu")
     model.set_logger(configure(str(tmp_path), ["csv"]))
     model.learn(100, callback=exact)
+    assert exact.log["timesteps"] == [0, 40, 80]
+    score = exact.evaluate()
     model.logger.close()
     with (tmp_path / "progress.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["exact/regret"]]
     assert [float(row["exact/regret"]) for row in rows] == exact.log["regret"]
-
-
-@pytest.mark.parametrize("masked", [True, False])
-def test_a_script_of_ones_own_logs_what_score_says(masked):
-    env = make()
-    exact = ExactEvalCallback(env, interval=40, masked=masked)
-    model = A2C("MlpPolicy", env, seed=1, device="cpu").learn(100, callback=exact)
-    assert exact.log["timesteps"] == [0, 40, 80]
-    score = exact.evaluate()
     assert score.masked == masked
     assert score.value == exactdice.score(model, env, masked=masked).value
     assert exact.log["regret"][-1] == score.regret

@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 from exactdice.agents.runs import train
@@ -33,42 +33,26 @@ def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, tmp_path, 
 
 
 def test_weights_and_biases_takes_what_tensorboard_does(small, tmp_path, monkeypatch):
-    started, ended = [], []
-
-    class Session:
-        def __init__(self, **options):
-            started.append(options)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_error):
-            ended.append(True)
-
-    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=Session))
+    session = MagicMock()
+    monkeypatch.setitem(sys.modules, "wandb", session)
     pretend(monkeypatch, "tensorboard", "wandb")
     run = Run.create(small(wandb="dice", run_folder=tmp_path / "run"))
     with train._logged_by_wandb(run):
-        assert not ended
-    (options,) = started
-    assert options["project"] == "dice"
-    assert options["name"] == "run"
+        session.init().__exit__.assert_not_called()
+    session.init().__exit__.assert_called_once()
+    options = session.init.call_args_list[0].kwargs
+    assert (options["project"], options["name"]) == ("dice", "run")
     assert options["sync_tensorboard"]
     assert options["config"] == run.config.to_json()
-    assert ended
     assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
 
 
 @pytest.mark.parametrize(
     ("options", "missing", "message"),
     [
-        (
-            {"tensorboard": True},
-            "tensorboard",
-            "tensorboard needs more libraries, got True: pip in",
-        ),
-        ({"wandb": "dice"}, "tensorboard", "tensorboard needs more libraries, got 'dice': pip in"),
-        ({"wandb": "dice"}, "wandb", "wandb needs more libraries, got 'dice': pip install wandb"),
+        ({"tensorboard": True}, "tensorboard", "tensorboard .* libraries, got True: pip in"),
+        ({"wandb": "dice"}, "tensorboard", "tensorboard .* libraries, got 'dice': pip in"),
+        ({"wandb": "dice"}, "wandb", "wandb needs .* libraries, got 'dice': pip install wandb"),
     ],
 )
 def test_a_log_needs_its_library(small, tmp_path, monkeypatch, options, missing, message):

@@ -9,31 +9,23 @@ from exactdice.games import SizeError
 HUGE = "10000000000000"
 STEPS = {"batch_size": "2048", "buffer_size": "2000000", "n_steps": "1000000"}
 TABLE = {"algorithm": "qlearning", "env": {"max_score": 1100, "opponent": "if_else"}}
+DQN = {"algorithm": "dqn"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"algorithm": "dqn", "hyperparams": {"buffer_size": HUGE}},
-            r"^buffer_size must be at most [\d,]+, got 10,0",
-        ),
-        (
-            {"algorithm": "dqn", "hyperparams": {"batch_size": HUGE}},
-            r"^batch_size must be at most [\d,]+",
-        ),
-        (
-            {"algorithm": "dqn", "hyperparams": STEPS},
-            r"^n_steps must be at most [\d,]+, got 1,000,",
-        ),
-        ({"hyperparams": {"n_steps": HUGE}}, r"^n_steps must be at most [\d,]+"),
-        ({"num_envs": 10**9}, r"^num_envs must be at most [\d,]+, got 1,000,000,000"),
-        (TABLE, r"^Q-learning's tables must be of a smaller game"),
+        ({**DQN, "hyperparams": {"buffer_size": HUGE}}, r"buffer_size must .* [\d,]+, got 10,0"),
+        ({**DQN, "hyperparams": {"batch_size": HUGE}}, r"batch_size must be at most [\d,]+"),
+        ({**DQN, "hyperparams": STEPS}, r"n_steps must be at most [\d,]+, got 1,000,"),
+        ({"hyperparams": {"n_steps": HUGE}}, r"n_steps must be at most [\d,]+"),
+        ({"num_envs": 10**9}, r"num_envs must be at most [\d,]+, got 1,000,000,000"),
+        (TABLE, r"Q-learning's tables must be of a smaller game"),
     ],
 )
 def test_what_does_not_fit_is_named(small, options, message):
     config = small(**options)
-    with pytest.raises(SizeError, match=message):
+    with pytest.raises(SizeError, match=f"^{message}"):
         make_model(config, make_env(config))
 
 

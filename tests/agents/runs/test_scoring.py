@@ -1,5 +1,6 @@
 """Scoring what people bring: models of every kind, files, networks, normalised and wrapped."""
 
+from functools import partial
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Task, certificate
 from exactdice.core.positions import states_of
+from exactdice.envs import Opaque
 from exactdice.games import FourTwoOne, Greed, LowestScore
 from gymnasium.wrappers import (
     DelayObservation,
@@ -24,18 +26,33 @@ from gymnasium.wrappers import (
 )
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
+from stable_baselines3.common.env_util import is_wrapped
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecFrameStack,
+    VecMonitor,
+    VecNormalize,
+)
 
 import exactdice
 
 TASK = Task(Greed(10, 3))
 STATES = np.arange(TASK.game.num_states)
+ACTIONS = gym.spaces.Discrete(TASK.game.num_actions)
 AS_SHOWN = {"observations": lambda seen: seen}
+#: The last one has a network whose actor has an extractor of its own.
 KINDS = [PPO, A2C, DQN, QRDQN, TRPO, ARS, MaskablePPO]
+KINDS.append(partial(PPO, policy_kwargs={"share_features_extractor": False}))
 
 
 def make(**keywords):
     return gym.make("exactdice/Greed-v0", max_score=10, sides=3, **keywords)
+
+
+def scaled():
+    return make(encoding="scaled")
 
 
 def refused(message, *given, **options):
@@ -46,6 +63,41 @@ def refused(message, *given, **options):
 def mirrored(env):
     """Show the observations of an environment in another order."""
     return TransformObservation(env, lambda seen: seen[[1, 0, 2]], env.observation_space)
+
+
+class Mirror(gym.Wrapper):
+    """Changes observations, and is no wrapper of observations by its class."""
+
+    def reset(self, **keywords):
+        seen, info = self.env.reset(**keywords)
+        return seen[[1, 0, 2]], info
+
+    def step(self, action):
+        seen, *others = self.env.step(action)
+        return seen[[1, 0, 2]], *others
+
+
+class Rewards(gym.RewardWrapper):
+    """A wrapper of rewards by its class, which changes observations too."""
+
+    reset = Mirror.reset
+
+    def reward(self, reward):
+        return reward
+
+
+class Inside(gym.Env):
+    """Has an environment inside, and is no wrapper."""
+
+    def __init__(self):
+        self.env = make()
+        self.observation_space, self.action_space = self.env.observation_space, ACTIONS
+
+    def reset(self, **keywords):
+        return self.env.reset(**keywords)
+
+    def step(self, action):
+        return self.env.step(action)
 
 
 def score_by_hand(model, env, change=lambda seen: seen):
@@ -100,29 +152,34 @@ def test_a_network_is_asked_only_where_it_has_a_choice(deterministic):
     assert (law[True][forced] == masks[forced]).all()
 
 
-def trained_under_normalisation():
-    vector = VecNormalize(DummyVecEnv([lambda: make(encoding="scaled")]))
-    return PPO("MlpPolicy", vector, n_steps=64, seed=1, device="cpu").learn(1024), vector
-
-
-def test_a_normalised_model_is_scored_with_its_statistics_and_its_file_not_without(tmp_path):
-    model, vector = trained_under_normalisation()
-    env, path = make(encoding="scaled"), tmp_path / "model.zip"
-    right = score_by_hand(model, env, vector.normalize_obs)
-    assert right != pytest.approx(score_by_hand(model, env), abs=1e-3)
-    assert exactdice.score(model, env, masked=False).value == pytest.approx(right, abs=1e-12)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_normalised_model_is_scored_with_its_statistics_and_its_file_not_without(
+    layers, tmp_path
+):
+    vector, env, path = DummyVecEnv([scaled]), scaled(), tmp_path / "model.zip"
+    for _ in range(layers):
+        vector = VecNormalize(vector)
+    model = PPO("MlpPolicy", vector, n_steps=64, seed=1, device="cpu").learn(1024)
+    first = vector.venv.normalize_obs if layers == 2 else lambda seen: seen
+    right = score_by_hand(model, env, lambda seen: vector.normalize_obs(first(seen)))
+    for wrong in (lambda seen: seen, vector.normalize_obs)[:layers]:
+        assert right != pytest.approx(score_by_hand(model, env, wrong), abs=1e-6)
     model.save(path)
     loaded = PPO.load(path, device="cpu")
-    for observations in (vector, vector.normalize_obs):
-        for given in (loaded, loaded.policy, path):
-            found = exactdice.score(given, env, masked=False, observations=observations)
-            assert found.value == pytest.approx(right, abs=1e-12)
-    assert exactdice.evaluate(model, env).value == exactdice.score(model, env).value
-    with_statistics = exactdice.as_policy(loaded, env, observations=vector)
+    given = {"observations": vector}
+    for policy, options in (
+        (model, {}),
+        *((each, given) for each in (loaded, loaded.policy, path)),
+    ):
+        found = exactdice.score(policy, env, masked=False, **options)
+        assert found.value == pytest.approx(right, abs=1e-12)
+    one = exactdice.score(loaded, env, masked=False, observations=vector.normalize_obs).value
+    assert (one == pytest.approx(right, abs=1e-12)) == (layers == 1)
+    with_statistics = exactdice.as_policy(loaded, env, **given)
     assert exactdice.exploitability(with_statistics, env) == exactdice.exploitability(model, env)
     vector.save(str(tmp_path / "vecnormalize.pkl"))
     refused(r"pass observations=VecNormalize\.load", path, make())
-    assert exactdice.score(path, make(), observations=vector).value > 0
+    assert exactdice.score(path, make(), **given).value > 0
 
 
 def test_statistics_of_what_sees_none_are_refused():
@@ -133,7 +190,7 @@ def test_statistics_of_what_sees_none_are_refused():
 
 
 def test_models_with_a_memory_are_refused_by_name(tmp_path):
-    env = make(encoding="scaled")
+    env = scaled()
     options = {"lstm_hidden_size": 64, "enable_critic_lstm": False, "shared_lstm": True}
     model = RecurrentPPO("MlpLstmPolicy", env, policy_kwargs=options, device="cpu")
     model.save(tmp_path / "model.zip")
@@ -143,54 +200,50 @@ def test_models_with_a_memory_are_refused_by_name(tmp_path):
         make(opponent=model)
 
 
-def test_a_model_that_does_not_do_what_its_network_says_is_refused():
-    class Stubborn(PPO):
-        def predict(self, observation, *args, **kwargs):
-            return np.zeros(len(observation), dtype=int), None
+@pytest.mark.parametrize(
+    ("wrap", "change"),
+    [
+        (mirrored, lambda seen: seen[[1, 0, 2]]),
+        (FlattenObservation, lambda seen: gym.spaces.flatten(make().observation_space, seen)),
+    ],
+)
+def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_say_so(
+    wrap, change
+):
+    model = PPO("MlpPolicy", wrap(make()), seed=4, device="cpu")
+    right = pytest.approx(score_by_hand(model, make(), change), abs=1e-12)
+    for place in (make(), wrap(make())):
+        assert exactdice.score(model, place, masked=False).value == right
+    alone = exactdice.score(model.policy, wrap(make()), masked=False, **AS_SHOWN)
+    assert alone.value == right
+    for place in (make(), wrap(make()), TASK):
+        refused("^observations must be given for .*, a policy without its m", model.policy, place)
 
-    model = Stubborn("MlpPolicy", make(), device="cpu", seed=1)
-    refused(r"Stubborn has a predict of its own, which may", model, make())
+
+@pytest.mark.parametrize(
+    ("wrap", "name"),
+    [
+        (lambda: DelayObservation(scaled(), 1), "DelayObservation"),
+        (lambda: TransformAction(scaled(), lambda dice: 6 - dice, ACTIONS), "TransformAction"),
+        (lambda: VecFrameStack(DummyVecEnv([scaled]), 1), "VecFrameStack"),
+        (lambda: Mirror(make()), "Mirror"),
+        (lambda: Rewards(make()), "Rewards"),
+        (Inside, "Inside"),
+    ],
+)
+def test_models_trained_under_what_cannot_be_followed_are_refused(wrap, name):
+    refused(f"trained under .*{name}", PPO("MlpPolicy", wrap(), device="cpu"), make())
 
 
-def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_say_so():
-    env = make()
-    model = PPO("MlpPolicy", mirrored(make()), seed=4, device="cpu")
-    right = score_by_hand(model, env, lambda seen: seen[[1, 0, 2]])
-    assert right != pytest.approx(score_by_hand(model, env), abs=1e-6)
-    for place in (env, mirrored(make())):
-        assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
-    alone = exactdice.score(model.policy, mirrored(make()), masked=False, **AS_SHOWN)
-    assert alone.value == pytest.approx(right, abs=1e-12)
+def test_changed_rewards_are_no_matter_and_another_game_or_space_is_refused():
+    model = PPO("MlpPolicy", TransformReward(scaled(), lambda reward: 2 * reward), device="cpu")
+    right = exactdice.score(model, make()).value
+    assert exactdice.score(model.policy, make(), **AS_SHOWN).value == right
+    message = r"observations Box\(0, 1, \(24,.*pass observations=, a f"
+    refused(message, model.policy, FlattenObservation(make()), **AS_SHOWN)
     larger = gym.make("exactdice/Greed-v0", max_score=11, sides=3)  # of equal actions
     other = PPO("MlpPolicy", mirrored(larger), device="cpu")
     refused(r"trained in Greed\(max_score=10.*same wrappers", other, make())
-
-
-def test_models_trained_under_what_cannot_be_followed_are_refused():
-    def model(wrap):
-        return PPO("MlpPolicy", wrap(make(encoding="scaled")), device="cpu")
-
-    action = gym.spaces.Discrete(7)
-    for wrap, name in (
-        (lambda env: DelayObservation(env, 1), "DelayObservation"),
-        (lambda env: TransformAction(env, lambda dice: 6 - dice, action), "TransformAction"),
-        (lambda env: VecFrameStack(DummyVecEnv([lambda: env]), 1), "VecFrameStack"),
-    ):
-        refused(f"trained under .*{name}", model(wrap), make())
-    shaped = model(lambda env: TransformReward(env, lambda reward: 2 * reward))
-    right = exactdice.score(shaped, make()).value
-    assert exactdice.score(shaped.policy, make(), **AS_SHOWN).value == right
-
-
-def test_a_flattened_environment_is_followed():
-    env = FlattenObservation(make())
-    model = PPO("MlpPolicy", env, seed=3, device="cpu")
-    change = lambda seen: gym.spaces.flatten(make().observation_space, seen)  # noqa: E731
-    right = score_by_hand(model, make(), change)
-    for place in (env, make()):
-        assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
-    plain = PPO("MlpPolicy", make(), device="cpu").policy
-    refused(r"observations Box\(0, 1, \(24,.*pass observations=, a f", plain, env, **AS_SHOWN)
 
 
 def test_a_function_may_lead_from_the_observations_of_an_environment_to_others():
@@ -199,9 +252,7 @@ def test_a_function_may_lead_from_the_observations_of_an_environment_to_others()
     env = TransformObservation(make(), lambda seen: seen[..., :2].astype(np.float32), space)
     model = PPO("MlpPolicy", env, seed=3, device="cpu")
     right = exactdice.score(model, env).value
-    refused(
-        "pass observations=, a function to those of the model", model.policy, make(), **AS_SHOWN
-    )
+    refused("pass observations=, a function to those", model.policy, make(), **AS_SHOWN)
     shown = {"observations": lambda seen: seen[:, :2].astype(np.float32)}
     assert exactdice.score(model.policy, make(), **shown).value == right
 
@@ -219,30 +270,18 @@ def test_vectors_of_stable_baselines3_are_environments():
 
 
 def test_a_torch_module_is_asked_about_what_the_environment_shows():
-    network = torch.nn.Linear(3, 7)
-    env = make(encoding="scaled")
-    policy = exactdice.from_network(lambda seen: network(torch.as_tensor(seen)), env)
+    network, env = torch.nn.Linear(3, 7), scaled()
+    function = lambda seen: network(torch.as_tensor(seen))  # noqa: E731
     shown = torch.as_tensor(env.unwrapped.sight.show(TASK.game.observe(STATES, 0)))
     preferences = np.where(TASK.game.mask(STATES), network(shown).detach().numpy(), -np.inf)
     right = exactdice.score(preferences.argmax(axis=1), env).value
-    assert exactdice.score(policy, env).value == pytest.approx(right, abs=1e-12)
-    assert exactdice.score(network, env).value == pytest.approx(right, abs=1e-12)
-    assert exactdice.exact_evaluation(network, env) == {
-        name: pytest.approx(getattr(exactdice.score(policy, env), name), abs=1e-12)
-        for name in ("value", "regret", "normalized")
-    }
-    law = exactdice.from_network(
-        lambda seen: network(torch.as_tensor(seen)), env, deterministic=False
-    )
-    softmax = torch.softmax(torch.as_tensor(preferences), dim=1).numpy()
-    assert exactdice.score(law, env).value == pytest.approx(
-        exactdice.score(softmax, env).value, abs=1e-6
-    )
-    refused(
-        r"preferences of shape \(242, 7\) .*, got \(242, 2\)",
-        exactdice.from_network(lambda seen: seen[:, :2], env),
-        env,
-    )
+    for policy in (network, exactdice.from_network(function, env)):
+        assert exactdice.score(policy, env).value == pytest.approx(right, abs=1e-12)
+    law = exactdice.from_network(function, env, deterministic=False)
+    right = exactdice.score(torch.softmax(torch.as_tensor(preferences), dim=1).numpy(), env).value
+    assert exactdice.score(law, env).value == pytest.approx(right, abs=1e-6)
+    narrow = exactdice.from_network(lambda seen: seen[:, :2], env)
+    refused(r"preferences of shape \(242, 7\) .*, got \(242, 2\)", narrow, env)
 
 
 def test_a_torch_module_without_masks_does_what_it_likes():
@@ -252,25 +291,22 @@ def test_a_torch_module_without_masks_does_what_it_likes():
     torch.manual_seed(0)
     network = torch.nn.Linear(*env.observation_space.shape, game.num_actions)
     shown = torch.as_tensor(env.unwrapped.sight.show(game.observe(np.arange(game.num_states), 0)))
-    table = np.eye(game.num_actions)[network(shown).detach().numpy().argmax(axis=1)]
-    free = exactdice.score(table, env, masked=False).value
-    assert exactdice.score(network, env, masked=False).value == pytest.approx(free)
+    actions = network(shown).detach().numpy().argmax(axis=1)
+    free = exactdice.score(np.eye(game.num_actions)[actions], env, masked=False).value
     function = exactdice.from_network(
         lambda seen: network(torch.as_tensor(seen)), env, masked=False
     )
-    assert exactdice.score(function, env, masked=False).value == pytest.approx(free)
-    assert exactdice.exact_evaluation(network, env)["value"] > free + 0.01
+    for policy in (network, function):
+        assert exactdice.score(policy, env, masked=False).value == pytest.approx(free)
+    assert exactdice.score(network, env).value > free + 0.01
 
 
 def test_a_torch_module_is_scored_as_in_play_and_goes_on_learning():
     env = make(encoding="one_hot")  # bits, of which a network is given floats
-    network = torch.nn.Sequential(
-        torch.nn.Dropout(0.9), torch.nn.Linear(env.observation_space.n, 7)
-    )
-    network.double()
+    last = torch.nn.Linear(env.observation_space.n, 7)
+    network = torch.nn.Sequential(torch.nn.Dropout(0.9), last).double()
     network[0].eval()
-    network[1].train()
-    assert exactdice.score(network, env).value == exactdice.score(network[1], env).value
+    assert exactdice.score(network, env).value == exactdice.score(last, env).value
     assert [part.training for part in network] == [False, True]
     assert all(weight.grad is None for weight in network.parameters())
 
@@ -309,17 +345,12 @@ def test_runs_and_certificates_are_policies(small, tmp_path):
     for given in ("mine", tmp_path / "mine", "mine/final_model.zip", "mine/certificate.npz"):
         assert exactdice.score(given, env).value == pytest.approx(score.value, abs=1e-12)
     assert exactdice.score(Path("mine/certificate.npz"), env).policy == "mine"
-    refused(
-        "left out, as mine/certificate.npz holds a table", "mine/certificate.npz", env, **AS_SHOWN
-    )
+    refused("as mine/certificate.npz holds a table", "mine/certificate.npz", env, **AS_SHOWN)
     best = exactdice.score("mine/best_model.zip", env)
     assert best.value >= score.value
     assert exactdice.solve(make(opponent="mine")).value > exactdice.solve(env).value
-    refused(
-        r"certificate\.npz must be of Greed, max_score 11",
-        "mine/certificate.npz",
-        Task(Greed(11, 3)),
-    )
+    other = Task(Greed(11, 3))
+    refused(r"certificate\.npz must be of Greed, max_score 11", "mine/certificate.npz", other)
     refused("run folder, a certificate or a saved model, got ", tmp_path, env)
     for given in ("model.zip", "none.npz", "runs/mine", Path("mine/model.pt"), Path("mine.npz")):
         refused(f"file or a folder that exists, got {given}: it is mi", given, env)
@@ -352,13 +383,10 @@ def test_models_of_this_project_are_loaded_with_and_without_an_environment(
     model = kind(policy, env, seed=1).learn(800)
     model.save(tmp_path / "model.zip")
     wanted = exactdice.score(model, env).value
-    for loaded in (
-        kind.load(tmp_path / "model.zip"),
-        kind.load(tmp_path / "model.zip", env),
-        tmp_path / "model.zip",
-    ):
+    path = tmp_path / "model.zip"
+    for loaded in (kind.load(path), kind.load(path, env), path):
         assert exactdice.score(loaded, env).value == wanted
-    again = kind.load(tmp_path / "model.zip", env).learn(400, reset_num_timesteps=False)
+    again = kind.load(path, env).learn(400, reset_num_timesteps=False)
     assert again.num_timesteps >= 1200
 
 
@@ -392,3 +420,43 @@ def test_a_saved_network_of_a_game_of_ones_own_is_read(own_games, tmp_path):
     model = make_model(config, env)
     model.save(tmp_path / "alone.zip")
     assert exactdice.score(tmp_path / "alone.zip", env).value == exactdice.score(model, env).value
+
+
+@pytest.mark.parametrize(
+    ("start", "opaque"),
+    [
+        (make, False),
+        (lambda: make().unwrapped, False),
+        (lambda: Monitor(make()), False),
+        (lambda: Mirror(make()), True),
+        (lambda: mirrored(make()), True),
+        (lambda: Rewards(make()), True),
+        (lambda: Monitor(Inside()), True),
+    ],
+)
+def test_what_another_process_says_of_its_environment(start, opaque):
+    """It is asked whether the environment is wrapped by a class."""
+    assert is_wrapped(start(), Opaque) == opaque
+
+
+@pytest.mark.slow
+def test_environments_in_other_processes_are_looked_into():
+    ppo = partial(PPO, "MlpPolicy", seed=3, device="cpu")
+    vector = SubprocVecEnv([make, lambda: make().unwrapped, lambda: Monitor(make())])
+    try:
+        model = ppo(vector)
+        assert exactdice.score(model, make()).value == exactdice.score(ppo(make()), make()).value
+        assert vector.reset().shape == (3, 3)
+    finally:
+        vector.close()
+    refused("its SubprocVecEnv is closed: score it before that", model, make())
+    expected = exactdice.score(ppo(mirrored(make())), mirrored(make())).value
+    for wrap in (Mirror, mirrored, Rewards, lambda _: Inside()):
+        vector = SubprocVecEnv([make, partial(wrap, make())])
+        try:
+            model = ppo(vector)
+            refused("a wrapper in another process, which cannot", model, make())
+            assert exactdice.score(model, mirrored(make())).value == expected
+            assert vector.reset().shape == (2, 3)
+        finally:
+            vector.close()
