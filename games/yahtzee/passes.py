@@ -49,7 +49,9 @@ def swept_back(
         values, _ = turns.folded(decide)
         return values, mean_of_rolls(values[-1])[0]
     legal, worth = Turns(game.contexts, columns[:, None], later).boxes(np.arange(ROLLS))
-    taking, of_boxes = arithmetic.whole(worth)  # numbers and their scale
+    numbers, of_boxes = arithmetic.whole(worth[legal])  # and their scale
+    taking = arithmetic.zeros(*worth.shape)
+    taking[legal] = numbers
     values = arithmetic.zeros(MORE + 1, ROLLS, len(columns))
     means = arithmetic.zeros(KEEPS, len(columns))
     for left in range(MORE + 1):
@@ -65,7 +67,7 @@ def swept_back(
             decided = decide(stage, expected.reshape(len(stage.states), -1))
             found[:, piece] = decided.reshape(own.shape[:2]).T
         values[left] = arithmetic.unscaled(found, scale)
-        means = mean_of_rolls(values[left])
+        means = mean_of_rolls(found, scale)
     return values, means[0]
 
 

@@ -66,18 +66,20 @@ class Later(NamedTuple):
         return worth
 
 
-def mean_of_rolls(values: Array) -> Array:
+def mean_of_rolls(values: Array, scale: int = 1) -> Array:
     """Compute the mean, over the rolls that complete each kept multiset, of the values of the dice.
 
     Args:
         values: values of the rolled multisets, floats or fractions, shape (dice, context).
+        scale: what fractions were multiplied by; 1 of floats.
 
     Returns:
         Means, shape (kept, context).
     """
     means = np.empty((KEEPS, values.shape[1]), dtype=values.dtype)
     exact, more = values.dtype == object, dice().more
-    larger, scale = EXACT.whole(values) if exact else (values, 1)
+    larger, unit = EXACT.whole(values) if exact else (values, 1)
+    scale *= unit
     for size in range(DICE - 1, -1, -1):
         own = slice(FIRSTS[size], FIRSTS[size + 1])
         led_to = more[own].T - FIRSTS[size + 1]
