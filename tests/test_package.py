@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -98,33 +97,13 @@ def test_every_module_in_the_folders_is_in_the_wheel(installed, tmp_path):
 def test_the_wheel_brings_its_data_and_no_other_top_level_package(installed):
     assert (installed / "exactdice/py.typed").is_file()
     assert (installed / "exactdice/envs/reference.json").is_file()
-    for folder, some in (("play/page", "index.html"), ("look/templates", "page.html")):
-        files = {file.name for file in (ROOT / folder).iterdir()}
-        assert files == {file.name for file in (installed / "exactdice" / folder).iterdir()}
-        assert some in files
+    for folder in ("play/page", "look/templates", "agents/hyperparams"):
+        files = {file.name for file in (ROOT / folder).iterdir()} - {"__pycache__"}
+        kept = {file.name for file in (installed / "exactdice" / folder).iterdir()}
+        assert files == kept - {"__pycache__"}
+        assert len(files) > 3
     names = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
     assert names == {"exactdice", "bin"}
-
-
-def test_the_wheel_plays_and_solves(installed, tmp_path):
-    code = (
-        "import gymnasium as gym; import exactdice\n"
-        "env = gym.make('exactdice/Greed-v0', max_score=10, sides=3)\n"
-        "print(exactdice.solve(env, exact=True).value, exactdice.__file__)"
-    )
-    value, file = python("-c", code, path=installed, cwd=tmp_path).split()
-    assert value == "14352595/28697814"
-    assert Path(file).is_relative_to(installed)
-
-
-def test_the_sdist_has_all_that_the_wheel_is_made_of(built):
-    (sdist,) = built.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    sources = {"pyproject.toml", "README.md", "LICENSE", "agents/hyperparams/ppo.yml"}
-    sources |= {"play/page/index.html", "play/page/play.css", "play/page/play.js"}
-    sources |= {"envs/reference.json", "src/exactdice/py.typed"}
-    assert names >= sources
 
 
 def test_without_extras_environments_are_made_solved_and_scored(without_extras):
@@ -215,18 +194,9 @@ def test_the_extra_of_entries_draws_tracks_and_verifies_entries(
 
 
 def test_importing_the_package_does_not_import_the_heavy_libraries():
-    heavy = {
-        "torch",
-        "stable_baselines3",
-        "sb3_contrib",
-        "matplotlib",
-        "pettingzoo",
-        "rich",
-        "tyro",
-    }
-    assert (
-        printed_by(f"import sys, exactdice.diagnose; print({heavy} & {{*sys.modules}})") == "set()"
-    )
+    heavy = "torch stable_baselines3 sb3_contrib matplotlib pettingzoo rich tyro"
+    code = "import sys, exactdice.diagnose; print({*%r.split()} & {*sys.modules})"
+    assert printed_by(code % heavy) == "set()"
 
 
 def test_the_light_extra_brings_what_the_command_line_needs(installed):

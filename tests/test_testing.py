@@ -33,7 +33,7 @@ def test_the_example_obeys_all_rules(twenty_one, sizes):
     "game",
     [
         *(Coins(), Rounds(turns=2), Rounds(2, 2, Fraction(-1))),
-        *(RandomGame(seed, 2, seed > 5, pays=True) for seed in (3, 5, 7, 11)),
+        *(RandomGame(seed, 2, seed > 5, pays=True) for seed in (3, 11)),
     ],
     ids=repr,
 )
@@ -46,20 +46,6 @@ def test_a_range_that_points_leave_together_is_named(payoff_range, got):
     message = f"payoff_range must hold the payoffs from any position on, got {got} for player"
     with pytest.raises(GameError, match=message):
         check_game(type("Narrow", (Coins,), {"payoff_range": payoff_range})())
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "change"),
-    [
-        (listed, "worth_of", lambda worth, *asked: worth(*asked) + 1),
-        (Evaluation, "_variance_of_sum", lambda law, *asked: 7),
-    ],
-)
-def test_a_wrong_variance_is_named(monkeypatch, owner, name, change):
-    before = getattr(owner, name)
-    monkeypatch.setattr(owner, name, lambda *asked: change(before, *asked))
-    with pytest.raises(GameError, match="variance must agree with the sum over all moves"):
-        check_game(Coins())
 
 
 def test_large_games_are_refused(twenty_one):
@@ -77,30 +63,68 @@ def broken(rules, **changes):
     return type("Broken", (rules,), changes)(limit=4, sides=3)
 
 
-ATTRIBUTES = [
+def changed(name, change):
+    """Make a method that gives something else."""
+
+    def method(game, *asked):
+        return change(getattr(super(type(game), game), name)(*asked), *asked)
+
+    return {name: method}
+
+
+def begun(change):
+    """Make an ``__init__`` that changes a game after building it."""
+
+    def build(game, limit=4, sides=3):
+        super(type(game), game).__init__(limit, sides)
+        change(game)
+
+    return {"__init__": build}
+
+
+def lost(move, *_):
+    return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
+
+
+def longer(game):
+    game.limit += 1
+
+
+def wide(game):
+    game.observation_sizes = (game.limit + 1, game.limit + 3)
+
+
+BROKEN = [
     ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
+    ({"payoff_range": (0.0, 0.5)}, "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by actio"),
+    (begun(longer), r"keywords must build the same game, got Broken\(limit=6, sides=3\)"),
+    (begun(wide), "encode must give -1 for what nobody sees, got state 6"),
     (
-        {"payoff_range": (0.0, 0.5)},
-        "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by action",
+        changed(
+            "advance", lambda move, _, states, *o: move._replace(seats=0 * o[0], states=states)
+        ),
+        "must lead to a later stage or end the game, got action 0 of player 0 in state 5",
     ),
+    (
+        changed("advance", lambda move, *_: move._replace(seats=move.seats[None])),
+        r"advance must give seats as integers of shape \(2,\), got .* \(1, 2\)",
+    ),
+    (
+        changed("advance", lambda move, *_: move._replace(over=move.over & [True, False])),
+        "payoffs of a zero-sum game must add up to 1.0 at once|must lead to a later stage",
+    ),
+    (
+        changed("advance", lambda move, *_: move._replace(seats=np.roll(move.seats, 1))),
+        "must say the same as of one move, got others of action|must lead to a later stage",
+    ),
+    (changed("exact_advance", lost), "must say the same as of exact_advance, got others of act"),
 ]
 
 
-@pytest.mark.parametrize(("changes", "message"), ATTRIBUTES)
-def test_a_wrong_attribute_is_named(twenty_one, changes, message):
+@pytest.mark.parametrize(("changes", "message"), BROKEN)
+def test_a_game_that_breaks_a_rule_is_told_which(twenty_one, changes, message):
     with pytest.raises(GameError, match=message):
         check_game(broken(twenty_one, **changes))
-
-
-def test_arguments_that_build_another_game_are_named(twenty_one):
-    def build(game, limit=4):
-        twenty_one.__init__(game, limit + 1)
-
-    game = type("Longer", (twenty_one,), {"__init__": build})()
-    with pytest.raises(
-        GameError, match=r"keywords must build the same game, got Longer\(limit=6\)"
-    ):
-        check_game(game)
 
 
 WORDS = [
@@ -121,61 +145,6 @@ def test_words_that_are_no_line_are_named(twenty_one, name, words, message):
         check_game(game)
 
 
-def test_an_observation_of_no_state_that_is_taken_for_one_is_named(twenty_one):
-    class Wide(twenty_one):
-        def __init__(self, limit=4, sides=3):
-            super().__init__(limit, sides)
-            self.observation_sizes = (limit + 1, limit + 3)
-
-    with pytest.raises(GameError, match="encode must give -1 for what nobody sees, got state 6"):
-        check_game(Wide())
-
-
-def lost(move, *_):
-    return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
-
-
-def changed(rules, name, change):
-    """Build a game in which a method gives something else."""
-
-    def method(game, *asked):
-        return change(getattr(rules, name)(game, *asked), *asked)
-
-    return broken(rules, **{name: method})
-
-
-MOVES = [
-    (
-        lambda move, _, states, *others: move._replace(seats=0 * move.seats, states=states),
-        "must lead to a later stage or end the game, got action 0 of player 0 in state 5",
-    ),
-    (
-        lambda move, *_: move._replace(seats=move.seats[None]),
-        r"advance must give seats as integers of shape \(2,\), got .* \(1, 2\)",
-    ),
-    (
-        lambda move, *_: move._replace(over=move.over & [True, False]),
-        "payoffs of a zero-sum game must add up to 1.0 at once|must lead to a later stage",
-    ),
-    (
-        lambda move, *_: move._replace(seats=np.roll(move.seats, 1)),
-        "must say the same as of one move, got others of action|must lead to a later stage",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        *(("advance", *change) for change in MOVES),
-        ("exact_advance", lost, "must say the same as of exact_advance, got others of act"),
-    ],
-)
-def test_a_move_that_breaks_a_rule_is_named(twenty_one, name, change, message):
-    with pytest.raises(GameError, match=message):
-        check_game(changed(twenty_one, name, change))
-
-
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -188,115 +157,94 @@ def test_a_move_that_breaks_a_rule_is_named(twenty_one, name, change, message):
     ],
 )
 def test_rules_that_depend_on_the_size_of_the_batch_are_named(twenty_one, name, change):
-    game = changed(
-        twenty_one, name, lambda right, *asked: change(right) if len(asked[0]) < 5 else right
+    game = broken(
+        twenty_one,
+        **changed(name, lambda right, *asked: change(right) if len(asked[0]) < 5 else right),
     )
     message = f"{name} must say the same of a (state|move) in every batch, got others of|of one mo"
     with pytest.raises(GameError, match=message):
         rules.check_batches(game)
 
 
-ENVIRONMENTS = [
-    (
-        (AliasLaws, "draw"),
-        lambda outcomes, _: outcomes // 2,
-        "step must obey P, .* by action . of player 0 in state .*, whose chance is .* times in",
-    ),
-    (
-        (ArrayLanes, "advance"),
-        lambda outcome, _: outcome._replace(rewards=outcome.rewards / 2),
-        "step must obey P, got .* by action . of player 0 in state",
-    ),
-    (
-        (ArrayLanes, "start"),
-        lambda _, lanes: lanes.go_to(0 * lanes.states()),
-        "reset must obey the initial law, state 0 of player 0",
-    ),
-    (
-        (Engine, "rewards"),
-        lambda rewards, engine: rewards + (engine.reward == "shaped"),
-        "reward 'shaped' must give uniform play",
-    ),
-    ((Engine, "rewards"), lambda rewards, _: rewards / 2, "planners must find .* in P, got"),
-]
+class Other:
+    """A result of which some attributes are others."""
 
-
-@pytest.mark.parametrize(("place", "change", "message"), ENVIRONMENTS)
-def test_environments_that_play_another_game_are_named(
-    twenty_one, monkeypatch, place, change, message
-):
-    right = getattr(*place)
-    monkeypatch.setattr(*place, lambda self, *given: change(right(self, *given), self))
-    if message.startswith("planners"):  # else the steps are named
-        monkeypatch.setattr(environments, "_check_steps", lambda *_: None)
-    with pytest.raises(GameError, match=message):
-        check_game(twenty_one(limit=4, sides=3))
-
-
-class Off:
-    """An answer with other values of positions."""
-
-    def __init__(self, right):
-        self.right, self.found = right, Values(right.found.array + 1)
+    def __init__(self, right, **changes):
+        self.right = right
+        vars(self).update(changes)
 
     def __getattr__(self, name):
         return getattr(self.right, name)
 
 
-def off(found):
+def off(found, *_):
     """Change an answer, whatever it is."""
     if isinstance(found, dict):
         return {payoff: chance / 2 for payoff, chance in found.items()}
-    return found / 2 if isinstance(found, np.ndarray) else Off(found)
+    if isinstance(found, np.ndarray):
+        return found / 2
+    return Other(found, found=Values(found.found.array + 1))
 
 
+def forgetful(found, *_):
+    return Other(found, blunders=lambda _: found.blunders(1))
+
+
+SUM = "must agree with the sum over all moves"
 ANSWERS = [
     ("solve", False, "solve must say the same in floats, .* for action 0 of player 0 in state 5"),
-    ("solve", True, "solve must agree with the sum over all moves, .* for action 0 of player 0"),
+    ("solve", True, f"solve {SUM}, .* for action 0 of player 0"),
     ("evaluate", False, "evaluate must say the same in floats"),
-    ("evaluate", True, "evaluate must agree with the sum over all moves"),
+    ("evaluate", True, f"evaluate {SUM}"),
     ("occupancy", False, "occupancy of state 5 must be 1.0 up to rounding, got 0.5"),
-    (
-        "occupancy",
-        True,
-        "occupancy must agree with the sum over all moves, .* in state 5 of player",
-    ),
+    ("occupancy", True, f"occupancy {SUM}, .* in state 5 of player"),
     ("outcome_distribution", False, "outcome_distribution must be .* up to rounding, got"),
-    ("outcome_distribution", True, "outcome_distribution must agree with the sum over all moves"),
+    ("outcome_distribution", True, f"outcome_distribution {SUM}"),
+]
+WRONG = [
+    (
+        (AliasLaws, "draw", None),
+        lambda outcomes, *_: outcomes // 2,
+        "step must obey P, .* by action . of player 0 in state .*, whose chance is .* times in",
+    ),
+    (
+        (ArrayLanes, "advance", None),
+        lambda outcome, *_: outcome._replace(rewards=outcome.rewards / 2),
+        "step must obey P, got .* by action . of player 0 in state",
+    ),
+    (
+        (ArrayLanes, "start", None),
+        lambda _, lanes, *drawn: lanes.go_to(0 * lanes.states()),
+        "reset must obey the initial law, state 0 of player 0",
+    ),
+    (
+        (Engine, "rewards", None),
+        lambda rewards, engine, *_: rewards + (engine.reward == "shaped"),
+        "reward 'shaped' must give uniform play",
+    ),
+    ((Engine, "rewards", None), lambda rewards, *_: rewards / 2, "planners must find .* in P, got"),
+    ((listed, "worth_of", None), lambda worth, *_: worth + 1, f"variance {SUM}"),
+    ((Evaluation, "_variance_of_sum", None), lambda *_: 7, f"variance {SUM}"),
+    ((answers, "score", None), forgetful, "what blunders cost together must be .* up to rounding"),
+    *(((answers, name, exact), off, message) for name, exact, message in ANSWERS),
 ]
 
 
-@pytest.mark.parametrize(("name", "exact", "message"), ANSWERS)
-def test_a_wrong_answer_of_exact_computation_is_named(
-    twenty_one, monkeypatch, name, exact, message
-):
-    right = getattr(answers, name)
+@pytest.mark.parametrize(("place", "change", "message"), WRONG)
+def test_a_wrong_computation_is_named(twenty_one, monkeypatch, place, change, message):
+    """Answers are wrong in floats or in fractions; the other kind is right."""
+    owner, name, exact = place
+    right = getattr(owner, name)
 
     def wrong(*given, **options):
         found = right(*given, **options)
-        return off(found) if bool(options.get("exact")) == exact else found
+        return change(found, *given) if exact in (None, bool(options.get("exact"))) else found
 
-    monkeypatch.setattr(answers, name, wrong)
+    monkeypatch.setattr(owner, name, wrong)
+    if message.startswith("planners"):  # else the steps are named
+        monkeypatch.setattr(environments, "_check_steps", lambda *_: None)
     with pytest.raises(GameError, match=message):
-        check_game(twenty_one(limit=4, sides=3))
-
-
-def test_blunders_that_do_not_add_up_are_named(twenty_one, monkeypatch):
-    right = answers.score
-
-    class Forgetful:
-        def __init__(self, *given):
-            self.found = right(*given)
-
-        def __getattr__(self, name):
-            return getattr(self.found, name)
-
-        def blunders(self, _):
-            return self.found.blunders(1)
-
-    monkeypatch.setattr(answers, "score", Forgetful)
-    with pytest.raises(GameError, match="what blunders cost together must be .* up to rounding"):
-        check_game(twenty_one(limit=4, sides=3))
+        check_game(Coins() if message.startswith("variance") else twenty_one(limit=4, sides=3))
 
 
 def test_it_needs_neither_pytest_nor_training():
