@@ -1,9 +1,9 @@
 """The notebooks: each runs as it stands, and shows today what is kept in it."""
 
 import base64
-import importlib.util
 import re
 from pathlib import Path
+from runpy import run_path
 from urllib.parse import urlsplit
 
 import nbformat
@@ -12,14 +12,6 @@ import pytest
 FOLDER = Path(__file__).parent.parent / "notebooks"
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 LARGEST = 60_000  # bytes of a picture
-
-
-def load(name):
-    """Import a program of the folder."""
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def cells(book, kind):
@@ -61,11 +53,6 @@ def book(path):
     return nbformat.read(path, as_version=4)
 
 
-def test_there_are_three():
-    known = ["is-it-a-bug", "what-a-sample-score-hides", "your-first-agent"]
-    assert [path.stem for path in PATHS] == known
-
-
 #: One runs in the fast tests; the audits of the others have tests of their own in tests/diagnose.
 FAST = "your-first-agent"
 
@@ -81,7 +68,7 @@ def test_it_runs_and_shows_what_is_kept_in_it(path, book, tmp_path, monkeypatch)
     """After a change of what it shows, `make notebooks` keeps the new."""
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     before = sorted(FOLDER.iterdir())
-    now = load("run").executed(path)
+    now = run_path(str(FOLDER / "run.py"))["executed"](path)
     assert printed(now) == printed(book)
     assert [len(made) for made in pictures(now)] == [len(kept) for kept in pictures(book)]
     assert sorted(FOLDER.iterdir()) == before

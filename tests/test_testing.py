@@ -24,11 +24,6 @@ def twenty_one(own_games):
     return own_games(PLACE)
 
 
-@pytest.mark.parametrize("sizes", [{"limit": 4, "sides": 3}, {"limit": 1, "sides": 1}])
-def test_the_example_obeys_all_rules(twenty_one, sizes):
-    check_game(twenty_one(**sizes))
-
-
 @pytest.mark.parametrize(
     "game",
     [
