@@ -29,7 +29,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
 import exactdice
-from exactdice.cli import main
 
 GREED = {"max_score": 10, "sides": 3}
 LEARNERS = {
@@ -50,15 +49,18 @@ def learner(kind=MaskablePPO, env=None, **options):
     return kind("MlpPolicy", env or greed(), seed=0, device="cpu", **LEARNERS[kind] | options)
 
 
-class Now(BaseCallback):
-    """Computes the columns directly at the end of the first rollout."""
+class AfterRollout(BaseCallback):
+    """Calls a function with itself after each rollout."""
+
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
 
     def _on_step(self):
         return True
 
     def _on_rollout_end(self):
-        if not hasattr(self, "found"):
-            self.found = directly(self.model)
+        self.act(self)
 
 
 def directly(model):
@@ -121,10 +123,11 @@ OVER = [name for name in COLUMNS if name.startswith("overestimation")]
     ("kind", "gamma"), [*((kind, 1.0) for kind in LEARNERS), (MaskablePPO, 0.9), (DQN, 0.9)]
 )
 def test_columns_are_the_figures_of_diagnose_with_a_model_of_stable_baselines3(kind, gamma):
-    now, ours = Now(), DiagnoseCallback(budget=1)
+    direct, ours = [], DiagnoseCallback(budget=1)
+    now = AfterRollout(lambda training: direct.append(directly(training.model)))
     learner(kind, gamma=gamma).learn(64, callback=[ours, now])
     (row,) = ours.diary.rows
-    for name, number in now.found.items():
+    for name, number in direct[0].items():
         assert row[name] == pytest.approx(number, rel=1e-5, abs=1e-9), name
     assert set(row) | set(ours.diary.missing) == set(COLUMNS)  # nothing is skipped silently
 
@@ -162,18 +165,14 @@ def test_an_unmasked_learner_is_warned_of_illegal_actions_once():
 def test_a_planted_mistake_is_named():
     """Rewards that are recorded a step late."""
 
-    class Late(BaseCallback):
-        def _on_step(self):
-            return True
-
-        def _on_rollout_end(self):
-            buffer = self.model.rollout_buffer
-            buffer.rewards = np.roll(buffer.rewards, 1, axis=0)
-            buffer.compute_returns_and_advantage(torch.zeros(1), self.locals["dones"])
+    def late(training):
+        buffer = training.model.rollout_buffer
+        buffer.rewards = np.roll(buffer.rewards, 1, axis=0)
+        buffer.compute_returns_and_advantage(torch.zeros(1), training.locals["dones"])
 
     ours = DiagnoseCallback(budget=1)
     with pytest.warns(FindingWarning) as warned:
-        learner(n_steps=256, batch_size=256).learn(256, callback=[Late(), ours])
+        learner(n_steps=256, batch_size=256).learn(256, callback=[AfterRollout(late), ours])
     assert any("shifted-rewards" in str(each.message) for each in warned)
     mistakes = {found["mistake"] for found in ours.diary.findings}
     assert mistakes == {"shifted-rewards", "gae-last-value-missing"}
@@ -188,24 +187,16 @@ def test_training_is_the_same_with_a_diagnosis():
     assert torch.equal(*weights)
 
 
-class Clock:
-    """A clock on which only the diagnosis and the steps of training take time."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.mark.parametrize("budget", [0.1, 0.5])
 def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
-    clock, turns = Clock(), {"audit": 0, "figures": 0, "moves": 0}
+    """On a clock on which only the diagnosis and the steps of training take time."""
+    now, turns = 0.0, {"audit": 0, "figures": 0, "moves": 0}
     seconds = {"audit": 0.4, "figures": 0.2, "moves": 0.6}
 
     def turn(name, columns):
         def take(_):
-            clock.now += seconds[name]
+            nonlocal now
+            now += seconds[name]
             turns[name] += 1
             return columns
 
@@ -213,7 +204,8 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
 
     class Step(BaseCallback):
         def _on_step(self):
-            clock.now += 0.05
+            nonlocal now
+            now += 0.05
             return True
 
     guesses = {name: (cost, 0, 0) for name, cost in seconds.items()}
@@ -223,7 +215,7 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
     monkeypatch.setattr(module.DiagnoseCallback, "_audit", turn("audit", empty))
     monkeypatch.setattr(module.DiagnoseCallback, "_list_moves", turn("moves", empty))
     monkeypatch.setattr(module.Diagnosed, "needs_moves", True)
-    ours = DiagnoseCallback(every=1, budget=budget, clock=clock)
+    ours = DiagnoseCallback(every=1, budget=budget, clock=lambda: now)
     shares = []
     monkeypatch.setattr(ours, "_keep", lambda _: shares.append(ours.share))
     idle = {"learning_starts": 10**6, "train_freq": 4}
@@ -237,11 +229,15 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
 
 def test_what_never_fits_the_budget_is_said():
     ours = DiagnoseCallback(budget=1e-9)
+    assert str(ours).startswith("0 diagnoses took 0.0%")
     learner().learn(64, callback=ours)
     assert ours.diary.rows == []
-    assert "more than the budget" in ours.diary.missing["critic_rmse"]
-    assert "more than the budget" in ours.diary.missing["audit_findings"]
-    assert "more than the budget" in str(ours)
+    for said in (
+        ours.diary.missing["critic_rmse"],
+        ours.diary.missing["audit_findings"],
+        str(ours),
+    ):
+        assert "more than the budget" in said
 
 
 def test_visits_are_those_of_training_in_other_processes_too():
@@ -318,14 +314,13 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
-def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, capsys):
+def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, prints):
     diary = Diary.read(runs[algorithm])
     name = "critic_rmse" if algorithm == "ppo" else "overestimation_mean"
     assert np.isfinite(diary.column(name)).all()
     assert len(diary.rows) >= 2
     assert diary.findings == []
-    main_exits(["diagnose", str(runs[algorithm])], 0)
-    assert name in capsys.readouterr().out
+    assert name in prints("diagnose", runs[algorithm])
     with (runs[algorithm] / FILE).open() as file:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows] == ["best", "final"]
@@ -338,18 +333,7 @@ def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, cap
         assert float(rows[1]["critic_rmse"]) == pytest.approx(found.rmse)
 
 
-def test_entropy_is_one_for_uniform_play_and_zero_for_certain_play():
-    env = greed()
-    uniform, certain = entropy(env, "random"), entropy(env, "optimal")
-    assert uniform.mean == pytest.approx(1)
-    assert uniform.by_regret == pytest.approx(1)
-    assert certain.mean == pytest.approx(0, abs=1e-9)
-    owed = entropy(Task(Owed()), "random")  # every action of which is worth the same
-    assert owed.mean == pytest.approx(1)
-    assert np.isnan(owed.by_regret)  # rounding is no weight
-
-
-def test_entropy_by_regret_is_a_sum_over_states():
+def test_entropies_are_sums_over_states():
     env = greed()
     task, q = env.unwrapped.task, exactdice.solve(env)
     game = task.game
@@ -358,14 +342,20 @@ def test_entropy_by_regret_is_a_sum_over_states():
     law = legal * np.random.default_rng(0).random(legal.shape)
     law /= law.sum(axis=1, keepdims=True)
     met = exactdice.occupancy(law, env)
-    top = below = 0.0
-    for state in states[(met > 0) & (legal.sum(axis=1) > 1)]:
+    choices = states[(met > 0) & (legal.sum(axis=1) > 1)]
+    entropies, gaps = [], []
+    for state in choices:
         values = q.action_values(game.observe(states[state : state + 1], 0)[0])[legal[state]]
         chances = law[state][legal[state]]
-        weight = met[state] * (values.max() - values.mean())
-        top += weight * -(chances * np.log(chances)).sum() / np.log(len(chances))
-        below += weight
-    assert entropy(env, law).by_regret == pytest.approx(top / below)
+        entropies.append(-(chances * np.log(chances)).sum() / np.log(len(chances)))
+        gaps.append(values.max() - values.mean())
+    found = entropy(env, law)
+    assert found.mean == pytest.approx(np.average(entropies, weights=met[choices]))
+    assert found.by_regret == pytest.approx(np.average(entropies, weights=met[choices] * gaps))
+    assert entropy(env, "optimal").mean == pytest.approx(0, abs=1e-9)
+    assert np.isnan(
+        entropy(Task(Owed()), "random").by_regret
+    )  # equal actions: rounding is no weight
 
 
 def test_optimal_play_visits_all_of_itself():
@@ -377,7 +367,7 @@ def test_optimal_play_visits_all_of_itself():
     assert unvisited(env, first) == pytest.approx(1 - often[first].sum() / often.sum())
 
 
-def test_charts_and_report_show_a_diagnosis(runs, tmp_path):
+def test_charts_and_report_show_a_diagnosis(runs, prints):
     panels = [panel.title for panel in picture(["diagnosis", str(runs["ppo"])]).panels]
     assert panels[:2] == ["Errors of the critic", "Bias of advantage estimates"]
     (over, _) = picture(["diagnosis", str(runs["dqn"])]).panels
@@ -387,34 +377,26 @@ def test_charts_and_report_show_a_diagnosis(runs, tmp_path):
     assert noise.series[0].y[-1] > noise.series[0].y[0]
     with pytest.raises(RunError, match="gae needs a run that estimates advantages"):
         picture(["gae", str(runs["dqn"])])
-    main_exits(["report", str(runs["ppo"]), "--page", str(tmp_path / "page.html")], 0)
-    page = (tmp_path / "page.html").read_text()
+    prints("report", runs["ppo"], "--page", "page.html")
+    page = Path("page.html").read_text()
     assert "entropy_by_regret" in page
     assert "Errors of the critic" in page
     assert list(_findings(runs["ppo"])) == []
 
 
-def main_exits(words, code):
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == code
-
-
-def test_wrong_words_of_the_command_are_errors_by_name(tmp_path, capsys):
-    main_exits(["diagnose", str(tmp_path / "none")], 2)
-    assert "run folder must hold a config.json" in capsys.readouterr().err
-    main_exits(["train", "--self-play", "--diagnose"], 2)
-    assert "diagnose needs a run without self_play" in capsys.readouterr().err
-    main_exits(["plot", "diagnosis", str(tmp_path)], 2)
-    assert "train with --diagnose" in capsys.readouterr().err
-    damaged = tmp_path / "damaged"
-    damaged.mkdir()
-    (damaged / "diagnosis.npz").write_bytes(b"nothing")
-    main_exits(["plot", "diagnosis", str(damaged)], 2)
-    assert "must hold what was diagnosed in a run" in capsys.readouterr().err
+def test_wrong_words_of_the_command_are_errors_by_name(refusal, tmp_path):
+    assert "run folder must hold a config.json" in refusal("diagnose", "none")
+    assert "diagnose needs a run without self_play" in refusal("train", "--self-play", "--diagnose")
+    assert "train with --diagnose" in refusal("plot", "diagnosis", tmp_path)
+    (tmp_path / "diagnosis.npz").write_bytes(b"nothing")
+    assert "must hold what was diagnosed in a run" in refusal("plot", "diagnosis", tmp_path)
 
 
 def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
+    def stop_in_the_middle(bar):
+        if bar.num_timesteps >= 2048:
+            raise KeyboardInterrupt
+
     folder = tmp_path / "run"
     monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
     monkeypatch.setattr(training.ProgressCallback, "_on_rollout_end", stop_in_the_middle)
@@ -430,15 +412,9 @@ def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
     after = Diary.read(folder)
     kept = [row for row in before.rows if row["timesteps"] <= done]
     assert after.rows[: len(kept)] == kept
-    assert [row["timesteps"] for row in after.rows] == sorted(
-        {row["timesteps"] for row in after.rows}
-    )
+    steps = [row["timesteps"] for row in after.rows]
+    assert steps == sorted(set(steps))
     assert after.visited[before.visited].all()
-
-
-def stop_in_the_middle(bar):
-    if bar.num_timesteps >= 2048:
-        raise KeyboardInterrupt
 
 
 def test_the_documentation_has_every_column():
@@ -446,7 +422,3 @@ def test_the_documentation_has_every_column():
     assert [f"| `{name}` | {words} |" for name, words in COLUMNS.items()] == [
         line for line in page.splitlines() if line.startswith(tuple(f"| `{n}` |" for n in COLUMNS))
     ]
-
-
-def test_a_callback_may_be_printed_before_training():
-    assert str(DiagnoseCallback()).startswith("0 diagnoses took 0.0%")
