@@ -1,4 +1,4 @@
-"""The flat tables of a task against its law ``P``, in every state and action."""
+"""Flat tables and sparse matrices of a task against its law ``P``, in every state and action."""
 
 import pickle
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from exactdice.core.positions import states_of
-from exactdice.envs import Encoding, Engine
+from exactdice.envs import Encoding, Engine, sparse_law
 from exactdice.envs.engine.process import number_of
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
@@ -105,6 +105,27 @@ def assert_same(found, wanted, within=1e-14):
     assert {end: found.get(end, 0) for end in ends} == pytest.approx(
         {end: wanted.get(end, 0) for end in ends}, abs=within
     )
+
+
+def require_same_law(task, reward="outcome"):
+    """Compare the sparse law with ``P``, which is listed move by move, for every action."""
+    law, listed = sparse_law(task, reward), tabulate_transitions(Engine(task, 1, reward))
+    numbers = [*law.states.tolist(), task.game.num_states]  # the end is last in both
+    assert (states_of(task.game, task.seat) == law.states).all()
+    assert (law.initial == np.append(task.initial, 0.0)[numbers]).all()
+    assert (law.legal[:-1] == task.game.mask(law.states)).all()
+    num_states, num_actions = law.rewards.shape
+    chances, rewards = np.zeros((num_states, num_actions, num_states)), np.zeros_like(law.rewards)
+    place = {number: state for state, number in enumerate(numbers)}
+    for number, state in place.items():
+        for action, ways in listed[number].items():
+            for chance, after, paid, over in ways:
+                assert over == (after == task.game.num_states)
+                chances[state, action, place[after]] += chance
+                rewards[state, action] += chance * paid
+    found = law.transitions.toarray().reshape(chances.shape)
+    np.testing.assert_allclose(found, chances, rtol=0, atol=1e-14, equal_nan=False)
+    np.testing.assert_allclose(law.rewards, rewards, rtol=0, atol=1e-12, equal_nan=False)
 
 
 def require_same_games(task, lanes, steps):

@@ -11,8 +11,8 @@ from exactdice.baselines.solving.induction import equilibrium
 from exactdice.core.types import Move
 from exactdice.envs import sparse_law
 from exactdice.games import Game, GameError, InputError, SizeError
-from planning import require_same_law
 from small_games import Bare
+from tabled import require_same_law
 
 from exactdice.testing import check_game
 

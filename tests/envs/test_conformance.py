@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import pickle
 import warnings
+from fractions import Fraction
 
 import gymnasium as gym
 import numpy as np
@@ -13,27 +14,26 @@ from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.induction import sweep_back
 from exactdice.baselines.solving.players import Players
 from exactdice.core.positions import states_of
-from exactdice.core.sweeps import sweeps_of
 from exactdice.envs import REFERENCE, GameEnv, planners
 from exactdice.games import GAMES
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
-from planning import require_same_law
 from playing import legal_action, random_actions, require_same_play
-from small_games import SMALL
+from small_games import SMALL, Rounds
 from spawned import first_move, put_first_moves
 from stable_baselines3.common import env_checker
-from sweeping import action_values, forward, starts
 
 import exactdice
 from exactdice.testing import check_game
 
-#: Sizes too large for that.
-LARGE = {"FourTwoOne": {"utility": "set"}, "Yahtzee": {"boxes": "all"}}
 #: What a slow test in ``tests/games/test_four_two_one_match.py`` finds without rounding.
 MATCH_OF_421 = 0.558056165827787875623643
 #: Sizes of a game whose default size takes seconds, where nothing depends on it.
-QUICK = {"FourTwoOneMatch": {"tokens": 2}, "Yahtzee": {"boxes": "sixes,yahtzee"}}
+QUICK = {
+    "FourTwoOneMatch": {"tokens": 2},
+    "Rounds": {"players": 2, "turns": 6, "others": Fraction(-1, 2), "opponent": "random"},
+    "Yahtzee": {"boxes": "sixes,yahtzee"},
+}
 
 
 def seats(name, **sizes):
@@ -52,8 +52,6 @@ SMALL_GAMES = [
     for name, sizes in SMALL.items()
     for number, size in enumerate(sizes)
 ]
-#: One pass is enough; of the others ``tests/baselines/test_cycles.py`` tells the same.
-WITHOUT_CYCLES = [param for param in SMALL_SEATS if not GAMES[param.values[0]].has_cycles]
 REWARDS = ["outcome", "regret", "shaped"]
 
 
@@ -182,19 +180,11 @@ def assert_same_play(left, right, steps=20):
         over = one[2]
 
 
-def test_a_seed_fixes_the_games(name):
-    left, right = make(name).unwrapped, make(name).unwrapped
-    left.reset(seed=9)
-    right.reset(seed=9)
-    assert_same_play(left, right, 200)
-
-
 @pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize(("name", "seat"), SEATS)
-@pytest.mark.parametrize("lanes", [1, 7])
-def test_vector_and_sb3_play_the_same_games(name, seat, reward, lanes):
-    vector = make_vec(name, lanes, seat=seat, reward=reward, autoreset_mode="SameStep")
-    other = GameVecEnv(make(name, seat=seat).unwrapped.task, lanes, reward)
+def test_vector_and_sb3_play_the_same_games(name, seat, reward):
+    vector = make_vec(name, 7, seat=seat, reward=reward, autoreset_mode="SameStep")
+    other = GameVecEnv(make(name, seat=seat).unwrapped.task, 7, reward)
     other.seed(4)
     observations, infos = vector.reset(seed=4)
     assert (observations == other.reset()).all()
@@ -219,8 +209,11 @@ def test_vector_and_sb3_play_the_same_games(name, seat, reward, lanes):
 
 
 @pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize(("name", "seat"), SEATS)
+@pytest.mark.parametrize(("name", "seat"), [*SEATS, ("Rounds", 0), ("Rounds", 1)])
+@pytest.mark.usefixtures("own_games")
 def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
+    """In ``Rounds`` moves pay before the end."""
+    exactdice.register(Rounds)
     require_same_play(f"exactdice/{name}-v0", seat=seat, reward=reward, **QUICK.get(name, {}))
 
 
@@ -295,17 +288,7 @@ def test_attributes_are_asked_of_every_game_as_of_gymnasiums_own_vectors(name):
         env.get_attr("nothing")
 
 
-def test_masks_have_the_types_that_samplers_want(name):
-    env = make_vec(name, 4)
-    masks = env.reset(seed=1)[1]["action_mask"]
-    env.action_space.seed(1)
-    for _ in range(20):
-        actions = env.action_space.sample(mask=tuple(masks))
-        assert masks[np.arange(4), actions].all()
-        masks = env.step(actions)[-1]["action_mask"]
-
-
-def test_infos_are_fresh_and_have_masks(name):
+def test_infos_are_fresh_and_have_masks_of_the_types_that_samplers_want(name):
     env = make(name).unwrapped
     observation, info = env.reset(seed=1)
     kept = observation.copy(), info["action_mask"].copy()
@@ -314,12 +297,16 @@ def test_infos_are_fresh_and_have_masks(name):
     env.step(legal_action(info["action_mask"], np.random.default_rng(0)))
     assert (observation == kept[0]).all()
     assert (info["action_mask"] == kept[1]).all()
-    vector = make_vec(name, 3)
+    vector = make_vec(name, 4)
     infos = vector.reset(seed=1)[1]
+    vector.action_space.seed(1)
     for _ in range(20):
-        infos = vector.step(random_actions(infos["action_mask"], np.random.default_rng(1)))[4]
+        masks = infos["action_mask"]
+        actions = vector.action_space.sample(mask=tuple(masks))
+        assert masks[np.arange(4), actions].all()
+        infos = vector.step(actions)[4]
         for key in infos:
-            assert key.startswith("_") or infos[f"_{key}"].shape == (3,)
+            assert key.startswith("_") or infos[f"_{key}"].shape == (4,)
 
 
 def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
@@ -342,6 +329,23 @@ def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
     pytest.fail("no illegal action was met")
 
 
+@pytest.mark.usefixtures("own_games")
+def test_an_illegal_action_takes_nothing_back_that_was_paid_before():
+    exactdice.register(Rounds)
+    env = gym.make("exactdice/Rounds-v0", turns=3)
+    low = env.unwrapped.task.game.payoff_range[0]
+    _, info = env.reset(seed=0)
+    _, first, over, _, info = env.step(0)
+    assert first > 0
+    assert not over
+    while info["action_mask"][1]:
+        _, more, over, _, info = env.step(1)
+        assert more == 0
+    _, paid, over, _, info = env.step(1)
+    assert (paid, over, info["illegal_action"]) == (low, True, True)
+    assert info["outcome"] == first + low
+
+
 @pytest.mark.parametrize(("name", "seat"), SEATS)
 def test_a_simulation_ends_near_the_exact_score(name, seat):
     """Random against random, 20,000 games, within 5 standard errors."""
@@ -361,50 +365,17 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
     assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
 
 
-@pytest.mark.parametrize(("name", "size", "seat"), WITHOUT_CYCLES)
-def test_backward_and_forward_are_adjoint(name, size, seat):
-    """<weights, what is expected later> = <where the weights lead, values>, for any of both."""
-    game = GAMES[name](**size)
-    rng = np.random.default_rng(4)
-    values = rng.random((game.num_players, game.num_states))
-    later = action_values(sweeps_of(game), values, seat)
-    later -= action_values(sweeps_of(game), np.zeros_like(values), seat)
-    weights = rng.random(later.shape) * game.mask(np.arange(game.num_states))
-    begun = np.zeros_like(values)
-    for player, states in game.stages():
-        begun[player, states] = 1  # a pass forward visits positions of some mass
-    decide = lambda stage, _: weights[stage.positions]  # noqa: E731
-    mass = forward(sweeps_of(game), decide, starts(begun), seat).array - begun
-    assert (weights * later).sum() == pytest.approx((mass * values).sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
-def test_the_sparse_law_is_p(name, size, seat, reward):
-    game = GAMES[name](**size)
-    if game.num_states * game.num_actions > planners.LIMIT:
-        pytest.skip("P is too large")
-    policies = ["random", GAMES[name].default_opponent]
-    for policy in policies if reward == "outcome" else policies[:1]:
-        env = make(name, **size, **against(name, policy, **size), seat=seat).unwrapped
-        require_same_law(env.task, reward)
-
-
-def test_large_games_refuse_to_list_p(name):
-    env = make(name, **LARGE.get(name, {})).unwrapped
-    if env.task.game.num_states * env.task.game.num_actions <= planners.LIMIT:
-        pytest.skip("the default size is small enough")
-    with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
-        _ = env.P
-
-
 @pytest.mark.parametrize(
-    ("keywords", "error", "message"),
+    ("name", "keywords", "error", "message"),
     [
-        ({"reward": "score"}, ValueError, "reward must be one of 'outcome', 'regret', 'shaped', g"),
-        ({"render_mode": "rgb"}, TypeError, "render_mode must be None or one of ansi, human, r"),
-        ({"seat": 9}, ValueError, "seat must be from 0 to ., got 9"),
-        ({"colour": "red"}, TypeError, r"takes the keywords seat, opponent.* argument 'colour'$"),
+        ("Greed", {"reward": "score"}, ValueError, "one of 'outcome', 'regret', 'shaped', got"),
+        ("Greed", {"render_mode": "rgb"}, TypeError, "must be None or one of ansi, human, r"),
+        ("LowestScore", {"seat": 9}, ValueError, "seat must be from 0 to 3, got 9"),
+        # in the words that torchrl reads
+        ("Greed", {"colour": "red"}, TypeError, "opponent.* unexpected keyword argument 'colour'$"),
+        ("Greed", {"opponent": "greedy"}, ValueError, "'optimal', 'best_resp.* got 'greedy'"),
+        ("Greed", {"opponent": np.ones((2, 2))}, ValueError, "table of shape .* got float64 of"),
+        ("FourTwoOne", {"opponent": "random"}, ValueError, "left out, as there is one"),
     ],
 )
 def test_bad_keywords_are_named(name, keywords, error, message):
@@ -412,35 +383,14 @@ def test_bad_keywords_are_named(name, keywords, error, message):
         GameEnv(name, **keywords)
 
 
-def test_an_unknown_keyword_is_refused_in_the_words_that_torchrl_reads(name):
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'frameskip'"):
-        gym.make(f"exactdice/{name}-v0", frameskip=1)
-
-
-@pytest.mark.parametrize(
-    ("policy", "message"),
-    [
-        ("greedy", "'optimal', 'best_response', 'equilibrium', 'random', .* got 'greedy'"),
-        (np.ones((2, 2)), r"table of shape .* got float64 of shape"),
-    ],
-)
-def test_bad_opponents_are_named(name, policy, message):
-    others = against(name, policy) or {GAMES[name].opponent_keyword: policy}
-    others |= QUICK.get(name, {})
-    message = message if against(name, policy) else "opponent must be left out, as there is one"
-    with pytest.raises(ValueError, match=message):
-        GameEnv(name, **others)
-
-
-def test_bad_sizes_seeds_and_calls_out_of_turn_are_named(name):
-    env = make(name).unwrapped
+def test_bad_sizes_seeds_and_calls_out_of_turn_are_named():
     with pytest.raises(RuntimeError, match="the game is over: call reset before step"):
-        env.step(0)
-    vector = make_vec(name, 3).unwrapped
+        make("Greed").unwrapped.step(0)
+    vector = make_vec("Greed", 3).unwrapped
     for seed in ([1, 2], [1, 2, -3], [1, 2, 3.5], "abc", 1.5, np.array(7)):
         with pytest.raises(ValueError, match="seed must be one integer, or a list of 3, one for"):
             vector.reset(seed=seed)
     with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
-        make_vec(name, 0)
+        make_vec("Greed", 0)
     with pytest.raises(ValueError, match="render_mode must be None for a vector, got 'ansi'"):
-        make_vec(name, 2, render_mode="ansi")
+        make_vec("Greed", 2, render_mode="ansi")

@@ -1,48 +1,90 @@
 """The flat tables of a task: equal to the rules in every state and action of small sizes."""
 
 from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, cache, make_task
+from exactdice.baselines import Task, cache, evaluate
 from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.envs import Engine, planners
+from exactdice.envs import Engine, RewardMode, planners
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import tables
 from exactdice.envs.engine.lanes import RuleLanes
+from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
 from exactdice.games.greed import GreedSweeps
-from small_games import SMALL
-from tabled import law_of, require_same_games, require_tables
+from random_games import RandomGame
+from small_games import SMALL, Rounds
+from tabled import law_of, require_same_games, require_same_law, require_tables
 
-CASES = [
-    pytest.param(name, sizes, seat, policy, id=f"{name}{number}-{seat}-{policy}")
-    for name, all_sizes in SMALL.items()
-    for number, sizes in enumerate(all_sizes)
-    for seat in range(GAMES[name](**sizes).num_players)
-    for policy in ("equilibrium", "random")
-    if GAMES[name](**sizes).num_players > 1 or policy == "random"
+LISTED = [GAMES[name](**sizes) for name, every in SMALL.items() for sizes in every]
+LISTED = [game for game in LISTED if game.num_states * game.num_actions <= planners.LIMIT]
+#: Games whose moves pay before the end.
+PAYING = [
+    Task(Rounds(), 0),
+    Task(Rounds(2, 4), 0, "random"),
+    Task(Rounds(2, 4, Fraction(-1)), 1, "random"),
+    Task(Rounds(3, 7, Fraction(-1, 3)), 1, "random"),
+    Task(RandomGame(0, 1, has_cycles=False, pays=True), 0),
+    Task(RandomGame(3, 2, has_cycles=False, pays=True), 0, "random"),
+    Task(RandomGame(5, 2, has_cycles=False, pays=True), 1, "optimal"),
+    Task(RandomGame(7, 2, has_cycles=True, pays=True), 0, "random"),
+    Task(RandomGame(11, 2, has_cycles=True, pays=True), 1, "optimal"),
+]
+TASKS = [
+    *(
+        Task(game, seat, policy)
+        for game in LISTED
+        for seat in range(game.num_players)
+        for policy in (("equilibrium", "random") if game.num_players > 1 else ([],))
+    ),
+    *PAYING,
 ]
 
 
-@pytest.mark.parametrize(("name", "sizes", "seat", "policy"), CASES)
-def test_the_tables_are_the_rules(name, sizes, seat, policy):
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_tables_and_sparse_matrices_are_the_rules(task):
     """The law of every move, whatever the others reply, and of the first state."""
-    game = GAMES[name](**sizes)
-    if game.num_states * game.num_actions > planners.LIMIT:
-        pytest.skip("P is too large")
-    others = {game.opponent_keyword: policy} if game.num_players > 1 else {}
-    require_tables(make_task(name, seat, **sizes, **others))
+    pays_early = task in PAYING[:-1]  # the last of them not at a node of its tables
+    assert (process_of(task).node_gains is None) != pays_early
+    require_tables(task)
+    for reward in get_args(RewardMode):
+        require_same_law(task, reward)
 
 
-@pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("lanes", [1, 8, 40])
-def test_arrays_and_plain_numbers_play_the_same_games(name, lanes):
-    game = GAMES[name](**SMALL[name][0])
-    task = Task(game, game.num_players - 1, "random" if game.num_players > 1 else [])
-    require_same_games(task, lanes, 200)
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_arrays_and_plain_numbers_play_the_same_games(task):
+    for lanes in (1, 9, 40):
+        require_same_games(task, lanes, 100)
+
+
+@pytest.mark.parametrize("task", PAYING, ids=repr)
+@pytest.mark.parametrize("kind", [RuleLanes, ArrayLanes, PlainLanes])
+def test_sampled_games_have_mean_and_deviation_of_the_exact_answer(task, kind):
+    """Mean and mean square of the totals of 4,000 games of uniform play, within 5 errors."""
+    count, rng = 4000, np.random.default_rng(1)
+    lanes = kind(task, count, Encoding(task.game.observation_sizes))
+    everyone = np.arange(count)
+    lanes.start(everyone, rng)
+    totals, playing = np.zeros(count), everyone
+    while len(playing):
+        legal = lanes.masks()[playing]
+        weights = legal * rng.random(legal.shape)
+        ends = lanes.move(playing, weights.argmax(axis=1), rng)
+        totals[playing] += ends.rewards
+        np.testing.assert_allclose(ends.payoffs, totals[playing], atol=1e-12)
+        playing = playing[~ends.over]
+    found = evaluate("random", task)
+    spread = float(found.variance) ** 0.5
+    assert totals.mean() == pytest.approx(float(found.value), abs=5 * spread / count**0.5 + 1e-12)
+    squares = (totals - float(found.value)) ** 2
+    error = 5 * squares.std() / count**0.5 + 1e-12
+    assert squares.mean() == pytest.approx(spread**2, abs=error)
+    assert found._variance_of_sum() == pytest.approx(spread**2)
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 2), (5, 7), (4, 56), (2, 252)])
