@@ -1,55 +1,68 @@
-"""Runs on a track: their moves, their scores at the marks, and resuming them."""
+"""Runs on a track: their moves, their scores at its marks, and the exploitability of self-play."""
 
+import csv
 import io
-import json
 from importlib.resources import files
+from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from exactdice.agents.board import board
+from exactdice.agents.board.board import Board, cross_table
+from exactdice.agents.board.config import BenchmarkConfig
+from exactdice.agents.board.tables import area
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
-from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
-from exactdice.baselines import score
+from exactdice.baselines import score, score_self_play
 from exactdice.diagnose.training.folder import diagnose_models
+from exactdice.look.boards import track_curves
+from finished_runs import run as finished_run
 from rich.console import Console
 
-TINY = Track("tiny", 3, 1000, ("Greed",))
+import exactdice
+
 ENV = {"max_score": 10, "sides": 3}
+TINY = Track("tiny", 3, 1000, ("Greed",))
+SELF = Track("self", 1, 1000, ("Greed",), seeds=1, keywords={"Greed": ENV}, self_play=True)
 #: A rollout has 48 moves, which divides neither the track nor its marks.
 SIZES = {
     "ppo": {"n_steps": "6", "batch_size": "48"},
-    "dqn": {
-        "train_freq": "6",
-        "batch_size": "16",
-        "buffer_size": "500",
-        "learning_starts": "50",
-    },
+    "dqn": {"train_freq": "6", "batch_size": "16", "buffer_size": "500", "learning_starts": "50"},
     "qlearning": {"n_steps": "6"},
 }
+QUIET = Console(file=io.StringIO())
 
 
 @pytest.fixture(autouse=True)
-def _tiny(monkeypatch, tmp_path):
+def _tracks(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(TRACKS, "tiny", TINY)
+    for track in (TINY, SELF):
+        monkeypatch.setitem(TRACKS, track.name, track)
 
 
-def tiny(algorithm, folder, **options):
-    """Make a run of 20 whole rollouts on the tiny track."""
+def on_track(track, algorithm, folder="run", **env):
+    """Make a run of 20 whole rollouts on a track."""
     return TrainConfig(
-        track="tiny", algorithm=algorithm, env=ENV, num_envs=8, hyperparams=SIZES[algorithm],
-        run_folder=folder, **options,
-    )  # fmt: skip
+        track=track.name,
+        algorithm=algorithm,
+        env=ENV | env,
+        num_envs=8,
+        hyperparams=SIZES[algorithm],
+        run_folder=folder,
+        self_play=track.self_play,
+    )
 
 
 @pytest.mark.parametrize("algorithm", SIZES)
-def test_a_run_makes_whole_rollouts_and_is_scored_at_the_last_update_before_each_mark(
-    algorithm, tmp_path
-):
+def test_a_run_makes_whole_rollouts_and_is_scored_at_the_last_update_before_each_mark(algorithm):
     console = Console(file=io.StringIO(), width=200)
-    last = train(tiny(algorithm, tmp_path / "run"), console)
-    saved, log = folders.read_score(tmp_path / "run"), folders.read_log(tmp_path / "run")
+    last = train(on_track(TINY, algorithm), console)
+    saved, log = folders.read_score(Path("run")), folders.read_log(Path("run"))
     assert saved["steps"] == 960 == log["timesteps"][-1]
     assert log["timesteps"].tolist() == [0, 48, 96, 192, 480, 960]  # 0 is for 10 and for 20 moves
     assert (saved["track"], saved["track_version"]) == ("tiny", 3)
@@ -59,17 +72,11 @@ def test_a_run_makes_whole_rollouts_and_is_scored_at_the_last_update_before_each
     assert [*saved["normalized_at_marks"].values()] == curve[[0, 0, 1, 2, 3, 4, 5]].tolist()
     assert saved["normalized"] == last.normalized == curve[-1]  # the last policy, not the best
     assert "best_normalized" not in saved
-    assert not (tmp_path / "run" / "best_model.zip").exists()
+    assert not Path("run/best_model.zip").exists()
     assert "960 steps on the track tiny, v3, saving in" in console.file.getvalue()
-    model, env = folders.load_model(tmp_path / "run")
+    model, env = folders.load_model(Path("run"))
     assert score(model, env).value == last.value
-
-
-def test_the_last_model_of_a_track_is_diagnosed(tmp_path):
-    train(tiny("ppo", tmp_path / "run"), Console(file=io.StringIO()))
-    found = diagnose_models(tmp_path / "run")
-    assert list(found) == ["final"]
-    assert found["final"].numbers["critic_rmse"] > 0
+    assert list(diagnose_models(Path("run"))) == ["final"]
 
 
 def test_a_track_reads_its_own_hyperparameters_and_else_those_of_all():
@@ -84,14 +91,6 @@ def test_a_track_reads_its_own_hyperparameters_and_else_those_of_all():
     assert vars(others) == {**given, "n_timesteps": others.n_timesteps}
 
 
-def test_the_command_trains_on_a_track(run, tmp_path):
-    words = ["--algorithm", "qlearning", "--num-envs", "512", "--env", "max_score", "10"]
-    code, _, _ = run("train", "--track", "exactdice-10k", *words, "--run-folder", "run")
-    assert code == 0
-    assert json.loads((tmp_path / "run/config.json").read_text())["track"] == "exactdice-10k"
-    assert folders.read_score(tmp_path / "run")["steps"] == 8192
-
-
 @pytest.mark.parametrize(
     ("game", "track", "more"),
     [
@@ -99,11 +98,147 @@ def test_the_command_trains_on_a_track(run, tmp_path):
         ("LowestScore", "exactdice-selfplay-1m", ("--self-play",)),
     ],
 )
-def test_a_game_that_a_track_does_not_have_is_refused(run, tmp_path, game, track, more):
-    code, out, error = run("train", game, "--track", track, *more, "--run-folder", "run")
+def test_a_game_that_a_track_does_not_have_is_refused(refusal, game, track, more):
+    said = refusal("train", game, "--track", track, *more, "--run-folder", "run")
     games = ", ".join(map(repr, TRACKS[track].games))
-    assert (code, out) == (2, "")
-    assert error.startswith(
-        f"error: game on the track {track} must be one of {games}, got {game!r}"
-    )
-    assert not (tmp_path / "run").exists()
+    assert said.startswith(f"game on the track {track} must be one of {games}, got {game!r}")
+    assert not Path("run").exists()
+
+
+def test_a_run_of_self_play_is_scored_at_the_last_update_before_each_mark(monkeypatch):
+    """Every rollout that begins gives its moves and its policy; none may begin after a mark."""
+    rollouts, begin = [], SelfPlay._on_rollout_start
+
+    def watched(self):
+        policy = ModelPolicy(self.model, self._game)
+        task = self.model.get_env().task
+        rollouts.append((self.model.num_timesteps, exactdice.exploitability(policy, task)))
+        begin(self)
+
+    monkeypatch.setattr(SelfPlay, "_on_rollout_start", watched)
+    train(on_track(SELF, "ppo"), QUIET)
+    saved, log = folders.read_score(Path("run")), folders.read_log(Path("run"))
+    wanted = {
+        str(mark): [lost for moves, lost in rollouts if moves <= mark][-1] for mark in SELF.marks
+    }
+    assert saved["exploitability_at_marks"] == pytest.approx(wanted, abs=1e-12)
+    assert saved["steps"] == rollouts[-1][0] <= SELF.moves
+    assert saved["steps"] > 0.8 * SELF.moves
+    assert log["timesteps"].max() == saved["steps"]
+    assert saved["exploitability_of_both_seats"] == saved["exploitability_at_marks"]["1000"]
+
+
+def test_the_log_and_the_score_of_a_run_have_its_exploitability(capsys):
+    train(on_track(SELF, "qlearning"))
+    saved, log = folders.read_score(Path("run")), folders.read_log(Path("run"))
+    model, env = folders.load_model(Path("run"))
+    found = score_self_play(model, env)
+    assert saved["self_play"] == found.as_dict()
+    last = {name: log[name][-1] for name in folders.SELF_PLAY}
+    assert list(last.values()) == [found.exploitability, found.normalized, *found.guaranteed]
+    assert saved["steps"] == 960 == model.policy.visits.sum()  # whole rollouts of 48 moves
+    mean = f"exploitability, mean of both seats: {found.exploitability:.6f}"
+    assert mean in capsys.readouterr().out
+
+
+def test_the_benchmark_of_a_track_of_self_play_has_its_entrants():
+    cells = BenchmarkConfig(track="exactdice-selfplay-1m", seeds=1).cells()
+    names = ["Greed-ppo-outcome-0", "Greed-qlearning-outcome-0"]
+    assert [cell.run_folder.name for cell in cells[:2]] == names
+    assert len(cells) == 5 * 2
+    assert all(cell.self_play and cell.total_steps > 990_000 for cell in cells)
+    sets = [cell.env for cell in cells if cell.game_name == "FourTwoOne"]
+    assert sets == [{"utility": "set"}] * 2
+    with pytest.raises(ValueError, match="self_play needs the algorithm ppo or qlearning, got dqn"):
+        BenchmarkConfig(track="exactdice-selfplay-1m", algorithms=("dqn",)).cells()
+    ordinary = BenchmarkConfig(track="exactdice-10k", seeds=1).cells()
+    assert not any(cell.self_play for cell in ordinary)
+    assert {cell.algorithm for cell in ordinary} == {"ppo", "dqn", "qlearning"}
+
+
+def test_the_board_has_all_entrants_and_the_cross_table():
+    for name in ("ppo", "qlearning"):
+        train(on_track(SELF, name, Path("runs", name)), QUIET)
+    larger = on_track(SELF, "qlearning", Path("runs/larger"), max_score=11)
+    train(larger, QUIET)  # is not on the board
+    assert board.write(Path("runs"))[-1].name == "leaderboard.md"
+    with Path("runs/results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == ["ppo", "qlearning", "larger"]
+    runs = board.read_board(Path("runs")).runs
+    assert [run.agent for run in runs] == ["PPO", "Q-learning"]
+    saved = folders.read_score(Path("runs/ppo"))
+    assert float(rows[0]["exploitability"]) == saved["self_play"]["exploitability"]
+    assert runs[0].nines == saved["self_play"]["nines"]
+    curve = list(saved["normalized_exploitability_at_marks"].values())
+    assert runs[0].area == pytest.approx(area(SELF.marks, np.array(curve)))
+    text = Path("runs/leaderboard.md").read_text()
+    assert text.startswith("# self, v1\n\nEvery run makes at most 1,000 moves of both seats")
+    assert "Left out: 1 run of the folder in other tasks." in text
+    assert "| PPO |" in text
+    assert "| Q-learning |" in text
+    table = cross_table(runs, Path("runs"))
+    assert table.names == ("PPO", "Q-learning", "random", "equilibrium")
+    (first, env), (second, _) = [folders.load_model(Path("runs", run.name)) for run in runs]
+    payoffs = exactdice.expected_payoffs([first, second], env)
+    back = exactdice.expected_payoffs([second, first], env)
+    assert table.payoffs[0, 1] == pytest.approx((payoffs[0] + back[1]) / 2)
+    assert np.allclose(table.payoffs + table.payoffs.T, 1)
+    assert (table.payoffs[:, 3] < 0.5 + 1e-12).all()
+    assert f"{table.payoffs[0, 1]:.4f}" in text
+    Path("runs/ppo/final_model.zip").unlink()
+    board.write(Path("runs"))
+    text = Path("runs/leaderboard.md").read_text()
+    assert "Left out: Greed: run folder must hold a final_model.zip, got runs/ppo.\n" in text
+    assert f"{table.payoffs[0, 1]:.4f}" not in text
+    damaged = Path("runs/ppo/score.json")
+    damaged.write_text(damaged.read_text().replace('"exploitability"', '"exploited"'))
+    with pytest.raises(RunError, match=r"score.json must be the score of a run on its track, got"):
+        board.write(Path("runs"))
+
+
+def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
+    track = Track("tiny", 1, 1000, ("Greed", "FourTwoOne"), seeds=2, self_play=True)
+    names = {"ppo": ("PPO", 0), "qlearning": ("Q-learning", 2)}
+    numbers = dict.fromkeys(("guaranteed_0", "guaranteed_1"), 0.4)
+    numbers |= dict.fromkeys(("equilibrium_0", "equilibrium_1"), 0.5)
+    numbers |= {"exploitability": 0.1, "normalized_exploitability": 0.8, "trials": 0}
+    runs = [
+        finished_run(game, seed, 0.5, algorithm, "tiny", moves=track.marks, **numbers,
+                     scores=tuple(np.linspace(-0.2, 0.8 + seed / 100, 7).tolist()))
+        for game in track.games for algorithm in names for seed in range(2)
+    ]  # fmt: skip
+    found = Board(Path(), track, runs)
+    agents, _, games = found.tables
+    assert [row[:5] for row in agents.rows] == [
+        ["PPO", "2 of 2", "4", "0", "0.699"], ["Q-learning", "2 of 2", "4", "0", "0.699"],
+    ]  # fmt: skip
+    assert len(games.rows) == 4
+    assert {len(row) for row in games.rows} == {len(games.header)}
+    assert games.rows[0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
+    panels = track_curves(found).panels
+    assert {panel.x_label for panel in panels} == {"moves of both seats"}
+    assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
+    for panel in panels:
+        assert {(line.name, line.colour) for line in panel.series} == set(names.values())
+
+
+def test_the_command_line_runs_the_track_from_end_to_end_and_costs_nothing_twice(
+    monkeypatch, prints
+):
+    monkeypatch.setattr(Track, "whole", lambda track, rollout: track.moves)
+    words = ["benchmark", "--track", "self", "--algorithms", "qlearning", "--jobs", "1"]
+    for to_do in (1, 0):
+        said = prints(*words)
+        assert f"1 cells, {to_do} of them to do, in runs/self" in said
+        assert "written: runs/self/leaderboard.html" in said
+    text = Path("runs/self/leaderboard.html").read_text()
+    for word in ("<svg", "Cross table", "meets nobody but itself"):
+        assert word in text
+
+
+def test_a_folder_without_finished_runs_has_an_empty_board():
+    Path("runs").mkdir()
+    board.write(Path("runs"))
+    assert len(Path("runs/results.csv").read_text().splitlines()) == 1
+    assert board.read_board(Path("runs")).runs == []
