@@ -25,25 +25,25 @@ import exactdice
 READ = read_log, read_score
 
 
+def build(small, **options):
+    config = small(**options)
+    return make_model(config, make_env(config))
+
+
 @pytest.mark.slow
 def test_self_play_lowers_the_exploitability_of_both_seats(small):
     options = {"self_play": True, "num_envs": 256, "hyperparams": {"batch_size": "1024"}}
-    config = small(**options, steps=200_000)
-    untrained = make_model(config, make_env(config))
-    task = make_env(config).task
-    before = exactdice.exploitability(ModelPolicy(untrained, task.game), task)
-    train(config)
+    untrained = build(small, **options)
+    task = untrained.get_env().task
+    assert exactdice.exploitability(ModelPolicy(untrained, task.game), task) > 0.2
+    train(small(**options, steps=200_000))
     model, env = load_model(Path("runs/Greed-ppo-1"))
-    after = exactdice.exploitability(ModelPolicy(model, env.task.game), env.task)
-    assert before > 0.2
-    assert after < 0.05
+    assert exactdice.exploitability(ModelPolicy(model, env.task.game), env.task) < 0.05
 
 
 def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
-    config = small(env={"utility": "set", "faces": 3}, game="FourTwoOne")
-    env = make_env(config)
-    model = make_model(config, env)
-    seats = []
+    model = build(small, env={"utility": "set", "faces": 3}, game="FourTwoOne")
+    env, seats = model.get_env(), []
 
     class Watch(SelfPlay):
         def _on_rollout_start(self):
@@ -89,17 +89,10 @@ def test_moves_of_both_seats_count(small, monkeypatch):
         return sample(self, seats, *others)
 
     monkeypatch.setattr(RuleLanes, "_sample", counting)
-    config = small()
-    env = make_env(config)
-    model = make_model(config, env)
-    model.learn(3000, callback=[SelfPlay(env.task.game)])
+    model = build(small)
+    model.learn(3000, callback=[SelfPlay(model.get_env().task.game)])
     assert model.num_timesteps == len(played)
     assert 0.4 < np.mean(played) < 0.6
-
-
-def test_the_reward_of_minimax_targets_is_the_outcome():
-    with pytest.raises(ValueError, match="reward must be outcome in self_play of qlearning"):
-        TrainConfig(self_play=True, algorithm="qlearning", reward="shaped")
 
 
 def stop_after(patch, steps):
@@ -115,58 +108,45 @@ def stop_after(patch, steps):
 
 @pytest.mark.parametrize("game", [LowestScore(2, 3, 3, 3), FourTwoOne()])
 def test_self_play_needs_two_players(game):
-    with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
-        SelfPlay(game)
-    with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
-        MinimaxQLearning("QTable", GameVecEnv(Task(game), 2))
-
-
-def test_self_play_needs_ppo_or_qlearning():
-    with pytest.raises(ValueError, match="self_play needs the algorithm ppo or qlearning, got dqn"):
-        TrainConfig(self_play=True, algorithm="dqn")
+    for make in (SelfPlay, lambda game: MinimaxQLearning("QTable", GameVecEnv(Task(game), 2))):
+        with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
+            make(game)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm):
-    config = small(algorithm=algorithm)
-    env = make_env(config)
-    model = make_model(config, env)
+    model = build(small, algorithm=algorithm)
     weights = [weight.clone() for weight in model.policy.parameters()]
-    found = ceiling(model, env.task)
+    task = model.get_env().task
+    found = ceiling(model, task)
     assert found.normalized > 0.999
     assert all(map(torch.equal, weights, model.policy.parameters()))
-    assert ceiling(model, env.task).value == found.value
+    assert ceiling(model, task).value == found.value
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_model_that_has_just_learned_has_a_ceiling(small, monkeypatch, algorithm):
     """The last outputs of PPO have gradients, so that they have no deep copy."""
     monkeypatch.setattr("exactdice.agents.learners.ceiling.UPDATES", 2)
-    config = small(algorithm=algorithm)
-    env = make_env(config)
-    model = make_model(config, env)
-    untrained = ceiling(model, env.task)
+    model = build(small, algorithm=algorithm)
+    task = model.get_env().task
+    untrained = ceiling(model, task)
     model.learn(1000)
     weights = [weight.clone() for weight in model.policy.parameters()]
-    assert ceiling(model, env.task).value == untrained.value
+    assert ceiling(model, task).value == untrained.value
     assert all(map(torch.equal, weights, model.policy.parameters()))
 
 
 def test_a_network_that_sees_too_little_has_a_lower_ceiling(small):
-    config = small(hyperparams={"policy_kwargs": "{net_arch: [1]}", "batch_size": "128"})
-    env = make_env(config)
-    assert ceiling(make_model(config, env), env.task).normalized < 0.99
+    narrow = {"policy_kwargs": "{net_arch: [1]}", "batch_size": "128"}
+    model = build(small, hyperparams=narrow)
+    assert ceiling(model, model.get_env().task).normalized < 0.99
 
 
-def test_a_table_has_no_ceiling(small):
-    config = small(algorithm="qlearning")
-    env = make_env(config)
+def test_tables_and_models_of_another_game_have_no_ceiling(small):
+    table = build(small, algorithm="qlearning")
     with pytest.raises(ValueError, match="model must have a network, got QLearning"):
-        ceiling(make_model(config, env), env.task)
-
-
-def test_a_model_of_another_game_has_no_ceiling_here(small):
-    config = small()
+        ceiling(table, table.get_env().task)
     with pytest.raises(ValueError, match="model must be trained for observations"):
-        ceiling(make_model(config, make_env(config)), Task(FourTwoOne()))
+        ceiling(build(small), Task(FourTwoOne()))
