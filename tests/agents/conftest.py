@@ -6,6 +6,7 @@ import pytest
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.hyperparameters import fields_of
+from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
 
 
@@ -70,6 +71,17 @@ def small(small_config, monkeypatch, tmp_path):
     """Make such configurations, for runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return small_config
+
+
+@pytest.fixture
+def build(small):
+    """Make the untrained model of such a run, which holds its environment."""
+
+    def make(**options):
+        config = small(**options)
+        return make_model(config, make_env(config))
+
+    return make
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
-from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Reading, Task
 from exactdice.core.positions import states_of
@@ -25,15 +24,10 @@ import exactdice
 READ = read_log, read_score
 
 
-def build(small, **options):
-    config = small(**options)
-    return make_model(config, make_env(config))
-
-
 @pytest.mark.slow
-def test_self_play_lowers_the_exploitability_of_both_seats(small):
+def test_self_play_lowers_the_exploitability_of_both_seats(build, small):
     options = {"self_play": True, "num_envs": 256, "hyperparams": {"batch_size": "1024"}}
-    untrained = build(small, **options)
+    untrained = build(**options)
     task = untrained.get_env().task
     assert exactdice.exploitability(ModelPolicy(untrained, task.game), task) > 0.2
     train(small(**options, steps=200_000))
@@ -41,8 +35,8 @@ def test_self_play_lowers_the_exploitability_of_both_seats(small):
     assert exactdice.exploitability(ModelPolicy(model, env.task.game), env.task) < 0.05
 
 
-def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
-    model = build(small, env={"utility": "set", "faces": 3}, game="FourTwoOne")
+def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(build):
+    model = build(env={"utility": "set", "faces": 3}, game="FourTwoOne")
     env, seats = model.get_env(), []
 
     class Watch(SelfPlay):
@@ -80,7 +74,7 @@ def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch, options):
     assert saved["whole"]["steps"] == saved["parts"]["steps"]
 
 
-def test_moves_of_both_seats_count(small, monkeypatch):
+def test_moves_of_both_seats_count(build, monkeypatch):
     played = []
     sample = RuleLanes._sample
 
@@ -89,7 +83,7 @@ def test_moves_of_both_seats_count(small, monkeypatch):
         return sample(self, seats, *others)
 
     monkeypatch.setattr(RuleLanes, "_sample", counting)
-    model = build(small)
+    model = build()
     model.learn(3000, callback=[SelfPlay(model.get_env().task.game)])
     assert model.num_timesteps == len(played)
     assert 0.4 < np.mean(played) < 0.6
@@ -115,8 +109,8 @@ def test_self_play_needs_two_players(game):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
-def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm):
-    model = build(small, algorithm=algorithm)
+def test_a_network_told_the_optimum_reaches_it_in_a_small_game(build, algorithm):
+    model = build(algorithm=algorithm)
     weights = [weight.clone() for weight in model.policy.parameters()]
     task = model.get_env().task
     found = ceiling(model, task)
@@ -126,10 +120,10 @@ def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
-def test_a_model_that_has_just_learned_has_a_ceiling(small, monkeypatch, algorithm):
+def test_a_model_that_has_just_learned_has_a_ceiling(build, monkeypatch, algorithm):
     """The last outputs of PPO have gradients, so that they have no deep copy."""
     monkeypatch.setattr("exactdice.agents.learners.ceiling.UPDATES", 2)
-    model = build(small, algorithm=algorithm)
+    model = build(algorithm=algorithm)
     task = model.get_env().task
     untrained = ceiling(model, task)
     model.learn(1000)
@@ -138,15 +132,15 @@ def test_a_model_that_has_just_learned_has_a_ceiling(small, monkeypatch, algorit
     assert all(map(torch.equal, weights, model.policy.parameters()))
 
 
-def test_a_network_that_sees_too_little_has_a_lower_ceiling(small):
+def test_a_network_that_sees_too_little_has_a_lower_ceiling(build):
     narrow = {"policy_kwargs": "{net_arch: [1]}", "batch_size": "128"}
-    model = build(small, hyperparams=narrow)
+    model = build(hyperparams=narrow)
     assert ceiling(model, model.get_env().task).normalized < 0.99
 
 
-def test_tables_and_models_of_another_game_have_no_ceiling(small):
-    table = build(small, algorithm="qlearning")
+def test_tables_and_models_of_another_game_have_no_ceiling(build):
+    table = build(algorithm="qlearning")
     with pytest.raises(ValueError, match="model must have a network, got QLearning"):
         ceiling(table, table.get_env().task)
     with pytest.raises(ValueError, match="model must be trained for observations"):
-        ceiling(build(small), Task(FourTwoOne()))
+        ceiling(build(), Task(FourTwoOne()))

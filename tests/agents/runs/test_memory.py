@@ -3,7 +3,6 @@
 import tracemalloc
 
 import pytest
-from exactdice.agents.runs.models import make_env, make_model
 from exactdice.games import SizeError
 
 HUGE = "10000000000000"
@@ -23,10 +22,9 @@ DQN = {"algorithm": "dqn"}
         (TABLE, r"Q-learning's tables must be of a smaller game"),
     ],
 )
-def test_what_does_not_fit_is_named(small, options, message):
-    config = small(**options)
+def test_what_does_not_fit_is_named(build, options, message):
     with pytest.raises(SizeError, match=f"^{message}"):
-        make_model(config, make_env(config))
+        build(**options)
 
 
 @pytest.fixture
@@ -40,21 +38,19 @@ def asked(monkeypatch):
     return bytes_of
 
 
-def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, asked):
+@pytest.mark.parametrize(("algorithm", "name"), [("ppo", "n_steps"), ("dqn", "buffer_size")])
+def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(build, asked, algorithm, name):
     """Of the arrays that stable-baselines3 makes."""
-    for algorithm, name in (("ppo", "n_steps"), ("dqn", "buffer_size")):
-        config = small(algorithm=algorithm)
-        model = make_model(config, make_env(config))
-        buffer = model.rollout_buffer if algorithm == "ppo" else model.replay_buffer
-        taken = sum(getattr(array, "nbytes", 0) for array in vars(buffer).values())
-        assert taken / 3 < asked[name] < 3 * taken
+    model = build(algorithm=algorithm)
+    buffer = model.rollout_buffer if algorithm == "ppo" else model.replay_buffer
+    taken = sum(getattr(array, "nbytes", 0) for array in vars(buffer).values())
+    assert taken / 3 < asked[name] < 3 * taken
 
 
-def test_what_several_steps_take_is_estimated_to_a_factor_of_three(small, asked):
+def test_what_several_steps_take_is_estimated_to_a_factor_of_three(build, asked):
     """What a batch of a buffer that adds up rewards takes while it is drawn."""
     sizes = {"batch_size": "64", "buffer_size": "2000", "n_steps": "200"}
-    config = small(algorithm="dqn", hyperparams=sizes)
-    model = make_model(config, make_env(config))
+    model = build(algorithm="dqn", hyperparams=sizes)
     model.replay_buffer.pos = 100
     tracemalloc.start()
     model.replay_buffer.sample(model.batch_size)

@@ -1,5 +1,7 @@
 """Masks in DQN, networks as policies, exact scores of networks."""
 
+from functools import partial
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +9,6 @@ import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.agents.runs.models import make_env, make_model
 from exactdice.baselines import Reading, Task
 from exactdice.games import Greed
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
@@ -20,6 +21,7 @@ from stable_baselines3.common.monitor import Monitor
 
 import exactdice
 
+slow = partial(pytest.param, marks=pytest.mark.slow)
 DQN_OPTIONS = {
     "seed": 3, "learning_starts": 300, "buffer_size": 3000, "batch_size": 64, "device": "cpu",
     "train_freq": 4, "gradient_steps": 2, "target_update_interval": 160, "gamma": 1.0,
@@ -53,8 +55,7 @@ def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
 
 @pytest.mark.parametrize(("kind", "policy", "options"), [each[1:] for each in KINDS])
 def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy, options):
-    env = GameVecEnv(Task(Greed(10, 3), opponent := 0, "random"), 8)
-    assert opponent == 0
+    env = GameVecEnv(Task(Greed(10, 3), 0, "random"), 8)
     model = kind(policy, env, **options).learn(3000)
     buffer = model.replay_buffer
     game = env.task.game
@@ -83,19 +84,15 @@ def test_exploration_is_uniform_over_legal_actions():
     assert model._explore(np.array([0, 0, 0])).shape == ()
 
 
-@pytest.mark.parametrize(
-    "algorithm", ["ppo", pytest.param("dqn", marks=pytest.mark.slow), "qlearning"]
-)
-def test_a_networks_score_agrees_with_simulation(small, algorithm):
+@pytest.mark.parametrize("algorithm", ["ppo", slow("dqn"), "qlearning"])
+def test_a_networks_score_agrees_with_simulation(build, algorithm):
     """200,000 games of the same network, played by the environment with its masks."""
-    config = small(algorithm=algorithm, steps=4000, env={})
-    model = make_model(config, make_env(config)).learn(config.steps)
-    env = gym.make("exactdice/Greed-v0")
-    score = exactdice.score(model, env)
-    lanes = 4000
+    model = build(algorithm=algorithm, steps=4000, env={}).learn(4000)
+    score = exactdice.score(model, gym.make("exactdice/Greed-v0"))
+    lanes, wanted, outcomes = 4000, 50, []
     vector = gym.make_vec("exactdice/Greed-v0", lanes, autoreset_mode="SameStep")
     observations, infos = vector.reset(seed=1)
-    wanted, played, outcomes = 50, np.zeros(lanes, dtype=int), []
+    played = np.zeros(lanes, dtype=int)
     while played.min() < wanted:
         options = {"action_masks": infos["action_mask"]} if algorithm == "ppo" else {}
         actions, _ = model.predict(observations, deterministic=True, **options)
@@ -107,47 +104,47 @@ def test_a_networks_score_agrees_with_simulation(small, algorithm):
     results = np.concatenate(outcomes)
     assert len(results) == 200_000
     assert abs(results.mean() - score.value) < 4.5 * results.std() / np.sqrt(len(results))
-    blunders = score.blunders(None)
-    assert sum(blunder.cost for blunder in blunders) == pytest.approx(score.regret, abs=1e-10)
+    costs = sum(blunder.cost for blunder in score.blunders(None))
+    assert costs == pytest.approx(score.regret, abs=1e-10)
 
 
-def test_stochastic_policies_are_scored_by_the_law_they_draw_from(small):
-    config = small()
-    model = make_model(config, make_env(config)).learn(1000)
-    game = Greed(10, 3)
+def law_of(model):
+    """Ask for the law of a model in every state: the law, the observations and the masks."""
+    game = model.get_env().task.game
     states = np.arange(game.num_states)
     observations, masks = game.observe(states, 0), game.mask(states)
     law = ModelPolicy(model, game, Reading(deterministic=False))(observations, masks)
-    tensor = torch.as_tensor(observations)
+    return law, observations, masks
+
+
+def test_stochastic_policies_are_scored_by_the_law_they_draw_from(build):
+    model = build().learn(1000)
+    law, observations, masks = law_of(model)
     with torch.no_grad():
-        their_law = model.policy.get_distribution(tensor, action_masks=masks).distribution.probs
-    np.testing.assert_allclose(law, their_law.numpy(), atol=1e-6)
-    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
-    score = exactdice.score(model, env, deterministic=False)
+        theirs = model.policy.get_distribution(torch.as_tensor(observations), action_masks=masks)
+    np.testing.assert_allclose(law, theirs.distribution.probs.numpy(), atol=1e-6)
+    task = model.get_env().task
+    score = exactdice.score(model, task, deterministic=False)
     assert not score.deterministic
-    assert score.value == pytest.approx(exactdice.score(law, env).value, abs=1e-12)
+    assert score.value == pytest.approx(exactdice.score(law, task).value, abs=1e-12)
 
 
-def test_a_stochastic_dqn_is_epsilon_greedy():
-    model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
+def test_a_stochastic_dqn_is_epsilon_greedy(build):
+    model = build(algorithm="dqn")
     model.exploration_rate = 0.25
-    game = model.policy.q_net.game
-    states = np.arange(game.num_states)
-    observations, masks = game.observe(states, 0), game.mask(states)
-    best = ModelPolicy(model, game)(observations, masks)
-    law = ModelPolicy(model, game, Reading(deterministic=False))(observations, masks)
+    law, observations, masks = law_of(model)
+    best = ModelPolicy(model, model.get_env().task.game)(observations, masks)
     uniform = masks / masks.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(law, 0.75 * np.eye(7)[best] + 0.25 * uniform)
 
 
 def test_other_models_and_nan_are_refused():
     env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
-    other = PPO("MlpPolicy", gym.make("exactdice/Greed-v0", max_score=11, sides=3), device="cpu")
     message = r"model must be trained for observations \(11, 11, 2\) and 7 actions .* got one for"
-    with pytest.raises(ValueError, match=message):
-        exactdice.score(other, env)
-    with pytest.raises(ValueError, match="got one for Box"):
-        exactdice.score(PPO("MlpPolicy", "CartPole-v1", device="cpu"), env)
+    larger = gym.make("exactdice/Greed-v0", max_score=11, sides=3)
+    for place, given in ((larger, "Multi"), ("CartPole-v1", "Box")):
+        with pytest.raises(ValueError, match=f"{message} {given}"):
+            exactdice.score(PPO("MlpPolicy", place, device="cpu"), env)
     broken = PPO("MlpPolicy", env, device="cpu")
     with torch.no_grad():
         broken.policy.action_net.bias[0] = float("nan")

@@ -9,15 +9,13 @@ from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs import callback, folders
 from exactdice.agents.runs.callback import ExactEvalCallback, RunCallback, sample_score
 from exactdice.agents.runs.config import RunError, TrainConfig
-from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.run import Run
 from exactdice.agents.runs.train import train
 from exactdice.look.runs import learning
 
 import exactdice
 
-BOXES = {"boxes": "ones,yahtzee"}
-OPTIONS = {"game": "Yahtzee", "env": BOXES}
+OPTIONS = {"game": "Yahtzee", "env": {"boxes": "ones,yahtzee"}}
 
 
 @pytest.fixture
@@ -31,10 +29,9 @@ def large(monkeypatch):
     exactdice.baselines.cache.clear_cache()
 
 
-def test_the_margin_of_a_sample_score_holds_the_exact_score(small):
-    config = small(**OPTIONS)
-    env = make_env(config)
-    model = make_model(config, env)
+def test_the_margin_of_a_sample_score_holds_the_exact_score(build):
+    model = build(**OPTIONS)
+    env = model.get_env()
     exact = exactdice.score(model, env)
     policy = ModelPolicy(model, env.task.game)
     inside = 0
@@ -62,11 +59,9 @@ def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, alg
     verified = exactdice.verify(folder / "certificate.npz")
     saved = json.loads((folder / "score.json").read_text())
     assert verified.value == result.value == saved["value"]
-    assert saved["counts"]["points"]["Ones"][0] == pytest.approx(
-        verified.counts["points"]["Ones"][0]
-    )
-    shown = capsys.readouterr().out
-    assert "sample games" in shown
+    ones = verified.counts["points"]["Ones"][0]
+    assert saved["counts"]["points"]["Ones"][0] == pytest.approx(ones)
+    assert "sample games" in capsys.readouterr().out
     assert saved["best_normalized"] == result.normalized
     assert folders.exact_part(log)["normalized"].tolist() == [result.normalized]
     (run,) = read_runs(Path("runs"))
