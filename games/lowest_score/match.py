@@ -10,7 +10,6 @@ cycles. A context is a ``Standing``: the rounds won so far and the best total of
 
 from fractions import Fraction
 from itertools import groupby, islice
-from math import exp, log
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -23,7 +22,7 @@ from .game import LowestScore, count_turn
 
 Starter = Literal["winner", "next", "same"]
 Tie = Literal["first", "last"]
-MANY = 200.0  # logarithm of a number of tallies; every limit on sizes is lower
+MANY = 100  # players, and digits of a number of tallies; every limit on sizes is lower
 
 
 class Standing(NamedTuple):
@@ -86,7 +85,7 @@ class LowestScoreMatch(TurnGame):
         self.zero_face = at_least("zero_face", zero_face, 1)
         many, most, *size = bounded(players, wins, dice, faces, zero_face)
         states, results = count_turn(*size)
-        rounds = tallies = exp(min(many * log(most), MANY))
+        rounds = tallies = float(min(int(most) ** int(min(many, MANY)), 10**MANY))
         if self.starter == "winner":
             rounds = 1 + many * (most - 1) * tallies / most
         # Standings are tallies, who begins, and the results so far.
