@@ -76,47 +76,34 @@ def other(**changes):
     return type("Other", (Short,), changes)
 
 
+def takes(arguments):
+    """Give a class of the game whose constructor takes some arguments."""
+    return other(__init__=eval(f"lambda self, {arguments}: None"))
+
+
+#: Arguments that never come to the game.
 TAKEN = ["seat", "reward", "encoding", "opponent", "render_mode", "num_envs", "game", "wrappers"]
+REFUSED = [
+    (other(name="Greed"), InputError, "must be free, got Greed, which .*greed.game.py:Greed has"),
+    (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
+    (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
+    (other(name=None), GameError, "Other must have a name that is one word, got None"),
+    (other(name="a/b"), GameError, "Other must have a name that is one word, got 'a/b'"),
+    (takes("max_score"), GameError, "Short must have a default for each argument, got max_score"),
+    (takes("*sizes"), GameError, r"Short must take its arguments by name, got \*sizes"),
+    (
+        type("Unfinished", (Game,), {"name": "New"}),
+        GameError,
+        "must have the methods advance, .*, s",
+    ),
+    *(
+        (takes(f"{word}=0"), GameError, f"arguments other than .*{word}.*, got {word}$")
+        for word in TAKEN
+    ),
+]
 
 
-@pytest.mark.parametrize("keyword", TAKEN)
-def test_an_argument_that_never_comes_to_the_game_is_refused(keyword):
-    """It was registered, and then nobody could say it."""
-    message = f"Short must have arguments other than .*{keyword}.*, got {keyword}$"
-    with pytest.raises(GameError, match=message):
-        exactdice.register(other(__init__=eval(f"lambda self, {keyword}=0: None")))
-    assert "Short" not in GAMES
-
-
-@pytest.mark.parametrize(
-    ("game", "error", "message"),
-    [
-        (
-            other(name="Greed"),
-            InputError,
-            "name must be free, got Greed, which .*greed.game.py:Greed has",
-        ),
-        (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
-        (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
-        (other(name=None), GameError, "Other must have a name that is one word, got None"),
-        (other(name="a/b"), GameError, "Other must have a name that is one word, got 'a/b'"),
-        (
-            other(__init__=lambda self, max_score: None),
-            GameError,
-            "Short must have a default for each argument, got max_score",
-        ),
-        (
-            other(__init__=lambda self, *sizes: None),
-            GameError,
-            r"Short must take its arguments by name, got \*sizes",
-        ),
-        (
-            type("Unfinished", (Game,), {"name": "New"}),
-            GameError,
-            "Unfinished must have the methods advance, .*, stages",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("game", "error", "message"), REFUSED)
 def test_what_cannot_be_registered_is_named(game, error, message):
     with pytest.raises(error, match=message):
         exactdice.register(game)
@@ -183,15 +170,11 @@ def test_a_file_imports_its_neighbours_and_never_those_of_another_game(tmp_path)
     assert sys.modules["its_rules"].SIDES == 3  # of the first, which may import it again
     for name in ("its_rules", "dice_of_it"):
         del sys.modules[name]
-
-
-def test_a_spawned_process_loads_a_game_with_neighbours_again(tmp_path):
-    place = write_rules(tmp_path / "3", 3)
-    code = (
+    again = (
         "import sys; from exactdice.envs import find_game\n"
-        f"print(find_game({place!r})().sides, {str(tmp_path)!r} in ' '.join(sys.path))"
+        f"print(find_game({places[0]!r})().sides, {str(tmp_path)!r} in ' '.join(sys.path))"
     )
-    assert printed_by(code) == "3 False"
+    assert printed_by(again) == "3 False"
 
 
 @pytest.mark.parametrize("imported_first", [True, False])
