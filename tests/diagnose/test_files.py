@@ -121,43 +121,36 @@ WRONG = {
 
 
 @pytest.mark.parametrize("change", WRONG)
-def test_a_wrong_array_is_refused_by_name(run, arrays, change):
+def test_a_wrong_array_is_refused_by_name(refusal, arrays, change):
     make, message = WRONG[change]
     np.savez("record.npz", **make(basic(arrays)))
-    code, said, complaint = run("audit", "record.npz", *SMALL)
-    assert (code, said) == (2, "")
-    assert message in complaint
-    assert len(complaint.splitlines()) == 1
-
-
-def cut(content):
-    return content[: len(content) // 2]
+    assert message in refusal("audit", "record.npz", *SMALL)
 
 
 def damaged(content):
     middle = len(content) // 2
-    return cut(content) + bytes(255 - byte for byte in content[middle:])
+    return content[:middle] + bytes(255 - byte for byte in content[middle:])
 
 
-@pytest.mark.parametrize("change", [cut, damaged, lambda _: b"", lambda _: b"\x93NUMPY and more"])
-def test_a_file_that_is_no_whole_npz_is_refused(run, arrays, change):
+@pytest.mark.parametrize(
+    "change",
+    [lambda whole: whole[:1000], damaged, lambda _: b"", lambda _: b"\x93NUMPY and more"],
+)
+def test_a_file_that_is_no_whole_npz_is_refused(refusal, arrays, change):
     np.savez_compressed("record.npz", **basic(arrays))
     path = Path("record.npz")
     path.write_bytes(change(path.read_bytes()))
-    code, said, complaint = run("audit", "record.npz", *SMALL)
-    assert (code, said) == (2, "")
-    assert complaint.startswith("error: record.npz must be ")
+    complaint = refusal("audit", "record.npz", *SMALL)
+    assert complaint.startswith("record.npz must be ")
     assert ".npz file" in complaint
-    assert len(complaint.splitlines()) == 1
 
 
-def test_a_file_that_is_missing_or_no_file_is_refused(run, tmp_path):
-    refused = "error: {} must be a file that can be read: "
-    assert refused.format("none.npz") in run("audit", "none.npz")[2]
-    assert refused.format(tmp_path) in run("audit", str(tmp_path))[2]
+def test_a_file_that_is_missing_or_no_file_is_refused(refusal, tmp_path):
+    for path in ("none.npz", tmp_path):
+        assert f"{path} must be a file that can be read: " in refusal("audit", path)
     with zipfile.ZipFile("other.zip", "w") as archive:
         archive.writestr("readme.txt", "no array")
-    assert "got no observations" in run("audit", "other.zip")[2]
+    assert "got no observations" in refusal("audit", "other.zip")
 
 
 def test_arrays_beyond_the_limit_of_memory_are_not_read(tmp_path, monkeypatch, arrays):

@@ -1,14 +1,249 @@
-"""Planted mistakes of the example learners are named, and right ones are not complained of."""
+"""Mistakes planted in the example learners are named, and right ones are not complained of.
 
+The mistakes are edits of a line or two; docs/mutants.md has the name of each.
+"""
+
+import contextlib
+import functools
+import io
 import re
+import sys
+import types
+from pathlib import Path
 
+import gymnasium as gym
 import pytest
 from exactdice.diagnose.report import CURES
-from mutants import CONSEQUENCES, DQN, GAMES, PAGE, PPO, SHOWN_BY, rows, run
 
-ROWS = rows()
-EDITS = {"ppo": PPO, "dqn": DQN}
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/mutants.md"
 pytestmark = pytest.mark.usefixtures("one_thread")
+GREED = {"env_id": "exactdice/Greed-v0", "max_score": 12}
+SETTINGS = {
+    "ppo": {"num_envs": 64, "num_steps": 16, "batch_size": 256, "learning_rate": 0.01},
+    "dqn": {
+        "num_envs": 64,
+        "num_steps": 16,
+        "batch_size": 256,
+        "buffer_size": 4096,
+        "learning_starts": 1024,
+        "target_interval": 2048,
+        "exploration_fraction": 0.6,
+    },
+}
+ROUNDS = {"ppo": 2, "dqn": 4}
+
+
+def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
+    """Train a learner with a text of it replaced; return the reports of its audits."""
+    source = (ROOT / f"examples/{learner}.py").read_text()
+    assert source.count(right) == 1 or not right, (right, source.count(right))
+    module = types.ModuleType(f"mutant_{learner}")
+    sys.modules[module.__name__] = module  # dataclasses look there
+    exec(compile(source.replace(right, wrong) if right else source, learner, "exec"), vars(module))
+    env_id, keywords = game["env_id"], {key: game[key] for key in game if key != "env_id"}
+    module.gym = types.SimpleNamespace(make_vec=functools.partial(gym.make_vec, **keywords))
+    module.exactdice = types.SimpleNamespace(exact_evaluation=lambda *_: {})  # for speed
+    reports, audit = [], module.audit
+
+    def kept(*arguments, **options):
+        reports.append(audit(*arguments, **options))
+        return reports[-1]
+
+    module.audit = kept
+    settings = SETTINGS[learner] | settings
+    rounds = rounds or ROUNDS[learner]
+    moves = rounds * settings["num_envs"] * settings["num_steps"]
+    args = module.Args(env_id, total_timesteps=moves, audits=rounds, **settings)
+    with contextlib.redirect_stdout(io.StringIO()):
+        module.main(args)
+    return reports
+
+
+MASKED = "self.actor(observations).masked_fill(~masks, -torch.inf)"
+SAME = 'autoreset: str = "SameStep"'
+ROW = "rows.append(row)"
+KEPT = "steps.append(move)"
+REWARDS = "torch.tensor(rewards / self.scale, dtype=torch.float32)"
+SURROGATE = "-torch.min(ratio * advantages, clipped * advantages).mean()"
+LOSS = "actor + args.vf_coef * critic - ent_coef * entropy"
+AFTER = 'move |= {"next_observations": games.observations, "next_masks": games.masks}'
+OLD = "old, games.old = getattr(games, 'old', {0}), {0}; {0} = old; "
+ROLLED = "row['{0}'] = row['{0}'].roll(1, 0); " + ROW
+#: Edits of examples/ppo.py by what they plant: a text, and what it is replaced by.
+PPO = {
+    "next-step autoreset": (SAME, SAME.replace("Same", "Next")),
+    "the observation after the move": (ROW, "row['observations'] = games.observations; " + ROW),
+    "observations of the next lane": (ROW, ROLLED.format("observations")),
+    "actions of the next lane": (ROW, ROLLED.format("actions")),
+    "time and lane of actions swapped in the update": (
+        "    for _ in range(args.epochs):",
+        "    rollout['actions'] = steps['actions'].T.flatten()\n    for _ in range(args.epochs):",
+    ),
+    "actions of the step before": (ROW, OLD.format("row['actions']") + ROW),
+    "rewards of the step before": (ROW, OLD.format("row['rewards']") + ROW),
+    "ends of the step before": (ROW, OLD.format("row['terminated']") + ROW),
+    "ends of the next lane": (ROW, ROLLED.format("terminated")),
+    "no ends": (ROW, "row['terminated'] &= False; " + ROW),
+    "the last partial game counted as ended": (
+        "    for row in reversed(range(len(advantages))):",
+        "    steps['terminated'][-1] = True\n    for row in reversed(range(len(advantages))):",
+    ),
+    "rewards clipped to their signs": (
+        REWARDS,
+        "torch.tensor(rewards, dtype=torch.float32).sign()",
+    ),
+    "rewards of the wrong sign": (REWARDS, REWARDS.replace("rewards /", "-rewards /")),
+    "no mask": (MASKED, "self.actor(observations)"),
+    "log-probabilities over all actions": (
+        'law.log_prob(row["actions"])',
+        "Categorical(logits=agent.actor(games.observations)).log_prob(row['actions'])",
+    ),
+    "probabilities for log-probabilities": (
+        'law.log_prob(row["actions"])',
+        'law.log_prob(row["actions"]).exp()',
+    ),
+    "log-probability of the likeliest action": (
+        'law.log_prob(row["actions"])',
+        "law.logits.max(1).values",
+    ),
+    "the likeliest action instead of a draw": ("law.sample()", "law.logits.argmax(1)"),
+    "values after the move": (ROW, "row['values'] = agent.values(games.observations); " + ROW),
+    "no ends in GAE": ('~steps["terminated"][row]', 'torch.ones_like(steps["values"][row])'),
+    "ends a row late in GAE": (
+        '~steps["terminated"][row]',
+        '~steps["terminated"][min(row + 1, len(advantages) - 1)]',
+    ),
+    "ends a row early in GAE": ('~steps["terminated"][row]', '~steps["terminated"][row - 1]'),
+    "no value after the last row": ("next_values = last_values", "next_values = 0 * last_values"),
+    "lambda left out": ("goes_on * args.gae_lambda * ahead", "goes_on * ahead"),
+    "another gamma": ("goes_on = args.gamma *", "goes_on = 0.99 *"),
+    "gamma left out": ("goes_on = args.gamma *", "goes_on = 1.0 *"),
+    "returns of normalised advantages": (
+        "    return advantages\n",
+        "    return (advantages - advantages.mean()) / advantages.std()\n",
+    ),
+    "returns without values": ('steps["advantages"] + steps["values"]', 'steps["advantages"]'),
+    "entropy with the wrong sign": (LOSS, LOSS.replace("- ent", "+ ent")),
+    "actor's loss with the wrong sign": (SURROGATE, SURROGATE[1:]),
+    "ratio inverted": (
+        '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()',
+        '(batch["log_probs"] - law.log_prob(batch["actions"])).exp()',
+    ),
+    "ratio without exp": (
+        '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()',
+        'law.log_prob(batch["actions"]) - batch["log_probs"]',
+    ),
+    "clipping without a minimum": (SURROGATE, "-(clipped * advantages).mean()"),
+    "no clipping": (SURROGATE, "-(ratio * advantages).mean()"),
+    "maximum for minimum": (SURROGATE, SURROGATE.replace("min", "max")),
+    "advantages not detached": (
+        "    clipped = ratio.clamp(1 - clip, 1 + clip)",
+        "    advantages = batch['returns'] - agent.values(batch['observations'])\n"
+        "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n"
+        "    clipped = ratio.clamp(1 - clip, 1 + clip)",
+    ),
+    "advantages not normalised": (
+        "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n",
+        "",
+    ),
+    "no mask in the update": (
+        'agent.law(batch["observations"], batch["masks"])',
+        'agent.law(batch["observations"], batch["masks"] | True)',
+    ),
+    "values of shape (move, 1)": (
+        'mse_loss(agent.values(batch["observations"]), batch["returns"])',
+        "mse_loss(*torch.broadcast_tensors("
+        "agent.values(batch['observations'])[:, None], batch['returns']))",
+    ),
+    "another weight of the critic's loss": ("args.vf_coef * critic", "critic"),
+    "gradients never set to zero": ("            optimizer.zero_grad()\n", ""),
+    "learning rate zero": ("= args.learning_rate * left", "= 0.0 * left"),
+    "an optimizer of the actor alone": (
+        "Adam(agent.parameters(),",
+        "Adam(agent.actor.parameters(),",
+    ),
+}
+#: Edits of examples/dqn.py.
+DQN = {
+    "next-step autoreset": (SAME, SAME.replace("Same", "Next")),
+    "the observation after the move": (KEPT, "move['observations'] = games.observations; " + KEPT),
+    "the observation before the move as the next one": (
+        AFTER,
+        AFTER.replace("games.observations", "move['observations']"),
+    ),
+    "actions of the step before": (KEPT, OLD.format("move['actions']") + KEPT),
+    "rewards of the step before": (KEPT, OLD.format("move['rewards']") + KEPT),
+    "ends of the step before": (KEPT, OLD.format("move['terminated']") + KEPT),
+    "no ends": (KEPT, "move['terminated'] &= False; " + KEPT),
+    "epsilon that never falls": ("torch.rand(len(best)) < epsilon", "torch.rand(len(best)) < 1.0"),
+    "no exploration": ("torch.rand(len(best)) < epsilon", "torch.rand(len(best)) < 0.0"),
+    "a buffer that writes to the same places": (
+        "(self.count + torch.arange",
+        "(0 * self.count + torch.arange",
+    ),
+    "no ends in targets": ('torch.where(batch["terminated"], 0.0, later)', "later + 0.0"),
+    "maximum over all actions": (
+        'best = best_legal(chosen_by, batch["next_masks"])',
+        "best = chosen_by.argmax(1)",
+    ),
+    "mask of the state before": (
+        AFTER,
+        "old, games.old = getattr(games, 'old', games.masks), games.masks; "
+        + AFTER.replace("games.masks}", "old}"),
+    ),
+    "values of the online network": ("values = networks.target", "values = networks.online"),
+    "double DQN that is not declared": ("if args.double else", "if True else"),
+    "another gamma": ("args.gamma * later", "0.9 * later"),
+    "the value of the best action": (
+        'online(batch["observations"]).gather(1, batch["actions"][:, None]).squeeze(1)',
+        'online(batch["observations"]).max(1).values',
+    ),
+    "values of shape (move, 1)": (
+        "smooth_l1_loss(values, targets)",
+        "smooth_l1_loss(*torch.broadcast_tensors(values[:, None], targets))",
+    ),
+    "the loss with the wrong sign": ("return nn.functional.smooth", "return -nn.functional.smooth"),
+    "gradients never set to zero": ("        optimizer.zero_grad()\n", ""),
+    "learning rate zero": ("args.learning_rate * (1 - number / rounds)", "0.0"),
+    "a target network that is never updated": ("    if due:", "    if False:"),
+    "a target network that is always updated": ("    if due:", "    if True:"),
+}
+#: Games and options of mutants that show under these alone.
+SHOWN_BY = {
+    "rewards clipped to their signs": {"game": {"env_id": "exactdice/FourTwoOne-v0"}},
+    "gamma left out": {"gamma": 0.9},
+}
+#: Names of consequences, which an audit may give beside the name of a mistake.
+CONSEQUENCES = {
+    "the observation after the move": "shifted-values",
+    "no mask": "log-probs-unmasked",
+    "mask of the state before": "max-over-illegal",
+}
+#: Games of healthy runs: seats, opponents and rewards of all kinds.
+GAMES = [
+    GREED,
+    {
+        "env_id": "exactdice/Greed-v0",
+        "max_score": 9,
+        "sides": 3,
+        "seat": 1,
+        "opponent": "if_else",
+        "reward": "shaped",
+    },
+    {"env_id": "exactdice/LowestScore-v0", "dice": 2, "faces": 4, "players": 3, "seat": 1},
+    {"env_id": "exactdice/ShutTheBox-v0", "tiles": 5},
+    {"env_id": "exactdice/FourTwoOne-v0", "faces": 3, "reward": "regret"},
+    {"env_id": "exactdice/FourTwoOneMatch-v0", "tokens": 2, "faces": 2},
+]
+#: The table of the page: learner, planted, check and name, None for no name.
+ROWS = [
+    (*words, name.strip("`") if "`" in name else None)
+    for *words, name in re.findall(
+        r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \|$", PAGE.read_text(), re.M
+    )
+]
+EDITS = {"ppo": PPO, "dqn": DQN}
 
 
 @pytest.mark.parametrize(("learner", "planted", "check", "name"), ROWS)

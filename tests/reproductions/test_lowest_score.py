@@ -14,12 +14,6 @@ import exactdice
 from reproductions.lowest_score import order, strategy
 
 
-def test_a_rotation_by_hand():
-    """Two states left with chances 1/2 and 1/3: the law is as 1/3 to 1/2."""
-    chain = np.array([[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 3), Fraction(2, 3)]])
-    assert order.stationary(chain) == [Fraction(2, 5), Fraction(3, 5)]
-
-
 def test_the_long_run_law_is_the_fixed_point_of_the_chain():
     rng = np.random.default_rng(0)
     weights = rng.integers(1, 9, (5, 5))
