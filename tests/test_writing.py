@@ -19,23 +19,11 @@ from exactdice.look.drawing import draw
 from exactdice.look.report import write_report
 from exactdice.play.record import GameRecord
 from full_disk import no_file_above
+from small_entries import CARD
 
 import exactdice
 
 SCORE = exactdice.score("random", exactdice.Task(exactdice.games.Greed(max_score=3)))
-CARD = make_card(
-    {
-        "title": "Dice by heart",
-        "algorithm": "PPO",
-        "track": "exactdice-10k",
-        "version": 1,
-        "moves": 1,
-        "seconds": 1.0,
-        "hardware": "one core",
-        "link": "https://example.com",
-        "exactdice": "0.2.0",
-    }
-)
 SMALL = AgentOptions("random", "Greed", {"max_score": 3})
 PLOT = Plot.of(Bars(title="", x_label="", labels=["one"], values=np.ones(1)), "A bar.")
 #: What writes each kind of file.
@@ -75,7 +63,12 @@ def test_a_full_disk_leaves_nothing_of_an_entry(tmp_path, room):
     SCORE.save(certificate := tmp_path / "Greed-0.npz")
     assert certificate.stat().st_size > 600
     with no_file_above(room), pytest.raises(WriteError, match="cannot be written: file too large"):
-        submission._make(tmp_path / "entry", CARD, {("Greed", 0): certificate}, 1)
+        submission._make(
+            tmp_path / "entry",
+            make_card({**CARD, "track": "exactdice-10k"}),
+            {("Greed", 0): certificate},
+            1,
+        )
     assert list(tmp_path.iterdir()) == [certificate]
 
 

@@ -38,53 +38,47 @@ def test_describe_prints_a_table_or_lines(prints):
     ]
 
 
-def test_solve_prints_the_exact_fraction(prints):
-    said = prints("solve", *SMALL, "--exact")
-    assert "optimal value 14352595/28697814" in said
-    assert "Greed, max_score 10, sides 3, seat 0, against optimal: optimal value 14352595/" in said
-    assert "likeliest first position: 0 points to 0; optimal play rolls 1 die\n" in said
-    assert prints("solve", "--env", "max_score", "4", "sides", "2", "seat", "1")
-
-
-def test_score_prints_policies_by_name(prints):
-    said = prints("score", "if_else", *SMALL, "opponent", "random", "seat", "1")
-    assert "if_else (deterministic, masked) in Greed, max_score 10, sides 3, seat 1, aga" in said
-    assert "no decision costs anything" in prints("score", "optimal", *SMALL)
+SET = ["FourTwoOne", "--env", "utility", "set", "seat", "1"]
+MATES = ["LowestScore", "--env", "opponents", "only3s,random,notebook"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (
+            ["solve", *SMALL, "--exact"],
+            "max_score 10, sides 3, seat 0, against optimal: optimal value 14352595/28697814",
+        ),
+        (
+            ["solve", *SMALL],
+            "likeliest first position: 0 points to 0; optimal play rolls 1 die",
+        ),
+        (["solve", "--env", "max_score", "4", "sides", "2", "seat", "1"], "optimal value 0."),
+        (["solve", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
+        (["solve", *MATES], "against only3s in seat 1, random in seat 2 and notebook in seat 3: o"),
+        (["solve", *SET, "--exact"], "116396797115/313456656384"),
+        (
+            ["score", "if_else", *SMALL, "opponent", "random", "seat", "1"],
+            "if_else (deterministic, masked) in Greed, max_score 10, sides 3, seat 1, against rand",
+        ),
+        (["score", "optimal", *SMALL], "no decision costs anything"),
+        (
             ["score", "notebook", "LowestScore"],
             "(deterministic, masked) in LowestScore, seat 0, against notebook in seats 1, 2 and 3 ",
         ),
         (["score", "ratchet:421", "FourTwoOne"], "ratchet:421 (deterministic, masked)"),
-        (["solve", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
         (
-            ["solve", "LowestScore", "--env", "opponents", "only3s,random,notebook"],
-            "seat 0, against only3s in seat 1, random in seat 2 and notebook in seat 3: optimal",
+            ["score", "random", "fourtwoone", "--env", "casts", "2"],
+            "random (stochastic, masked) in FourTwoOne, casts 2",
         ),
-        (
-            ["solve", "FourTwoOne", "--env", "utility", "set", "seat", "1", "--exact"],
-            "116396797115/313456656384",
-        ),
+        (["plot", "outcomes", "random", "fourtwoone", "--env", "casts", "2"], "drawn in "),
     ],
 )
 def test_every_game_has_its_policies_and_keywords(prints, arguments, words):
-    said = prints(*arguments)
-    assert words in " ".join(said.split())
+    assert words in " ".join(prints(*arguments).split())
 
 
-def test_a_game_follows_an_agent(prints):
-    sizes = ["--env", "casts", "2"]
-    said = prints("score", "random", "FourTwoOne", *sizes)
-    assert "random (stochastic, masked) in FourTwoOne, casts 2" in said
-    assert prints("score", "random", "fourtwoone", *sizes) == said
-    prints("plot", "outcomes", "random", "fourtwoone", *sizes)
-
-
-def test_two_agents_are_compared(run, prints):
+def test_two_agents_are_compared(run, prints, monkeypatch):
     said = prints("compare", "if_else", "terminal", "greed")
     assert said.startswith("Greed, seat 0, against optimal\n")
     for words in (
@@ -102,6 +96,10 @@ def test_two_agents_are_compared(run, prints):
     rules = ["--env", "players", "2", "dice", "2"]
     tied = run("compare", "random", "only3s", "LowestScore", *rules)[1]  # both win if they tie
     assert "0.00%" not in tied[tied.index("head to head") :]
+    monkeypatch.setattr(Comparison, "gain", 1e-16)
+    said = run("compare", "random", "if_else", *SMALL)[1]
+    assert "Both are equal up to rounding." in said
+    assert "is better" not in said
 
 
 def test_files_of_one_name_are_named_by_their_folders(run):
@@ -113,13 +111,6 @@ def test_files_of_one_name_are_named_by_their_folders(run):
     said = run("compare", *map(str, files))[1]
     assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.31 wins in a' in said
     assert "certificate.npz" not in said
-
-
-def test_neither_of_two_agents_is_better_by_rounding(run, monkeypatch):
-    monkeypatch.setattr(Comparison, "gain", 1e-16)
-    said = run("compare", "random", "if_else", *SMALL)[1]
-    assert "Both are equal up to rounding." in said
-    assert "is better" not in said
 
 
 @pytest.mark.usefixtures("mine")

@@ -5,11 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from exactdice.agents.runs.config import TrainConfig
 from exactdice.look.plotting import NAMES
 from typed_words import COMMAND, SMALL
 
@@ -31,6 +33,8 @@ def test_the_help_says_no_none_and_keeps_sentences_whole(prints, monkeypatch, co
     for word in ("None", "(default: False)", "(default: )"):
         assert word not in said
     if command == "train":
+        for option in fields(TrainConfig)[1:]:  # the first is the game, a word
+            assert f"--{option.name.replace('_', '-')}" in said
         whole = "tuned for so many moves; no steps, eval-interval, stop-at or other reward may be "
         assert whole in " ".join(said.replace("│", " ").split())
         lines = [line.strip("│ ") for line in said.splitlines()]
@@ -107,13 +111,9 @@ def test_a_reader_who_stops_reading_is_no_error(words):
     assert running.returncode == 141
 
 
-@pytest.mark.parametrize(
-    ("game", "keyword", "value"),
-    [("Greed", "sides", "1" + "0" * 20), ("FourTwoOne", "casts", "1000000")],
-)
-def test_sizes_that_do_not_fit_are_one_line(refusal, game, keyword, value):
-    said = refusal("solve", game, "--env", keyword, value)
-    assert said.startswith(f"{keyword} must be lower, got ")
+def test_sizes_that_do_not_fit_are_one_line(refusal):
+    said = refusal("solve", "FourTwoOne", "--env", "casts", "1000000")
+    assert said.startswith("casts must be lower, got ")
     assert said.endswith("(EXACTDICE_LIMIT=none lifts it)")
 
 
@@ -135,10 +135,7 @@ def test_sizes_that_do_not_fit_are_one_line(refusal, game, keyword, value):
         (["describe", "Gredd"], "did you mean Greed?"),
         (["describe", "Greed", "Greed"], "error: games must be given once each, got Greed again"),
         (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
-        (
-            ["score", "nobody"],
-            "error: policy must be a run folder, a certificate, a saved model or o",
-        ),
+        (["score", "nobody"], "error: policy must be a run folder, a certificate, a saved mode"),
         (["score", "."], "error: run folder must hold a config.json, got ."),
         (["plot", "--picture", "x.png"], "picture must be left out: the list of charts has no"),
         (["plot", "greed-polcy"], "got 'greed-polcy'; did you mean greed-policy?"),
@@ -152,10 +149,7 @@ def test_sizes_that_do_not_fit_are_one_line(refusal, game, keyword, value):
         (["benchmark", "--seeds", "0"], "seeds must be at least 1, got 0"),
         (["tune", "--trials", "0"], "trials must be at least 1, got 0"),
         (["benchmark", "--games", "Chess"], "game must be one of Greed"),
-        *(
-            (["plot", "gallery", "--folder", name], "error: folder must have a name, ")
-            for name in (".", "", "..")
-        ),
+        *((["plot", "gallery", "--folder", name], "folder must have a name") for name in (".", "")),
         (["play", ""], "error: game must be one of Greed, "),
     ],
 )
@@ -172,20 +166,16 @@ def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, arguments, mes
 @pytest.mark.parametrize(
     ("words", "limit"),
     [
-        *((["solve"], limit) for limit in ("lots", "", "0", "nan")),
-        *(
-            (words.split(), "lots")
-            for words in (
-                *("train", "score random", "verify none", "audit none.npz", "benchmark"),
-                *("plot greed-policy", "report random", "play", "play --web"),
-            )
-        ),
+        *(("solve", limit) for limit in ("lots", "", "0", "nan")),
+        *(("train", "lots"), ("score random", "lots"), ("verify none", "lots")),
+        *(("audit none.npz", "lots"), ("benchmark", "lots"), ("plot greed-policy", "lots")),
+        *(("report random", "lots"), ("play", "lots"), ("play --web", "lots")),
     ],
 )
 def test_every_command_names_a_limit_that_is_none(refusal, monkeypatch, words, limit):
     monkeypatch.setenv("EXACTDICE_LIMIT", limit)
     wanted = f"EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}"
-    assert refusal(*words) == wanted
+    assert refusal(*words.split()) == wanted
     assert not list(Path().iterdir())
 
 
