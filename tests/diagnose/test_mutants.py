@@ -66,6 +66,10 @@ ROW = "rows.append(row)"
 KEPT = "steps.append(move)"
 REWARDS = "torch.tensor(rewards / self.scale, dtype=torch.float32)"
 SURROGATE = "-torch.min(ratio * advantages, clipped * advantages).mean()"
+LOG_PROB = 'law.log_prob(row["actions"])'
+RATIO = '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()'
+ENDS = '~steps["terminated"][row]'
+NORMALISED = "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n"
 LOSS = "actor + args.vf_coef * critic - ent_coef * entropy"
 AFTER = 'move |= {"next_observations": games.observations, "next_masks": games.masks}'
 OLD = "old, games.old = getattr(games, 'old', {0}), {0}; {0} = old; "
@@ -89,32 +93,20 @@ PPO = {
         "    for row in reversed(range(len(advantages))):",
         "    steps['terminated'][-1] = True\n    for row in reversed(range(len(advantages))):",
     ),
-    "rewards clipped to their signs": (
-        REWARDS,
-        "torch.tensor(rewards, dtype=torch.float32).sign()",
-    ),
+    "rewards clipped to their signs": (REWARDS, REWARDS + ".sign()"),
     "rewards of the wrong sign": (REWARDS, REWARDS.replace("rewards /", "-rewards /")),
     "no mask": (MASKED, "self.actor(observations)"),
     "log-probabilities over all actions": (
-        'law.log_prob(row["actions"])',
+        LOG_PROB,
         "Categorical(logits=agent.actor(games.observations)).log_prob(row['actions'])",
     ),
-    "probabilities for log-probabilities": (
-        'law.log_prob(row["actions"])',
-        'law.log_prob(row["actions"]).exp()',
-    ),
-    "log-probability of the likeliest action": (
-        'law.log_prob(row["actions"])',
-        "law.logits.max(1).values",
-    ),
+    "probabilities for log-probabilities": (LOG_PROB, LOG_PROB + ".exp()"),
+    "log-probability of the likeliest action": (LOG_PROB, "law.logits.max(1).values"),
     "the likeliest action instead of a draw": ("law.sample()", "law.logits.argmax(1)"),
     "values after the move": (ROW, "row['values'] = agent.values(games.observations); " + ROW),
-    "no ends in GAE": ('~steps["terminated"][row]', 'torch.ones_like(steps["values"][row])'),
-    "ends a row late in GAE": (
-        '~steps["terminated"][row]',
-        '~steps["terminated"][min(row + 1, len(advantages) - 1)]',
-    ),
-    "ends a row early in GAE": ('~steps["terminated"][row]', '~steps["terminated"][row - 1]'),
+    "no ends in GAE": (ENDS, 'torch.ones_like(steps["values"][row])'),
+    "ends a row late in GAE": (ENDS, ENDS.replace("row", "min(row + 1, len(advantages) - 1)")),
+    "ends a row early in GAE": (ENDS, ENDS.replace("row", "row - 1")),
     "no value after the last row": ("next_values = last_values", "next_values = 0 * last_values"),
     "lambda left out": ("goes_on * args.gae_lambda * ahead", "goes_on * ahead"),
     "another gamma": ("goes_on = args.gamma *", "goes_on = 0.99 *"),
@@ -126,27 +118,18 @@ PPO = {
     "returns without values": ('steps["advantages"] + steps["values"]', 'steps["advantages"]'),
     "entropy with the wrong sign": (LOSS, LOSS.replace("- ent", "+ ent")),
     "actor's loss with the wrong sign": (SURROGATE, SURROGATE[1:]),
-    "ratio inverted": (
-        '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()',
-        '(batch["log_probs"] - law.log_prob(batch["actions"])).exp()',
-    ),
-    "ratio without exp": (
-        '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()',
-        'law.log_prob(batch["actions"]) - batch["log_probs"]',
-    ),
+    "ratio inverted": (RATIO, f"(1 / {RATIO})"),
+    "ratio without exp": (RATIO, RATIO.replace(".exp()", "")),
     "clipping without a minimum": (SURROGATE, "-(clipped * advantages).mean()"),
     "no clipping": (SURROGATE, "-(ratio * advantages).mean()"),
     "maximum for minimum": (SURROGATE, SURROGATE.replace("min", "max")),
     "advantages not detached": (
         "    clipped = ratio.clamp(1 - clip, 1 + clip)",
         "    advantages = batch['returns'] - agent.values(batch['observations'])\n"
-        "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n"
-        "    clipped = ratio.clamp(1 - clip, 1 + clip)",
+        + NORMALISED
+        + "    clipped = ratio.clamp(1 - clip, 1 + clip)",
     ),
-    "advantages not normalised": (
-        "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n",
-        "",
-    ),
+    "advantages not normalised": (NORMALISED, ""),
     "no mask in the update": (
         'agent.law(batch["observations"], batch["masks"])',
         'agent.law(batch["observations"], batch["masks"] | True)',

@@ -108,36 +108,26 @@ def test_the_lines_for_tianshou():
     holds("transitions.npz", encoding="one_hot_float")
 
 
-def masked_torchrl(lanes):
+@of_a_library
+def test_the_lines_for_torchrls_buffer_and_advantages():
+    pytest.importorskip("torchrl", reason="an installation with TorchRL")
+    from tensordict.nn import TensorDictModule
+    from torchrl.collectors import Collector
+    from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
     from torchrl.envs import ActionMask, GymWrapper, SerialEnv, TransformedEnv
+    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+    from torchrl.objectives.value import GAE
 
     def make():
         env = MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "torchrl")
         return TransformedEnv(GymWrapper(env, categorical_action_encoding=True), ActionMask())
 
-    return make() if lanes == 1 else SerialEnv(lanes, make)
-
-
-@of_a_library
-def test_the_lines_for_torchrls_buffer():
-    pytest.importorskip("torchrl", reason="an installation with TorchRL")
-    from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
-
     replay = TensorDictReplayBuffer(storage=LazyTensorStorage(1000), batch_size=10)
-    replay.extend(masked_torchrl(1).rollout(400, break_when_any_done=False))
+    replay.extend(make().rollout(400, break_when_any_done=False))
     saver("# of TorchRL's replay buffer")(replay)
     holds("transitions.npz", encoding="one_hot_float")
 
-
-@of_a_library
-def test_the_lines_for_torchrls_advantages():
-    pytest.importorskip("torchrl", reason="an installation with TorchRL")
-    from tensordict.nn import TensorDictModule
-    from torchrl.collectors import Collector
-    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-    from torchrl.objectives.value import GAE
-
-    env = masked_torchrl(4)
+    env = SerialEnv(4, make)
     features = env.observation_spec["observation"].shape[-1]
     logits = TensorDictModule(
         torch.nn.Linear(features, int(env.action_spec.space.n)), ["observation"], ["logits"]

@@ -15,14 +15,6 @@ from torch import nn
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-class Agent(nn.Module):
-    """A small actor and a small critic."""
-
-    def __init__(self, actions):
-        super().__init__()
-        self.actor, self.critic = nn.Linear(3, actions), nn.Linear(3, 1)
-
-
 @pytest.fixture(scope="module")
 def batch():
     """Moves of Greed, with numbers that a rollout might give."""
@@ -43,18 +35,19 @@ def ppo(numbers, loss, **declared):
     """Take a step down a loss of (batch of tensors, new log-probabilities, entropy, values)."""
     torch.manual_seed(0)
     game = Greed(12, 3)
-    agent = Agent(game.num_actions)
+    agent = nn.ModuleDict({"actor": nn.Linear(3, game.num_actions), "critic": nn.Linear(3, 1)})
     before = copy.deepcopy(agent)
     seen = torch.tensor(numbers["observations"], dtype=torch.float32)
     masks = torch.tensor(game.mask(game.encode(numbers["observations"])))
-    law = agent.actor(seen).masked_fill(~masks, -torch.inf).log_softmax(1)
+    law = agent["actor"](seen).masked_fill(~masks, -torch.inf).log_softmax(1)
     tensors = {key: torch.tensor(given, dtype=torch.float32) for key, given in numbers.items()}
     new = law.gather(1, torch.tensor(numbers["actions"])[:, None]).squeeze(1)
     entropy = -(law.exp() * law.masked_fill(~masks, 0)).sum(1).mean()
-    loss(tensors, new, entropy, agent.critic(seen).squeeze(1)).backward()
+    loss(tensors, new, entropy, agent["critic"](seen).squeeze(1)).backward()
     torch.optim.SGD(agent.parameters(), lr=0.1).step()
-    modules = {"before": before, "after": agent, "actor": before.actor, "critic": before.critic}
-    return PolicyUpdate(**numbers, **modules, ent_coef=0.1, **declared)
+    return PolicyUpdate(
+        **numbers, before=before, after=agent, **dict(before.items()), ent_coef=0.1, **declared
+    )
 
 
 def right(given, new, entropy, values, **parts):
@@ -66,12 +59,6 @@ def right(given, new, entropy, values, **parts):
     squares = parts.get("squares", (values - given["returns"]) ** 2).mean()
     loss = parts.get("vf_coef", 0.5) * squares - policy - parts.get("ent_coef", 0.1) * entropy
     return parts.get("factor", 1.0) * loss
-
-
-def clipped(given, values):
-    """CleanRL's squares of the critic's errors, for old values of 0."""
-    errors = values - given["returns"], values.clamp(-0.2, 0.2) - given["returns"]
-    return torch.max(errors[0] ** 2, errors[1] ** 2)
 
 
 PARTS = {
@@ -112,7 +99,10 @@ def test_the_loss_of_a_critic_may_be_clipped(batch):
     env, numbers = batch
 
     def loss(given, new, entropy, values):
-        return right(given, new, entropy, values, squares=clipped(given, values))
+        """Take the larger one of two squares as CleanRL does, for old values of 0."""
+        errors = values - given["returns"], values.clamp(-0.2, 0.2) - given["returns"]
+        squares = torch.max(errors[0] ** 2, errors[1] ** 2)
+        return right(given, new, entropy, values, squares=squares)
 
     old = np.zeros(200)
     assert audit(env, ppo(numbers, loss, old_values=old)).ok
@@ -128,9 +118,9 @@ def test_records_that_are_no_step_are_refused(batch):
     with pytest.raises(InputError, match="^before must be a torch module, got a int$"):
         audit(env, replace(step, before=3))
     with pytest.raises(InputError, match="^actor and critic must be those of the module before"):
-        audit(env, replace(step, actor=step.after.actor, critic=step.after.critic))
+        audit(env, replace(step, **dict(step.after.items())))
     with pytest.raises(InputError, match=r"^actor must give a tensor of shape \(200, \d+\)"):
-        audit(env, replace(step, actor=step.before.critic))
+        audit(env, replace(step, actor=step.before["critic"]))
     with pytest.raises(InputError, match=r"^returns must be of shape \(200,\), got \(199,\)"):
         audit(env, replace(step, returns=numbers["returns"][1:]))
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from by_hand_match import HEIGHT, RESULTS, Match, Rules, in_phase, one_round, optimal
-from exactdice.baselines.policies.names import source_policy
+from by_hand_match import HEIGHT, RESULTS, Match, Rules
 from exactdice.games import FourTwoOneMatch
 
 from reproductions.four_two_one import match_claims
@@ -33,16 +32,11 @@ KEYWORDS = {
 }
 
 
-@cache
-def solved(ties, **changes):
-    """The match of the package, and the same by hand."""
-    keywords = KEYWORDS[ties] | changes
-    return OptimalMatch(FourTwoOneMatch(**keywords)), Match(Rules(**keywords))
-
-
-@pytest.fixture(params=KEYWORDS)
+@pytest.fixture(scope="module", params=KEYWORDS)
 def both(request):
-    return solved(request.param)
+    """The match of the package, and the same by hand."""
+    keywords = KEYWORDS[request.param]
+    return OptimalMatch(FourTwoOneMatch(**keywords)), Match(Rules(**keywords))
 
 
 @cache
@@ -110,23 +104,6 @@ def test_tokens_moved_gain_the_difference_of_values(both):
         float(by_hand.value(0, (1, 2, 0)) - by_hand.value(0, (2, 1, 0))), abs=1e-12
     )
     assert (1, 2, 0) not in gained  # the match would be over
-
-
-@pytest.mark.parametrize("ties", KEYWORDS)
-@pytest.mark.parametrize(
-    "name", [pytest.param("transfer", marks=pytest.mark.slow), "capped", "net:charge"]
-)
-def test_losses_are_means_over_beginning_and_following(ties, name):
-    match, by_hand = solved(ties, tokens=2)
-    game, best = match.game, optimal(by_hand)
-    aim, _, phase = name.partition(":")
-    player = one_round(by_hand.rules, aim)
-    player = in_phase(phase, player, best) if phase else player
-    against = Match(by_hand.rules, (player, best)), Match(by_hand.rules, (player, None))
-    expected = [float((1 - one.value(0) + one.value(1)) / 2) - 1 / 2 for one in against]
-    policy = source_policy(game, name, 0)
-    lost = match_claims.loss(game, policy, match.solved.policies[1])
-    assert [lost, match_claims.exploited(game, policy)] == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_numbers_of_the_claims_stand_on_the_page_of_the_match():
