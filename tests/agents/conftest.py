@@ -1,9 +1,13 @@
 """Small training runs."""
 
+import os
+import signal
 from functools import cache
+from pathlib import Path
 
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.runs.callback import RunCallback
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.hyperparameters import fields_of
 from exactdice.agents.runs.models import make_env, make_model
@@ -71,6 +75,26 @@ def small(small_config, monkeypatch, tmp_path):
     """Make such configurations, for runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return small_config
+
+
+@pytest.fixture
+def interrupted(small, monkeypatch):
+    """Train such a run, pressing Ctrl-C after 1,000 moves; give its folder."""
+
+    def run(**options):
+        begin = RunCallback._on_rollout_start
+
+        def pressing(self):
+            if self.num_timesteps >= 1000 and not self.stop:
+                os.kill(os.getpid(), signal.SIGINT)
+            begin(self)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RunCallback, "_on_rollout_start", pressing)
+            assert train(small(run_folder=Path("parts"), **options)) is None
+        return Path("parts")
+
+    return run
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from exactdice.agents.learners.ceiling import ceiling
 from exactdice.agents.learners.q_learning import MinimaxQLearning
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
 from exactdice.agents.runs.train import train
@@ -20,8 +19,6 @@ from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.games import FourTwoOne, LowestScore
 
 import exactdice
-
-READ = read_log, read_score
 
 
 @pytest.mark.slow
@@ -54,24 +51,16 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(build):
     assert seats == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param({}, id="ppo", marks=pytest.mark.slow),
-        pytest.param({"algorithm": "qlearning"}, id="q"),
-    ],
-)
-def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch, options):
-    whole = train(small(self_play=True, run_folder=Path("whole"), **options))
-    with monkeypatch.context() as patch:
-        stop_after(patch, 1000)
-        assert train(small(self_play=True, run_folder=Path("parts"), **options)) is None
-    resumed = train(TrainConfig(resume=Path("parts")))
-    assert resumed.value == whole.value
-    logs, saved = ({"whole": read(Path("whole")), "parts": read(Path("parts"))} for read in READ)
+@pytest.mark.parametrize("algorithm", [pytest.param("ppo", marks=pytest.mark.slow), "qlearning"])
+def test_a_self_play_run_resumes_to_the_last_bit(small, interrupted, algorithm):
+    options = {"self_play": True, "algorithm": algorithm}
+    whole, parts = Path("whole"), interrupted(**options)
+    right = train(small(**options, run_folder=whole))
+    assert train(TrainConfig(resume=parts)).value == right.value
+    logs = read_log(whole), read_log(parts)
     for name in SELF_PLAY:
-        assert logs["whole"][name].tolist() == logs["parts"][name].tolist()
-    assert saved["whole"]["steps"] == saved["parts"]["steps"]
+        assert logs[0][name].tolist() == logs[1][name].tolist()
+    assert read_score(whole)["steps"] == read_score(parts)["steps"]
 
 
 def test_moves_of_both_seats_count(build, monkeypatch):
@@ -87,17 +76,6 @@ def test_moves_of_both_seats_count(build, monkeypatch):
     model.learn(3000, callback=[SelfPlay(model.get_env().task.game)])
     assert model.num_timesteps == len(played)
     assert 0.4 < np.mean(played) < 0.6
-
-
-def stop_after(patch, steps):
-    """Have training saved and stopped at the first score after some steps."""
-    evaluate = ExactEvalCallback.evaluate
-
-    def stopping(self):
-        self.stop = self.stop or self.num_timesteps >= steps
-        return evaluate(self)
-
-    patch.setattr(ExactEvalCallback, "evaluate", stopping)
 
 
 @pytest.mark.parametrize("game", [LowestScore(2, 3, 3, 3), FourTwoOne()])

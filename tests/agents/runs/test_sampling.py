@@ -7,7 +7,7 @@ import pytest
 from exactdice.agents.board.results import read_runs
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs import callback, folders
-from exactdice.agents.runs.callback import ExactEvalCallback, RunCallback, sample_score
+from exactdice.agents.runs.callback import RunCallback, sample_score
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.run import Run
 from exactdice.agents.runs.train import train
@@ -82,17 +82,8 @@ def test_a_network_that_no_certificate_holds_is_refused_before_training(small):
 
 
 @pytest.mark.usefixtures("large")
-def test_a_resumed_run_goes_on_with_its_margins(small, monkeypatch):
-    sample = ExactEvalCallback._log_sample
-
-    def stopping(self):
-        sample(self)
-        self.stop = self.num_timesteps > 1000
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ExactEvalCallback, "_log_sample", stopping)
-        assert train(small(**OPTIONS)) is None
-    folder = Path("runs", "Yahtzee-ppo-1")
+def test_a_resumed_run_goes_on_with_its_margins(interrupted):
+    folder = interrupted(**OPTIONS)
     before = folders.read_log(folder)["margin"]
     assert len(before) == 2
     assert train(TrainConfig(resume=folder)) is not None

@@ -35,7 +35,7 @@ SIZES = {
     "dqn": {"train_freq": "6", "batch_size": "16", "buffer_size": "500", "learning_starts": "50"},
     "qlearning": {"n_steps": "6"},
 }
-QUIET = Console(file=io.StringIO())
+QUIET = Console(quiet=True)
 
 
 @pytest.fixture(autouse=True)

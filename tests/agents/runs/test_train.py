@@ -1,12 +1,10 @@
 """Training runs: what they leave, how they resume, and how they fail."""
 
-import io
 import json
 import os
 import pickle
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import zipfile
@@ -27,6 +25,7 @@ from rich.console import Console
 
 import exactdice
 
+QUIET = Console(quiet=True)
 #: Each algorithm, and each reward with one that learns from rollouts, replay and tables.
 RUNS = [(algorithm, "outcome") for algorithm in ALGORITHMS]
 RUNS += [(name, reward) for name in ("ppo", "dqn", "qlearning") for reward in ("regret", "shaped")]
@@ -85,41 +84,32 @@ def test_payoffs_are_scaled_to_a_span_of_1_for_dqn(small, algorithm, span):
     assert rewards == pytest.approx(np.array(episodes) / span)
 
 
-def interrupt_at(monkeypatch, steps):
-    """Press Ctrl-C when training has come that far."""
-    evaluate = ExactEvalCallback.evaluate
-
-    def pressing(self):
-        if self.num_timesteps >= steps and not self.stop:
-            os.kill(os.getpid(), signal.SIGINT)
-        return evaluate(self)
-
-    monkeypatch.setattr(ExactEvalCallback, "evaluate", pressing)
-
-
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
-    small, trained, monkeypatch, capsys, algorithm
+    trained, interrupted, capsys, algorithm
 ):
     """To the last bit of every weight, every score in the log and every game still running."""
-    whole, folder = trained(algorithm=algorithm, reward="outcome")
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, 1000)
-        assert train.train(small(algorithm=algorithm, run_folder=Path("parts"))) is None
+    _, folder = whole = trained(algorithm=algorithm, reward="outcome")
+    parts = interrupted(algorithm=algorithm)
     assert "python train.py --resume parts" in capsys.readouterr().out
-    assert not Path("parts/final_model.zip").exists()
-    resumed = train.train(TrainConfig(resume=Path("parts")))
-    assert resumed.value == whole.value
-    for one, two in zip(weights(folder), weights(Path("parts")), strict=True):
-        assert torch.equal(one, two)
-    logs = [np.load(run / "evaluations.npz") for run in (folder, Path("parts"))]
+    assert not (parts / "final_model.zip").exists()
+    assert_ends_alike(parts, whole)
+    logs = [np.load(run / "evaluations.npz") for run in (folder, parts)]
     for key in set(logs[0].files) - {"seconds"}:
         assert np.array_equal(logs[0][key], logs[1][key])
 
 
-def weights(folder):
-    model, _ = folders.load_model(folder)
-    return model.policy.state_dict().values()
+def resume(folder):
+    return train.train(TrainConfig(resume=folder))
+
+
+def assert_ends_alike(parts, whole):
+    """Go on with a run, which must end with the score and the weights of another one."""
+    score, folder = whole
+    assert resume(parts).value == score.value
+    states = [folders.load_model(run)[0].policy.state_dict() for run in (parts, folder)]
+    for one, two in zip(*(state.values() for state in states), strict=True):
+        assert torch.equal(one, two)
 
 
 def test_a_run_whose_folder_is_removed_before_it_is_locked_ends(small, monkeypatch):
@@ -184,7 +174,10 @@ def finished(trained, tmp_path, monkeypatch):
 
 def test_a_finished_run_is_not_resumed(finished):
     with pytest.raises(RunError, match="resume must be an unfinished run, got run, which has a sc"):
-        train.train(TrainConfig(resume=finished))
+        resume(finished)
+
+
+USES = {"checkpoint.pt": resume, "best_model.zip": lambda run: folders.load_model(run, "best")}
 
 
 def flipped(path):
@@ -207,28 +200,21 @@ def flipped(path):
 )
 def test_damaged_files_are_named_and_nothing_is_lost(finished, damaged, reason):
     (finished / "score.json").unlink()
-    for name, use in (
-        ("checkpoint.pt", lambda: train.train(TrainConfig(resume=finished))),
-        ("best_model.zip", lambda: folders.load_model(finished, "best")),
-    ):
+    for name, use in USES.items():
         path = finished / name
         path.write_bytes(damaged(path))
         before = {path: path.read_bytes() for path in finished.iterdir()}
         with pytest.raises(RunError, match=rf"run/{name} must .*{reason}"):
-            use()
+            use(finished)
         assert {path: path.read_bytes() for path in finished.iterdir()} == before
 
 
 def test_missing_files_are_named(finished, tmp_path):
     (finished / "score.json").unlink()
-    for name, use in (
-        ("checkpoint.pt", lambda: train.train(TrainConfig(resume=finished))),
-        ("best_model.zip", lambda: folders.load_model(finished, "best")),
-        ("config.json", lambda: folders.read_config(finished)),
-    ):
+    for name, use in (USES | {"config.json": folders.read_config}).items():
         (finished / name).unlink()
         with pytest.raises(RunError, match=f"run folder must hold a {name}, got"):
-            use()
+            use(finished)
     with pytest.raises(RunError, match="must hold a config.json"):
         folders.read_config(tmp_path / "nowhere")
     (finished / "config.json").write_text('{"game": "Chess", "colour": 1}')
@@ -250,18 +236,13 @@ class Bomb:
 
 def test_loading_runs_no_code_from_the_files(finished):
     (finished / "score.json").unlink()
-    for name in ("final_model.zip", "checkpoint.pt"):
-        path = finished / name
-        if name.endswith("pt"):
-            torch.save({"parameters": Bomb()}, path)
-        else:
-            with zipfile.ZipFile(path, "w") as file:
-                file.writestr("data", json.dumps({":serialized:": pickle.dumps(Bomb()).hex()}))
-                file.writestr("policy.pth", pickle.dumps(Bomb()))
-    with pytest.raises(RunError):
-        folders.load_model(finished)
-    with pytest.raises(RunError):
-        train.train(TrainConfig(resume=finished))
+    torch.save({"parameters": Bomb()}, finished / "checkpoint.pt")
+    with zipfile.ZipFile(finished / "final_model.zip", "w") as file:
+        file.writestr("data", json.dumps({":serialized:": pickle.dumps(Bomb()).hex()}))
+        file.writestr("policy.pth", pickle.dumps(Bomb()))
+    for use in (folders.load_model, resume):
+        with pytest.raises(RunError):
+            use(finished)
     assert not Path("exploded").exists()
 
 
@@ -285,43 +266,38 @@ def test_checkpoints_after_the_first_take_a_share_of_the_time(small, monkeypatch
 def test_a_disk_that_fills_up_loses_nothing(small, trained, monkeypatch, algorithm):
     """The run names the file and how to go on, and ends as if there had been room all the time."""
     resource = pytest.importorskip("resource")
-    whole, folder = trained(algorithm=algorithm, reward="outcome")
+    whole, full = trained(algorithm=algorithm, reward="outcome"), Path("full")
     evaluate = ExactEvalCallback.evaluate
     saved = {}
 
     def fill(self):
         if self.num_timesteps >= 2000 and not saved:
-            saved.update((path, path.read_bytes()) for path in Path("full").iterdir())
+            saved.update((path, path.read_bytes()) for path in full.iterdir())
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, unlimited))
         return evaluate(self)
 
     unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     with monkeypatch.context() as patch, no_file_above(unlimited):
         patch.setattr(ExactEvalCallback, "evaluate", fill)
-        with pytest.raises(RunError) as refusal:  # quietly: output goes to a file here, too
-            train.train(
-                small(algorithm=algorithm, run_folder=Path("full")), Console(file=io.StringIO())
-            )
+        with pytest.raises(RunError) as refusal:
+            train.train(small(algorithm=algorithm, run_folder=full), QUIET)
     assert re.fullmatch(
         r"full/(best_model.zip|checkpoint.pt) cannot be written: file too large; "
         "make room and go on with --resume full",
         str(refusal.value),
     )
-    there = {path: path.read_bytes() for path in Path("full").iterdir()}
-    assert there.keys() == saved.keys() - {Path("full/.lock")}  # which is held while it trains
-    assert there[Path("full/checkpoint.pt")] == saved[Path("full/checkpoint.pt")]
-    assert train.train(TrainConfig(resume=Path("full"))).value == whole.value
-    for one, two in zip(weights(folder), weights(Path("full")), strict=True):
-        assert torch.equal(one, two)
+    there = {path: path.read_bytes() for path in full.iterdir()}
+    assert there.keys() == saved.keys() - {full / ".lock"}  # which is held while it trains
+    assert there[full / "checkpoint.pt"] == saved[full / "checkpoint.pt"]
+    assert_ends_alike(full, whole)
 
 
 def test_a_disk_that_is_full_from_the_start_is_said(small):
     with no_file_above(10), pytest.raises(RunError, match="hyperparameters.yml cannot be written"):
         train.train(small())
     assert not list(Path("runs").iterdir())
-    quiet = Console(file=io.StringIO())
     with no_file_above(2000), pytest.raises(RunError, match="train again, as nothing was saved"):
-        train.train(small(), quiet)
+        train.train(small(), QUIET)
 
 
 def test_what_killed_writes_left_goes_when_training_goes_on(finished):
@@ -354,9 +330,7 @@ def test_damaged_scores_are_refused_or_read_as_they_were(finished):
 def test_weights_that_run_away_are_said_to(small, algorithm):
     """Networks raise somewhere, and not as a mistake of the user's, once their sums overflow."""
     config = small(algorithm=algorithm)
-    object.__setattr__(
-        config.hyperparameters, "learning_rate", 1e30
-    )  # more than a user may ask for
+    config.hyperparameters.learning_rate = 1e30  # more than a user may ask for
     with pytest.raises(RunError, match="hyperparameters must keep the weights below 1e\\+06, whic"):
         train.train(config)
 
@@ -395,21 +369,41 @@ with alone(Path(sys.argv[1])):
 """
 
 
-def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(small, trained, monkeypatch):
-    whole, folder = trained(algorithm="ppo", reward="outcome")
-    assert not (folder / ".lock").exists()
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, 1000)
-        assert train.train(small(run_folder=Path("parts"))) is None
-    assert not Path("parts/.lock").exists()
-    before = {path.name: path.read_bytes() for path in Path("parts").iterdir()}
+def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(trained, interrupted):
+    whole, parts = trained(algorithm="ppo", reward="outcome"), interrupted()
+    assert not (whole[1] / ".lock").exists()
+    assert not (parts / ".lock").exists()
+    before = {path.name: path.read_bytes() for path in parts.iterdir()}
     command = [sys.executable, "-c", HOLDER, "parts"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(RunError, match="one that no other process trains in, got parts"):
-            train.train(TrainConfig(resume=Path("parts")))
-        now = {path.name: path.read_bytes() for path in Path("parts").iterdir()}
+            resume(parts)
+        now = {path.name: path.read_bytes() for path in parts.iterdir()}
         assert {name: now[name] for name in before} == before
         other.kill()
-    assert Path("parts/.lock").exists()
-    assert train.train(TrainConfig(resume=Path("parts"))).value == whole.value
+    assert (parts / ".lock").exists()
+    assert_ends_alike(parts, whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "least"),
+    [
+        ({}, 0.98),
+        ({"reward": "regret"}, 0.99),
+        ({"algorithm": "dqn"}, 0.99),
+        ({"game": "LowestScore"}, 0.98),
+        ({"game": "LowestScore", "algorithm": "dqn"}, 0.99),
+        ({"game": "ShutTheBox"}, 0.98),
+        ({"game": "ShutTheBox", "algorithm": "dqn"}, 0.99),
+        ({"game": "FourTwoOne"}, 0.98),
+        ({"game": "FourTwoOne", "algorithm": "dqn"}, 0.99),
+    ],
+    ids=str,
+)
+def test_the_main_job_comes_near_the_optimum_at_full_length(tmp_path, options, least):
+    score = train.train(TrainConfig(**options, run_folder=tmp_path / "run"))
+    assert score.normalized >= least
+    costs = sum(blunder.cost for blunder in score.blunders(None))
+    assert costs == pytest.approx(score.regret, abs=1e-10)
