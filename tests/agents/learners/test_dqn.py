@@ -1,30 +1,86 @@
-"""The targets of DQN whose returns add up several moves."""
+"""DQN with masks: what it takes, what it learns from, and its targets."""
 
 import numpy as np
 import pytest
-import torch as th
-from exactdice.agents.learners.dqn import MaskedDQN
+import torch
+from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines import make_task
+from exactdice.baselines import Task, make_task
+from exactdice.games import Greed
+from sb3_contrib import QRDQN
+from stable_baselines3 import DQN
 from stable_baselines3.dqn import dqn
 from stable_baselines3.dqn.policies import QNetwork
+
+DQN_OPTIONS = {
+    "seed": 3, "learning_starts": 300, "buffer_size": 3000, "batch_size": 64, "device": "cpu",
+    "train_freq": 4, "gradient_steps": 2, "target_update_interval": 160, "gamma": 1.0,
+    "exploration_fraction": 0.8, "policy_kwargs": {"net_arch": [32]},
+}  # fmt: skip
+#: Few quantiles, as an update compares each with each.
+QRDQN_OPTIONS = {**DQN_OPTIONS, "policy_kwargs": {"net_arch": [32], "n_quantiles": 10}}
+KINDS = [
+    (DQN, MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS),
+    (QRDQN, MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS),
+]
+
+
+@pytest.mark.parametrize(("plain", "masked", "policy", "options"), KINDS)
+def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
+    plain, masked, policy, options
+):
+    """Through warm-up, exploration, greedy play, target updates and hundreds of updates."""
+    models = []
+    for kind, network in ((plain, "MlpPolicy"), (masked, policy)):
+        env = GameVecEnv(Task(Greed(10, 3, max_dice=5)), 8)
+        models.append(kind(network, env, **options).learn(4000))
+    plain, masked = (model.policy.state_dict() for model in models)
+    assert models[0]._n_updates > 200
+    assert plain.keys() == masked.keys()
+    assert all(torch.equal(plain[key], masked[key]) for key in plain)
+    for name in ("observations", "actions", "rewards"):
+        replays = [getattr(model.replay_buffer, name) for model in models]
+        assert np.array_equal(*replays)
+
+
+@pytest.mark.parametrize(("kind", "policy", "options"), [each[1:] for each in KINDS])
+def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy, options):
+    env = GameVecEnv(Task(Greed(10, 3), 0, "random"), 8)
+    model = kind(policy, env, **options).learn(3000)
+    buffer = model.replay_buffer
+    game = env.task.game
+    observations = buffer.observations.reshape(-1, 3)
+    legal = game.mask(game.encode(observations))
+    assert legal[np.arange(len(legal)), buffer.actions.ravel()].all()
+    assert not legal.all()
+    target = model.q_net_target if kind is MaskedDQN else model.quantile_net_target
+    values = target(torch.as_tensor(observations)).detach().numpy()
+    values = values.mean(axis=1) if values.ndim == 3 else values
+    assert np.isneginf(values[~legal]).all()
+    assert np.isfinite(values[legal]).all()
+    actions, _ = model.predict(observations, deterministic=True)
+    assert legal[np.arange(len(legal)), actions].all()
+    assert all(torch.isfinite(weight).all() for weight in model.policy.parameters())
+
+
+def test_exploration_is_uniform_over_legal_actions():
+    model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
+    for own in (0, 7, 10):
+        drawn = model._explore(np.tile([own, 3, 0], (6000, 1)))
+        count = 2 * (10 - own) // 4 + 2
+        seen = np.bincount(drawn, minlength=count) / len(drawn)
+        assert len(seen) == count
+        assert np.abs(seen - 1 / count).max() < 6 * np.sqrt(1 / count / len(drawn))
+    assert model._explore(np.array([0, 0, 0])).shape == ()
 
 
 @pytest.mark.parametrize("n_steps", [1, 3])
 def test_targets_add_up_rewards_to_the_end_or_to_the_best_legal_action(n_steps, monkeypatch):
     """By hand: gamma is 1, a game's end ends the sum, and illegal actions have no value."""
     task = make_task("ShutTheBox", tiles=8)  # few actions are legal, and games end early
-    model = MaskedDQN(
-        "MlpPolicy",
-        GameVecEnv(task, 1),
-        n_steps=n_steps,
-        gamma=1.0,
-        learning_starts=10**6,  # it plays at random, and no update changes the networks
-        buffer_size=200,
-        target_update_interval=10**6,
-        seed=0,
-        device="cpu",
-    )
+    given = {"n_steps": n_steps, "buffer_size": 200, "target_update_interval": 10**6}
+    given["learning_starts"] = 10**6  # it plays at random, and no update changes the networks
+    model = MaskedDQN("MlpPolicy", GameVecEnv(task, 1), **DQN_OPTIONS | given)
     model.learn(100)
     buffer = model.replay_buffer
     first = np.arange(buffer.pos)
@@ -56,8 +112,8 @@ def _target(model, start, n_steps):
             return total
     after = buffer.next_observations[last - 1, 0]
     net = model.q_net_target
-    with th.no_grad():
-        values = QNetwork.forward(net, th.as_tensor(after[None]))[0]  # without masks
+    with torch.no_grad():
+        values = QNetwork.forward(net, torch.as_tensor(after[None]))[0]  # without masks
     state = game.encode(net.encoding.decode(after[None]))
     return total + max(
         float(value) for value, legal in zip(values, game.mask(state)[0], strict=True) if legal

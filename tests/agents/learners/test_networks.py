@@ -86,17 +86,73 @@ def test_compiled_modules_are_scored_without_a_compiler():
     assert exactdice.score(network, ENV).value == right
 
 
-@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float64])
-def test_modules_of_other_numbers_are_scored_to_their_own_rounding(kind):
-    network = Net().to(kind)
-    with torch.no_grad():
-        shown = ENV.unwrapped.sight.show(ENV.unwrapped.task.game.observe(np.arange(242), 0))
-        preferences = network(torch.as_tensor(shown, dtype=kind)).double().numpy()
-    legal = ENV.unwrapped.task.game.mask(np.arange(242))
-    actions = np.where(legal, preferences, -np.inf).argmax(axis=1)
-    assert exactdice.score(network, ENV).value == exactdice.score(actions, ENV).value
-    given = exactdice.from_network(lambda x: network(torch.as_tensor(x, dtype=kind)), ENV)
-    assert exactdice.score(given, ENV).value == exactdice.score(actions, ENV).value
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+def test_modules_are_scored_by_what_env_shows_to_the_rounding_of_their_numbers(kind):
+    network, game = Net().to(kind), ENV.unwrapped.task.game
+    shown = ENV.unwrapped.sight.show(game.observe(np.arange(242), 0))
+    preferences = network(torch.as_tensor(shown, dtype=kind)).detach().double()
+    preferences[~game.mask(np.arange(242))] = -np.inf
+    right = exactdice.score(preferences.numpy().argmax(axis=1), ENV).value
+    function = lambda seen: network(torch.as_tensor(seen, dtype=kind))  # noqa: E731
+    for policy in (network, exactdice.from_network(function, ENV)):
+        assert exactdice.score(policy, ENV).value == right
+    if kind == torch.float32:
+        law = exactdice.from_network(function, ENV, deterministic=False)
+        right = exactdice.score(torch.softmax(preferences, dim=1).numpy(), ENV).value
+        assert exactdice.score(law, ENV).value == pytest.approx(right, abs=1e-6)
+
+
+def test_a_torch_module_without_masks_does_what_it_likes():
+    """What it does with no mask loses more, as illegal moves do."""
+    env = gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, encoding="one_hot_float")
+    game = env.unwrapped.task.game
+    torch.manual_seed(0)
+    network = nn.Linear(*env.observation_space.shape, game.num_actions)
+    shown = torch.as_tensor(env.unwrapped.sight.show(game.observe(np.arange(game.num_states), 0)))
+    actions = network(shown).detach().numpy().argmax(axis=1)
+    free = exactdice.score(np.eye(game.num_actions)[actions], env, masked=False).value
+    function = exactdice.from_network(
+        lambda seen: network(torch.as_tensor(seen)), env, masked=False
+    )
+    for policy in (network, function):
+        assert exactdice.score(policy, env, masked=False).value == pytest.approx(free)
+    assert exactdice.score(network, env).value > free + 0.01
+
+
+def test_a_torch_module_is_scored_as_in_play_and_goes_on_learning():
+    bits = gym.make("exactdice/Greed-v0", max_score=10, sides=3, encoding="one_hot")
+    last = nn.Linear(bits.observation_space.n, 7)  # a network is given floats
+    network = nn.Sequential(nn.Dropout(0.9), last).double()
+    network[0].eval()
+    assert exactdice.score(network, bits).value == exactdice.score(last, bits).value
+    assert [part.training for part in network] == [False, True]
+    assert all(weight.grad is None for weight in network.parameters())
+
+
+class Agent(nn.Module):
+    """As in CleanRL's ppo.py: parts, and nothing that calls them."""
+
+    actor = nn.Linear(SIZE, 7)
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (Agent(), "policy must be a module .*, got Agent, which has no forward: pass the part"),
+        (nn.Linear(SIZE, 2), r"preferences of shape \(242, 7\) .*, got \(242, 2\) of Linear"),
+        (exactdice.from_network(lambda seen: seen[:, :2], ENV), r"preferences .*, got \(242, 2\)"),
+        (nn.LSTM(SIZE, 7), "preferences of shape .*, got tuple of LSTM"),
+        (nn.Linear(4, 7), r"must accept the observations of env, \(242, 24\) .*, got Linear, "),
+    ],
+)
+def test_torch_modules_that_are_no_policies_are_refused(network, message):
+    with pytest.raises(InputError, match=message):
+        exactdice.score(network, ENV)
+
+
+def test_a_torch_module_needs_an_environment_that_shows_it_something():
+    with pytest.raises(InputError, match="env must be an environment, .* Net, a torch module"):
+        exactdice.score(Net(), ENV.unwrapped.task)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from itertools import pairwise
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -26,31 +26,33 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 
 GAMES = ("FourTwoOne", "Greed", "LowestScore")
+ONE = ("FourTwoOne",)
+QUIET = Console(quiet=True)
 CHOSEN = {"n_envs": 2, "n_timesteps": 640, "omega": 0.77, "initial_value": -3}
 
 
-@pytest.fixture(autouse=True)
-def tiny(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def tiny():
     """Put a track of 640 moves beside the others."""
-    monkeypatch.setitem(TRACKS, "tiny", Track("tiny", 1, 640, GAMES))
-    monkeypatch.setattr(tuner, "RANDOM_TRIALS", 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TRACKS, "tiny", Track("tiny", 1, 640, GAMES))
+        patch.setattr(tuner, "RANDOM_TRIALS", 3)
+        yield
+
+
+def options(folder, **others):
+    """Make the options of a search of 5 trials with one job."""
+    defaults = {"track": "tiny", "algorithm": "qlearning", "trials": 5, "jobs": 1}
+    return TuneConfig(**{**defaults, "folder": folder, **others})
 
 
 @pytest.fixture
 def search(tmp_path):
-    """Make the options of a search of 5 trials with one job."""
-
-    def make(**options):
-        defaults = {"track": "tiny", "algorithm": "qlearning", "trials": 5, "jobs": 1}
-        return TuneConfig(**{**defaults, "folder": tmp_path / "search", **options})
-
-    return make
+    return partial(options, folder=tmp_path / "search")
 
 
-@pytest.fixture
-def formula(monkeypatch):
-    """Replace training by a formula of the hyperparameters; return the list of its calls."""
-    calls = []
+def by_formula(calls):
+    """Make a function that replaces training, notes its calls and scores by omega and seed."""
 
     def run_trial(config, hyperparameters, seed, report):
         calls.append((hyperparameters, seed))
@@ -60,8 +62,30 @@ def formula(monkeypatch):
                 report(100 * number + percent, trial.bounded_nines(score))
         return dict.fromkeys(config.chosen_games, score)
 
-    monkeypatch.setattr(tuner, "run_trial", run_trial)
+    return run_trial
+
+
+@pytest.fixture
+def formula(monkeypatch):
+    """Replace training by a formula of the hyperparameters; return the list of its calls."""
+    calls = []
+    monkeypatch.setattr(tuner, "run_trial", by_formula(calls))
     return calls
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """Search among 13 trials by the formula, once for all tests that only read what it finds."""
+
+    @cache
+    def run(games=None):
+        calls, config = [], options(tmp_path_factory.mktemp("it") / "s", trials=13, games=games)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tuner, "run_trial", by_formula(calls))
+            tune(config, QUIET)
+        return config, calls
+
+    return run
 
 
 @pytest.fixture
@@ -72,16 +96,18 @@ def known(tmp_path):
     return path
 
 
-def quiet():
-    return Console(quiet=True)
-
-
 def drawn(config):
     return [(each.params, each.state, each.value) for each in tuner.over(open_study(config))]
 
 
 def found(config):
     return yaml.safe_load((config.place / "qlearning.yml").read_text())
+
+
+def rows(config):
+    """Read the table of the trials, best first."""
+    with (config.place / "trials.csv").open() as file:
+        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "qlearning"])
@@ -115,12 +141,11 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
 
 
 @pytest.mark.usefixtures("formula")
-def test_the_same_search_draws_the_same_trials(search, tmp_path):
-    tune(search(trials=6), quiet())
-    tune(search(trials=6, folder=tmp_path / "again"), quiet())
-    assert drawn(search()) == drawn(search(folder=tmp_path / "again"))
-    other = search(seed=1, folder=tmp_path / "other")
-    tune(other, quiet())
+def test_the_same_search_draws_the_same_trials(search, searched, tmp_path):
+    tune(search(trials=6), QUIET)
+    assert drawn(search()) == drawn(searched()[0])[:6]
+    other = search(trials=1, seed=1, folder=tmp_path / "other")
+    tune(other, QUIET)
     assert drawn(other)[0] != drawn(search())[0]
 
 
@@ -136,13 +161,13 @@ def test_a_search_that_was_stopped_goes_on_and_a_finished_one_trains_nothing(
 
     monkeypatch.setattr(tuner, "run_trial", stopped)
     with pytest.raises(KeyboardInterrupt):
-        tune(search(trials=7), quiet())
+        tune(search(trials=7), QUIET)
     monkeypatch.setattr(tuner, "run_trial", real)
     before = drawn(search())
     assert len(before) == 4
     for trials, number in ((7, 7), (5, 7), (9, 9)):
         done = len(formula)
-        tune(search(trials=trials), quiet())
+        tune(search(trials=trials), QUIET)
         assert drawn(search())[: len(before)] == before
         assert len(drawn(search())) == number
         assert (len(formula) == done) == (number == len(before))
@@ -152,11 +177,10 @@ def test_a_search_that_was_stopped_goes_on_and_a_finished_one_trains_nothing(
 def test_a_search_begins_with_known_hyperparameters_as_they_are(search, formula, known):
     config = search(trials=6, begin_with=known)
     for _ in range(2):  # the second call does not begin anew
-        tune(config, quiet())
+        tune(config, QUIET)
         assert len(drawn(config)) == 6
         assert next(each for each, seed in formula if seed == 1000) == CHOSEN
-    with (config.place / "trials.csv").open() as file:
-        assert {row["trial"]: row["initial_value"] for row in csv.DictReader(file)}["0"] == "-3"
+    assert {row["trial"]: row["initial_value"] for row in rows(config)}["0"] == "-3"
 
 
 def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_path):
@@ -170,13 +194,13 @@ def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_p
         if text is not None:
             file.write_text(text)
         with pytest.raises(InputError, match=f"begin_with must {reason}"):
-            tune(search(begin_with=file), quiet())
+            tune(search(begin_with=file), QUIET)
 
 
 @pytest.mark.slow
 def test_workers_share_the_trials_and_the_finals(search):
     config = search(track="exactdice-10k", games=("FourTwoOne",), trials=7, jobs=2)
-    tune(config, quiet())
+    tune(config, QUIET)
     trials = drawn(config)
     assert len(trials) in (7, 8)  # two workers may begin the last one at once
     assert len({tuple(params.values()) for params, _, _ in trials}) == len(trials)
@@ -185,10 +209,8 @@ def test_workers_share_the_trials_and_the_finals(search):
     assert (config.place / "qlearning.yml").exists()
 
 
-@pytest.mark.usefixtures("formula")
-def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(search):
-    tune(search(trials=10), quiet())
-    trials = open_study(search()).trials
+def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(searched):
+    trials = open_study(searched()[0]).trials
     stopped = [each for each in trials if each.state == TrialState.PRUNED]
     assert stopped
     for each in stopped:
@@ -200,29 +222,29 @@ def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(search):
             if other.number <= each.number and point in other.intermediate_values
         ]
         assert sum(value > each.value for value in reached) >= len(reached) // 2
-    one = search(trials=10, games=("FourTwoOne",), folder=search().place.with_name("one"))
-    tune(one, quiet())
-    for each in open_study(one).trials:
+    for each in open_study(searched(ONE)[0]).trials:
         assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
 
 
-def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(search, formula):
-    config = search(trials=13)
-    tune(config, quiet())
-    finals = formula[-9:]
-    assert {seed for _, seed in finals} == set(FINAL_SEEDS)
+def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searched):
+    config, calls = searched()
+    assert {seed for _, seed in calls[-9:]} == set(FINAL_SEEDS)
     best = found(config)["default"]
     assert found(config)["trials"] == 13
-    assert best["omega"] == min(hyperparameters["omega"] for hyperparameters, _ in finals)
+    assert best["omega"] == best_of_finals(calls)
     path = config.place / "qlearning.yml"
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
     assert read.hyperparameters.omega == best["omega"]
     assert read.total_steps <= 640
 
 
+def best_of_finals(calls):
+    return min(hyperparameters["omega"] for hyperparameters, _ in calls[-9:])
+
+
 def test_the_headline_counts_perfect_runs_and_every_one_names_the_board(search, monkeypatch):
     monkeypatch.setattr(tuner, "run_trial", perfect_once)
-    tune(search(trials=1), quiet())
+    tune(search(trials=1), QUIET)
     text = (search().place / "qlearning.yml").read_text()
     assert "best of the trials, 3.67 nines\n" in text  # (9 + 8 x 3) / 9
     assert "\n# with seeds 1001, 1002, 1003, which have chosen it; perfect" in text
@@ -253,39 +275,33 @@ def diverging(formula, monkeypatch):
     return seeds
 
 
-def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, formula, diverging):
-    tune(search(trials=13), quiet())
-    best = min(hyperparameters["omega"] for hyperparameters, _ in formula[-9:])
+def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, diverging):
+    best = best_of_finals(searched()[1])
     diverging += [(FINAL_SEEDS[1], best)]
-    config = search(trials=13, folder=search().place.with_name("again"))
-    console = Console(record=True, width=200, file=io.StringIO())
+    config, console = search(trials=13), Console(record=True, width=200, file=io.StringIO())
     tune(config, console)
     assert f"seed {FINAL_SEEDS[1]}: its weights diverged" in console.export_text()
     assert found(config)["default"]["omega"] > best
-    with (config.place / "trials.csv").open() as file:
-        assert sum(row["final nines"] != "" for row in csv.DictReader(file)) == 2
+    assert sum(row["final nines"] != "" for row in rows(config)) == 2
 
 
 def test_finalists_that_all_diverge_leave_the_tables(search, diverging):
     diverging += [FINAL_SEEDS[0]]
     with pytest.raises(RunError, match="must train with all of the seeds 1001, 1002, 1003, but"):
-        tune(search(), quiet())
+        tune(search(), QUIET)
     assert (search().place / "trials.csv").exists()
     assert not (search().place / "qlearning.yml").exists()
 
 
-@pytest.mark.usefixtures("formula")
-def test_the_tables_have_a_row_for_each_trial_the_best_first_and_one_game_its_entry(search):
-    config = search(games=("FourTwoOne",))
-    tune(config, quiet())
+def test_the_tables_have_a_row_for_each_trial_the_best_first_and_one_game_its_entry(searched):
+    config, _ = searched(ONE)
     assert list(found(config)) == ["trials", "exactdice/FourTwoOne-v0"]
-    with (config.place / "trials.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert sorted(int(row["trial"]) for row in rows) == list(range(5))
-    done = [float(row["nines"]) for row in rows if row["FourTwoOne"]]
+    table = rows(config)
+    assert sorted(int(row["trial"]) for row in table) == list(range(13))
+    done = [float(row["nines"]) for row in table if row["FourTwoOne"]]
     assert len(done) > 1
-    assert all(first >= second for first, second in pairwise(done))
-    assert not any(row["FourTwoOne"] for row in rows[len(done) :])
+    assert done == sorted(done, reverse=True)
+    assert not any(row["FourTwoOne"] for row in table[len(done) :])
     assert "| trial | nines |" in (config.place / "trials.md").read_text()
 
 
@@ -304,8 +320,8 @@ def test_the_picture_names_what_mattered_among_the_trials_that_were_drawn(
     search, known, monkeypatch
 ):
     monkeypatch.setattr(tuner, "SuccessiveHalvingPruner", lambda **_: NopPruner())
-    monkeypatch.setattr(tuner, "RANDOM_TRIALS", 50)
-    tune(search(trials=50, begin_with=known), quiet())
+    monkeypatch.setattr(tuner, "RANDOM_TRIALS", 20)
+    tune(search(trials=20, begin_with=known), QUIET)
     bars = importances(open_study(search())).panels[0]
     assert bars.labels[0] == "omega"  # the formula depends on nothing else
     assert math.isclose(sum(bars.values), 1)
@@ -313,15 +329,14 @@ def test_the_picture_names_what_mattered_among_the_trials_that_were_drawn(
 
 def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(search, tmp_path):
     """A trial has no run folder; ``train`` with its file and seed ends with the same score."""
-    chosen = {**CHOSEN, "initial_value": 0.5, "exploration_fraction": 0.5}
-    points = {}
+    chosen, points = {**CHOSEN, "initial_value": 0.5, "exploration_fraction": 0.5}, {}
     scores = trial.run_trial(search(games=GAMES[:2]), chosen, 1000, points.__setitem__)
     path = tmp_path / "conf.yml"
     path.write_text(yaml.safe_dump({"default": chosen}))
     for game, score in scores.items():
-        options = {"game": game, "algorithm": "qlearning", "track": "tiny", "seed": 1000}
-        config = TrainConfig(**options, conf=path, run_folder=tmp_path / game)
-        assert train(config, quiet()).normalized == score
+        run = {"game": game, "algorithm": "qlearning", "track": "tiny", "seed": 1000}
+        config = TrainConfig(**run, conf=path, run_folder=tmp_path / game)
+        assert train(config, QUIET).normalized == score
     assert list(scores) == ["FourTwoOne", "Greed"]  # the smaller first
     nines = [trial.bounded_nines(score) for score in scores.values()]
     assert list(points) == [50, 100, 200]
@@ -340,7 +355,7 @@ def test_weights_that_diverge_end_a_trial_with_the_worst_score(search, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("others", "message"),
     [
         ({"track": "exactdice-2k"}, "track must be one of 'exactdice-10k', "),
         ({"algorithm": "rainbow"}, "algorithm must be one of 'ppo', "),
@@ -348,34 +363,29 @@ def test_weights_that_diverge_end_a_trial_with_the_worst_score(search, monkeypat
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"games": ()}, "games must be one at least, got none"),
         ({"games": ("ShutTheBox",)}, "games must be one of 'FourTwoOne', 'Greed', 'LowestScore'"),
-        (
-            {"track": "exactdice-selfplay-1m", "algorithm": "dqn"},
-            "self_play needs the algorithm ppo or qlearning, got dqn",
-        ),
+        ({"track": "exactdice-selfplay-1m", "algorithm": "dqn"}, "self_play needs the algorithm"),
     ],
 )
-def test_options_out_of_range_are_refused(search, options, message):
+def test_options_out_of_range_are_refused(search, others, message):
     with pytest.raises(InputError, match=message):
-        search(**options)
+        search(**others)
 
 
-@pytest.mark.usefixtures("formula")
-def test_the_folder_of_another_search_is_refused(search):
-    tune(search(trials=1), quiet())
+def test_the_folder_of_another_search_is_refused(search, searched):
     with pytest.raises(InputError, match="has algorithm qlearning instead of ppo: choose another"):
-        tune(search(algorithm="ppo"), quiet())
+        tune(search(algorithm="ppo", folder=searched()[0].place), QUIET)
 
 
 @pytest.mark.usefixtures("formula")
 def test_a_full_disk_leaves_the_trials_that_were_there(search):
-    tune(search(trials=2), quiet())
+    tune(search(trials=2), QUIET)
     size = (search().place / "search.db").stat().st_size
     before = drawn(search())
     with no_file_above(size), pytest.raises(WriteError, match="^the trials cannot be kept: .*disk"):
-        tune(search(trials=200), quiet())
+        tune(search(trials=200), QUIET)
     assert drawn(search())[:2] == before
     left = len(drawn(search()))
-    tune(search(trials=left + 1), quiet())
+    tune(search(trials=left + 1), QUIET)
     assert len(drawn(search())) == left + 1
 
 
@@ -383,7 +393,7 @@ def test_a_damaged_database_is_refused(search):
     search().place.mkdir()
     (search().place / "search.db").write_text("no database\nat all\n" * 100)
     with pytest.raises(InputError, match="storage must be a database of a search, got sqlite:"):
-        tune(search(), quiet())
+        tune(search(), QUIET)
 
 
 @pytest.mark.usefixtures("formula")
@@ -391,8 +401,8 @@ def test_searches_on_several_machines_share_a_storage(search, tmp_path):
     """Each with its own folder for the results; a second one finds nothing left to train."""
     url = f"sqlite:///{tmp_path / 'shared.db'}"
     first, second = (search(storage=url, folder=tmp_path / name / "mine") for name in "ab")
-    tune(first, quiet())
-    tune(second, quiet())
+    tune(first, QUIET)
+    tune(second, QUIET)
     assert drawn(first) == drawn(second)
     tables = [(each.place / "trials.csv").read_text() for each in (first, second)]
     assert tables[0] == tables[1]
@@ -409,7 +419,7 @@ def test_a_trial_whose_worker_was_killed_is_tried_again(search, monkeypatch):
         lost = open_study(config).ask()
     ALGORITHMS["qlearning"].space(lost, 640)
     open_study(config)._storage.record_heartbeat(lost._trial_id)  # its last sign of life
-    tune(config, quiet())
+    tune(config, QUIET)
     states = [each.state for each in open_study(config).trials]
     assert states[0] == TrialState.FAIL
     assert lost.params in [params for params, _, _ in drawn(config)]
