@@ -17,17 +17,14 @@ ENV = "exactdice/Greed-v0"
 SMALL = exactdice.Task(Greed(10, 3))
 
 
-def test_dir_lists_the_names_for_users_alone():
+def test_dir_lists_the_names_for_users_alone(monkeypatch):
     names = dir(exactdice)
     assert {*exactdice.__all__} < {*names}
     assert not [name for name in names if name.startswith("_")]
     assert "import_module" not in names
     for name in names:
         assert getattr(exactdice, name) is not None
-
-
-def test_dir_leaves_out_a_module_whose_library_is_missing(monkeypatch):
-    monkeypatch.setattr(exactdice, "find_spec", lambda name: None)
+    monkeypatch.setattr(exactdice, "find_spec", lambda name: None)  # of libraries of extras
     assert not {"jax", "pettingzoo"} & {*dir(exactdice)}
     assert {"agents", "testing"} < {*dir(exactdice)}
 
@@ -72,12 +69,8 @@ def test_a_score_is_a_line_and_a_table():
     assert figures in str(score)
     page = score._repr_html_()
     assert page.startswith("<table><caption>&lt;mine&gt; (deterministic, masked) in Greed")
-    for text in (
-        "<th>regret</th>",
-        f"<td>{score.regret:.6f}</td>",
-        f"<td>{score.normalized:.6f}</td>",
-    ):
-        assert text in page
+    assert "<th>regret</th>" in page
+    assert f"<td>{score.regret:.6f}</td>" in page
 
 
 def test_a_saved_score_is_one_that_holds(tmp_path):
@@ -92,11 +85,12 @@ def test_a_saved_score_is_one_that_holds(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.npz"]
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_a_solution_lists_its_states(exact):
-    solution = exactdice.solve(SMALL, exact=exact)
+@pytest.mark.parametrize(("exact", "seat"), [(False, 0), (True, 1)])
+def test_a_solution_lists_the_states_of_its_seat(exact, seat):
+    solution = exactdice.solve(exactdice.Task(SMALL.game, seat), exact=exact)
     states = solution.states()
-    assert len(states) == len(states_of(SMALL.game, 0))
+    assert states.names == SMALL.game.observation_names
+    assert (states.states == states_of(SMALL.game, seat)).all()
     kind = Fraction if exact else float
     for row in range(0, len(states), 7):
         seen = states.observations[row]
@@ -105,13 +99,7 @@ def test_a_solution_lists_its_states(exact):
         assert states.actions[row] == solution.optimal_actions(seen)[0]
 
 
-def test_the_seat_of_a_solution_lists_its_own_states():
-    states = exactdice.solve(exactdice.Task(Greed(10, 3), 1)).states()
-    assert states.names == Greed(10, 3).observation_names
-    assert (states.states == states_of(Greed(10, 3), 1)).all()
-
-
-def test_results_become_frames():
+def test_results_become_frames(monkeypatch):
     blunders = exactdice.score("if_else", SMALL).blunders(3)
     assert isinstance(blunders, Blunders)
     table = blunders.to_frame()
@@ -124,15 +112,10 @@ def test_results_become_frames():
     table = solution.to_frame()
     assert list(table) == [*SMALL.game.observation_names, "state", "value", "action"]
     assert (table["value"] == solution.states().values).all()
-
-
-def test_without_pandas_frames_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for table in (exactdice.score("random", SMALL).blunders(), exactdice.solve(SMALL)):
-        with pytest.raises(
-            InputError, match="to_frame needs more libraries .pandas.: pip install pandas"
-        ):
-            table.to_frame()
+    for result in (blunders, solution):
+        with pytest.raises(InputError, match="to_frame needs more libraries .pandas.: pip install"):
+            result.to_frame()
 
 
 def test_a_payoff_matrix_takes_a_list_as_expected_payoffs_does():

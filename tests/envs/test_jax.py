@@ -271,12 +271,6 @@ def test_greed_against_ten_opponents_at_once():
     np.testing.assert_allclose(uniform(laws).value, exact, atol=1e-6)
 
 
-def test_params_of_other_shapes_are_not_stacked():
-    params = [xj.make("Greed", max_score=size)[1] for size in (5, 6)]
-    with pytest.raises(exactdice.InputError, match="params must be of environments with the same"):
-        xj.stack(*params)
-
-
 def test_another_opponent_or_key_compiles_nothing_anew():
     task = make_task("Greed", 0, max_score=5, sides=3)
     none = np.zeros(task.game.num_states, dtype=int)
@@ -285,37 +279,32 @@ def test_another_opponent_or_key_compiles_nothing_anew():
     other, changed = xj.make("Greed", max_score=5, sides=3, opponent=one)
     assert env.task != other.task
     before = env.step._cache_size()
-    for number, (each, tables) in enumerate([(env, params), (other, changed), (env, None)]):
+    for number, (each, tables) in enumerate([(env, params), (other, changed), (env, params)]):
         key = jax.random.key(number)
-        _, state = each.reset(key, params if tables is None else tables)
-        each.step(key, state, jnp.int32(0), params if tables is None else tables)
+        _, state = each.reset(key, tables)
+        each.step(key, state, jnp.int32(0), tables)
     assert env.step._cache_size() == before + 1
 
 
-def test_a_step_of_gymnax_0_has_five_values():
+def test_a_step_of_gymnax_0_has_five_values_and_an_action_outside_the_space_is_illegal():
     env, params = xj.make("Greed", max_score=5, sides=3, legacy=True)
     key = jax.random.key(0)
-    _, state = env.reset(key)
-    seen, state, reward, over, info = env.step(key, state, 0)
-    assert seen.shape == env.observation_space(params).shape
-    assert (bool(over), float(reward)) == (bool(info["terminated"]), float(info["outcome"]))
-
-
-def test_an_action_outside_the_space_is_illegal():
-    env, params = xj.make("Greed", max_score=5, sides=3)
-    states = states_in(process_of(env.task), np.zeros(3, dtype=int))
-    keys, actions = jax.random.split(jax.random.key(0), 3), jnp.array([-1, env.num_actions, 99])
-    _, _, rewards, over, info = jax.jit(jax.vmap(env.step_env, (0, 0, 0, None)))(
-        keys, states, actions, params
-    )
-    assert over.all()
-    assert info["illegal_action"].all()
-    assert (rewards == 0).all()
+    for action in (-1, 0, env.num_actions):
+        _, state = env.reset(key)
+        seen, state, reward, over, info = env.step(key, state, action)
+        assert seen.shape == env.observation_space(params).shape
+        assert (bool(over), float(reward)) == (bool(info["terminated"]), float(info["outcome"]))
+        assert bool(info["illegal_action"]) == (action != 0)
+        assert action == 0 or (over, reward) == (True, 0)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda: xj.stack(*(xj.make("Greed", max_score=size)[1] for size in (5, 6))),
+            "params must be of environments with the same",
+        ),
         (lambda: xj.make("Gred"), "game must be one of Greed, .* did you mean"),
         (lambda: xj.make("Greed", reward="points"), "reward must be one of 'outcome', 'regret'"),
         (lambda: xj.make("Greed", encoding="bits"), "encoding must be one of 'integer', 'one_hot'"),
