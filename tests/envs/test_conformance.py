@@ -261,17 +261,14 @@ def test_a_list_of_seeds_fixes_the_games(name):
 
 def test_no_seed_in_a_list_goes_on_from_the_seed_before():
     env = gym.make_vec("exactdice/Greed-v0", 3).unwrapped
-    for seed in ([None] * 3, [None, 5, None]):
-        env.reset(seed=1)
-        after_one = first_games(env, seed)
-        env.reset(seed=2)
-        assert first_games(env, seed) != after_one
-        env.reset(seed=1)
-        assert first_games(env, seed) == after_one
-    env.reset(seed=1)
-    unseeded = first_games(env, None)
-    env.reset(seed=1)
-    assert first_games(env, [None] * 3) == unseeded
+
+    def games_after(seed, then):
+        env.reset(seed=seed)
+        return first_games(env, then)
+
+    for then in ([None] * 3, [None, 5, None]):
+        assert games_after(1, then) == games_after(1, then) != games_after(2, then)
+    assert games_after(1, [None] * 3) == games_after(1, None)
 
 
 def test_attributes_are_asked_of_every_game_as_of_gymnasiums_own_vectors(name):
