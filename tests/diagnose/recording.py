@@ -1,9 +1,18 @@
-"""Records of play, as arrays and as the records that audits take."""
+"""Small tasks, and records of play, as arrays and as the records that audits take."""
 
 import gymnasium as gym
 import numpy as np
+from exactdice.baselines import Task
 from exactdice.diagnose import Rollout, Transitions
+from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
 from gymnasium.vector import AutoresetMode
+
+TASKS = [
+    Task(Greed(5, 3), 0, "random"),
+    Task(LowestScore(2, 3, players=3), 1, "random"),
+    Task(ShutTheBox(4, 2, 3, objective="sum"), 0),
+    Task(FourTwoOneMatch(tokens=2, faces=2), 1, "random"),
+]
 
 BASIC = "observations", "actions", "rewards", "terminated"
 

@@ -11,15 +11,10 @@ from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.core import InputError
 from exactdice.diagnose import critic, overestimation
 from exactdice.envs import MaskInObservation, sparse_law
-from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox, present
+from exactdice.games import FourTwoOneMatch, Greed, present
+from recording import TASKS
 from small_games import Rounds
 
-TASKS = [
-    Task(Greed(6, 3), 1, "random"),
-    Task(LowestScore(2, 3, players=3), 1, "random"),
-    Task(ShutTheBox(4, 2, 3, objective="sum"), 0),
-    Task(FourTwoOneMatch(tokens=2, faces=2), 0, "random"),
-]
 GREED = {"max_score": 6, "sides": 3, "opponent": "random"}
 
 
@@ -191,7 +186,7 @@ WRONG = [
 WRONG_Q = [
     (np.zeros(3), r"^q must be of shape \(\d+, \d+\), got \(3,\)$"),
     (lambda seen: seen[:, 0], r"^q must give numbers of shape \(\d+, \d+\), got \(\d+,\)$"),
-    (lambda seen: np.full((len(seen), 5), np.nan), "^q must be finite, got nan at "),
+    (lambda seen: np.full((len(seen), 4), np.nan), "^q must be finite, got nan at "),
 ]
 
 

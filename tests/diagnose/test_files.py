@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.core import InputError
-from exactdice.diagnose import Rollout, Transitions
 from exactdice.diagnose.audits import read_record
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
@@ -68,18 +67,9 @@ def test_targets_are_checked_with_the_values_of_networks(run, arrays):
     ):
         best = np.where(allowed, network, -np.inf).max(axis=1)
         targets = named["rewards"] + 0.9 * np.where(named["terminated"], 0, best)
-        np.savez("t.npz", **named, targets=targets, network=network, gamma=0.9)
+        np.savez("t.npz", **named, targets=targets, network=network, gamma=[0.9])
         code, told, _ = run("audit", "t.npz", *SMALL)
         assert (code, said in told) == (int(allowed is True), True)
-
-
-def test_the_fields_decide_the_kind_and_single_numbers_are_read(tmp_path, arrays):
-    np.savez(tmp_path / "r.npz", gamma=0.5, gae_lambda=np.array([0.25]), **basic(arrays))
-    record = read_record(tmp_path / "r.npz")
-    assert isinstance(record, Rollout)
-    assert (record.gamma, record.gae_lambda) == (0.5, 0.25)
-    np.savez(tmp_path / "t.npz", **flat(arrays))
-    assert isinstance(read_record(str(tmp_path / "t.npz")), Transitions)
 
 
 WRONG = {

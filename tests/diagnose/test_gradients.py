@@ -9,8 +9,8 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, evaluate, from_network, occupancy
 from exactdice.core import InputError
 from exactdice.diagnose import gradient
-from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
-from recording import play
+from exactdice.games import LowestScore
+from recording import TASKS, play
 from torch import nn
 from torch.distributions import Categorical
 
@@ -18,12 +18,6 @@ import exactdice
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TASKS = [
-    Task(Greed(5, 3), 0, "random"),
-    Task(LowestScore(2, 3, players=3), 1, "random"),
-    Task(ShutTheBox(4, 2, 3, objective="sum"), 0),
-    Task(FourTwoOneMatch(tokens=2, faces=2), 1, "random"),
-]
 GREED = TASKS[0]
 
 
