@@ -43,12 +43,9 @@ def test_a_range_that_points_leave_together_is_named(payoff_range, got):
         check_game(type("Narrow", (Coins,), {"payoff_range": payoff_range})())
 
 
-def test_large_games_are_refused(twenty_one):
+def test_large_games_are_refused_at_once(twenty_one):
     with pytest.raises(InputError, match="game must have at most 20000 pairs .* got 20604"):
         check_game(twenty_one(limit=100))
-
-
-def test_a_very_large_game_is_refused_at_once():
     with pytest.raises(InputError, match="pairs of state and action .* got 405,457,920 states"):
         check_game(GAMES["Yahtzee"]())
 

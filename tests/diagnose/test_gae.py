@@ -96,16 +96,13 @@ def test_moments_are_those_of_simulated_estimates(task, gamma, factor):
 
 def _advantage(law, policy, gamma):
     chosen = np.append(policy[law.states], np.eye(1, policy.shape[1]), axis=0)
-    values = np.zeros(len(chosen))
-    for _ in range(2000):
-        table = law.rewards + gamma * (law.transitions @ values).reshape(law.rewards.shape)
-        values = (chosen * np.where(law.legal, table, 0)).sum(axis=1)
-        values[-1] = 0
-    return table - values[:, None]
+    moves = law.transitions.toarray().reshape(*chosen.shape, -1)[..., :-1]  # the last state is over
+    on, paid = np.einsum("sa,sat->st", chosen, moves)[:-1], (chosen * law.rewards).sum(axis=1)[:-1]
+    values = np.linalg.solve(np.eye(len(on)) - gamma * on, paid)
+    return law.rewards[:-1] + gamma * moves[:-1] @ values - values[:, None]
 
 
 def test_rewards_without_luck_have_no_noise_for_optimal_play():
-
     env = gym.make("exactdice/ShutTheBox-v0", tiles=3, dice=2, sides=3, reward="regret")
     found = gae(env, "optimal", np.zeros(exactdice.as_task(env).game.num_states), gae_lambda=1.0)
     assert found.rms_bias == pytest.approx(0, abs=1e-12)

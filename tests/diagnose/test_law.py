@@ -9,7 +9,6 @@ from exactdice.core import InputError
 from exactdice.core.positions import legal_moves
 from exactdice.diagnose.law import MoveLaw
 from exactdice.envs import sparse_law
-from exactdice.envs.engine.tables import process_of
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, LowestScoreMatch, Move, ShutTheBox
 from small_games import Bare, Rounds
 
@@ -44,16 +43,12 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     np.testing.assert_allclose(law.mean(paid), rewards, atol=1e-12)
 
 
-def test_moves_that_pay_before_the_end_are_refused():
+def test_what_pays_before_the_end_or_has_no_tables_is_refused(monkeypatch):
     task = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 0, "random")
     with pytest.raises(InputError, match="must pay at its end alone to have the law of its moves"):
         MoveLaw(task, np.array([0]), np.array([0]))
-
-
-def test_what_has_no_tables_is_refused(monkeypatch):
     monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
     task = Task(Greed(9, 4), 0, "random")
-    assert process_of(task) is None
     with pytest.raises(InputError, match="must have tables of its moves to be audited"):
         MoveLaw(task, np.array([0]), np.array([1]))
 
