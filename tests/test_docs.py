@@ -9,10 +9,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+from checkout import ROOT
 
 from exactdice.cli import _parse, main
 
-ROOT = Path(__file__).parent.parent
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
 #: Python that is only compiled, by its first line, and why.

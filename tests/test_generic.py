@@ -1,12 +1,11 @@
 """Generic code imports no particular game (import-linter sees modules, not names in them)."""
 
 import ast
-from pathlib import Path
 
 import pytest
+from checkout import ROOT
 from exactdice.games import GAMES
 
-ROOT = Path(__file__).parent.parent
 CLASSES = {game.__name__ for game in GAMES.values()}
 PACKAGES = {game.__module__.split(".")[2] for game in GAMES.values()}
 

@@ -5,13 +5,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from checkout import ROOT
 from digest import enabled_features
 from numpy._core._multiarray_umath import __cpu_features__
 
-ROOT = Path(__file__).parent.parent
 #: OpenBLAS kernels, and what a processor must have to run them.
 KERNELS = {"Prescott": "SSE3", "Sandybridge": "AVX", "Haswell": "AVX2", "SkylakeX": "AVX512_SKX"}
 #: Names that numpy 2.4 gives to groups of features.

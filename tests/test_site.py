@@ -10,10 +10,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from checkout import ROOT
 
 import exactdice
 
-ROOT = Path(__file__).parent.parent
 #: What is read on GitHub, by paths from the root.
 TEXTS = [
     *sorted(path.name for path in ROOT.glob("*.md")),

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from checkout import ROOT
+
 COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
 JOB = [sys.executable, str(ROOT / "train.py")]
 SMALL = ["--env", "max_score", "10", "sides", "3"]

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
+from checkout import ROOT
 from exactdice.agents.learners import ceiling
 from exactdice.baselines import Comparison
 from exactdice.baselines.scoring.certificate import content_of
 from stable_baselines3 import PPO
-from typed_words import ROOT, SMALL
+from typed_words import SMALL
 
 
 def test_certificates_and_saved_models_are_scored(run, refusal, prints, mine):

@@ -45,18 +45,10 @@ def test_integers_of_any_kind_are_actions(env, kind):
     assert ours[1:4] == theirs[1:4]
 
 
-@pytest.mark.parametrize(
-    ("action", "shown"),
-    [
-        (-1, "-1"),
-        (4, "4"),
-        (10**30, r"10\^30"),
-        pytest.param(-(10**5000), r"-10\^5000", id="5,000 digits"),
-    ],
-)
-def test_an_action_outside_the_space_is_named(env, action, shown):
-    with pytest.raises(InputError, match=f"action must be from 0 to 3, got {shown}"):
-        env.step(action)
+def test_an_action_outside_the_space_is_named(env):
+    for action, shown in ((-1, "-1"), (4, "4"), (10**30, r"10\^30"), (-(10**5000), r"-10\^5000")):
+        with pytest.raises(InputError, match=f"action must be from 0 to 3, got {shown}"):
+            env.step(action)
 
 
 @pytest.mark.parametrize(

@@ -88,18 +88,6 @@ def test_a_game_obeys_all_rules(name, size):
     check_game(game)
 
 
-@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
-def test_every_number_of_a_state_has_an_observation_in_the_space(name, size, seat):
-    """Those too that stand for no state of this player; of a number that nobody sees it is -1."""
-    env = make(name, **size, seat=seat).unwrapped
-    game = env.task.game
-    states = np.arange(game.num_states)
-    seen = np.concatenate([states_of(game, player) for player in range(game.num_players)])
-    observations = game.observe(states, seat)
-    assert (game.encode(observations) == np.where(np.isin(states, seen), states, -1)).all()
-    assert all(observation in env.observation_space for observation in observations)
-
-
 @pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize(("name", "seat"), SEATS)
 def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat, reward):
