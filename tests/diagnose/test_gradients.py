@@ -101,7 +101,9 @@ def test_a_policy_that_is_certain_has_no_gradient():
     actor[2].weight.data *= 1e-3
     assert float(flat(gradient(GREED, actor).policy).norm()) > 1e-3
     actor[2].bias.data += torch.arange(4) * 1000
-    assert not flat(gradient(GREED, actor).policy).any()
+    found = gradient(GREED, actor, ent_coef=0.1)
+    assert not flat(found.policy).any()
+    assert not flat(found.entropy).any()
 
 
 @pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
@@ -145,12 +147,14 @@ def test_single_precision_and_the_module_stay_as_they_are():
 def test_the_sign_of_a_comparison_is_that_of_a_loss():
     """A program minimises the mean over the moves, and an exact gradient is a sum over a game."""
     actor, _ = networks(GREED)
-    found = gradient(GREED, actor)
-    loss = {name: -part / found.moves for name, part in found.policy.items()}
+    found = gradient(GREED, actor, ent_coef=0.3)
+    loss = {
+        name: -(part + found.entropy[name]) / found.moves for name, part in found.policy.items()
+    }
     for name, parameter in actor.named_parameters():
         parameter.grad = loss[name]
     assert found.compare(loss) == found.compare(actor) == pytest.approx((1, 1))
-    assert found.compare(found.policy) == pytest.approx((-1, found.moves))
+    assert found.compare({name: -2 * part for name, part in loss.items()}) == pytest.approx((-1, 2))
     nothing = found.compare({name: 0 * part for name, part in loss.items()})
     assert np.isnan(nothing.cosine)
     assert nothing.ratio == 0
