@@ -7,6 +7,11 @@ def idle(page):
     page.wait_for_selector(IDLE)
 
 
+def wait(page, what="#choices button"):
+    page.locator(what).first.wait_for()
+    idle(page)
+
+
 def click(page, what):
     page.click(what)
     idle(page)

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from browsing import idle
+from browsing import wait
 from exactdice.play.record import GameRecord
 from exactdice.play.web import make_app
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -38,8 +38,7 @@ def tabs(browser, address):
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: said.extend(elsewhere(request.url)))
         page.goto(address)
-        page.locator("#choices button").first.wait_for()
-        idle(page)
+        wait(page)
         return page
 
     def elsewhere(url):

@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from browsing import IDLE, begin, choose, click, idle, press
+from browsing import IDLE, begin, choose, click, idle, press, wait
 from small_games import SMALL
 
-SMALL_MATCH = SMALL["LowestScoreMatch"][0]
 FAINT_WORDS = Path(__file__).with_name("faint_words.js")
 
 
@@ -37,12 +36,13 @@ def play(page, most=60):
 @pytest.mark.parametrize(
     ("width", "name"),
     [
-        *[(360, name) for name in sorted(SMALL)],
+        *((360, name) for name in sorted(SMALL)),
         (1200, "FourTwoOne"),  # other tests make some moves of others on a wide screen
-        *[
+        *(
             pytest.param(1200, name, marks=pytest.mark.slow)
-            for name in sorted(SMALL.keys() - {"FourTwoOne"})
-        ],
+            for name in sorted(SMALL)
+            if name != "FourTwoOne"
+        ),
     ],
 )
 def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width):
@@ -78,21 +78,27 @@ def test_a_piece_that_is_clicked_brings_those_that_every_such_move_takes(tabs):
     assert words.partition(" ")[2] in page.locator("#log li").first.inner_text()
 
 
-def test_a_choice_lights_its_pieces(tabs):
-    page = begin(tabs(), "ShutTheBox", seed=4)
-    for act in ("hover", "focus"):
-        getattr(page.locator("#choices button").nth(1), act)()
-        assert page.locator("rect.lit").count() == 3
+def enter_alone_makes_no_move(page):
+    assert page.locator("#choices button").count() > 1
+    assert page.locator("#play").is_disabled()
+    for _ in range(2):
+        press(page, "Enter")
+    assert page.inner_text("#log") == ""
 
 
 def test_the_keyboard_suffices(tabs):
     page = begin(tabs(), "Greed")
+    enter_alone_makes_no_move(page)
     for key in "93":  # there is no move 93: the second digit begins a new number
         page.keyboard.press(key)
     assert page.inner_text("#play") == "roll 3 dice"
     press(page, "Enter")
     assert "3 dice" in page.locator("#log li").first.inner_text()
     begin(page, "ShutTheBox", seed=4)
+    enter_alone_makes_no_move(page)
+    for act in ("hover", "focus"):  # a choice lights its pieces
+        getattr(page.locator("#choices button").nth(1), act)()
+        assert page.locator("rect.lit").count() == 3
     page.locator("rect.open").first.focus()
     page.keyboard.press("Enter")
     assert page.locator("rect.open[aria-pressed=true]").count() >= 1
@@ -109,23 +115,12 @@ def test_the_keyboard_suffices(tabs):
     press(page, "Enter")
     assert "close 2 9" in page.locator("#log li").first.inner_text()
     begin(page, "FourTwoOne", seed=4)
+    enter_alone_makes_no_move(page)
     page.keyboard.press("0")
     assert page.inner_text("#play") == "put aside nothing"
     page.locator("[name=seed]").focus()
     page.keyboard.press("u")
     assert page.inner_text("#play") == "put aside nothing"
-
-
-@pytest.mark.parametrize(
-    ("name", "sizes"), [("Greed", {"max_score": 20}), ("FourTwoOne", {}), ("ShutTheBox", {})]
-)
-def test_enter_alone_makes_no_move_where_there_are_several(tabs, name, sizes):
-    page = begin(tabs(), name, sizes=sizes)
-    assert page.locator("#choices button").count() > 1
-    assert page.locator("#play").is_disabled()
-    for _ in range(2):
-        press(page, "Enter")
-    assert page.inner_text("#log") == ""
 
 
 def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
@@ -150,9 +145,7 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     for name, seat in (("ShutTheBox", "1"), ("FourTwoOne", "0"), ("LowestScore", "1")):
         page.select_option("[name=game]", name)
         page.select_option("[name=seat]", seat)
-        page.fill("[name=seed]", "4")
-        click(page, "#setup button.main")
-        step(page, 1)
+        step(begin(page, name, seed=4), 1)
         assert page.evaluate(FAINT_WORDS.read_text()) == []
     paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
@@ -168,8 +161,7 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     assert one.url != two.url
     for page, title in ((one, "Shut the Box"), (two, "Greed")):
         page.reload()
-        page.locator("#choices button").first.wait_for()
-        idle(page)
+        wait(page)
         assert title in page.title()
     assert one.inner_text("#log") == first
 
@@ -185,8 +177,7 @@ def test_the_coach_stays_on_after_a_reload_and_judges_what_was_done_before_it_wa
     said = page.locator("#log .said").all_inner_texts()
     assert len(said) == 2
     page.reload()
-    page.locator("#choices button").first.wait_for()
-    idle(page)
+    wait(page)
     assert page.locator("#log .said").all_inner_texts() == said
 
 
@@ -204,10 +195,8 @@ def lose_at_greed(page):
     """Play a game of three moves, of which the second is a blunder."""
     begin(page, "Greed", seed=4, sizes={"max_score": 100})
     for number in (5, 1, 24):
-        page.locator(f"#choices [data-action='{number}']").click()
-        idle(page)
-    page.wait_for_selector("#account .review")
-    idle(page)
+        click(page, f"#choices [data-action='{number}']")
+    wait(page, "#account .review")
 
 
 def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
@@ -247,8 +236,7 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     assert page.locator("#log li.mine").count() == 1
     assert page.locator("#choices button").count() > 1
     page.go_back()
-    page.wait_for_selector("#account .review")
-    idle(page)
+    wait(page, "#account .review")
     assert drawn(page) == end
 
 
@@ -265,7 +253,7 @@ def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path)
     other = tabs()
     other.goto(link)
     idle(other)
-    other.wait_for_selector("#log li.mine")
+    wait(other, "#log li.mine")
     assert drawn(other) == before
     assert "moves" not in other.url
     begin(other, "Greed")
@@ -283,16 +271,11 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
     page = tabs(390)
     page.set_viewport_size({"width": 390, "height": 844})
     page.check("#coach")
-    for name, sizes in [
-        *(("Greed", {"max_score": 100}), ("LowestScore", {"players": 2}), ("ShutTheBox", {})),
-        *(
-            ("FourTwoOne", {}),
-            ("FourTwoOneMatch", {"tokens": 2}),
-            ("LowestScoreMatch", SMALL_MATCH),
-        ),
-        ("Yahtzee", SMALL["Yahtzee"][0]),
-    ]:
-        begin(page, name, seed=4, sizes=sizes)
+    sizes = {name: SMALL[name][0] for name in ("LowestScoreMatch", "Yahtzee")}
+    sizes |= {"Greed": {"max_score": 100}, "ShutTheBox": {}, "FourTwoOne": {}}
+    sizes |= {"LowestScore": {"players": 2}, "FourTwoOneMatch": {"tokens": 2}}
+    for name in sizes:
+        begin(page, name, seed=4, sizes=sizes[name])
         for _ in range(3):
             if page.locator("#end").is_visible():
                 break
@@ -364,11 +347,8 @@ def test_the_coach_grades_a_move_and_has_it_in_sight_among_the_best(tabs):
 
 
 def test_the_coach_says_nothing_on_a_move_without_an_alternative(tabs):
-    page = tabs()
+    page = begin(tabs(), "FourTwoOne", seed=4)
     page.check("#coach")
-    page.select_option("[name=game]", "FourTwoOne")
-    page.fill("[name=seed]", "4")
-    click(page, "#setup button.main")
     choose(page)
     choose(page)
     said = page.locator("#log .said").count()
@@ -420,7 +400,7 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     assert page.inner_text("#about") == ""
 
 
-def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs):
+def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address):
     page = tabs()
     board = page.inner_html("#board")
     with page.expect_response("**/api/games") as answer:
@@ -432,14 +412,9 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs):
     begin(page, "Greed", sizes={"max_score": 12})
     assert page.locator("#message").is_hidden()
     assert "of 12" in page.inner_html("#board")
-
-
-def test_a_game_that_is_not_kept_is_named_and_followed_by_a_new_one(tabs, address):
-    page = tabs()
     page.goto("about:blank")
-    page.goto(f"{address}#gone")
-    page.locator("#choices button").first.wait_for()
-    idle(page)
+    page.goto(f"{address}#gone")  # a game that is not kept is followed by a new one
+    wait(page)
     assert "only the last" in page.inner_text("#message")
     assert "404" in tabs.said.pop()
     assert "#gone" not in page.url
@@ -451,8 +426,7 @@ def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
     assert page.locator("[name=against]").is_disabled()
     page.select_option("[name=seat]", "1")
     page.click("#setup button.main")
-    page.locator("#log li").first.wait_for()
-    idle(page)
+    wait(page, "#log li")
     assert page.locator("#log li").first.inner_text().startswith("opponent")
 
 
@@ -462,5 +436,4 @@ def test_a_double_click_is_one_move(tabs, place):
     page.keyboard.press("1")  # the main button has a move only once a number is chosen
     page.locator(place).nth(0 if place == "#play" else 1).dblclick(delay=60)
     idle(page)
-    own = page.locator("#log li.mine")
-    assert own.count() == 1
+    assert page.locator("#log li.mine").count() == 1

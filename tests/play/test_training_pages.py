@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import begin, choose, click, idle, press
+from browsing import begin, choose, click, idle, press, wait
 from exactdice.play.statistics import VARIABLE, path_of_games
 
 
@@ -43,11 +43,9 @@ def test_ones_own_costliest_moves_are_puzzles(tabs):
     page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 30})
     while not page.locator("#end").is_visible():
         choose(page, -1)
-    page.wait_for_selector(".review")
-    idle(page)
+    wait(page, ".review")
     page.click("#practise")
-    page.wait_for_selector("#choices button")
-    idle(page)
+    wait(page)
     assert page.locator("[name=of]").input_value() == "own"
     assert "of 30" in page.inner_html("#board")
     choose(page, -1)
@@ -59,14 +57,12 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     visit(page, address, "statistics")
     assert "No game yet" in page.inner_text("#statistics")
     page.goto(address)
-    page.wait_for_selector("#choices button")
-    idle(page)
+    wait(page)
     begin(page, "Greed", seed=4, sizes={"max_score": 10})
     for again in ("#again", "#same", None):
         while not page.locator("#end").is_visible():
             choose(page, -1)
-        page.wait_for_selector(".review")
-        idle(page)
+        wait(page, ".review")
         if again:
             page.click(again)
             idle(page)
@@ -84,8 +80,7 @@ def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address, widt
     page = tabs(width)
     page.goto(f"{address}#game=Greed&against=person&max_score=30&seed=3")
     page.reload()
-    page.wait_for_selector("#choices button")
-    idle(page)
+    wait(page)
     page.check("#coach-1")
     for place in (5, 4):
         choose(page, place)
@@ -96,8 +91,7 @@ def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address, widt
     assert page.inner_text("#turn") == "Now player 1"
     while not page.locator("#end").is_visible():
         choose(page)
-    page.wait_for_selector(".review >> nth=1")
-    idle(page)
+    wait(page, ".review >> nth=1")
     assert re.fullmatch(r"Player [12] wins\.", page.inner_text("#ending"))
     assert page.locator("#account .who").all_text_contents() == ["player 1", "player 2"]
     assert not path_of_games().exists()
@@ -122,7 +116,6 @@ def test_an_agent_is_watched_step_by_step_and_at_a_pace(tabs):
     assert page.locator("#log li").count() == 0
     page.select_option("#pace", "200")
     page.click("#run")
-    page.wait_for_selector(".review")
-    idle(page)
+    wait(page, ".review")
     assert re.match("Club (wins|loses)|Club gets", page.inner_text("#ending"))
     assert not path_of_games().exists()
