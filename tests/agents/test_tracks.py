@@ -14,12 +14,6 @@ TINY = Track("tiny", 1, 1000, ("FourTwoOne",))
 
 
 def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves():
-    assert {name: track.moves for name, track in TRACKS.items()} == {
-        "exactdice-10k": 10_000,
-        "exactdice-100k": 100_000,
-        "exactdice-1m": 1_000_000,
-        "exactdice-selfplay-1m": 1_000_000,
-    }
     for name, track in TRACKS.items():
         assert track.title == f"{name}, v1"
         made = {game: make_game(game, **track.keywords.get(game, {})) for game in track.games}
@@ -39,11 +33,6 @@ def test_whole_rollouts_stay_within_the_track(rollout, whole):
     assert TINY.whole(rollout) == whole
 
 
-def test_a_rollout_longer_than_the_track_is_refused():
-    with pytest.raises(InputError, match=r"must be at most 1,000 on the track tiny, got 1,001"):
-        TINY.whole(1001)
-
-
 @pytest.mark.parametrize("rollout", [1, 7, 64, 300, 1000])
 def test_a_score_is_due_at_the_last_update_before_each_mark(rollout):
     """By hand: the largest number of whole rollouts at or below each mark, each once."""
@@ -52,12 +41,9 @@ def test_a_score_is_due_at_the_last_update_before_each_mark(rollout):
     assert due == sorted(wanted)
 
 
-def test_a_mark_takes_the_last_score_before_it():
+def test_a_mark_takes_the_last_score_before_it_if_there_is_one():
     scores = np.array([0.0, 0.1, 0.2, 0.3])
     assert TINY.at_marks([0, 20, 99, 990], scores) == [0.0, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3]
-
-
-def test_a_curve_that_begins_after_the_first_mark_has_no_score_there():
     with pytest.raises(InputError, match=r"moves must begin before 10, got \[20\]"):
         TINY.at_marks([20, 99], np.array([0.0, 0.1]))
 

@@ -7,7 +7,7 @@ import pytest
 from exactdice.agents import ExactEvalCallback, GameVecEnv
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.logger import configure
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecMonitor
 
 import exactdice
 
@@ -51,16 +51,3 @@ def test_it_keeps_what_eval_callback_keeps_and_the_best_model(tmp_path, wrapped)
     best = exactdice.score(tmp_path / "best_model.zip", env)
     assert best.value == max(exact.log["results"])
     assert {path.name for path in tmp_path.iterdir()} == {"evaluations.npz", "best_model.zip"}
-
-
-def test_it_stops_at_a_score():
-    exact = ExactEvalCallback(env := make(), interval=40, stop_at=-1.0)
-    assert A2C("MlpPolicy", env, device="cpu").learn(1000, callback=exact).num_timesteps < 50
-
-
-def test_a_normalised_model_is_scored_with_its_statistics():
-    env = make(encoding="one_hot_float")
-    vector = VecNormalize(DummyVecEnv([lambda: env]))
-    exact = ExactEvalCallback(env, interval=40)
-    model = A2C("MlpPolicy", vector, seed=1, device="cpu").learn(100, callback=exact)
-    assert exact.evaluate().value == exactdice.score(model, env, observations=vector).value

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from exactdice.agents.board import board
-from exactdice.agents.board.board import Board, cross_table
+from exactdice.agents.board.board import cross_table
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.tables import area
 from exactdice.agents.learners.adapter import ModelPolicy
@@ -21,7 +21,6 @@ from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score, score_self_play
 from exactdice.diagnose.training.folder import diagnose_models
 from exactdice.look.boards import track_curves
-from finished_runs import run as finished_run
 from rich.console import Console
 
 import exactdice
@@ -156,7 +155,7 @@ def test_the_benchmark_of_a_track_of_self_play_has_its_entrants():
     assert {cell.algorithm for cell in ordinary} == {"ppo", "dqn", "qlearning"}
 
 
-def test_the_board_has_all_entrants_and_the_cross_table():
+def test_the_board_has_all_entrants_their_curves_and_the_cross_table():
     for name in ("ppo", "qlearning"):
         train(on_track(SELF, name, Path("runs", name)), QUIET)
     larger = on_track(SELF, "qlearning", Path("runs/larger"), max_score=11)
@@ -165,7 +164,8 @@ def test_the_board_has_all_entrants_and_the_cross_table():
     with Path("runs/results.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == ["ppo", "qlearning", "larger"]
-    runs = board.read_board(Path("runs")).runs
+    found = board.read_board(Path("runs"))
+    runs = found.runs
     assert [run.agent for run in runs] == ["PPO", "Q-learning"]
     saved = folders.read_score(Path("runs/ppo"))
     assert float(rows[0]["exploitability"]) == saved["self_play"]["exploitability"]
@@ -186,6 +186,19 @@ def test_the_board_has_all_entrants_and_the_cross_table():
     assert np.allclose(table.payoffs + table.payoffs.T, 1)
     assert (table.payoffs[:, 3] < 0.5 + 1e-12).all()
     assert f"{table.payoffs[0, 1]:.4f}" in text
+    agents, _, games = found.tables
+    assert [row[:3] for row in agents.rows] == [[run.agent, "1 of 1", "1"] for run in runs]
+    for row, run in zip(games.rows, runs, strict=True):
+        values = [row[games.header.index(f"value of seat {seat}")] for seat in (0, 1)]
+        assert values == [f"{run.guaranteed_0:.4f}", f"{run.guaranteed_1:.4f}"]
+        assert len(row) == len(games.header)
+    panels = track_curves(found).panels
+    assert {panel.x_label for panel in panels} == {"moves of both seats"}
+    for panel in panels:
+        assert {(line.name, line.colour) for line in panel.series} == {
+            ("PPO", 0),
+            ("Q-learning", 2),
+        }
     Path("runs/ppo/final_model.zip").unlink()
     board.write(Path("runs"))
     text = Path("runs/leaderboard.md").read_text()
@@ -195,32 +208,6 @@ def test_the_board_has_all_entrants_and_the_cross_table():
     damaged.write_text(damaged.read_text().replace('"exploitability"', '"exploited"'))
     with pytest.raises(RunError, match=r"score.json must be the score of a run on its track, got"):
         board.write(Path("runs"))
-
-
-def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
-    track = Track("tiny", 1, 1000, ("Greed", "FourTwoOne"), seeds=2, self_play=True)
-    names = {"ppo": ("PPO", 0), "qlearning": ("Q-learning", 2)}
-    numbers = dict.fromkeys(("guaranteed_0", "guaranteed_1"), 0.4)
-    numbers |= dict.fromkeys(("equilibrium_0", "equilibrium_1"), 0.5)
-    numbers |= {"exploitability": 0.1, "normalized_exploitability": 0.8, "trials": 0}
-    runs = [
-        finished_run(game, seed, 0.5, algorithm, "tiny", moves=track.marks, **numbers,
-                     scores=tuple(np.linspace(-0.2, 0.8 + seed / 100, 7).tolist()))
-        for game in track.games for algorithm in names for seed in range(2)
-    ]  # fmt: skip
-    found = Board(Path(), track, runs)
-    agents, _, games = found.tables
-    assert [row[:5] for row in agents.rows] == [
-        ["PPO", "2 of 2", "4", "0", "0.699"], ["Q-learning", "2 of 2", "4", "0", "0.699"],
-    ]  # fmt: skip
-    assert len(games.rows) == 4
-    assert {len(row) for row in games.rows} == {len(games.header)}
-    assert games.rows[0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
-    panels = track_curves(found).panels
-    assert {panel.x_label for panel in panels} == {"moves of both seats"}
-    assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
-    for panel in panels:
-        assert {(line.name, line.colour) for line in panel.series} == set(names.values())
 
 
 def test_the_command_line_runs_the_track_from_end_to_end_and_costs_nothing_twice(

@@ -172,11 +172,6 @@ def finished(trained, tmp_path, monkeypatch):
     return Path(shutil.copytree(trained(algorithm="ppo", reward="outcome")[1], "run"))
 
 
-def test_a_finished_run_is_not_resumed(finished):
-    with pytest.raises(RunError, match="resume must be an unfinished run, got run, which has a sc"):
-        resume(finished)
-
-
 USES = {"checkpoint.pt": resume, "best_model.zip": lambda run: folders.load_model(run, "best")}
 
 
@@ -209,7 +204,9 @@ def test_damaged_files_are_named_and_nothing_is_lost(finished, damaged, reason):
         assert {path: path.read_bytes() for path in finished.iterdir()} == before
 
 
-def test_missing_files_are_named(finished, tmp_path):
+def test_missing_files_are_named_and_a_finished_run_is_not_resumed(finished, tmp_path):
+    with pytest.raises(RunError, match="resume must be an unfinished run, got run, which has a sc"):
+        resume(finished)
     (finished / "score.json").unlink()
     for name, use in (USES | {"config.json": folders.read_config}).items():
         (finished / name).unlink()
@@ -217,14 +214,10 @@ def test_missing_files_are_named(finished, tmp_path):
             use(finished)
     with pytest.raises(RunError, match="must hold a config.json"):
         folders.read_config(tmp_path / "nowhere")
-    (finished / "config.json").write_text('{"game": "Chess", "colour": 1}')
-    with pytest.raises(RunError, match=r"run/config.json must be the configuration of a run"):
-        folders.read_config(finished)
 
 
-def test_a_model_of_another_size_is_refused(finished, small):
-    train.train(small(env={"max_score": 12, "sides": 3}, run_folder=Path("larger")))
-    (finished / "final_model.zip").write_bytes(Path("larger/final_model.zip").read_bytes())
+def test_a_model_of_another_size_is_refused(finished, build):
+    build(env={"max_score": 12, "sides": 3}).save(finished / "final_model.zip")
     with pytest.raises(RunError, match="must hold the weights of this run"):
         folders.load_model(finished)
 
@@ -386,24 +379,20 @@ def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(trained, 
     assert_ends_alike(parts, whole)
 
 
+BOARD = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "least"),
+    "options",
     [
-        ({}, 0.98),
-        ({"reward": "regret"}, 0.99),
-        ({"algorithm": "dqn"}, 0.99),
-        ({"game": "LowestScore"}, 0.98),
-        ({"game": "LowestScore", "algorithm": "dqn"}, 0.99),
-        ({"game": "ShutTheBox"}, 0.98),
-        ({"game": "ShutTheBox", "algorithm": "dqn"}, 0.99),
-        ({"game": "FourTwoOne"}, 0.98),
-        ({"game": "FourTwoOne", "algorithm": "dqn"}, 0.99),
+        *({"game": game, "algorithm": name} for game in BOARD for name in ("ppo", "dqn")),
+        {"reward": "regret"},
     ],
     ids=str,
 )
-def test_the_main_job_comes_near_the_optimum_at_full_length(tmp_path, options, least):
+def test_the_main_job_comes_near_the_optimum_at_full_length(tmp_path, options):
     score = train.train(TrainConfig(**options, run_folder=tmp_path / "run"))
-    assert score.normalized >= least
+    assert score.normalized >= (0.98 if options.get("algorithm") == "ppo" else 0.99)
     costs = sum(blunder.cost for blunder in score.blunders(None))
     assert costs == pytest.approx(score.regret, abs=1e-10)

@@ -51,11 +51,16 @@ def search(tmp_path):
     return partial(options, folder=tmp_path / "search")
 
 
-def by_formula(calls):
-    """Make a function that replaces training, notes its calls and scores by omega and seed."""
+def by_formula(calls, diverging=()):
+    """Make a function that replaces training, notes its calls and scores by omega and seed.
+
+    Training diverges with any omega and seed of ``diverging``.
+    """
 
     def run_trial(config, hyperparameters, seed, report):
         calls.append((hyperparameters, seed))
+        if (hyperparameters["omega"], seed) in diverging:
+            raise trial.DivergedError
         score = 1 - hyperparameters["omega"] / 2 - (seed - 1000) * 0.001
         for number, _game in enumerate(config.chosen_games):
             for percent in (50, 100):
@@ -91,9 +96,8 @@ def searched(tmp_path_factory):
 @pytest.fixture
 def known(tmp_path):
     """Write a file of hyperparameters."""
-    path = tmp_path / "known.yml"
-    path.write_text(yaml.safe_dump({"default": CHOSEN}))
-    return path
+    (tmp_path / "known.yml").write_text(yaml.safe_dump({"default": CHOSEN}))
+    return tmp_path / "known.yml"
 
 
 def drawn(config):
@@ -260,24 +264,9 @@ def perfect_once(config, _hyperparameters, seed, report):
     return {game: 1.0 if (game, seed) == (games[0], 1001) else 0.999 for game in games}
 
 
-@pytest.fixture
-def diverging(formula, monkeypatch):
-    """Let finals diverge with the seeds that a test adds to the list."""
-    assert formula == []  # it has replaced training
-    seeds, run_trial = [], tuner.run_trial
-
-    def run(config, hyperparameters, seed, report):
-        if (seed, hyperparameters["omega"]) in seeds or seed in seeds:
-            raise trial.DivergedError
-        return run_trial(config, hyperparameters, seed, report)
-
-    monkeypatch.setattr(tuner, "run_trial", run)
-    return seeds
-
-
-def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, diverging):
+def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, monkeypatch):
     best = best_of_finals(searched()[1])
-    diverging += [(FINAL_SEEDS[1], best)]
+    monkeypatch.setattr(tuner, "run_trial", by_formula([], [(best, FINAL_SEEDS[1])]))
     config, console = search(trials=13), Console(record=True, width=200, file=io.StringIO())
     tune(config, console)
     assert f"seed {FINAL_SEEDS[1]}: its weights diverged" in console.export_text()
@@ -285,10 +274,11 @@ def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, div
     assert sum(row["final nines"] != "" for row in rows(config)) == 2
 
 
-def test_finalists_that_all_diverge_leave_the_tables(search, diverging):
-    diverging += [FINAL_SEEDS[0]]
+def test_finalists_that_all_diverge_leave_the_tables(search, known, monkeypatch):
+    only = [(CHOSEN["omega"], FINAL_SEEDS[0])]
+    monkeypatch.setattr(tuner, "run_trial", by_formula([], only))
     with pytest.raises(RunError, match="must train with all of the seeds 1001, 1002, 1003, but"):
-        tune(search(), QUIET)
+        tune(search(trials=1, begin_with=known), QUIET)
     assert (search().place / "trials.csv").exists()
     assert not (search().place / "qlearning.yml").exists()
 
@@ -359,7 +349,6 @@ def test_weights_that_diverge_end_a_trial_with_the_worst_score(search, monkeypat
     [
         ({"track": "exactdice-2k"}, "track must be one of 'exactdice-10k', "),
         ({"algorithm": "rainbow"}, "algorithm must be one of 'ppo', "),
-        ({"trials": 0}, "trials must be at least 1, got 0"),
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"games": ()}, "games must be one at least, got none"),
         ({"games": ("ShutTheBox",)}, "games must be one of 'FourTwoOne', 'Greed', 'LowestScore'"),
