@@ -15,10 +15,10 @@ def first_move(env):
     return [observation.tolist(), env.step(np.argmax(info["action_mask"]))[0].tolist()]
 
 
-def put_first_moves(games, queue):
-    """Put whether the package was known before and the first moves of games into a queue."""
+def first_moves(games):
+    """Give whether the package was known before, and the first moves of games."""
     known = "exactdice" in sys.modules
-    queue.put([known, *(first_move(gym.make(env_id, **sizes)) for env_id, sizes in games)])
+    return [known, *(first_move(gym.make(env_id, **sizes)) for env_id, sizes in games)]
 
 
 def ends(*_job):

@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import pickle
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 
 import gymnasium as gym
@@ -20,7 +21,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from playing import legal_action, random_actions, require_same_play
 from small_games import SMALL, Rounds
-from spawned import first_move, put_first_moves
+from spawned import first_move, first_moves
 from stable_baselines3.common import env_checker
 
 import exactdice
@@ -132,13 +133,9 @@ def test_the_reference_values_are_the_solvers(env_id):
 
 
 def test_a_spawned_process_can_make_every_game_by_its_prefixed_id():
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue()
     games = [(f"exactdice:exactdice/{name}-v0", sizes) for name, (sizes, *_) in SMALL.items()]
-    process = context.Process(target=put_first_moves, args=(games, queue))
-    process.start()
-    known_before, *there = queue.get(timeout=60)
-    process.join()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        known_before, *there = pool.submit(first_moves, games).result(timeout=60)
     assert not known_before
     assert there == [first_move(gym.make(env_id, **sizes)) for env_id, sizes in games]
 
