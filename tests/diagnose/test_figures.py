@@ -182,15 +182,13 @@ WRONG = [
     (torch.nn.Linear(2, 1), r"^values must take observations of shape \(\d+, 3\), got a Runti"),
     (torch.nn.Linear(3, 2), r"^values must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
     (None, r"^values must be numbers, got nothing \(None\)$"),
-]
-WRONG_Q = [
     (np.zeros(3), r"^q must be of shape \(\d+, \d+\), got \(3,\)$"),
     (lambda seen: seen[:, 0], r"^q must give numbers of shape \(\d+, \d+\), got \(\d+,\)$"),
     (lambda seen: np.full((len(seen), 4), np.nan), "^q must be finite, got nan at "),
 ]
 
 
-@pytest.mark.parametrize(("given", "words"), WRONG + WRONG_Q)
+@pytest.mark.parametrize(("given", "words"), WRONG)
 def test_wrong_estimates_are_refused(given, words):
     with pytest.raises(InputError, match=words):
         overestimation(TASKS[0], given) if words[1] == "q" else critic(TASKS[0], "random", given)

@@ -220,12 +220,8 @@ GAMES = [
     {"env_id": "exactdice/FourTwoOneMatch-v0", "tokens": 2, "faces": 2},
 ]
 #: The table of the page: learner, planted, check and name, None for no name.
-ROWS = [
-    (*words, name.strip("`") if "`" in name else None)
-    for *words, name in re.findall(
-        r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \|$", PAGE.read_text(), re.M
-    )
-]
+TABLE = re.findall(r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \|$", PAGE.read_text(), re.M)
+ROWS = [(*words, name.strip("`") if "`" in name else None) for *words, name in TABLE]
 EDITS = {"ppo": PPO, "dqn": DQN}
 
 
