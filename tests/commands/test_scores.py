@@ -142,11 +142,9 @@ def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
     assert all(len(line.rstrip()) <= width for line in table.splitlines())
     words = " ".join(table.split())
     if width > 60:
-        assert "cost a of position played best game games" in words
         assert "0 points to 0 roll 16 dice roll 24 dice 0.015284 100.00%" in words
     if width < 60:
         assert "position: 0 points to 0 played: roll 16 dice best: roll 24 dice" in words
-        assert "cost a game: 0.015284 of games: 100.00%" in words
 
 
 @pytest.mark.parametrize(

@@ -172,17 +172,13 @@ def test_a_film_is_recorded(tmp_path):
     assert film.stat().st_size > 1000
 
 
-def test_a_window_opens_and_closes():
+def test_a_window_opens_and_closes_and_renders_a_game_that_has_begun():
+    with pytest.raises(RuntimeError, match="no game has begun: call reset before render"):
+        make("Greed", render_mode="rgb_array").unwrapped.render()
     env = make("Greed", render_mode="human")
     play(env, 0, 3)
     env.close()
     env.close()
-
-
-def test_render_before_reset_is_refused():
-    env = make("Greed", render_mode="rgb_array").unwrapped
-    with pytest.raises(RuntimeError, match="no game has begun: call reset before render"):
-        env.render()
 
 
 def test_without_pygame_pictures_are_refused_by_name(monkeypatch):
