@@ -31,21 +31,16 @@ ROOT = Path(__file__).parent.parent.parent
 GREED = ["--env", "max_score", "10", "sides", "3"]
 
 
-def test_a_critic_of_outcomes_stands_beside_the_value_of_its_policy(runs):
+def test_a_critic_stands_beside_the_value_of_its_policy(runs):
     (panel,) = charts.critic(runs["outcome"]).panels
-    model, env = load_model(runs["outcome"])
-    stochastic = score(model, env, deterministic=False)
+    stochastic = score(*load_model(runs["outcome"]), deterministic=False)
     start = int(np.argmax(panel.weights))
     assert panel.weights[start] == pytest.approx(1)  # every game begins there
     assert panel.x[start] == pytest.approx(stochastic.value)
     assert np.all((panel.y > -0.5) & (panel.y < 1.5))
     assert "the critic says" in panel.words(start)
-
-
-def test_a_critic_of_single_regrets_stands_beside_what_moves_give_away(runs):
-    (panel,) = charts.critic(runs["regret"]).panels
-    model, env = load_model(runs["regret"])
-    stochastic = score(model, env, deterministic=False)
+    (panel,) = charts.critic(runs["regret"]).panels  # of the rewards of single moves
+    stochastic = score(*load_model(runs["regret"]), deterministic=False)
     assert (panel.x * panel.weights).sum() == pytest.approx(-stochastic.regret, rel=1e-6)
 
 
@@ -88,24 +83,21 @@ def test_the_leaderboard_has_an_interval_around_every_mean():
     assert np.all(panel.low <= panel.values)
     assert np.all(panel.values <= panel.high)
     agents = [label.partition(": ")[2] for label in panel.labels]
-    assert (
-        len(set(agents))
-        == len(set(panel.colours))
-        == len(set(zip(agents, panel.colours, strict=True)))
-    )
+    pairs = set(zip(agents, panel.colours, strict=True))
+    assert len(set(agents)) == len(set(panel.colours)) == len(pairs)
 
 
-def test_plot_draws_by_name_and_says_what_it_shows(run, runs):
-    code, said, complaint = run("plot", "greed-policy", *GREED)
-    assert (code, complaint) == (0, "")
-    assert said.endswith("drawn in greed-policy.png\n")
+def test_plot_draws_by_name_and_says_what_it_shows(prints, runs):
+    assert prints("plot", "greed-policy", *GREED).endswith("drawn in greed-policy.png\n")
     assert Path("greed-policy.png").stat().st_size > 1000
-    assert run("plot", "mistakes", "if_else", *GREED, "--picture", "a.svg")[0] == 0
-    assert 'Where "if_else" errs' in Path("a.svg").read_text()
-    assert run("plot", "mistakes", runs["outcome"], "--picture", "b.svg")[0] == 0
-    assert run("plot", "critic", runs["outcome"], "--picture", "c.svg")[0] == 0
-    assert run("plot", "learning", runs["outcome"], runs["regret"], "--picture", "d.svg")[0] == 0
-    assert "PPO, regret reward" in Path("d.svg").read_text()
+    for words, shown in (
+        (["mistakes", "if_else", *GREED], 'Where "if_else" errs'),
+        (["mistakes", runs["outcome"]], "errs"),
+        (["critic", runs["outcome"]], "critic"),
+        (["learning", runs["outcome"], runs["regret"]], "PPO, regret reward"),
+    ):
+        prints("plot", *words, "--picture", "a.svg")
+        assert shown in Path("a.svg").read_text()
 
 
 @pytest.mark.parametrize(
@@ -125,13 +117,15 @@ def test_plot_draws_by_name_and_says_what_it_shows(run, runs):
         (["report", "."], "run folder must hold a config.json, got ."),
         (["report", "random", "--page", "x.pdf"], "page must end in .html, got x.pdf"),
         (["report", "random", "--model", "best"], "model must be left out: only a run"),
+        (["plot", "gallery", "--only", "laws"], "only must be one of 'greed-policy', "),
+        (
+            ["plot", "greed-policy", "--only", "greed-value"],
+            "only must be left out: a single picture has no such option",
+        ),
     ],
 )
-def test_a_mistake_gets_one_line(run, arguments, message):
-    code, _, complaint = run(*arguments)
-    assert code == 2
-    assert complaint.startswith(f"error: {message}")
-    assert len(complaint.splitlines()) == 1
+def test_a_mistake_gets_one_line(refusal, arguments, message):
+    assert refusal(*arguments).startswith(message)
     assert not list(Path().iterdir())
 
 
@@ -167,10 +161,8 @@ def drawn(page):
     return Counter(name.rpartition("-")[0] for name in ids)
 
 
-def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
-    code, said, complaint = run("report", runs["outcome"])
-    assert (code, complaint) == (0, "")
-    assert "normalised score" in said
+def test_the_page_of_a_run_opens_in_a_browser(prints, runs, browser):
+    assert "normalised score" in prints("report", runs["outcome"])
     page, wrong = opened(browser, Path("report.html"))
     assert drawn(page) == {**PAGES["Greed"], "learning": 1, "critic": 1}
     assert page.locator("table").nth(1).locator("tr").count() > 5
@@ -187,6 +179,9 @@ def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
     page.mouse.move(place["x"] + place["width"] / 22, place["y"] + place["height"] * 21 / 22)
     page.wait_for_selector("#mistakes-0 .hoverlayer .hovertext")
     assert "own score 0, other's score 0" in page.locator("#mistakes-0 .hoverlayer").text_content()
+    page.set_viewport_size({"width": 390, "height": 844})  # of a phone
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator(".modebar-container *").count() == 0
     assert not wrong
 
 
@@ -251,25 +246,12 @@ def test_the_page_of_a_game_with_too_many_states_for_arrays(run, monkeypatch, po
     assert ("No decision costs anything" in text) == (policy == "optimal")
 
 
-def test_a_page_fits_a_phone(run, browser):
-    assert run("report", "transfer", "FourTwoOneMatch", "--env", "tokens", 2)[0] == 0
-    page, _ = opened(browser, Path("report.html"))
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert page.locator(".modebar-container *").count() == 0
-
-
-def test_who_waits_for_a_page_is_told_how_far_it_is(tmp_path):
-    told = []
-    with watched(lambda done, total, name: told.append((done, total, name))):
-        write_report(AgentOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
-    steps = [name for _, _, name in told]
-    assert [steps.index(name) for name in ("the score", "mistakes", "rolls", "greed-value")]
-    assert all(0 <= done < total for done, total, _ in told)
-
-
 def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_path):
-    scored = write_report(AgentOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
+    told, agent = [], AgentOptions("random", "Greed", {"max_score": 3})
+    with watched(lambda done, total, name: told.append((done, total, name))):
+        scored = write_report(agent, tmp_path / "page.html")
+    assert {"the score", "mistakes", "rolls", "greed-value"} <= {name for *_, name in told}
+    assert all(0 <= done < total for done, total, _ in told)  # for who waits for the page
     console = Console(file=io.StringIO(), width=100)
     report(scored, console)
     words, html = console.file.getvalue(), (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -283,11 +265,10 @@ def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_
             assert f"<td>{figure.label}</td><td>{text}</td><td>{figure.meaning}</td>" in html
 
 
-def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
+def test_gains_of_the_best_response_are_what_the_equilibrium_misses(prints):
     """The random player may bust at once, so that the other one never moves."""
     game = {"max_score": 5, "sides": 6}
-    words = [str(word) for pair in game.items() for word in pair]
-    assert run("report", "random", "Greed", "--env", *words)[0] == 0
+    prints("report", "random", "Greed", "--env", "max_score", 5, "sides", 6)
     text = Path("report.html").read_text()
     task = make_task("Greed", **game, seat=1, opponent="random")
     best, earned = (evaluate(name, task).value_before_play for name in ("optimal", "equilibrium"))
@@ -297,9 +278,9 @@ def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
     assert sum(map(float, rows)) == pytest.approx(best - earned, abs=4e-6)
 
 
-def test_the_page_says_why_a_map_is_missing(run):
+def test_the_page_says_why_a_map_is_missing(prints):
     words = ["--env", "objective", "score", "dice", "3", "players", "2"]
-    assert run("report", "random", "LowestScore", *words)[0] == 0
+    prints("report", "random", "LowestScore", *words)
     text = Path("report.html").read_text()
     assert "No picture lowest-score-keep: objective must be win or share here" in text
     assert 'id="lowest-score-first-0"' in text
@@ -311,28 +292,21 @@ def test_of_too_many_cells_each_says_its_number():
     assert any("<br>win probability %{customdata:.4f}" in each for each in said if each)
 
 
-def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):
+def test_the_gallery_shows_each_picture_with_its_command(prints, runs, monkeypatch):
     names = ("421-laws", "greed-beginning")
     monkeypatch.setattr(plotting, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
     monkeypatch.setattr(plotting, "EXAMPLES", {"errs": Example("mistakes", "if_else", Greed)})
-    code, said, _ = run("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
-    assert (code, said) == (0, "6 pictures drawn in docs/gallery\n")
+    said = prints("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
+    assert said == "6 pictures drawn in docs/gallery\n"
     text = Path("docs/gallery.md").read_text()
     drawn = sorted(path.name for path in Path("docs/gallery").iterdir())
-    shown = sorted(re.findall(r"\]\(gallery/(.*?)\)", text))
-    assert drawn == shown
+    assert drawn == sorted(re.findall(r"\]\(gallery/(.*?)\)", text))
     assert "`exactdice plot mistakes if_else Greed --picture errs.png`" in text
 
 
-def test_one_picture_of_the_gallery_is_drawn_alone(run):
-    code, said, _ = run("plot", "gallery", "--only", "421-laws")
-    assert (code, said) == (0, "1 picture drawn in gallery\n")
+def test_one_picture_of_the_gallery_is_drawn_alone(prints):
+    assert prints("plot", "gallery", "--only", "421-laws") == "1 picture drawn in gallery\n"
     assert [str(path) for path in Path().rglob("*")] == ["gallery", "gallery/421-laws.png"]
-    code, _, complaint = run("plot", "gallery", "--only", "laws")
-    assert code == 2
-    assert complaint.startswith("error: only must be one of 'greed-policy', ")
-    code, _, complaint = run("plot", "greed-policy", "--only", "greed-value")
-    assert complaint == "error: only must be left out: a single picture has no such option\n"
 
 
 def test_the_gallery_in_the_documentation_is_whole():
