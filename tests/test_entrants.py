@@ -1,5 +1,6 @@
 """Foreign programs on a track: moves are counted, marks scored, and certificates hold."""
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -32,56 +33,48 @@ assert resets > args.moves // 10
 
 
 @pytest.fixture
-def entering(monkeypatch):
-    """Import the programs of benchmarks/clients by their names."""
+def cells(monkeypatch, tmp_path):
+    """Call the programs of benchmarks/clients: what is to be done in a folder."""
     monkeypatch.syspath_prepend(CLIENTS)
-    before = set(sys.modules)
-    import cleanrl_track
-    import entry
+    words = ["--folder", str(tmp_path), "--games", "FourTwoOne", "--seeds", "4"]
 
-    yield entry, cleanrl_track
-    for name in set(sys.modules) - before:
-        if name in ("entry", "cleanrl_track"):
-            del sys.modules[name]
+    def call(masked=False):
+        entry = importlib.import_module("entry")
+        return list(entry.cells(entry.parser("").parse_args(words), "mine", masked=masked))
 
-
-def cell(entry, folder, masked=False):
-    options = entry.parser("").parse_args(
-        ["--folder", str(folder), "--games", "FourTwoOne", "--seeds", "4"]
-    )
-    return list(entry.cells(options, "mine", masked=masked))
+    yield call
+    for name in ("entry", "cleanrl_track"):
+        sys.modules.pop(name, None)
 
 
-def script(folder, extra=0):
+def run(found, folder, *words, extra=0):
+    """Have a script do it."""
     path = folder / "mine.py"
     path.write_text(SCRIPT.replace("EXTRA", str(extra)))
-    return path
+    importlib.import_module("cleanrl_track").run(path, found, list(words))
 
 
-def test_a_script_is_counted_and_scored_at_the_marks(entering, tmp_path):
-    entry, cleanrl_track = entering
-    (found,) = cell(entry, tmp_path)
-    cleanrl_track.run(script(tmp_path), found, ["--more", "options"])
+def test_a_script_is_counted_and_scored_at_the_marks(cells, tmp_path):
+    (found,) = cells()
+    run(found, tmp_path, "--more", "options")
     assert found.moves == 9999  # the last whole step of three games
     assert found.scored == [99, 198, 498, 999, 1998, 4998, 9999]
     said = json.loads((tmp_path / "FourTwoOne-4.json").read_text())
     score = exactdice.verify(tmp_path / "FourTwoOne-4.npz")
     assert said["normalized"] == [score.normalized] * 7  # the script learns nothing
     assert said["as_it_plays"][0] < said["normalized"][0]
-    assert cell(entry, tmp_path) == []  # finished
+    assert cells() == []  # finished
 
 
-def test_a_script_with_too_many_moves_gets_no_certificate(entering, tmp_path):
-    entry, cleanrl_track = entering
-    (found,) = cell(entry, tmp_path)
+def test_a_script_with_too_many_moves_gets_no_certificate(cells, tmp_path):
+    (found,) = cells()
     with pytest.raises(AssertionError, match="mine makes more moves than exactdice-10k"):
-        cleanrl_track.run(script(tmp_path, extra=1), found, [])
+        run(found, tmp_path, extra=1)
     assert not list(tmp_path.glob("*.npz"))
 
 
-def test_an_agent_with_masks_has_one_score(entering, tmp_path):
-    entry, _ = entering
-    (found,) = cell(entry, tmp_path, masked=True)
+def test_an_agent_with_masks_has_one_score(cells, tmp_path):
+    (found,) = cells(masked=True)
     found.play(10_000, "random")
     found.finish("random", {})
     said = json.loads((tmp_path / "FourTwoOne-4.json").read_text())

@@ -21,25 +21,20 @@ from exactdice.look.plotting import picture
 ROOT = Path(__file__).parents[2]
 #: Ladders that were run, whose figures docs/ladders.md has.
 LADDERS_RUN = ROOT / "benchmarks/ladders"
-RUNGS = {1: 20, 0: 10}
+
+
+def climb(folder, game="Greed", steps=200, seed=0, **env):
+    """Train on a rung."""
+    small = {"algorithm": "qlearning", "num_envs": 16, "steps": steps, "seed": seed}
+    train(TrainConfig(game, env, run_folder=folder, **small))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Two rungs of a ladder, of which the second one comes first, with two seeds."""
     folder = tmp_path_factory.mktemp("ladder")
-    for number, size in RUNGS.items():
-        for seed in range(2 - number):
-            train(
-                TrainConfig(
-                    env={"max_score": size},
-                    algorithm="qlearning",
-                    steps=2000,
-                    num_envs=16,
-                    seed=seed,
-                    run_folder=folder / f"Greed-{size}-{seed}",
-                )
-            )
+    for size, seed in ((20, 0), (10, 0), (10, 1)):
+        climb(folder / f"Greed-{size}-{seed}", steps=2000, seed=seed, max_score=size)
     return folder
 
 
@@ -58,12 +53,8 @@ def test_the_picture_has_a_panel_for_each_property_that_differs(folder):
     assert [panel.x_label.partition(" ")[0] for panel in plot.panels] == [
         "max_score", "reachable", "agent's", "outcome",
     ]  # fmt: skip
-    expected = [
-        [10, 20],
-        [np.log10(each.reachable_states) for each in games],
-        [each.moves for each in games],
-        [each.noise for each in games],
-    ]
+    properties = [(np.log10(each.reachable_states), each.moves, each.noise) for each in games]
+    expected = [[10, 20], *zip(*properties, strict=True)]
     for panel, places in zip(plot.panels, expected, strict=True):
         (line,) = panel.series
         order = np.argsort(places)
@@ -84,40 +75,19 @@ def test_runs_must_be_finished_and_of_one_ladder(folder, tmp_path):
     with pytest.raises(RunError, match="folder must hold finished runs, got"):
         read_ladder(tmp_path)
     shutil.copytree(folder / "Greed-10-0", tmp_path / "one")
-    train(
-        TrainConfig(
-            env={"max_score": 10, "sides": 3},
-            algorithm="qlearning",
-            steps=200,
-            num_envs=16,
-            run_folder=tmp_path / "other",
-        )
-    )
-    with pytest.raises(
-        RunError, match="folder must hold runs of one game that differ in a keyword"
-    ):
+    climb(tmp_path / "other", max_score=10, sides=3)
+    with pytest.raises(RunError, match="folder must hold runs of one game that differ in a keyw"):
         read_ladder(tmp_path)
 
 
 @pytest.mark.usefixtures("own_games")
 def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path):
     for size in (12, 3):
-        train(
-            TrainConfig(
-                game=f"{ROOT / 'examples/pig.py'}:Pig",
-                env={"target": size},
-                algorithm="qlearning",
-                steps=200,
-                num_envs=16,
-                run_folder=tmp_path / str(size),
-            )
-        )
+        climb(tmp_path / str(size), f"{ROOT / 'examples/pig.py'}:Pig", target=size)
     found, scores = read_ladder(tmp_path)
     assert (found.title, found.knob) == ("Pig, target", "target")
-    assert [(rung.label, rung.keywords) for rung in found.rungs] == [
-        ("3", {"target": 3}),
-        ("12", {"target": 12}),
-    ]
+    rungs = {rung.label: rung.keywords for rung in found.rungs}
+    assert list(rungs.items()) == [("3", {"target": 3}), ("12", {"target": 12})]
     assert scores["Q-learning"][1] == [read_score(tmp_path / "12")["normalized"]]
     assert ladder(tmp_path).panels[0].series[0].x.tolist() == [3, 12]
     shutil.rmtree(tmp_path / "3")

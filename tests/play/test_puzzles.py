@@ -102,13 +102,6 @@ def test_after_the_last_puzzle_nothing_is_asked():
         practice.answer(0)
 
 
-def test_what_is_no_level_and_no_player_is_refused():
-    with pytest.raises(InputError, match="level must be one of easy, medium, hard, any, got 'x'"):
-        practice_of(GAME, "", "x", 0)
-    with pytest.raises(InputError, match="of must be own or the name of a policy, got 'x'"):
-        practice_of(GAME, "x", "easy", 0)
-
-
 def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_in_turn():
     assert [erring(game) for game in (Greed, LowestScore, FourTwoOneMatch)] == [
         *("if_else", "only3s", "transfer")

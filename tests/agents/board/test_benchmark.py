@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -56,6 +57,9 @@ def workers_of(process):
     return {pid for pid, (parent, args) in found if parent == process.pid and "spawn_main" in args}
 
 
+FIRST = "FourTwoOne-qlearning-outcome-0"
+
+
 @pytest.fixture
 def tiny(tmp_path):
     return replace(TINY, folder=tmp_path / "bench")
@@ -85,15 +89,13 @@ def calm(tmp_path_factory):
     return config
 
 
-def test_a_grid_has_one_cell_for_each_combination_once(tiny):
-    config = replace(
-        tiny,
-        games=("Greed", "FourTwoOne", "Greed"),
+def test_a_grid_has_one_cell_for_each_combination_once():
+    found = BenchmarkConfig(
+        ("Greed", "FourTwoOne", "Greed"),
         algorithms=("ppo", "dqn", "ppo"),
         rewards=("outcome", "regret", "outcome"),
         seeds=3,
-    )
-    found = config.cells()
+    ).cells()
     assert len({cell.run_folder for cell in found}) == len(found) == 2 * 2 * 2 * 3
     assert found[0].run_folder.name == "Greed-ppo-outcome-0"
     assert {cell.seed for cell in found} == {0, 1, 2}
@@ -118,12 +120,10 @@ def test_a_track_gives_games_seeds_moves_and_folder(name):
 def test_a_ladder_has_one_cell_for_each_rung():
     config = BenchmarkConfig(ladder=("greed-sides",), algorithms=("ppo",), seeds=1)
     assert config.place == Path("runs", "greed-sides")
-    sides = [2, 3, 4, 6, 8, 12, 20]
-    assert [(cell.game, cell.env["sides"]) for cell in config.cells()] == [
-        ("Greed", size) for size in sides
-    ]
-    assert len({cell.run_folder for cell in config.cells()}) == len(sides)
-    assert {cell.track for cell in config.cells()} == {"exactdice-100k"}
+    cells = config.cells()
+    assert [cell.env["sides"] for cell in cells] == [2, 3, 4, 6, 8, 12, 20]
+    assert len({cell.run_folder for cell in cells}) == len(cells)
+    assert {(cell.game, cell.track) for cell in cells} == {("Greed", "exactdice-100k")}
     other = replace(config, track="exactdice-10k").cells()
     assert max(cell.total_steps for cell in other) <= 10_000
 
@@ -149,17 +149,16 @@ def test_a_folder_has_one_track(tiny):
         grid.benchmark(replace(tiny, steps=None, games=("Greed",), track="exactdice-100k"))
 
 
-def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(tiny, capsys):
-    assert grid.benchmark(tiny) == []
-    folders = sorted(path.name for path in tiny.folder.iterdir() if path.is_dir())
+def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, capsys):
+    folders = sorted(path.name for path in done.folder.iterdir() if path.is_dir())
     assert folders == ["FourTwoOne-qlearning-outcome-0", "FourTwoOne-qlearning-outcome-1"]
-    text = (tiny.folder / "leaderboard.md").read_text()
-    mean = np.mean([run.normalized for run in read_runs(tiny.folder)])
+    text = (done.folder / "leaderboard.md").read_text()
+    mean = np.mean([run.normalized for run in read_runs(done.folder)])
     assert f"| FourTwoOne | Q-learning | 2 | {mean:.4f} |" in text
     assert "| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 |" in text
-    before = [(path, path.stat().st_mtime_ns) for path in tiny.folder.glob("*/*")]
-    assert grid.benchmark(tiny) == []
-    assert before == [(path, path.stat().st_mtime_ns) for path in tiny.folder.glob("*/*")]
+    before = [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
+    assert grid.benchmark(done) == []
+    assert before == [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
     assert "2 cells, 0 of them to do" in capsys.readouterr().out
 
 
@@ -229,8 +228,8 @@ def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypa
 
     monkeypatch.setattr(grid, "train", train)
     failures = grid.benchmark(tiny)
-    assert failures == ["FourTwoOne-qlearning-outcome-0: ZeroDivisionError: no luck"]
-    assert "failed: FourTwoOne-qlearning-outcome-0" in capsys.readouterr().out
+    assert failures == [f"{FIRST}: ZeroDivisionError: no luck"]
+    assert f"failed: {FIRST}" in capsys.readouterr().out
     assert (tiny.folder / "FourTwoOne-qlearning-outcome-1/score.json").exists()
     assert len(grid.benchmark(replace(tiny, seeds=1, folder=tiny.folder / "none"))) == 1
     assert not (tiny.folder / "none" / "leaderboard.md").exists()
@@ -241,9 +240,8 @@ def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypa
 def test_more_cells_can_be_added_to_a_folder(done):
     grid.benchmark(replace(done, games=("Greed",), seeds=1))
     text = (done.folder / "leaderboard.md").read_text()
-    assert "| Greed | Q-learning | 1 |" in text
-    assert "| FourTwoOne | Q-learning | 2 |" in text
-    assert "| all | Q-learning | 3 |" in text
+    for game, runs in {"Greed": 1, "FourTwoOne": 2, "all": 3}.items():
+        assert f"| {game} | Q-learning | {runs} |" in text
 
 
 def test_runs_of_other_options_under_a_cells_name_are_refused(done):
@@ -373,17 +371,6 @@ def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny, calm):
     assert not list(both.folder.glob(".*"))
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [("score.json", b"{}"), ("score.json", b"\xff"), ("score.json", b"[1]"),
-     ("evaluations.npz", b"PK\x03\x04"), ("evaluations.npz", b"")],
-)  # fmt: skip
-def test_a_damaged_run_is_named(done, name, content):
-    (done.cells()[0].run_folder / name).write_bytes(content)
-    with pytest.raises(RunError, match=rf"outcome-0/{name} must (be|hold) "):
-        grid.benchmark(done)
-
-
 @pytest.mark.parametrize("folder", ["file", "file/below"])
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, folder):
     (tmp_path / "file").write_text("")
@@ -444,15 +431,18 @@ def test_a_run_of_which_only_the_results_are_left_is_finished(done, capsys):
         ("curves.csv", lambda text: text[:-3] + b"x\n"),
         ("curves.csv", None),
         ("certificates.zip", lambda text: text[:-9]),
+        *((f"{FIRST}/score.json", lambda _, new=new: new) for new in (b"{}", b"\xff", b"[1]")),
+        (f"{FIRST}/score.json", lambda text: re.sub(rb'("normalized": )[^,}]*', rb"\1NaN", text)),
+        *((f"{FIRST}/evaluations.npz", lambda _, new=new: new) for new in (b"PK\x03\x04", b"")),
     ],
 )
-def test_a_damaged_file_of_results_is_named(done, name, change):
+def test_a_damaged_file_is_named(done, name, change):
+    """A file of a run, or one that a folder has of all its runs."""
     path = done.folder / name
     content = path.read_bytes()
     path.unlink() if change is None else path.write_bytes(change(content))
-    with pytest.raises(
-        RunError, match=r"(results.csv|curves.csv|certificates.zip) must (be|have) "
-    ):
+    named = "outcome-0/score.json|outcome-0/evaluations.npz|results.csv|curves.csv|certificates.zip"
+    with pytest.raises(RunError, match=f"({named}) must (be|have|hold) "):
         grid.benchmark(done)
 
 

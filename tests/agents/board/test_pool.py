@@ -22,7 +22,6 @@ SLEEP = "__import__('time').sleep(60)"
 
 #: Small cells, by the algorithm.
 STEPS = {"ppo": 2048, "dqn": 3000, "qlearning": 1000}
-SMALL = {"max_score": 5}
 
 
 @pytest.fixture
@@ -81,20 +80,9 @@ def test_the_limits_of_containers_are_known(tmp_path, monkeypatch, files, expect
 
 
 def cell(place, algorithm, seed=0):
-    return TrainConfig(
-        game="Greed",
-        algorithm=algorithm,
-        env=SMALL,
-        steps=STEPS[algorithm],
-        seed=seed,
-        run_folder=place / f"{algorithm}-{seed}",
-    )
-
-
-@pytest.fixture(autouse=True)
-def _folders(tmp_path):
-    for name in ("before", "after"):
-        (tmp_path / name).mkdir()
+    options = {"env": {"max_score": 5}, "steps": STEPS[algorithm], "seed": seed}
+    folder = place / f"{algorithm}-{seed}"
+    return TrainConfig(algorithm=algorithm, run_folder=folder, **options)
 
 
 def saved(config):
@@ -122,7 +110,10 @@ def disturb():
     [name if name == "ppo" else pytest.param(name, marks=pytest.mark.slow) for name in STEPS],
 )
 def test_a_cell_does_not_depend_on_the_cells_before_it(tmp_path, algorithm):
-    before, after = (cell(tmp_path / name, algorithm) for name in ("before", "after"))
+    folders = [tmp_path / name for name in ("before", "after")]
+    for folder in folders:
+        folder.mkdir()
+    before, after = (cell(folder, algorithm) for folder in folders)
     assert run_cell(before) is None
     for other in STEPS:
         if other != algorithm:

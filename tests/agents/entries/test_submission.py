@@ -20,9 +20,9 @@ from exactdice.core import InputError
 from small_entries import SIZES, TINY
 
 import exactdice
-from exactdice.cli import main
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "cleanrl_style_dqn.py"
+PPO = EXAMPLE.parents[1] / "agents/hyperparams/ppo.yml"
 pytestmark = pytest.mark.usefixtures("tiny_track")
 
 
@@ -30,24 +30,17 @@ pytestmark = pytest.mark.usefixtures("tiny_track")
 def finished(tmp_path_factory, _small_games):
     """Train the tiny track: two games, two seeds, Q-learning."""
     place = tmp_path_factory.mktemp("finished") / "runs"
+    options = {"track": "tiny", "algorithm": "qlearning", "num_envs": 16}
     for game in TINY.games:
         for seed in range(2):
-            train(
-                TrainConfig(
-                    game=game, env=SIZES[game], track="tiny", algorithm="qlearning", seed=seed,
-                    num_envs=16, run_folder=place / f"{game}-{seed}",
-                )
-            )  # fmt: skip
+            folder = place / f"{game}-{seed}"
+            train(TrainConfig(game, SIZES[game], seed=seed, run_folder=folder, **options))
     return place
 
 
-def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ["submit", str(finished), "--title", "Our tables", "--link", "https://example.org"]
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert end.value.code == 0
-    said = capsys.readouterr().out
+def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
+    words = ["submit", finished, "--title", "Our tables", "--link", "https://example.org"]
+    said = prints(*words)
     folder = Path("entries", "tiny-our-tables")
     assert said.startswith(f"{folder}: 4 certificates hold, mean nines ")
     card = read_entry(folder).card
@@ -68,9 +61,7 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monke
     Path("packed/certificates.zip").unlink()
     with pytest.raises(InputError, match=r"zip/.*-0\.npz must be a file that can be read, got: No"):
         submit(Path("packed"), SAID, Path("third"), 1)
-    with pytest.raises(SystemExit):
-        main(words)
-    assert "folder must not exist, got entries/tiny-our-tables" in capsys.readouterr().err
+    assert "folder must not exist, got entries/tiny-our-tables" in refusal(*words)
 
 
 def changed(name, **options):
@@ -114,10 +105,7 @@ RUNS = {
     "several algorithms": (
         lambda place: (
             changed("Greed-1", algorithm="ppo")(place),
-            shutil.copy(
-                EXAMPLE.parents[1] / "agents/hyperparams/ppo.yml",
-                place / "Greed-1" / "hyperparameters.yml",
-            ),
+            shutil.copy(PPO, place / "Greed-1" / "hyperparameters.yml"),
         ),
         "algorithm must be one of ppo, qlearning, got none",
     ),
@@ -158,12 +146,10 @@ def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypat
         make = partial(gym.make_vec, **SIZES[game])
         monkeypatch.setattr(foreign, "gym", SimpleNamespace(make_vec=make, spaces=gym.spaces))
         for seed in range(2):
-            figures[game, seed] = foreign.main(
-                foreign.Args(
-                    f"exactdice/{game}-OneHot-v0", seed, 1280, learning_starts=640, evaluations=1,
-                    certificate=str(place / f"{game}-{seed}.npz"),
-                )
-            )  # fmt: skip
+            path = str(place / f"{game}-{seed}.npz")
+            options = {"learning_starts": 640, "evaluations": 1, "certificate": path}
+            args = foreign.Args(f"exactdice/{game}-OneHot-v0", seed, 1280, **options)
+            figures[game, seed] = foreign.main(args)
     claims = {**SAID, "title": "A loop in one file", **FOREIGN}
     folder = tmp_path / "entries" / "loop"
     found = submit(place, claims, folder, 1)
@@ -182,11 +168,9 @@ def test_a_foreign_program_says_what_its_certificates_do_not(tmp_path, field):
 
 
 def test_certificates_have_the_names_of_cells(tmp_path):
-    claims = {**SAID, **FOREIGN}
-    with pytest.raises(
-        InputError, match="place must hold a benchmark's runs, or certificates such as"
-    ):
-        submit(tmp_path, claims, tmp_path / "entry", 1)
+    asked = tmp_path, {**SAID, **FOREIGN}, tmp_path / "entry", 1
+    with pytest.raises(InputError, match="place must hold a benchmark's runs, or certificates su"):
+        submit(*asked)
     (tmp_path / "final.npz").write_bytes(b"")
     with pytest.raises(InputError, match=r"must be named such as Greed-0.npz, got .*final\.npz"):
-        submit(tmp_path, claims, tmp_path / "entry", 1)
+        submit(*asked)
