@@ -48,12 +48,6 @@ def small_env():
     return lambda game: SMALL_GAMES.get(game, {})
 
 
-@pytest.fixture
-def saved_at_every_score(monkeypatch):
-    """Save a checkpoint with every score, however soon after the last."""
-    monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
-
-
 @pytest.fixture(scope="session")
 def small_config():
     """Make configurations of runs that take a second."""

@@ -254,11 +254,11 @@ def test_checkpoints_after_the_first_take_a_share_of_the_time(small, monkeypatch
     assert len(scores) > 2
 
 
-@pytest.mark.usefixtures("saved_at_every_score")
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_disk_that_fills_up_loses_nothing(small, trained, monkeypatch, algorithm):
     """The run names the file and how to go on, and ends as if there had been room all the time."""
     resource = pytest.importorskip("resource")
+    monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)  # save with every score
     whole, full = trained(algorithm=algorithm, reward="outcome"), Path("full")
     evaluate = ExactEvalCallback.evaluate
     saved = {}
