@@ -45,10 +45,7 @@ class RandomGame(Bare):
         self._seats, self._to = rng.integers(players, size=shape), np.zeros(shape, dtype=int)
         self._over = rng.random(shape) < 0.1
         for index in np.ndindex(shape):
-            block, inside = divmod(index[1], self.levels * self.width)
-            later = np.arange(index[1] + self.width - inside % self.width, self.num_states)
-            back = np.arange(self.width) + block * self.levels * self.width
-            ways = np.concatenate([later, back, back]) if has_cycles else later
+            ways = self.ways_on(index[1])
             if index[3] == 0 or not len(ways):  # so that every block is left
                 self._over[index] = True
             else:
@@ -67,6 +64,13 @@ class RandomGame(Bare):
         self._paid = np.where(self._over, self._paid, early)
         most = blocks - 1 if self.has_cycles else blocks * self.levels - 1
         self.payoff_range = (float(low - most), float(high + most))
+
+    def ways_on(self, state):
+        """List where a move may lead: a later level, or the first level of its block."""
+        later = np.arange(state + self.width - state % self.width, self.num_states)
+        size = self.levels * self.width
+        back = np.arange(self.width) + state // size * size
+        return np.concatenate([later, back, back]) if self.has_cycles else later
 
     def mask(self, states):
         return self._legal[states]

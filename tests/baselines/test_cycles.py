@@ -10,117 +10,48 @@ from exactdice.baselines.solving import cycles
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.core.types import Move
 from exactdice.envs import sparse_law
-from exactdice.games import Game, GameError, InputError, SizeError
+from exactdice.games import GameError, InputError, SizeError
+from random_games import RandomGame
 from small_games import Bare
 from tabled import require_same_law
 
 from exactdice.testing import check_game
 
-DEPTH, WIDTH = 3, 2  # stages of a block, states of a stage
+SEEDS = [0, 22, 26, 33, 4, 7, 13, 15]  # of games with three blocks of several levels
 
 
-class Maze(Game):
-    """Random moves in three blocks; every move may end the game, so that it does."""
+class Apart(RandomGame):
+    """Blocks lead to the last block, but not to one another."""
 
-    name = "Maze"
-    has_cycles = True
-    num_actions = 2
-    num_states = 3 * DEPTH * WIDTH
-    observation_sizes, observation_names = (num_states,), ("place",)
-    payoff_range = (0.0, 1.0)
-
-    def __init__(self, seed=0, players=2, ends=True):
-        self.seed, self.players, self.ends = seed, players, ends
-        self.num_players, self.zero_sum = players, players == 2
-        rng = np.random.default_rng(seed)
-        counts = rng.integers(1, 5, (4, 3)) + np.array([0, 4, 4])  # outcome 0, the end, is seldom
-        self._exact = np.array([[Fraction(int(c), int(row.sum())) for c in row] for row in counts])
-        self.laws = self._exact.astype(float)
-        shape = (players, self.num_states, self.num_actions, 3)  # the last is the outcome
-        self._rows = rng.integers(4, size=shape[1:3])
-        self._seats = rng.integers(players, size=shape)
-        self._to = np.zeros(shape, dtype=int)
-        for index in np.ndindex(shape):
-            self._to[index] = rng.choice(self.ways_on(index[1]))
-        self._over = rng.random(shape) < 0.05
-        self._over[..., 0] = ends
-        self._thirds = rng.integers(4, size=shape)  # what player 0 is paid
+    name = "Apart"
 
     def ways_on(self, state):
-        """List where a move may lead: the cut, a later stage, a later block."""
-        block, inside = divmod(state, DEPTH * WIDTH)
-        level = inside // WIDTH
-        own = np.arange(WIDTH) + block * DEPTH * WIDTH
-        later = np.arange(block * DEPTH * WIDTH + (level + 1) * WIDTH, self.num_states)
-        return np.concatenate([own, own, later])
-
-    def observe(self, states, seat):
-        return states[:, None]
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0]
-
-    def mask(self, states):
-        return np.stack([np.ones(len(states), dtype=bool), states % 5 > 0], axis=1)
-
-    def initial_law(self):
-        return np.array([0, 1]), np.array([Fraction(1, 3), Fraction(2, 3)])
-
-    def exact_laws(self):
-        return self._exact
-
-    def law(self, states, actions):
-        return self._rows[states, actions]
-
-    def advance(self, seats, states, actions, outcomes):
-        move = self.exact_advance(seats, states, actions, outcomes)
-        return move._replace(payoffs=move.payoffs.astype(float))
-
-    def exact_advance(self, seats, states, actions, outcomes):
-        at = seats, states, actions, outcomes
-        over = np.repeat(self._over[at][:, None], self.num_players, axis=1)
-        first = np.array([Fraction(int(k), 3) for k in self._thirds[at]], dtype=object)
-        both = np.stack([first, 1 - first], axis=1)[:, : self.num_players]
-        return Move(self._seats[at], self._to[at], np.where(over, both, Fraction(0)), over)
-
-    def stages(self):
-        places = np.arange(self.num_states).reshape(3, DEPTH, WIDTH)
-        levels = [places[:, level].ravel() for level in range(DEPTH)]
-        return [(seat, states) for states in levels for seat in range(self.num_players)]
-
-    def block(self, seat, states):
-        return states // (DEPTH * WIDTH), states % (DEPTH * WIDTH) < WIDTH
-
-
-class Apart(Maze):
-    """The first two blocks lead to the third, but not to one another."""
-
-    def ways_on(self, state):
-        ways, inside = super().ways_on(state), DEPTH * WIDTH
-        return ways[(ways // inside == state // inside) | (ways // inside == 2)]
+        size, last = self.levels * self.width, self.num_states // (self.levels * self.width) - 1
+        ways = super().ways_on(state)
+        return ways[(ways // size == state // size) | (ways // size == last)]
 
 
 @pytest.mark.parametrize("players", [1, 2])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS[:2])
 def test_all_answers_agree_with_elimination(seed, players):
     """Values, occupancy, outcomes, blunders, environments, planners: see ``check_game``."""
-    check_game(Maze(seed, players))
+    check_game(RandomGame(seed, players))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS[:5])
 def test_others_who_move_in_circles_are_part_of_the_sparse_law(seed):
     for opponent in ("random", "optimal"):
-        require_same_law(Task(Maze(seed), 0, opponent))
-        require_same_law(Task(Maze(seed), 1, opponent))
+        require_same_law(Task(RandomGame(seed), 0, opponent))
+        require_same_law(Task(RandomGame(seed), 1, opponent))
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("kind", [Maze, Apart])
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", [RandomGame, Apart])
 def test_floats_are_within_their_bound_of_fractions(kind, seed):
     game = kind(seed)
     exact, floats = equilibrium(game, exact=True), equilibrium(game)
     assert exact.error_bound == 0
-    assert 0 <= floats.error_bound < 1e-13
+    assert 0 <= floats.error_bound < 1e-12
     for ours, true in zip(floats.values, exact.values, strict=True):
         error = np.abs(ours.array - true.array.astype(float)).max()
         assert error <= floats.error_bound + 4 * np.finfo(float).eps
@@ -128,8 +59,8 @@ def test_floats_are_within_their_bound_of_fractions(kind, seed):
         assert ours == true
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("kind", [Maze, Apart])
+@pytest.mark.parametrize("seed", SEEDS[:5])
+@pytest.mark.parametrize("kind", [RandomGame, Apart])
 def test_fractions_are_a_fixed_point_in_every_position(kind, seed):
     """F(V) = V, computed from single moves, which know nothing of blocks."""
     game = kind(seed)
@@ -150,7 +81,7 @@ def test_fractions_are_a_fixed_point_in_every_position(kind, seed):
                 assert values[mover, state] == (max(each) if mover == seat else min(each))
 
 
-class Backwards(Maze):
+class Backwards(RandomGame):
     """Counts its blocks the wrong way round."""
 
     def block(self, seat, states):
@@ -158,12 +89,12 @@ class Backwards(Maze):
         return 2 - blocks, cut
 
 
-class Uncut(Maze):
+class Uncut(RandomGame):
     """Names a cut that some cycles do not pass."""
 
     def block(self, seat, states):
         blocks, cut = super().block(seat, states)
-        return blocks, cut & (states % WIDTH == 0)
+        return blocks, cut & (states % self.width == 0)
 
 
 @pytest.mark.parametrize("rules", [Backwards, Uncut])
@@ -177,11 +108,12 @@ def test_moves_that_lead_back_are_named(rules, ask):
         ask(Task(rules(), 0, "random"))
 
 
-class Endless(Maze):
+class Endless(RandomGame):
     """Has a state whose only action leads back to it, for ever."""
 
     def __init__(self):
         super().__init__()
+        self._legal[0, 1:] = False
         self._over[0, 0], self._to[0, 0], self._seats[0, 0] = False, 0, 0
 
     @property
@@ -203,18 +135,18 @@ def test_others_who_need_not_end_have_no_sparse_law():
 def test_moves_without_room_are_refused_while_they_are_listed(monkeypatch):
     monkeypatch.setenv("EXACTDICE_LIMIT", "1e-7")
     with pytest.raises(SizeError, match=r"^listed outcomes of moves must be at most 16, got \d+:"):
-        solve(Task(Maze(30), 0, "optimal"))
+        solve(Task(RandomGame(30), 0, "optimal"))
 
 
 def test_three_players_who_are_free_are_refused():
-    game = Maze(players=3)
+    game = RandomGame(players=3)
     with pytest.raises(InputError, match="an equilibrium must be of a game without cycles"):
         equilibrium(game)
 
 
 def test_blunders_say_how_often_they_are_met():
     """A state may be met more than once in a game."""
-    (worst,) = score("random", Task(Maze(1), 0, "random")).blunders(1)
+    (worst,) = score("random", Task(RandomGame(1), 0, "random")).blunders(1)
     assert f"met {worst.occupancy:.4f} times a game" in worst.words
 
 

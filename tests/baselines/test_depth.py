@@ -62,17 +62,18 @@ def test_flawless_games_and_optimal_decisions_against_simulation(game, determini
     table = random_table(game, 1, deterministic)
     score = exactdice.score(table, task)
     optimal = solve(task).optimal
-    flawless, share = simulate(task, table, optimal, 4000)
+    payoffs, flawless, share = simulate(task, table, optimal, 4000)
+    assert abs(payoffs.mean() - score.value) < 4.5 * score.deviation / len(payoffs) ** 0.5
     assert score.flawless == pytest.approx(flawless, abs=0.04)
     assert score.optimal_share == pytest.approx(share, abs=0.04)
 
 
 def simulate(task, table, optimal, games):
-    """Play games by the rules alone: share without a mistake, share of optimal decisions."""
+    """Play games by the rules alone: payoffs, share without a mistake, of optimal decisions."""
     engine, rng = Engine(task, games), np.random.default_rng(5)
     lanes = np.arange(games)
     engine.lanes.start(lanes, rng)
-    clean, decisions, good = np.ones(games, dtype=bool), 0, 0
+    payoffs, clean, decisions, good = np.zeros(games), np.ones(games, dtype=bool), 0, 0
     while len(lanes):
         states = engine.lanes.states()[lanes]
         if table.ndim == 1:
@@ -82,8 +83,10 @@ def simulate(task, table, optimal, games):
         right = optimal[states, actions]
         clean[lanes] &= right
         decisions, good = decisions + len(lanes), good + int(right.sum())
-        lanes = lanes[~engine.step(lanes, actions, rng).over]
-    return clean.mean(), good / decisions
+        step = engine.step(lanes, actions, rng)
+        payoffs[lanes] += step.rewards
+        lanes = lanes[~step.over]
+    return payoffs, clean.mean(), good / decisions
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)

@@ -60,9 +60,8 @@ def ways(game, seat, state, action):
             yield Fraction(chance), after, move.payoffs[0], move.over[0]
 
 
-def tree(game, player, position, known=None):
+def tree(game, player, position, known):
     """Give the law of the total from a position on under uniform play, by plain recursion."""
-    known = {} if known is None else known
     if position not in known:
         law = defaultdict(Fraction)
         for action, chosen in uniform(game, position[1]).items():
@@ -74,6 +73,15 @@ def tree(game, player, position, known=None):
     return known[position]
 
 
+def totals(task):
+    """Give the laws of the total from each position on, and that of the whole game."""
+    known, law, start = {}, defaultdict(Fraction), first_law(task, EXACT).start
+    for state, chance in zip(start.states.tolist(), start.chances.tolist(), strict=True):
+        for total, mass in tree(task.game, task.seat, (task.seat, state), known).items():
+            law[total] += chance * mass
+    return known, law
+
+
 def moments(law):
     mean = sum(total * chance for total, chance in law.items())
     return mean, sum((total - mean) ** 2 * chance for total, chance in law.items())
@@ -83,12 +91,9 @@ def moments(law):
 def test_values_and_variances_are_those_of_the_tree_of_all_games(seed):
     for task in seats_of(seed, has_cycles=False):
         exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
-        known, law = {}, defaultdict(Fraction)
-        for state, chance in first_states(task).items():
-            for total, mass in tree(task.game, task.seat, (task.seat, state), known).items():
-                law[total] += chance * mass
-        for (seat, state), totals in known.items():
-            assert exact.values[seat, state] == moments(totals)[0]
+        known, law = totals(task)
+        for (seat, state), later in known.items():
+            assert exact.values[seat, state] == moments(later)[0]
         assert sum(law.values()) == 1
         mean, variance = moments(law)
         assert (exact.value, exact.variance) == (mean, variance)
@@ -96,12 +101,6 @@ def test_values_and_variances_are_those_of_the_tree_of_all_games(seed):
         assert floats.variance == pytest.approx(float(variance), rel=1e-12, abs=1e-15)
         found = score("random", task)
         assert found.deviation == pytest.approx(float(variance) ** 0.5)
-
-
-def first_states(task):
-    """Give the law of the agent's first state, by state."""
-    start = first_law(task, EXACT).start
-    return dict(zip(start.states.tolist(), start.chances.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -128,10 +127,7 @@ def test_turns_that_pay_agree_with_the_tree_and_with_the_listing(game):
     for seat in range(game.num_players):
         task = Task(game, seat, "random")
         exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
-        known, law = {}, defaultdict(Fraction)
-        for state, chance in first_states(task).items():
-            for total, mass in tree(game, seat, (seat, state), known).items():
-                law[total] += chance * mass
+        _, law = totals(task)
         assert (exact.value, exact.variance) == moments(law)
         assert floats.value == pytest.approx(float(exact.value), abs=floats.error_bound)
         assert floats.variance == pytest.approx(float(exact.variance), rel=1e-12)

@@ -117,13 +117,13 @@ def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, kind):
 def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit, sides, tie):
     game = Greed(limit, sides, tie=tie)
     hand = ByHand(limit, sides, section_7(limit, sides), tie=TIES[tie])
-    solved = equilibrium(game, exact=True)
-    values = [found.array.tolist() for found in solved.values]
+    values, floats = (equilibrium(game, exact).values for exact in (True, False))
     for state, (own, other, last) in enumerate(game.observe(np.arange(game.num_states), 0)):
         pair = hand.ratings(0, int(own), int(other), int(last))
         for seat in (0, 1):
-            assert values[seat][seat][state] == pair[0]
-            assert values[seat][1 - seat][state] == pair[1]
+            for place, rating in ((seat, pair[0]), (1 - seat, pair[1])):
+                assert values[seat][place, state] == rating
+                assert floats[seat][place, state] == pytest.approx(float(rating), abs=1e-14)
 
 
 def test_where_both_lose_a_tie_the_game_is_not_zero_sum():
