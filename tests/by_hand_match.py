@@ -343,13 +343,11 @@ def optimal(match):
     return cache(lambda state: match.laws(0, state))
 
 
-def by_policy(rules, policy):
-    """Play by a function of what is seen that gives {taken: probability}.
+def at_random(rules):
+    """Take each legal move of a turn with the same chance."""
 
-    It sees (pot, own, other's, casts imposed or 0, result to beat or (), held, cast, casts made).
-    """
-
-    def turn(tokens, stops, known):
+    @cache
+    def turn(*stops):
         def decide(node):
             made, held, cast = node
             legal = [
@@ -357,20 +355,13 @@ def by_policy(rules, policy):
                 for taken, to in moves(held, cast).items()
                 if (made in stops if len(to) == 3 else made < max(stops))
             ]
-            return policy((*tokens, *known, held, cast, made), legal)
+            return dict.fromkeys(legal, Fraction(1, len(legal)))
 
         return law(stops, decide)
 
     def player(state):
-        pot, mover, other = state
         every = range(1, rules.casts(state) + 1)
-        begins = turn((pot, mover, other), set(every), (0, ()))
-        follows = {
-            (made, target): turn((pot, other, mover), {made}, (made, target))
-            for made in every
-            for target in RESULTS
-        }
-        return begins, follows
+        return turn(*every), {(made, target): turn(made) for made in every for target in RESULTS}
 
     return player
 

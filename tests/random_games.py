@@ -7,6 +7,12 @@ from exactdice.games import Move
 from small_games import Bare
 
 
+def random_law(game, rng):
+    """Make a stochastic policy whose probabilities are no round numbers."""
+    law = rng.random((game.num_states, game.num_actions)) * game.mask(np.arange(game.num_states))
+    return law / law.sum(axis=1, keepdims=True)
+
+
 class RandomGame(Bare):
     """Positions in blocks of levels; a move leads on, or back to the first level of its block.
 

@@ -9,6 +9,7 @@ from exactdice.baselines import Task, evaluate
 from exactdice.baselines.solving.solver import solve
 from exactdice.envs import Engine
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+from random_games import random_law
 
 import exactdice
 
@@ -23,16 +24,6 @@ GAMES = [
     FourTwoOne(2, 3, 2, utility="sum"),
     FourTwoOne(3, 3, 2, utility="set"),
 ]
-
-
-def random_table(game, seed=0, deterministic=False):
-    rng = np.random.default_rng(seed)
-    weights = rng.random((game.num_states, game.num_actions)) * game.mask(
-        np.arange(game.num_states)
-    )
-    if deterministic:
-        return weights.argmax(axis=1)
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def test_illegal_actions_count_as_the_worst_outcome():
@@ -59,7 +50,8 @@ def test_illegal_actions_count_as_the_worst_outcome():
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_flawless_games_and_optimal_decisions_against_simulation(game, deterministic):
     task = Task(game, 0, "random")
-    table = random_table(game, 1, deterministic)
+    table = random_law(game, np.random.default_rng(1))
+    table = table.argmax(axis=1) if deterministic else table
     score = exactdice.score(table, task)
     optimal = solve(task).optimal
     payoffs, flawless, share = simulate(task, table, optimal, 4000)

@@ -65,6 +65,8 @@ def test_what_the_environment_never_shows_is_refused(encoding, observation):
 def test_floats_are_taken_for_integers_only_if_they_are_whole():
     solution = exactdice.solve(Task(Greed(20)))
     assert (solution.action_values([10.0, 12.0, 0.0]) == solution.action_values([10, 12, 0])).all()
+    with pytest.raises(InputError, match=r"must be \(own score, other score, last"):
+        solution.action_values([0, 0])
     with pytest.raises(InputError, match=r"whole numbers, got \[10\.5, 12\.0, 0\.0\]"):
         solution.action_values([10.5, 12, 0])
     with pytest.raises(InputError, match=r"got \[True, False, False\]"):

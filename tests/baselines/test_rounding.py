@@ -7,13 +7,7 @@ import pytest
 from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, solve
 from exactdice.baselines import payoff_matrix as matrix_of
 from exactdice.games import EXACT, FourTwoOne, GameError, Greed, InputError, LowestScore, ShutTheBox
-from random_games import RandomGame
-
-
-def random_law(game, rng):
-    """Make a stochastic policy whose probabilities are no round numbers."""
-    law = rng.random((game.num_states, game.num_actions)) * game.mask(np.arange(game.num_states))
-    return law / law.sum(axis=1, keepdims=True)
+from random_games import RandomGame, random_law
 
 
 def asked(seed, seldom=0, pays=False):

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from by_hand import ByHand, section_7, totals
@@ -120,22 +119,6 @@ def test_what_is_asked_for_decides_about_fractions_not_the_task():
         assert type(ask(asked, exact=False).value) is float
         assert ask(asked, exact=False).value == ask(fresh, exact=False).value
     assert exactdice.occupancy("random", asked).dtype == float
-
-
-def test_the_solution_answers_questions_about_single_observations():
-    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
-    solution, exact = exactdice.solve(env), exactdice.solve(env, exact=True)
-    values = solution.action_values([0, 0, 0])
-    assert values.max() == solution.value
-    assert exact.action_values([0, 0, 0])[1] == Fraction(14352595, 28697814)
-    assert solution.optimal_actions([0, 0, 0]).tolist() == [1]
-    assert solution.optimal_actions([9, 5, 1]).tolist() == [0]
-    assert np.isneginf(solution.action_values([10, 5, 0])[2:]).all()
-    assert np.isneginf(float(exact.action_values([10, 5, 0])[-1]))
-    with pytest.raises(ValueError, match=r"observation must be \(own score, other score, last"):
-        solution.action_values([0, 0])
-    with pytest.raises(ValueError, match="below"):
-        solution.optimal_actions([11, 0, 0])
 
 
 class EveryoneForItself(Greed):

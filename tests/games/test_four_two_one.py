@@ -60,41 +60,26 @@ def test_a_utility_may_be_a_function_or_a_table():
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
 
 
+SUM, SET = {"utility": "sum", "duration": 2}, {"utility": "set"}
+
+
 @pytest.mark.parametrize(
     ("keywords", "seat", "seen", "words"),
     [
-        (
-            {},
-            0,
-            [(), (1, 2, 3), 1],
-            "nothing put aside, rolled 3 2 1 on the first cast of at most three",
-        ),
-        ({}, 0, [(2, 4), (6,), 2], "4 2 put aside, rolled 6 on the second cast of at most three"),
-        ({}, 0, [(2, 4), (6,), 3], "4 2 put aside, rolled 6 on the third and last cast"),
-        ({"casts": 1}, 0, [(), (1, 2, 3), 1], "nothing put aside, rolled 3 2 1 on the only cast"),
-        (
-            {"utility": "sum", "duration": 2},
-            0,
-            [(), (1, 2, 3), 1],
-            "nothing put aside, rolled 3 2 1 on the first cast of two",
-        ),
-        (
-            {"utility": "set"},
-            1,
-            [(), (1, 2, 3), 1, 2, 55],
-            "nothing put aside, rolled 3 2 1 on the first cast of two, 4 2 1 to beat",
-        ),
-        (
-            {"utility": "set"},
-            1,
-            [(2, 4), (6,), 2, 2, 54],
-            "4 2 put aside, rolled 6 on the second and last cast, 1 1 1 to beat",
-        ),
+        ({}, 0, [(), (1, 2, 3), 1], "the first cast of at most three"),
+        ({}, 0, [(2, 4), (6,), 2], "the second cast of at most three"),
+        ({}, 0, [(2, 4), (6,), 3], "the third and last cast"),
+        ({"casts": 1}, 0, [(), (1, 2, 3), 1], "the only cast"),
+        (SUM, 0, [(), (1, 2, 3), 1], "the first cast of two"),
+        (SET, 1, [(), (1, 2, 3), 1, 2, 55], "the first cast of two, 4 2 1 to beat"),
+        (SET, 1, [(2, 4), (6,), 2, 2, 54], "the second and last cast, 1 1 1 to beat"),
     ],
 )
 def test_a_position_reads_as_a_sentence(keywords, seat, seen, words):
     game = FourTwoOne(**keywords)
-    assert present(game).describe(game.observe(np.array([state(game, *seen)]), seat)[0]) == words
+    aside, rolled = ("4 2", "6") if seen[0] else ("nothing", "3 2 1")
+    told = present(game).describe(game.observe(np.array([state(game, *seen)]), seat)[0])
+    assert told == f"{aside} put aside, rolled {rolled} on {words}"
 
 
 def test_moves_read_as_sentences():

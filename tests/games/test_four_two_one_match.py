@@ -140,32 +140,21 @@ def test_there_are_76_token_states_of_61824_states_of_a_round():
 
 def test_a_position_reads_as_a_sentence():
     game = match()
+    shown, every = present(game), len(game.phases[0].round.subsets) - 1
+    first = np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56])
     seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 55])
+    last = np.array([0, 1, 10, 0, 0, 1, 4, 4, 1, 1, 54])
     state = game.encode(np.array([[0, 3, 8, 1, 0, 4, 4, 0, 2, 0, 56]]))
     assert state[0] >= 0
-    assert present(game).describe(game.observe(state, 0)[0]) == (
-        "discharge, 3 tokens to 8, second cast: 4 4 beside 1"
-    )
-    assert (
-        present(game).describe(np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56]))
-    ) == "charge, 11 in the pot, 0 tokens to 0, first cast: 4 2 1 beside nothing"
-    assert (
-        present(game)
-        .describe(seen)
-        .endswith("second cast: 4 4 1 beside nothing, 4 2 1 in three casts to beat")
-    )
-    last = np.array([0, 1, 10, 0, 0, 1, 4, 4, 1, 1, 54])
-    assert present(game).describe(last) == (
-        "discharge, 1 token to 10, first cast: 4 4 1 beside nothing, 1 1 1 in one cast to beat"
-    )
-    assert present(game).tell(last, len(game.phases[0].round.subsets) - 1, 0) == (
-        "puts aside 4 4 1: 4 4 1 in one cast"
-    )
-    assert present(game).describe_move(seen, 0) == "puts aside nothing"
-    assert (
-        present(game).describe_move(seen, len(game.phases[0].round.subsets) - 1)
-        == "puts aside 4 4 1"
-    )
+    assert [*map(shown.describe, (game.observe(state, 0)[0], first, seen, last))] == [
+        "discharge, 3 tokens to 8, second cast: 4 4 beside 1",
+        "charge, 11 in the pot, 0 tokens to 0, first cast: 4 2 1 beside nothing",
+        "discharge, 3 tokens to 8, second cast: 4 4 1 beside nothing, 4 2 1 in three casts to beat",
+        "discharge, 1 token to 10, first cast: 4 4 1 beside nothing, 1 1 1 in one cast to beat",
+    ]
+    assert shown.tell(last, every, 0) == "puts aside 4 4 1: 4 4 1 in one cast"
+    assert shown.describe_move(seen, 0) == "puts aside nothing"
+    assert shown.describe_move(seen, every) == "puts aside 4 4 1"
 
 
 def test_the_table_of_worths_lists_what_each_combination_is_worth():

@@ -87,15 +87,9 @@ def test_moves_read_as_sentences():
     assert told == ["keeps 3", "keeps 3 1", "keeps 3 1 6: 11 in all"]
 
 
-def test_faces_have_the_right_article():
-    assert (
-        "A die counts its face, but an 8 counts 0."
-        in present(LowestScore(1, 8, 8)).describe_rules()
-    )
-    assert (
-        "A die counts its face, but an 11 counts 0."
-        in present(LowestScore(1, 11, 11)).describe_rules()
-    )
-    assert (
-        "A die counts its face, but a 1 counts 0." in present(LowestScore(1, 8, 1)).describe_rules()
-    )
+@pytest.mark.parametrize(
+    ("faces", "zero", "words"), [(8, 8, "an 8"), (11, 11, "an 11"), (8, 1, "a 1")]
+)
+def test_faces_have_the_right_article(faces, zero, words):
+    told = present(LowestScore(1, faces, zero)).describe_rules()
+    assert f"A die counts its face, but {words} counts 0." in told

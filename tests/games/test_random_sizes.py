@@ -158,7 +158,7 @@ def four_two_one_match(rng):
     hand = match_rules(faces)
     rules = hand.Rules(**keywords)
     game = FourTwoOneMatch(faces=faces, **keywords)
-    plays = hand.by_policy(rules, uniform)
+    plays = hand.at_random(rules)
     return game, plays, lambda policies: hand.Match(rules, tuple(policies)).value()
 
 
