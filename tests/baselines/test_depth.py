@@ -92,19 +92,6 @@ def test_optimal_play_is_flawless_and_any_optimal_action_is_no_mistake(game):
     assert exactdice.score(largest, task).flawless == 1
 
 
-def test_blunders_are_put_into_words():
-    blunder = exactdice.score("if_else", Task(Greed(20, 6))).blunders(1)[0]
-    own, other, last = blunder.observation
-    assert last == 0
-    dice = ["stops", "rolls 1 die", *[f"rolls {dice} dice" for dice in range(2, 20)]]
-    assert blunder.words == (
-        f"{own} points to {other}: {dice[blunder.action]} for an expected payoff of "
-        f"{blunder.value:.4f}, optimal play {dice[blunder.best_action]} for "
-        f"{blunder.best_value:.4f}; met in {blunder.occupancy:.2%} of games, costs "
-        f"{blunder.cost:.6f} a game"
-    )
-
-
 def test_the_manual_shows_a_blunder_as_it_is_told():
     blunder = exactdice.score("notebook", Task(LowestScore(), 0, "notebook")).blunders(1)[0]
     assert f"\n{blunder.words}\n" in (ROOT / "docs/training.md").read_text()

@@ -132,7 +132,21 @@ def test_a_certificate_holds_the_network(tmp_path):
         exactdice.score(model, env).save(tmp_path / "other.npz")
 
 
-@pytest.mark.usefixtures("large")
+@pytest.fixture
+def written(large, tmp_path):  # noqa: ARG001
+    """Write a certificate: its path, its policy and its claims."""
+    exactdice.score(network(units=(3,)), environment()).save(path := tmp_path / "certificate.npz")
+    with np.load(path) as file:
+        return path, file["policy"], json.loads(str(file["claims"]))
+
+
+def require_refusal(path, policy, claims, message):
+    text = json.dumps(claims)
+    np.savez_compressed(path, policy=policy, claims=text, sha256=digest_of(policy, text))
+    with pytest.raises(exactdice.CertificateError, match=message):
+        exactdice.verify(path)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -145,26 +159,16 @@ def test_a_certificate_holds_the_network(tmp_path):
         ({"more": 1}, "must name units and activation of its network"),
     ],
 )
-def test_forged_networks_are_refused(change, message, tmp_path):
-    found = exactdice.score(network(units=(3,)), environment())
-    found.save(path := tmp_path / "certificate.npz")
-    with np.load(path) as file:
-        policy, claims = file["policy"], json.loads(str(file["claims"]))
+def test_forged_networks_are_refused(change, message, written):
+    path, policy, claims = written
     claims["network"] |= change
-    text = json.dumps(claims)
-    np.savez_compressed(path, policy=policy, claims=text, sha256=digest_of(policy, text))
-    with pytest.raises(exactdice.CertificateError, match=message):
-        exactdice.verify(path)
+    require_refusal(path, policy, claims, message)
 
 
-@pytest.mark.usefixtures("large")
-def test_unsigned_numbers_are_not_read_as_negative_ones(tmp_path):
-    exactdice.score(network(units=(3,)), environment()).save(path := tmp_path / "certificate.npz")
-    with np.load(path) as file:
-        policy, claims = file["policy"].astype(np.int64).view(np.uint64), str(file["claims"])
-    np.savez_compressed(path, policy=policy, claims=claims, sha256=digest_of(policy, claims))
-    with pytest.raises(exactdice.CertificateError, match=r"must hold integers below 2\^63, got 18"):
-        exactdice.verify(path)
+def test_unsigned_numbers_are_not_read_as_negative_ones(written):
+    path, policy, claims = written
+    unsigned = policy.astype(np.int64).view(np.uint64)
+    require_refusal(path, unsigned, claims, r"must hold integers below 2\^63, got 18")
 
 
 def test_weights_whose_sums_are_not_exact_are_refused():

@@ -156,27 +156,25 @@ def test_entries_that_are_no_actions_are_refused(entry, other, message):
         exactdice.score([entry, *others.values()], TASK)
 
 
-def values_as(kind):
-    """Give action values in the form of a policy."""
-    env, values = env_of(), np.random.default_rng(0).normal(size=(242, 7))
-    forms = {
-        "function": lambda seen, legal: values[GAME.encode(seen)],
-        "positive": lambda seen, legal: np.exp(values[GAME.encode(seen)]),
-        "table": values,
-        "list": values.tolist(),
-        "numbers": dict(enumerate(values)),
-        "observations": dict(zip(shown(env), values, strict=True)),
-        "default": defaultdict(lambda: np.zeros(7), zip(shown(env), values, strict=True)),
-        "wide": lambda seen: values[GAME.encode(seen)],
-    }
-    return env, forms[kind], (np.where(MASK, values, -np.inf)).argmax(axis=1)
+VALUES = np.random.default_rng(0).normal(size=(242, 7))
 
 
 @pytest.mark.parametrize(
-    "kind", ["function", "positive", "table", "list", "numbers", "observations", "default", "wide"]
+    "policy",
+    [
+        lambda seen, legal: VALUES[GAME.encode(seen)],
+        lambda seen, legal: np.exp(VALUES[GAME.encode(seen)]),
+        VALUES,
+        VALUES.tolist(),
+        dict(enumerate(VALUES)),
+        dict(zip(shown(env_of()), VALUES, strict=True)),
+        defaultdict(lambda: np.zeros(7), zip(shown(env_of()), VALUES, strict=True)),
+        lambda seen: VALUES[GAME.encode(seen)],
+    ],
+    ids=["function", "positive", "table", "list", "numbers", "observations", "default", "wide"],
 )
-def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(kind):
-    env, policy, actions = values_as(kind)
+def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(policy):
+    env, actions = env_of(), np.where(MASK, VALUES, -np.inf).argmax(axis=1)
     with pytest.raises(ValueError, match=r"logits or action values") as caught:
         exactdice.score(policy, env)
     code = re.split("action values,? (?:give )?", str(caught.value))[-1]
@@ -212,19 +210,6 @@ def test_float16_rows_are_laws_once_they_are_float64():
     rows[~MASK[:, 1], 1] = 0
     law = exactdice.as_policy(rows, TASK).probabilities(STATES)
     np.testing.assert_allclose(law.sum(axis=1), 1, atol=1e-15)
-
-
-def test_a_callable_sees_observations_and_masks():
-    asked = []
-
-    def spy(observations, masks):
-        asked.append((observations, masks))
-        return np.zeros(len(masks), dtype=int)
-
-    exactdice.evaluate(spy, TASK)
-    assert (asked[0][0] == GAME.observe(STATES, 0)).all()
-    for observations, masks in asked:
-        assert (masks == GAME.mask(GAME.encode(observations))).all()
 
 
 def broken(change):

@@ -37,17 +37,6 @@ def test_a_blunder_says_what_happened():
     assert blunder.cost == pytest.approx(blunder.best_value - blunder.value, abs=1e-15)
 
 
-def test_an_unmasked_policy_pays_for_illegal_actions():
-    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
-    table = np.zeros((242, 7))
-    table[:, 6] = 1  # legal at 0 : 0 only, where it is nearly certain to lose
-    score = exactdice.score(table, env, masked=False)
-    assert 0 < score.value < 0.2
-    assert not score.masked
-    with pytest.raises(ValueError, match="illegal actions alone, got 1 in state"):
-        exactdice.score(table, env)
-
-
 def test_a_score_states_its_terms():
     env = gym.make("exactdice/Greed-v0", max_score=10, sides=3, seat=1, opponent="if_else")
     terms = exactdice.score("random", env).as_dict()

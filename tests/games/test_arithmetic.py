@@ -1,10 +1,9 @@
-"""Both arithmetics: what leaves a sweep, and what is multiplied by a scale inside."""
+"""Both arithmetics: what is multiplied by a scale inside a sweep."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox, Stage
 from sweeping import backward
@@ -18,17 +17,6 @@ def first_legal(game):
         return expected[np.arange(len(chosen)), chosen]
 
     return decide
-
-
-@pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_nothing_scaled_leaves_a_sweep(game):
-    exact = backward(sweeps_of(game), first_legal(game), 0, EXACT)
-    floats = backward(sweeps_of(game), first_legal(game), 0)
-    assert {type(value) for value in exact.array.ravel()} == {Fraction}
-    np.testing.assert_allclose(exact.array.astype(float), floats.array, atol=1e-14)
-    states = states_of(game, 0)
-    assert exact.at(0, states).tolist() == exact.array[0, states].tolist()
-    assert floats.array is floats.array
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)

@@ -43,26 +43,6 @@ def test_no_dice_give_the_other_player_a_last_turn():  # section 1.1
     assert game.observe(move.states, 1).tolist() == [[8, 5, 1]]
 
 
-@pytest.mark.parametrize(
-    ("own", "other", "last", "total", "payoff"),
-    [(9, 0, 0, 2, 0), (9, 0, 1, 2, 0), (5, 8, 1, 4, 1), (5, 8, 1, 3, 0.5), (5, 8, 1, 2, 0)],
-    ids=["bust", "bust in the last turn", "win", "tie", "loss"],
-)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_end_pays_what_section_1_says(own, other, last, total, payoff, seat):
-    move = play(Greed(10, 3), [own, other, last], action=2, outcome=total, seat=seat)
-    assert move.over[0, 0]
-    assert move.payoffs[0, seat] == payoff
-    assert move.payoffs[0].sum() == 1
-
-
-@pytest.mark.parametrize("tie", TIES)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_tie_pays_what_its_rule_says(tie, seat):
-    move = play(Greed(10, 3, tie=tie), [5, 8, 1], action=2, outcome=3, seat=seat)
-    assert (move.payoffs[0, seat], move.payoffs[0, 1 - seat]) == TIES[tie]
-
-
 def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_them():
     allowed = section_7(10, 3)
     for game, most in [(Greed(10, 3), allowed), (Greed(10, 3, max_dice=4), lambda own: 4)]:
