@@ -32,14 +32,9 @@ SMALL = {
 LARGER = {"yahtzee-bonus": {"boxes": "ones,twos,threes,fours,fives,sixes"}}
 
 
-def small(name):
-    chart = GAME_CHARTS[name]
-    return picture([name], env=LARGER.get(name, SMALL[chart.game.name]))
-
-
 @pytest.mark.parametrize("name", GAME_CHARTS)
 def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_path):
-    shown = small(name)
+    shown = picture([name], env=LARGER.get(name, SMALL[GAME_CHARTS[name].game.name]))
     assert shown.caption.endswith(".")
     for panel in shown.panels:
         words = getattr(panel, "words", None)

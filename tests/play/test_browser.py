@@ -25,14 +25,6 @@ def step(page, number):
     return idle(page)
 
 
-def play(page, most=60):
-    for number in range(most):
-        if page.locator("#end").is_visible():
-            return number
-        step(page, number)
-    return None
-
-
 @pytest.mark.parametrize(
     ("width", "name"),
     [
@@ -48,8 +40,10 @@ def play(page, most=60):
 def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width):
     page = begin(tabs(width), name, sizes=SMALL[name][0])
     page.check("#coach")
-    moves = play(page)
-    assert moves
+    moves = 0
+    while not page.locator("#end").is_visible() and moves < 60:
+        step(page, moves)
+        moves += 1
     assert page.inner_text("#ending")
     said = page.locator("#log .said").all_text_contents()  # nothing on moves without an alternative
     assert len(said) <= moves
@@ -174,17 +168,11 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     assert one.inner_text("#log") == first
 
 
-def lose_at_greed(page):
-    """Play a game of three moves, of which the second is a blunder."""
-    begin(page, "Greed", seed=4, sizes={"max_score": 100})
-    for number in (5, 1, 24):
+def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
+    page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 100})
+    for number in (5, 1, 24):  # of which the second is a blunder
         click(page, f"#choices [data-action='{number}']")
     wait(page, "#account .review")
-
-
-def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
-    page = tabs()
-    lose_at_greed(page)
     end = drawn(page)
     assert re.match(r"\d+\s% accuracy", page.inner_text(".accuracy"))
     assert page.locator(".course .lost").count() == 3

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.baselines import make_task
 from exactdice.play.coach import steps, unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.session import Session
@@ -136,12 +135,15 @@ def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
-def test_who_quits_and_comes_back_plays_the_same_game(run, prints, name):
+def test_who_asks_for_help_or_quits_and_comes_back_plays_the_same_game(run, prints, name):
     size = SMALL[name][0]
     records = (GameRecord(name, size, seed=seed) for seed in range(99))
     record = next(record for record in records if len(replies_of(record)[0]) > 1)
     replies, session = replies_of(record)
     options = [name, "--env", *words(size), "--seed", record.seed, "--coach"]
+    told = " ".join(prints(lines_of("?", "h"), *options).split())
+    for words_of_help in (rules(session.task.game), unit_of(session.task.game).meaning, "the best"):
+        assert words_of_help in told
     whole = run(lines_of(*replies), *options)[1]
     for leave in ("q\n", ""):  # the end of the input leaves too
         said = prints(lines_of(replies[0]) + leave, *options)
@@ -385,16 +387,6 @@ def test_wrong_input_is_asked_again_and_loses_nothing(prints):
     assert "\x1b" not in said
     assert "[bold]" in said
     assert straight.split("\n\n")[-2] == said.split("\n\n")[-2]
-
-
-@pytest.mark.parametrize("name", sorted(SMALL))
-def test_help_and_hints_are_given_in_every_game(prints, name):
-    said = prints(lines_of("?", "h"), name, "--env", *words(SMALL[name][0]))
-    task = make_task(name, 0, **SMALL[name][0])
-    text = " ".join(said.split())
-    assert rules(task.game) in text
-    assert unit_of(task.game).meaning in text
-    assert "the best" in said
 
 
 def test_the_session_of_the_page_is_what_its_command_prints(run):

@@ -24,21 +24,16 @@ SLEEP = "__import__('time').sleep(60)"
 STEPS = {"ppo": 2048, "dqn": 3000, "qlearning": 1000}
 
 
-@pytest.fixture
-def pool():
-    with processes(eval, 1) as pool:
-        yield pool
-    assert not multiprocessing.active_children()
-
-
 @pytest.mark.posix
-def test_a_process_does_one_job_after_the_other_until_it_is_lost(pool):
-    first, second = (pool.start(PID).result() for _ in range(2))
-    assert first == second
-    with pytest.raises(ProcessExpired) as lost:
-        pool.start(DIE).result()
-    assert lost.value.exitcode == -signal.SIGABRT
-    assert pool.start(PID).result() != first
+def test_a_process_does_one_job_after_the_other_until_it_is_lost():
+    with processes(eval, 1) as pool:
+        first, second = (pool.start(PID).result() for _ in range(2))
+        assert first == second
+        with pytest.raises(ProcessExpired) as lost:
+            pool.start(DIE).result()
+        assert lost.value.exitcode == -signal.SIGABRT
+        assert pool.start(PID).result() != first
+    assert not multiprocessing.active_children()
 
 
 def test_a_job_that_takes_too_long_ends_with_its_process():
