@@ -42,6 +42,9 @@ def test_scores_are_paid_at_the_end_of_each_turn():
     assert move.payoffs[0].tolist() == [0, -9, 0, 0]
 
 
+SHARE, SCORE = {"objective": "share"}, {"objective": "score"}
+
+
 @pytest.mark.parametrize(
     ("keywords", "known", "words"),
     [
@@ -50,29 +53,19 @@ def test_scores_are_paid_at_the_end_of_each_turn():
         ({}, [0, 0], ", 0 to equal or beat, nobody to come"),
         ({"players": 1}, [NONE, 0], ""),
         ({"players": 8}, [30, 7], ", 30 to equal or beat, 7 players to come"),
-        (
-            {"objective": "share"},
-            [7, 2, 1],
-            ", 7 to equal or beat, which two players have, one player to come",
-        ),
-        (
-            {"objective": "share"},
-            [7, 1, 2],
-            ", 7 to equal or beat, which one player has, two players to come",
-        ),
-        ({"objective": "share"}, [NONE, 0, 3], ", nothing to beat yet, three players to come"),
-        ({"objective": "score"}, [NONE, 3], ", no total yet, three players to come"),
-        ({"objective": "score"}, [9, 2], ", 9 the lowest total so far, two players to come"),
+        (SHARE, [7, 2, 1], ", 7 to equal or beat, which two players have, one player to come"),
+        (SHARE, [7, 1, 2], ", 7 to equal or beat, which one player has, two players to come"),
+        (SHARE, [NONE, 0, 3], ", nothing to beat yet, three players to come"),
+        (SCORE, [NONE, 3], ", no total yet, three players to come"),
+        (SCORE, [9, 2], ", 9 the lowest total so far, two players to come"),
     ],
 )
 def test_a_position_reads_as_a_sentence(keywords, known, words):
-    game = LowestScore(**keywords)
-    assert (
-        present(game).describe(np.array([3, 1, 2, 0, 0, 0, *known]))
-        == f"3 so far, rolled 1 2{words}"
-    )
-    seen = np.array([4, 3, 1, 6, 0, 0, *known])
-    assert present(game).describe(seen) == f"4 so far, rolled 3 1 6 (a 3 counts 0){words}"
+    shown = present(LowestScore(**keywords))
+    told = shown.describe(np.array([3, 1, 2, 0, 0, 0, *known]))
+    assert told == f"3 so far, rolled 1 2{words}"
+    told = shown.describe(np.array([4, 3, 1, 6, 0, 0, *known]))
+    assert told == f"4 so far, rolled 3 1 6 (a 3 counts 0){words}"
 
 
 def test_moves_read_as_sentences():
