@@ -79,6 +79,7 @@ def test_every_game_is_registered_and_has_a_small_size():
     ids = {spec_id for spec_id in gym.registry if spec_id.startswith("exactdice/")}
     assert ids == {f"exactdice/{name}{form}-v0" for name in GAMES for form in ("", "-OneHot")}
     assert set(SMALL) == set(GAMES)
+    assert set(REFERENCE) == {f"exactdice/{name}-v0" for name in GAMES}
 
 
 @pytest.mark.parametrize(("name", "size"), SMALL_GAMES)
