@@ -1,8 +1,9 @@
 """The learning algorithms, one record each.
 
 To add an algorithm, add its record to ``ALGORITHMS``, a file ``hyperparams/<name>.yml`` and, if
-none of ``spaces`` suits it, its search space there. The names and defaults of its hyperparameters are
-read from the signature of its model; their meanings and ranges are in ``runs/hyperparameters.py``.
+none of ``spaces`` suits it, its search space there. The names and defaults of its hyperparameters
+are read from the signature of its model; their meanings and ranges are in
+``runs/hyperparameters.py``.
 """
 
 from collections.abc import Mapping
