@@ -107,7 +107,7 @@ CURES = {
     "vf-coef-wrong": "the loss has vf_coef = {vf_coef:.3g}",
     "value-of-best-action": "the target is that of the action that was taken: gather its value",
     "other-loss": "this is no mistake if it is meant: say so by loss={kind!r}",
-    # What a step changes.
+    # The parameters after a step.
     "learning-rate-zero": "its learning rate is 0, or too small to count",
     "parameters-left-out": "give the optimizer all parameters",
     "target-always-updated": "it has been updated, and this was not due",

@@ -103,7 +103,7 @@ class Map:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What cells in the window are, by how they look: grey, faded, hatched or white."""
+        """The meaning of grey, faded, hatched and white cells in the window, by these words."""
         marks = {
             "grey": (np.isnan(self.values), self.missing_label),
             "faded": (self.faded, self.faded_label),

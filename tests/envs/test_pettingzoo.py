@@ -313,7 +313,7 @@ class EachInTurn(BaseWrapper, gym.Env):
 
 @pytest.mark.usefixtures("one_thread")
 def test_a_model_that_learns_in_the_way_of_the_tutorial_is_scored_as_it_plays():
-    """What such a wrapper shows is not known: the model is scored without its environment."""
+    """The observations of such a wrapper are unknown: the score needs the model alone."""
     env = make("Greed", max_score=10, sides=3, encoding="one_hot_float")
     learner = MaskablePPO("MlpPolicy", EachInTurn(env), n_steps=256, seed=1, device="cpu")
     learner.learn(512)

@@ -83,7 +83,7 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
     ],
 )
 def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict, expected):
-    """What is printed is expected to be printed well, unless it is lost."""
+    """Printed texts must be well-formed, unless the test does not look at them."""
     claim = At("page 1").number(printed=printed, exact=exact)
     assert (claim.verdict, claim.recorded) == (verdict, expected)
 

@@ -71,7 +71,7 @@ def test_methods_that_may_do_something_else_are_refused(make, method):
 
 
 class Deep(nn.Linear):
-    """What stable-baselines3 asks of a network: a part for actions, and one for values."""
+    """A network as stable-baselines3 needs it: a part for actions, and one for values."""
 
     latent_dim_pi = latent_dim_vf = 5
     forward_actor = forward_critic = nn.Linear.forward

@@ -103,7 +103,7 @@ def test_modules_are_scored_by_what_env_shows_to_the_rounding_of_their_numbers(k
 
 
 def test_a_torch_module_without_masks_does_what_it_likes():
-    """What it does with no mask loses more, as illegal moves do."""
+    """Without masks the agent loses more, as an illegal move loses the game."""
     env = gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, encoding="one_hot_float")
     game = env.unwrapped.task.game
     torch.manual_seed(0)
