@@ -6,13 +6,14 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
 
 import subprocess
 import sys
+from fractions import Fraction
 from math import log
 
 import numpy as np
-from exactdice.baselines import equilibrium
+from exactdice.baselines import Task, equilibrium, evaluate
 from exactdice.baselines.cache import clear_cache
 from exactdice.core import Sweeps, sweeps_for
-from exactdice.games import GAMES, Greed
+from exactdice.games import GAMES, Greed, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from timing import compare
 
@@ -21,6 +22,13 @@ def solve(limit: int, exact: bool = False, rules: type[Greed] = Greed) -> float:
     """Solve from nothing; give the value of the start."""
     clear_cache()
     return float(equilibrium(rules(limit), exact).values[0][0, 0])
+
+
+def solve_fractions(policy: str) -> Fraction:
+    """Compute the value of a policy in a small Yahtzee from nothing, without rounding."""
+    clear_cache()
+    task = Task(Yahtzee(boxes="fours,fives,sixes,full_house,yahtzee"))
+    return evaluate(policy, task, exact=True).value
 
 
 def solve_by_pmf(limit: int) -> float:
@@ -94,6 +102,14 @@ def main() -> None:
     )
     growth((125, 250, 500, 1000))
     growth((50, 100, 200), exact=True)
+    compare(
+        "five boxes of Yahtzee, fractions",
+        {
+            "optimum": lambda: solve_fractions("optimal"),
+            "value of random play": lambda: solve_fractions("random"),
+        },
+        rounds=3,
+    )
     compare(
         "a new process that makes a default environment and solves it, import included",
         {name: lambda name=name: run(SOLVE.format(name)) for name in GAMES},

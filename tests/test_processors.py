@@ -59,18 +59,17 @@ LIBRARY = {
 LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 #: What sizes would take is estimated there, and in functions called ``_check_states``.
 ESTIMATES = ROOT / "core" / "sizes.py"
-#: Products and sums in fixed point are integers that floats hold exactly, in any order.
-NETWORKS = ROOT / "baselines" / "policies" / "networks.py"
 #: Networks compute there; their scores are the core's.
 JAX = ROOT / "envs" / "jax"
 EXACT = [
     path
     for folder in ("core", "games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
-    if path not in (ESTIMATES, NETWORKS) and path.parent != JAX
+    if path != ESTIMATES and path.parent != JAX
 ]
-#: Functions whose figures are no exact ones: estimates, and the softmax of networks.
-OTHERS = {"_check_states", "choose"}
+#: Functions whose figures are no exact ones: estimates, and the softmax of networks. Products and
+#: sums in fixed point are integers that floats hold exactly, in any order; its tanh is rounded.
+OTHERS = {"_check_states", "choose", "grid_actions", "_product", "_tangents"}
 
 
 def library_arithmetic(code, powers=False):

@@ -5,16 +5,15 @@ contexts at a time, and calls ``decide`` with pieces of their states.
 """
 
 from collections.abc import Iterator
-from math import lcm
 
 import numpy as np
 
-from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.arithmetic import FLOATS, Arithmetic, Values
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage
 from .card import BOXES, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
-from .turn import Later, Turns, mean_of_rolls
+from .turn import SCALE, Later, Turns, mean_of_rolls
 
 #: Largest number of entries in an array (state, action) that ``decide`` gets at once.
 ASKED = 2**20
@@ -26,7 +25,7 @@ def swept_back(
     later: Later,
     decide: Decide | Fold,
     arithmetic: Arithmetic,
-) -> tuple[Array, Array]:
+) -> tuple[Values, Array]:
     """Compute the values of a turn in some contexts, from the last decision to the first roll.
 
     Args:
@@ -45,30 +44,30 @@ def swept_back(
         turns = Turns(game.contexts, columns, later)
         if decide == "best" and later.centres is not None:  # mean squares follow optimal actions
             best = Turns(game.contexts, columns, Later(later.centres))
-            return turns.followed(best.best_choices(FLOATS.tie(game)))
-        values, _ = turns.folded(decide)
-        return values, mean_of_rolls(values[-1])[0]
+            sums, start = turns.followed(best.best_choices(FLOATS.tie(game)))
+            return Values(sums), start
+        folded, _ = turns.folded(decide)
+        return Values(folded), mean_of_rolls(folded[-1])[0]
     legal, worth = Turns(game.contexts, columns[:, None], later).boxes(np.arange(ROLLS))
-    numbers, of_boxes = arithmetic.whole(worth[legal])  # and their scale
+    numbers, scale = arithmetic.whole(worth[legal])
     taking = arithmetic.zeros(*worth.shape)
     taking[legal] = numbers
-    values = arithmetic.zeros(MORE + 1, ROLLS, len(columns))
+    values = arithmetic.values(MORE + 1, ROLLS, len(columns))
     means = arithmetic.zeros(KEEPS, len(columns))
     for left in range(MORE + 1):
-        keeping, of_means = arithmetic.whole(means)
-        scale = lcm(of_boxes, of_means)
-        found = arithmetic.zeros(*values.shape[1:])
+        found = arithmetic.zeros(ROLLS, len(columns))
         for piece, stage in _pieces(game, columns, left, legal, scale, arithmetic):
-            own = taking[piece] * (scale // of_boxes)
-            expected = arithmetic.zeros(*own.shape[:2], game.num_actions)
-            expected[..., KEEPS:] = own
+            expected = arithmetic.zeros(*taking[piece].shape[:2], game.num_actions)
+            expected[..., KEEPS:] = taking[piece]
             if left:
-                expected[..., :KEEPS] = keeping[:, piece].T[:, None] * (scale // of_means)
+                expected[..., :KEEPS] = means[:, piece].T[:, None]
             decided = decide(stage, expected.reshape(len(stage.states), -1))
-            found[:, piece] = decided.reshape(own.shape[:2]).T
-        values[left] = arithmetic.unscaled(found, scale)
-        means = mean_of_rolls(found, scale)
-    return values, means[0]
+            found[:, piece] = decided.reshape(expected.shape[:2]).T
+        found, unit = arithmetic.whole(found)  # decisions may leave fractions
+        values.put(left, found, scale * unit)
+        means, unit = mean_of_rolls(found), unit if arithmetic.rounds else unit * SCALE
+        taking, scale = taking * unit, scale * unit
+    return values, arithmetic.unscaled(means[0], scale)
 
 
 def _pieces(

@@ -211,7 +211,7 @@ class _Turn:
         self._game, self._number, self._columns, self._choose = game, number, columns, choose
         self._later, self._tie = best.later, FLOATS.tie(game)
         self._holds = game.contexts.holds_fifty[columns]
-        self._best = best.turn(columns)  # (rolls left, dice, context)
+        self._best = best.turn(columns).numbers  # (rolls left, dice, context)
         allowed = game.contexts.allowed(columns, np.arange(ROLLS)[:, None])
         #: Whether a box may be taken, bool, shape (dice, box, context).
         self._boxes = has_box(allowed[:, None], np.arange(len(BOXES))[:, None])

@@ -28,11 +28,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...core.arithmetic import EXACT
 from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray, frozen
 from .card import BOXES, YAHTZEE, Contexts, Taken, has_box, points
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 
+#: Means over all rolls are integers when they are multiplied by this number.
+SCALE = FACES**DICE
 #: Actions, one byte each.
 Actions: TypeAlias = npt.NDArray[np.uint8]
 
@@ -66,29 +67,25 @@ class Later(NamedTuple):
         return worth
 
 
-def mean_of_rolls(values: Array, scale: int = 1) -> Array:
+def mean_of_rolls(values: Array) -> Array:
     """Compute the mean, over the rolls that complete each kept multiset, of the values of the dice.
 
     Args:
-        values: values of the rolled multisets, floats or fractions, shape (dice, context).
-        scale: what fractions were multiplied by; 1 of floats.
+        values: values of the rolled multisets, floats or integers, shape (dice, context).
 
     Returns:
-        Means, shape (kept, context).
+        Means, shape (kept, context); of integers they are integers, multiplied by ``SCALE``.
     """
     means = np.empty((KEEPS, values.shape[1]), dtype=values.dtype)
-    exact, more = values.dtype == object, dice().more
-    larger, unit = EXACT.whole(values) if exact else (values, 1)
-    scale *= unit
+    larger, more = values, dice().more
     for size in range(DICE - 1, -1, -1):
         own = slice(FIRSTS[size], FIRSTS[size + 1])
         led_to = more[own].T - FIRSTS[size + 1]
         total = larger.take(led_to[0], axis=0)
         for faces in led_to[1:]:
             total += larger.take(faces, axis=0)
-        if exact:
-            larger, scale = total, scale * FACES
-            means[own] = EXACT.unscaled(total, scale)
+        if values.dtype == object:
+            larger, means[own] = total, total * FACES**size
         else:
             larger = np.divide(total, FACES, out=means[own])
     return means

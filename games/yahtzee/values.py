@@ -24,7 +24,7 @@ from .card import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
 from .passes import swept_back, swept_forward
-from .turn import Later, Turns, mean_of_rolls
+from .turn import SCALE, Later, Turns, mean_of_rolls
 
 #: Number of contexts in one half of the cache for each game that is played at once.
 EACH = 2
@@ -124,9 +124,9 @@ class YahtzeeValues(YahtzeeNumbers):
         super().__init__(game, arithmetic, between)
         self.later = Later(between, centres)
         self._decide = decide
-        self._last: tuple[IntArray, Array] | None = None
+        self._last: tuple[IntArray, Values] | None = None
 
-    def turn(self, columns: IntArray) -> Array:
+    def turn(self, columns: IntArray) -> Values:
         """Compute the values of a turn, shape (rolls left, dice, context).
 
         The last result is cached for the next stage.
@@ -157,7 +157,7 @@ class YahtzeeValues(YahtzeeNumbers):
                 return False
         return True
 
-    def _swept(self, columns: IntArray) -> tuple[Array, Array]:
+    def _swept(self, columns: IntArray) -> tuple[Values, Array]:
         return swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
 
     @override
@@ -175,7 +175,9 @@ class YahtzeeValues(YahtzeeNumbers):
         asked, places = np.unique(contexts, return_inverse=True)
         found = self._arithmetic.zeros(len(contexts), KEEPS)
         for first in range(0, len(asked), TOGETHER):
-            means = mean_of_rolls(self.turn(asked[first : first + TOGETHER])[left])
+            turn = self.turn(asked[first : first + TOGETHER])
+            numbers, scale = self._arithmetic.whole(turn[left])
+            means = self._arithmetic.unscaled(mean_of_rolls(numbers), scale * SCALE)
             own = np.flatnonzero((places >= first) & (places < first + TOGETHER))
             found[own] = means[:, places[own] - first].T
         return found
