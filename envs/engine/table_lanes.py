@@ -80,6 +80,11 @@ class ArrayLanes(TableLanes):
         self._begin(slice(None))
         self._places[:], self._contexts[:] = self._process.groups.locate(states)
 
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games: without the draws and the outcomes of moves, which take their time."""
+        self._begin(lanes)
+        self._follow(lanes, np.full(len(lanes), self._process.start), rng)
+
     def advance(
         self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
     ) -> Outcome:
@@ -151,6 +156,11 @@ class PlainLanes(TableLanes):
         self._begin(slice(None))
         places, contexts = self._process.groups.locate(states)
         self._places[:], self._contexts[:] = places.tolist(), contexts.tolist()
+
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games: without the outcomes of moves, which take their time."""
+        self._begin(lanes)
+        self._follow(lanes.tolist(), [self._process.start] * len(lanes), rng)
 
     def advance(
         self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
