@@ -1,12 +1,19 @@
-"""The report of an audit, for programs and for people, and how mistakes are named in it."""
+"""The report of an audit, for programs and for people, and how mistakes are named in it.
+
+Recorded numbers are compared with a declared formula: a dataclass whose fields are the arguments,
+constants and variants of a computation. Where they differ, ``named`` edits the formula in one place
+after the other, and the edit that reproduces the numbers names the mistake. So mistakes that nobody
+has listed have names, too, such as ``rewards-left-out`` and ``values-for-returns``.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from ..core import BoolArray
+from ..core import BoolArray, FloatArray
 
 #: Statistical checks, in which no single entry is wrong.
 CHANCE = ("outcomes", "beginnings", "policy", "visits")
@@ -32,6 +39,10 @@ class Finding:
     words: str
 
 
+#: Lanes beside a lane from which its numbers may have been taken.
+NEIGHBOURS = 4
+#: Most steps of the fit of a constant, and fewest numbers that must depend on the constant.
+STEPS, FEWEST = 12, 3
 #: What to do about each known mistake, in words that the fields of ``Mistake`` complete.
 CURES = {
     # Steps.
@@ -132,9 +143,9 @@ class Mistake:
     @property
     def cure(self) -> str:
         """Advice for the user."""
-        cure = CURES[self.name].format(**self.changes, **self.told)
+        cure = CURES.get(self.name, "the numbers are reproduced with {edit}")
         same = f" (or {', '.join(self.others)}: the numbers are the same here)"
-        return cure + same * bool(self.others)
+        return cure.format(**self.changes, **self.told) + same * bool(self.others)
 
 
 def reproducing(
@@ -144,6 +155,143 @@ def reproducing(
     for mistake in mistakes:
         if reproduces(replace(formula, **mistake.changes)):
             yield mistake
+
+
+# ----------------------------------------------------------------- edits of a formula
+
+
+def named(
+    formula: Any,
+    given: FloatArray,
+    reproduces: Callable[[Any], bool],
+    compute: Callable[[Any], FloatArray] = lambda formula: formula(),
+    far: int = 1,
+) -> Iterator[Mistake]:
+    """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
+
+    The type of a field decides how it is edited: numbers are fitted; truth values inverted; words
+    exchanged for the ``options`` of the field's metadata; arrays of NumPy or torch left out,
+    negated, detached, exchanged for arrays of the same shape, moved by some rows and taken from
+    other lanes. If no edit reproduces the numbers, pairs of edits are tried, without arrays that
+    are moved and numbers that are fitted.
+
+    Args:
+        formula: the declared formula, a dataclass. Its ``axes`` is 2 if arrays are of shape (time,
+            lane, ...), and 1 if they are of shape (row, ...). Its ``names`` are the names in
+            ``CURES`` of some edits. Its field ``alike`` has further arrays that programs take in
+            place of an argument, by words, by the name of the argument.
+        given: the recorded numbers.
+        reproduces: says whether a formula reproduces them.
+        compute: gives the numbers of a formula.
+        far: number of rows from one row to the next one of the same environment.
+    """
+    arrays = {key: each for key, each in vars(formula).items() if hasattr(each, "shape")}
+    variants = [*_variants(formula), *_exchanged(formula, arrays)]
+    moved = [
+        _edit(formula, key, done, array)
+        for key in arrays
+        for done, array in _moved(arrays[key], formula.axes, far)
+    ]
+    pairs = (
+        Mistake(
+            f"{one.name}+{two.name}",
+            {**one.changes, **two.changes},
+            {"edit": f"{one.told['edit']} and {two.told['edit']}"},
+        )
+        for one, two in combinations(variants, 2)
+        if one.changes.keys() != two.changes.keys()
+    )
+    for mistakes in ([*variants, *moved, *_constants(formula, given, compute)], pairs):
+        found = list(reproducing(formula, mistakes, reproduces))
+        if found:
+            names = dict.fromkeys(other.name for other in found if other.name != found[0].name)
+            yield replace(found[0], others=tuple(names))
+            return
+
+
+def _edit(formula: Any, key: str, words: str, value: Any) -> Mistake:
+    """Return an edit of a field; its words, which make the name, begin with the field's name."""
+    words = words if " for " in words else f"{key} {words}"
+    name = words.replace("_", "-").replace(" ", "-")
+    return Mistake(formula.names.get(name, name), {key: value}, {"edit": words})
+
+
+def _variants(formula: Any) -> Iterator[Mistake]:
+    """Invert truth values, and exchange words."""
+    for each in fields(formula):
+        key, value = each.name, getattr(formula, each.name)
+        if isinstance(value, bool):
+            yield _edit(formula, key, "left out" if value else "added", not value)
+        for option in each.metadata.get("options", ()):
+            if option != value:
+                yield _edit(formula, key, f"{option} for {value}", option)
+
+
+def _exchanged(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Leave arrays out, negate and detach them, and take others of the same shape."""
+    for key, array in arrays.items():
+        kind = str(array.dtype)
+        if "float" in kind:
+            yield _edit(formula, key, "left out", array * 0)
+            yield _edit(formula, key, "negated", -array)
+        elif "bool" in kind:
+            yield _edit(formula, key, "left out", array & ~array)
+            yield _edit(formula, key, "inverted", ~array)
+        if getattr(array, "requires_grad", False):
+            yield _edit(formula, key, "without a gradient", array.detach())
+        others = {**arrays, **formula.alike.get(key, {})}
+        for words, other in others.items():
+            if other is not array and other.shape == array.shape and other.dtype == array.dtype:
+                yield _edit(formula, key, f"{words} for {key}", other)
+
+
+def _moved(array: Any, axes: int, far: int) -> Iterator[tuple[str, Any]]:
+    """Yield the rows and lanes of an array in other places, each after its words."""
+    count, rows = len(array), np.arange(len(array))
+    for words, places in (("of the next row", rows + far), ("of the row before", rows - far)):
+        kept = array[places.clip(0, count - 1)]
+        # Beyond the border a program may take the row of the other border, the border's, or zeros.
+        yield words, array[places % count]
+        yield words, kept
+        emptied = array[places.clip(0, count - 1)]
+        emptied[(places < 0) | (places >= count)] = 0
+        yield words, emptied
+    if str(array.dtype).endswith("bool"):
+        first = array[rows]
+        first[-1] = 0
+        yield "of the last row left out", first
+    if axes == 2 and array.ndim >= 2:
+        lanes = array.shape[1]
+        for away in range(1, min(lanes, NEIGHBOURS + 1)):
+            yield "of another lane", array[:, (np.arange(lanes) + away) % lanes]
+        swapped = array.reshape(lanes, count, *array.shape[2:]).swapaxes(0, 1)
+        yield "with time and lane swapped", swapped
+        yield "with time and lane swapped", array.swapaxes(0, 1).reshape(array.shape)
+
+
+def _constants(
+    formula: Any, given: FloatArray, compute: Callable[[Any], FloatArray]
+) -> Iterator[Mistake]:
+    """Fit each constant to the recorded numbers by the method of Gauss and Newton."""
+    for key, declared in vars(formula).items():
+        if not isinstance(declared, float):
+            continue
+        at = declared
+        for _ in range(STEPS):
+            size = 1e-4 * max(1.0, abs(at))
+            here = compute(replace(formula, **{key: at}))
+            slope = (compute(replace(formula, **{key: at + size})) - here) / size
+            moves = np.isfinite(here) & np.isfinite(slope) & np.isfinite(given) & (slope != 0)
+            # A constant on which hardly a number depends fits whatever is recorded.
+            if moves.sum() < FEWEST:
+                break
+            step = float((slope * (given - here))[moves].sum() / (slope[moves] ** 2).sum())
+            at += step
+            if abs(step) <= 1e-7 * max(1.0, abs(at)):
+                break
+        if at != declared and np.isfinite(at):
+            mistake = _edit(formula, key, "wrong", at)
+            yield replace(mistake, told={"edit": f"{key} = {at:.6g}"})
 
 
 @dataclass
@@ -174,6 +322,7 @@ class Report:
         example: str | Callable[..., str],
         mistakes: Iterable[Mistake] = (),
         of: int | None = None,
+        groups: Mapping[str, BoolArray] | None = None,
     ) -> bool:
         """Add a check: passed, or failed with the first of the mistakes that explain it.
 
@@ -183,6 +332,8 @@ class Report:
             example: describes what is wrong; a function gets the place of the first wrong entry.
             mistakes: known mistakes that explain all wrong entries; asked for if there are any.
             of: number of checked entries; all entries by default.
+            groups: entries that have something in common, by words such as "ends of games". If no
+                mistake explains the wrong entries, the smallest group that has all is named.
 
         Returns:
             Whether the check passed.
@@ -193,7 +344,8 @@ class Report:
             return True
         found = next(iter(mistakes), None)
         told = example if isinstance(example, str) else example(*np.argwhere(wrong)[0].tolist())
-        words = f"{told}. {found.cure[:1].upper()}{found.cure[1:]}." if found else f"{told}."
+        said = found.cure if found else _in_common(wrong, groups or {})
+        words = f"{told}. {said[:1].upper()}{said[1:]}." if said else f"{told}."
         name, count = found.name if found else None, int(wrong.sum())
         self.findings.append(Finding(check, name, count, of, words))
         return False
@@ -211,3 +363,16 @@ class Report:
         rows += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
         held = "all that was checked holds" if self.unchecked else "all holds"
         return "\n".join([f"audit: {held if self.ok else 'not all holds'}", *rows])
+
+
+def _in_common(wrong: BoolArray, groups: Mapping[str, BoolArray]) -> str:
+    """Say which group has all of two or more wrong entries, if it is no more than half of all."""
+    holding = {
+        words: int(group.sum())
+        for words, group in groups.items()
+        if not (wrong & ~group).any() and 2 * group.sum() <= group.size
+    }
+    if not holding or wrong.sum() < 2:
+        return ""
+    words = min(holding, key=lambda words: holding[words])
+    return f"the wrong ones are {'' if holding[words] == wrong.sum() else 'all among '}{words}"
