@@ -47,6 +47,14 @@ class Rollout:
         returns: targets of the critic: advantages plus values.
         gamma: discount.
         gae_lambda: the lambda of generalised advantage estimation.
+        truncated: whether a game that goes on was cut after this row, as by ``TimeLimit``, shape
+            (time, lane). None if no game was cut.
+        final_observations: the observations after the moves, shape (time, lane, ...), read where
+            games were cut.
+        final_values: the critic's values there, shape (time, lane). Where they are given, the
+            reward of a cut row may have ``gamma`` times this value added, as it has in
+            stable-baselines3.
+        last_observations: the observations after the last row, shape (lane, ...).
     """
 
     observations: Any
@@ -60,6 +68,10 @@ class Rollout:
     returns: Any = None
     gamma: float = 1.0
     gae_lambda: float = 0.95
+    truncated: Any = None
+    final_observations: Any = None
+    final_values: Any = None
+    last_observations: Any = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from ..view import AgentView, flags, leading_shape, numbers, paid_by_moves, paid
 
 #: Numbers of single precision agree with exact ones to this part of their largest or their span.
 CLOSE = 1e-4
+#: Most lanes and actions that are looked at one by one.
+FEW = 64
 
 
 class Verdict(NamedTuple):
@@ -117,6 +119,21 @@ class Steps:
         for verdict in self.verdicts.values():
             wrong |= verdict.wrong
         return wrong
+
+    @cached_property
+    def groups(self) -> dict[str, BoolArray]:
+        """What steps may have in common, by words, arrays of shape (time, lane)."""
+        rows = np.zeros_like(self.used)
+        rows[-1] = True
+        groups = {"ends of games": self.terminated, "illegal actions": self.used & ~self.legal}
+        if self.follow:
+            groups["rows after ends"] = np.roll(self.terminated, 1, axis=0) & ~np.roll(rows, 1, 0)
+            groups["the last row"] = rows
+            for lane in range(min(self.states.shape[1], FEW)):
+                groups[f"lane {lane}"] = np.indices(self.used.shape)[1] == lane
+        for action in range(min(self.task.game.num_actions, FEW)):
+            groups[f"moves with action {action}"] = self.actions == action
+        return groups
 
     @cached_property
     def law(self) -> tuple[MoveLaw, IntArray]:
