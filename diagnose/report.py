@@ -8,7 +8,7 @@ has listed have names, too, such as ``rewards-left-out`` and ``values-for-return
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,13 @@ class Finding:
     words: str
 
 
+#: Names in ``CURES`` of the values of another row.
+RENAMED = dict.fromkeys(("values-of-the-next-row", "values-of-the-row-before"), "shifted-values")
+#: What is done to arrays whose lanes are mixed.
+LANES, SWAPPED = "of another lane", "with time and lane swapped"
 #: Lanes beside a lane from which its numbers may have been taken.
 NEIGHBOURS = 4
-#: Most steps of the fit of a constant, and fewest numbers that must depend on the constant.
+#: Most steps of the fit of a constant, and fewest different numbers that must depend on it.
 STEPS, FEWEST = 12, 3
 #: What to do about each known mistake, in words that the fields of ``Mistake`` complete.
 CURES = {
@@ -75,16 +79,15 @@ CURES = {
     "log-probs-sign": "the logarithm of a probability is not above 0",
     "log-probs-of-likeliest": "they are those of the action that was taken",
     "log-probs-unmasked": "take the softmax over the legal actions alone",
-    "log-probs-stale": "they fit the draws, but not this policy: it has been updated",
+    "log-probs-temperature": "they are those of the logits divided by {temperature:.4g}",
     "shifted-values": "a value belongs to the observation before the move of its row",
-    "values-stale": "they are near the critic's values, and not the same: the critic has been "
-    "updated since, or values were computed under another normalisation",
     # Advantages, returns and targets of action values.
     "returns-without-values": "returns are advantages plus values",
     "gae-ignores-ends": "multiply gamma by 1 - terminated in the recursion",
     "gae-ends-late": "the end of row t stops the recursion from row t + 1 to row t, and no other",
+    "truncation-as-end": "a game that was cut goes on: its last observation has a value",
     "gae-last-value-missing": "add the critic's value after the last row, where d is 0",
-    "gamma-wrong": "the {computed} were computed with gamma = {gamma:.6g}",
+    "gamma-wrong": "they were computed with gamma = {gamma:.6g}",
     "lambda-wrong": "the advantages were computed with lambda = {gae_lambda:.6g}",
     "advantages-normalised": "normalised advantages are for the actor (a PolicyUpdate declares "
     "them by normalised=True): returns need the advantages themselves",
@@ -92,6 +95,7 @@ CURES = {
     "max-over-illegal": "take the maximum over the legal actions of the next state",
     "stale-mask": "the mask must be that of the next state, not of the state before the move",
     "target-from-online-network": "the values must be the target network's",
+    "double-dqn-missing": "the action is the target network's: say so by double=False",
     "double-dqn": "the action is the online network's: say so by double=True",
     # Losses.
     "entropy-sign": "the loss has minus the entropy",
@@ -140,6 +144,12 @@ class Mistake:
     told: Mapping[str, str] = field(default_factory=dict)  # words of the cure that are no changes
     others: tuple[str, ...] = ()  # names of further mistakes that give the same numbers
 
+    def of(self, check: str) -> "Mistake":
+        """Return an edit of ``numbers`` as an edit of those of a check."""
+        name = self.name.replace("numbers", check.replace("_", "-"))
+        told = {key: words.replace("numbers", check) for key, words in self.told.items()}
+        return replace(self, name=RENAMED.get(name, name), told=told)
+
     @property
     def cure(self) -> str:
         """Advice for the user."""
@@ -165,7 +175,7 @@ def named(
     given: FloatArray,
     reproduces: Callable[[Any], bool],
     compute: Callable[[Any], FloatArray] = lambda formula: formula(),
-    far: int = 1,
+    several: Iterable[Mistake] = (),
 ) -> Iterator[Mistake]:
     """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
 
@@ -183,14 +193,14 @@ def named(
         given: the recorded numbers.
         reproduces: says whether a formula reproduces them.
         compute: gives the numbers of a formula.
-        far: number of rows from one row to the next one of the same environment.
+        several: mistakes that change several fields.
     """
     arrays = {key: each for key, each in vars(formula).items() if hasattr(each, "shape")}
     variants = [*_variants(formula), *_exchanged(formula, arrays)]
     moved = [
-        _edit(formula, key, done, array)
+        _edit(formula, key, f"{key} {done}", array)
         for key in arrays
-        for done, array in _moved(arrays[key], formula.axes, far)
+        for done, array in _moved(arrays[key], formula.axes)
     ]
     pairs = (
         Mistake(
@@ -201,7 +211,8 @@ def named(
         for one, two in combinations(variants, 2)
         if one.changes.keys() != two.changes.keys()
     )
-    for mistakes in ([*variants, *moved, *_constants(formula, given, compute)], pairs):
+    singles = chain(variants, several, moved, _constants(formula, given, compute))
+    for mistakes in (singles, pairs):
         found = list(reproducing(formula, mistakes, reproduces))
         if found:
             names = dict.fromkeys(other.name for other in found if other.name != found[0].name)
@@ -210,10 +221,11 @@ def named(
 
 
 def _edit(formula: Any, key: str, words: str, value: Any) -> Mistake:
-    """Return an edit of a field; its words, which make the name, begin with the field's name."""
-    words = words if " for " in words else f"{key} {words}"
+    """Return an edit of a field, with the words that make its name."""
     name = words.replace("_", "-").replace(" ", "-")
-    return Mistake(formula.names.get(name, name), {key: value}, {"edit": words})
+    lanes = "" if LANES not in words and SWAPPED not in words else "lanes-mixed"
+    told = {"edit": words, "arrays": words}
+    return Mistake(lanes or formula.names.get(name, name), {key: value}, told)
 
 
 def _variants(formula: Any) -> Iterator[Mistake]:
@@ -221,10 +233,10 @@ def _variants(formula: Any) -> Iterator[Mistake]:
     for each in fields(formula):
         key, value = each.name, getattr(formula, each.name)
         if isinstance(value, bool):
-            yield _edit(formula, key, "left out" if value else "added", not value)
-        for option in each.metadata.get("options", ()):
+            yield _edit(formula, key, f"{key} {'left out' if value else 'added'}", not value)
+        for option, words in each.metadata.get("options", {}).items():
             if option != value:
-                yield _edit(formula, key, f"{option} for {value}", option)
+                yield _edit(formula, key, words, option)
 
 
 def _exchanged(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -232,30 +244,31 @@ def _exchanged(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
     for key, array in arrays.items():
         kind = str(array.dtype)
         if "float" in kind:
-            yield _edit(formula, key, "left out", array * 0)
-            yield _edit(formula, key, "negated", -array)
+            yield _edit(formula, key, f"{key} left out", array * 0)
+            yield _edit(formula, key, f"{key} negated", -array)
         elif "bool" in kind:
-            yield _edit(formula, key, "left out", array & ~array)
-            yield _edit(formula, key, "inverted", ~array)
+            yield _edit(formula, key, f"{key} left out", array & ~array)
+            yield _edit(formula, key, f"{key} inverted", ~array)
         if getattr(array, "requires_grad", False):
-            yield _edit(formula, key, "without a gradient", array.detach())
+            yield _edit(formula, key, f"{key} without a gradient", array.detach())
         others = {**arrays, **formula.alike.get(key, {})}
         for words, other in others.items():
             if other is not array and other.shape == array.shape and other.dtype == array.dtype:
                 yield _edit(formula, key, f"{words} for {key}", other)
 
 
-def _moved(array: Any, axes: int, far: int) -> Iterator[tuple[str, Any]]:
+def _moved(array: Any, axes: int) -> Iterator[tuple[str, Any]]:
     """Yield the rows and lanes of an array in other places, each after its words."""
     count, rows = len(array), np.arange(len(array))
-    for words, places in (("of the next row", rows + far), ("of the row before", rows - far)):
-        kept = array[places.clip(0, count - 1)]
-        # Beyond the border a program may take the row of the other border, the border's, or zeros.
+    for words, places in (("of the next row", rows + 1), ("of the row before", rows - 1)):
+        inside = places.clip(0, count - 1)
+        # Beyond the border a program may take the other border, the border, zeros, or more rows.
         yield words, array[places % count]
-        yield words, kept
-        emptied = array[places.clip(0, count - 1)]
-        emptied[(places < 0) | (places >= count)] = 0
-        yield words, emptied
+        yield words, array[inside]
+        for beyond in (0.0, np.nan) if "float" in str(array.dtype) else (0,):
+            moved = array[inside]
+            moved[inside != places] = beyond
+            yield words, moved
     if str(array.dtype).endswith("bool"):
         first = array[rows]
         first[-1] = 0
@@ -263,10 +276,11 @@ def _moved(array: Any, axes: int, far: int) -> Iterator[tuple[str, Any]]:
     if axes == 2 and array.ndim >= 2:
         lanes = array.shape[1]
         for away in range(1, min(lanes, NEIGHBOURS + 1)):
-            yield "of another lane", array[:, (np.arange(lanes) + away) % lanes]
+            yield LANES, array[:, (np.arange(lanes) + away) % lanes]
+            yield LANES, array[:, (np.arange(lanes) - away) % lanes]
         swapped = array.reshape(lanes, count, *array.shape[2:]).swapaxes(0, 1)
-        yield "with time and lane swapped", swapped
-        yield "with time and lane swapped", array.swapaxes(0, 1).reshape(array.shape)
+        yield SWAPPED, swapped
+        yield SWAPPED, array.swapaxes(0, 1).reshape(array.shape)
 
 
 def _constants(
@@ -283,14 +297,14 @@ def _constants(
             slope = (compute(replace(formula, **{key: at + size})) - here) / size
             moves = np.isfinite(here) & np.isfinite(slope) & np.isfinite(given) & (slope != 0)
             # A constant on which hardly a number depends fits whatever is recorded.
-            if moves.sum() < FEWEST:
+            if len(np.unique(given[moves])) < FEWEST:
                 break
             step = float((slope * (given - here))[moves].sum() / (slope[moves] ** 2).sum())
             at += step
             if abs(step) <= 1e-7 * max(1.0, abs(at)):
                 break
         if at != declared and np.isfinite(at):
-            mistake = _edit(formula, key, "wrong", at)
+            mistake = _edit(formula, key, f"{key} wrong", at)
             yield replace(mistake, told={"edit": f"{key} = {at:.6g}"})
 
 

@@ -75,7 +75,7 @@ def audit(
     check_chance(report, right, None if policy is None else player_of(policy, env), payoffs)
     if isinstance(record, Rollout):
         check_log_probs(report, record, right, policy, env)
-        check_values(report, record, critic)
+        check_values(report, record, critic, right)
         check_estimates(report, record, steps)
     if isinstance(record, Targets):
         check_targets(report, record, steps)

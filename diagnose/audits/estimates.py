@@ -1,20 +1,22 @@
 """Checks of recorded numbers: log-probabilities, values, advantages, returns and targets.
 
-Generalised advantage estimation, with values v, rewards r and ends d (1 where the move of the row
+Generalised advantage estimation, with values v, rewards r, and ends d (1 where the move of the row
 has ended the game), is by Schulman et al. (2016, *High-Dimensional Continuous Control Using
 Generalized Advantage Estimation*, eq. 16):
 
     delta(t) = r(t) + gamma (1 - d(t)) v(t + 1) - v(t)
     A(t)     = delta(t) + gamma lambda (1 - d(t)) A(t + 1)
 
-The value after the last row is ``last_values``, and A is 0 there. Returns are A + v. Bootstrap
-targets of action values are r + gamma max Q(s', a') over the legal a', and r at the end.
+The value after the last row is ``last_values``, and A is 0 there. Where a game was cut, v(t + 1) is
+the value of its last observation, and the sum of A ends. Returns are A + v. Bootstrap targets of
+action values are r + gamma^n max Q(s', a') over the legal a', and r at the end, with the discounted
+rewards r of n steps.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -22,14 +24,12 @@ from ...baselines import as_policy
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
-from ..report import Mistake, Report, reproducing
-from ..view import called, each_array, factor, leading_shape, numbers
+from ..report import Mistake, Report, named
+from ..view import called, each_array, factor, flags, numbers
 from .steps import CLOSE, Steps
 
-#: Says which numbers agree.
-Agreement: TypeAlias = Callable[[FloatArray, FloatArray], BoolArray]
-#: A formula of recorded numbers, a dataclass whose fields mistakes change.
-Formula: TypeAlias = Callable[[], FloatArray]
+#: Arrays that programs take in place of an argument, by words, by the name of the argument.
+Alike: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray:
@@ -41,32 +41,81 @@ def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray
     return right
 
 
-def _compare(
+@dataclass(frozen=True)
+class Numbers:
+    """The right numbers, which a program may have moved, scaled or left out."""
+
+    numbers: FloatArray
+    axes: int
+    alike: Alike = field(default_factory=dict)
+    scale: float = 1.0
+    offset: float = 0.0
+    names: ClassVar[Mapping[str, str]] = {}
+
+    def __call__(self) -> FloatArray:
+        """Compute the numbers."""
+        return self.scale * self.numbers + self.offset
+
+
+def compare(
     report: Report,
     check: str,
-    formula: Formula,
+    formula: Any,
     given: FloatArray,
-    edits: Iterable[Mistake] = (),
-    others: Iterable[Mistake] = (),
-    close: Agreement = agree,
+    alike: Callable[[], Alike] = dict,
+    known: BoolArray | None = None,
+    several: Callable[[], list[Mistake]] = list,
+    size: float = 1e-6,
+    said: str = "",
+    groups: Mapping[str, BoolArray] | None = None,
 ) -> None:
-    """Compare numbers with their formula, and name the mistakes that reproduce them.
+    """Compare numbers with their formula, and name the mistake that reproduces them.
 
-    The mistakes are ``edits`` of the formula, or ``others`` if no edit explains the numbers.
+    Args:
+        report: gets the check.
+        check: its name.
+        formula: the declared formula (see ``named``).
+        given: the recorded numbers.
+        alike: makes the arrays that programs take in place of arguments.
+        known: which numbers are compared; all by default.
+        several: makes the mistakes that change several fields of the formula.
+        size: numbers are right up to single precision of this size, or of the largest number.
+        said: what else the numbers have to do with the right ones, if no mistake is named.
+        groups: entries that have something in common (see ``Report.add``).
     """
-    ours = formula()
+    ours, known = formula(), np.ones(given.shape, dtype=bool) if known is None else known
 
-    def example(*at: int) -> str:
-        return f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}"
+    def reproduces(formula: Any) -> bool:
+        found = formula()
+        unknown = np.isnan(found[known])  # rows beyond the border of a moved array
+        right = agree(found, given, size)[known] | unknown
+        return bool(right.all() and 2 * unknown.sum() <= unknown.size)
+
+    def compute(formula: Any) -> FloatArray:
+        found: FloatArray = formula()[known]
+        return found
 
     def search() -> Iterator[Mistake]:
-        found = list(reproducing(formula, edits, lambda it: bool(close(it(), given).all())))
-        for mistake in found[:1]:
-            names = dict.fromkeys(other.name for other in found if other.name != mistake.name)
-            yield replace(mistake, others=tuple(names))
-        yield from others
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            edited = replace(formula, alike=alike())
+            for found in named(edited, given[known], reproduces, compute, several()):
+                yield found.of(check)
+            scaled = []
+            if len(np.unique(ours[known])) > 2:
+                scale, offset = np.polyfit(ours[known], given[known], 1).tolist()
+                told = {"edit": f"numbers times {scale:.6g} plus {offset:.6g}"}
+                scaled = [Mistake("numbers-scaled", {"scale": scale, "offset": offset}, told)]
+            right = Numbers(ours, formula.axes)
+            for found in named(right, given[known], reproduces, compute, scaled):
+                yield found.of(check)
 
-    report.add(check, ~close(ours, given), example, search())
+    def example(*at: int) -> str:
+        told = f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}"
+        return f"{told}{said and ', '}{said}"
+
+    wrong = known.copy()
+    wrong[known] = ~agree(ours, given, size)[known]
+    report.add(check, wrong, example, search(), int(known.sum()), groups)
 
 
 # --------------------------------------------------------------------- log-probabilities
@@ -76,18 +125,31 @@ def _compare(
 class LogProbs:
     """Logarithms of the probabilities of actions."""
 
-    law: Callable[[bool], FloatArray]  # logarithms by whether it is masked, (move, action)
-    actions: IntArray  # (move,)
-    masked: bool = True
+    logs: FloatArray  # logarithms of the law over the legal actions, (time, lane, action)
+    actions: IntArray  # (time, lane)
     likeliest: bool = False
-    sign: float = 1.0
-    logarithms: bool = True
+    probabilities: bool = False
+    temperature: float = 1.0
+    alike: Alike = field(default_factory=dict)
+    axes: ClassVar[int] = 2
+    names: ClassVar[Mapping[str, str]] = {
+        "probabilities-added": "log-probs-without-log",
+        "logs-negated": "log-probs-sign",
+        "likeliest-added": "log-probs-of-likeliest",
+        "logs-of-all-actions-for-logs": "log-probs-unmasked",
+        "temperature-wrong": "log-probs-temperature",
+    }
 
     def __call__(self) -> FloatArray:
-        """Compute the numbers, shape (move,)."""
-        logs = self.law(self.masked)
-        found = logs.max(axis=1) if self.likeliest else logs[np.arange(len(logs)), self.actions]
-        return self.sign * (found if self.logarithms else np.exp(found))
+        """Compute the numbers, shape (time, lane)."""
+        logs = self.logs
+        if self.temperature != 1:
+            logs = logs / self.temperature
+            most = logs.max(axis=2, keepdims=True)
+            logs = logs - most - np.log(np.exp(logs - most).sum(axis=2, keepdims=True))
+        best = logs.argmax(axis=2) if self.likeliest else self.actions
+        found: FloatArray = np.take_along_axis(logs, best[..., None], axis=2)[..., 0]
+        return np.exp(found) if self.probabilities else found
 
 
 def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
@@ -96,54 +158,79 @@ def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any,
         report.unchecked["log_probs"] = "log_probs and policy are needed"
         return
     given = numbers(rollout.log_probs, "log_probs", steps.states.shape, finite=False)
-    given = given[steps.legal]
+    distinct, where = np.unique(steps.states[steps.legal], return_inverse=True)
 
     def law(masked: bool) -> FloatArray:
         player = as_policy(policy, env, deterministic=False, masked=masked)
-        states, where = np.unique(steps.states[steps.legal], return_inverse=True)
+        logs = np.zeros((*given.shape, steps.task.game.num_actions))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(player.probabilities(states)[where]), dtype=np.float64)
+            logs[steps.legal] = np.log(player.probabilities(distinct)[where])
+        return logs
 
-    right = LogProbs(law, steps.actions[steps.legal])
-    edits = [
-        Mistake("log-probs-without-log", {"logarithms": False}),
-        Mistake("log-probs-sign", {"sign": -1.0}),
-        Mistake("log-probs-of-likeliest", {"likeliest": True}),
-        Mistake("log-probs-unmasked", {"masked": False}),
-    ]
-
-    def stale() -> Iterator[Mistake]:
-        ratios = np.exp(right() - given)
-        fit = abs(ratios.mean() - 1) <= 4 * ratios.std() / np.sqrt(ratios.size)
-        if fit and not steps.wrong.any():  # else they may be right, and the observations wrong
-            yield Mistake("log-probs-stale")
-
+    right = LogProbs(law(True), steps.actions)
+    ratios = np.exp(right()[steps.legal] - given[steps.legal])
+    said = f"the mean of the policy's probabilities divided by recorded ones is {ratios.mean():.4g}"
     # Logarithms near 0 come from logits that are larger, and are rounded as these are.
-    _compare(report, "log_probs", right, given, edits, stale(), partial(agree, size=1.0))
+    alike: Any = lambda: {"logs": {"logs_of_all_actions": law(False)}}  # noqa: E731
+    compare(
+        report,
+        "log_probs",
+        right,
+        given,
+        alike,
+        steps.legal,
+        size=1.0,
+        said=said,
+        groups=steps.groups,
+    )
 
 
 # -------------------------------------------------------------------------------- values
 
 
-def check_values(report: Report, rollout: Rollout, critic: Any) -> None:
-    """Check that recorded values are the critic's."""
-    if rollout.values is None or critic is None:
-        report.unchecked["values"] = "values and critic are needed"
-        return
-    shape = leading_shape(rollout.observations, "observations", 2)
-    given = numbers(rollout.values, "values", shape)
-    seen = each_array(rollout.observations, lambda array: as_numbers(array, "observations"))
-    seen = each_array(seen, lambda array: array.reshape(-1, *array.shape[2:]))
-    ours = called(critic, "critic", seen, (given.size,)).reshape(shape)
-    _compare(report, "values", lambda: ours, given, others=_value_mistakes(ours, given))
+def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) -> None:
+    """Check that values of the rollout, and after its last row and cut games, are the critic's."""
+    last = rollout.values
+    last = None if last is None else numbers(last, "values", steps.states.shape)[-1]
+    for check, source in (
+        ("values", "observations"),
+        ("last_values", "last_observations"),
+        ("final_values", "final_observations"),
+    ):
+        recorded, seen = getattr(rollout, check), getattr(rollout, source)
+        if recorded is None or critic is None or seen is None:
+            if check != "final_values" or rollout.truncated is not None:
+                report.unchecked[check] = f"{check}, {source} and critic are needed"
+            continue
+        shape = steps.states.shape if check != "last_values" else steps.states.shape[1:]
+        known = np.ones(shape, dtype=bool)
+        if check == "final_values":
+            known = flags(rollout.truncated, "truncated", shape)
+        given = numbers(recorded, check, shape, finite=False)
+        ours = called(critic, "critic", _flat(seen, source, len(shape)), (given.size,))
+        ours = ours.reshape(shape)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            near = np.corrcoef(ours[known], given[known])[0, 1] if known.sum() > 1 else np.nan
+        compare(
+            report,
+            check,
+            Numbers(ours, len(shape)),
+            given,
+            lambda: {} if last is None else {"numbers": {"values_of_the_last_row": last}},
+            known,
+            said=f"their correlation with the critic's is {near:.4g}",
+            groups=steps.groups if check == "values" else None,
+        )
 
 
-def _value_mistakes(ours: FloatArray, given: FloatArray) -> Iterator[Mistake]:
-    if len(ours) > 1 and (agree(ours[1:], given[:-1]).all() or agree(ours[:-1], given[1:]).all()):
-        yield Mistake("shifted-values")
-    ours, given = ours.ravel(), given.ravel()
-    if ours.std() > 0 and given.std() > 0 and np.corrcoef(ours, given)[0, 1] > 0.9:
-        yield Mistake("values-stale")
+def _flat(observations: Any, name: str, axes: int) -> Any:
+    """Return observations, or each entry of a mapping, in rows instead of leading axes."""
+
+    def rows(array: Any) -> Any:
+        read = as_numbers(array, name)
+        return read.reshape(-1, *read.shape[axes:])
+
+    return each_array(observations, rows)
 
 
 # ----------------------------------------------------------------------------- estimates
@@ -155,87 +242,122 @@ class Estimates:
 
     rewards: FloatArray  # (time, lane)
     terminated: BoolArray  # (time, lane)
+    truncated: BoolArray  # whether a game was cut, (time, lane)
     values: FloatArray  # (time, lane)
     last_values: FloatArray  # (lane,)
+    final_values: FloatArray  # where games were cut, (time, lane)
     gamma: float
     gae_lambda: float
     returns: bool  # whether values are added
+    baseline: bool = True  # whether delta has the value before the move
+    ends_in_delta: bool = True
+    ends_in_sum: bool = True
+    summed_forward: bool = False
+    form: str = field(
+        default="raw",
+        metadata={
+            "options": {
+                "normalised": "advantages normalised",
+                "normalised by n - 1": "advantages normalised",
+                "divided": "advantages divided by their deviation",
+                "divided by n - 1": "advantages divided by their deviation",
+                "centred": "advantages less their mean",
+                "clipped": "advantages clipped",
+            }
+        },
+    )
+    alike: Alike = field(default_factory=dict)
+    axes: ClassVar[int] = 2
+    names: ClassVar[Mapping[str, str]] = {
+        "returns-left-out": "returns-without-values",
+        "returns-added": "advantages-with-values",
+        "terminated-left-out": "gae-ignores-ends",
+        "terminated-of-the-next-row": "gae-ends-late",
+        "terminated-of-the-row-before": "gae-ends-late",
+        "terminated-or-truncated-for-terminated": "truncation-as-end",
+        "final-values-left-out": "truncation-as-end",
+        "last-values-left-out": "gae-last-value-missing",
+        "gae-lambda-wrong": "lambda-wrong",
+        "summed-forward-added": "sum-runs-forward",
+    }
 
     def __call__(self) -> FloatArray:
         """Compute the numbers, shape (time, lane)."""
-        estimates: FloatArray = np.zeros_like(self.values)
-        ahead = np.zeros_like(self.last_values)
         later = np.concatenate([self.values[1:], self.last_values[None]])
-        for row in reversed(range(len(self.values))):
-            goes_on = self.gamma * ~self.terminated[row]
-            delta = self.rewards[row] + goes_on * later[row] - self.values[row]
-            ahead = estimates[row] = delta + goes_on * self.gae_lambda * ahead
+        later = np.where(self.truncated, self.final_values, later)
+        later = np.where(self.terminated & self.ends_in_delta, 0.0, later)
+        deltas = self.rewards + self.gamma * later - self.values * self.baseline
+        cut = (self.terminated | self.truncated) & self.ends_in_sum
+        weights = np.where(cut, 0.0, self.gamma * self.gae_lambda)
+        turned = slice(None, None, -1 if self.summed_forward else 1)
+        estimates = self._formed(_summed(deltas[turned], weights[turned])[turned])
         return estimates + self.values if self.returns else estimates
+
+    def _formed(self, advantages: FloatArray) -> FloatArray:
+        if self.form == "raw":
+            return advantages
+        if self.form == "clipped":
+            return np.clip(advantages, -1.0, 1.0)
+        spread = advantages.std(ddof=int("n - 1" in self.form)) if advantages.size > 1 else 1.0
+        mean = 0.0 if "divided" in self.form else advantages.mean()
+        formed: FloatArray = (advantages - mean) / (
+            1.0 if self.form == "centred" else spread + 1e-8
+        )
+        return formed
+
+
+def _summed(deltas: FloatArray, weights: FloatArray) -> FloatArray:
+    """Solve A(t) = delta(t) + weight(t) A(t + 1), doubling the rows that each sum covers."""
+    sums, weights, far = deltas.copy(), weights.copy(), 1
+    while far < len(sums):
+        sums[:-far] += weights[:-far] * sums[far:]
+        weights[:-far] *= weights[far:]
+        weights[-far:] = 0.0
+        far *= 2
+    return sums
 
 
 def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
     """Check advantages and returns against the recursion, of steps as they were recorded."""
+    shape, terminated = steps.states.shape, steps.terminated
+    cut = np.zeros(shape, dtype=bool)
+    if rollout.truncated is not None:
+        cut = flags(rollout.truncated, "truncated", shape) & ~terminated
     for check in ("advantages", "returns"):
         if getattr(rollout, check) is None:
             continue
         if rollout.values is None or rollout.last_values is None:
             report.unchecked[check] = "values and last_values are needed, zeros without a critic"
             continue
-        shape = steps.states.shape
+        if cut.any() and rollout.final_values is None:
+            report.unchecked[check] = "final_values are needed where games were cut"
+            continue
         last = as_numbers(rollout.last_values, "last_values").ravel()
+        final = np.zeros(shape)
+        if cut.any():
+            final[cut] = numbers(rollout.final_values, "final_values", shape, finite=False)[cut]
+        values = numbers(rollout.values, "values", shape)
         right = Estimates(
             steps.rewards,
-            steps.terminated,
-            values=numbers(rollout.values, "values", shape),
+            terminated,
+            cut,
+            values,
             last_values=numbers(last, "last_values", shape[1:]),
+            final_values=final,
             gamma=factor(rollout.gamma, "gamma"),
             gae_lambda=factor(rollout.gae_lambda, "gae_lambda"),
             returns=check == "returns",
         )
-        given = numbers(getattr(rollout, check), check, shape)
+        later = np.concatenate([values[1:], right.last_values[None]])
+        alike: Alike = {
+            "terminated": {"terminated_or_truncated": terminated | cut},
+            "final_values": {"values_of_the_next_game": later},
+            "last_values": {"values_of_the_last_row": values[-1]},
+        }
         used = right.rewards, right.values, right.last_values  # whose rounding counts
-        close = partial(agree, size=max(float(np.abs(array).max(initial=0)) for array in used))
-        advantages = given - right.values if right.returns else given
-        edits = _estimate_mistakes(right, advantages)
-        _compare(report, check, right, given, edits, _normalised(right, advantages), close)
-
-
-def _estimate_mistakes(right: Estimates, given: FloatArray) -> Iterator[Mistake]:
-    """List what known mistakes change in the recursion, for given advantages."""
-    if right.returns:
-        yield Mistake("returns-without-values", {"returns": False})
-    ended = right.terminated
-    yield Mistake("gae-ignores-ends", {"terminated": np.zeros_like(ended)})
-    # Beyond the border a program may take no end, the border's row, or the one of the other border.
-    for beyond in (np.zeros_like(ended[:1]), ended[:1], ended[-1:]):
-        for moved in ((beyond, ended[:-1]), (ended[1:], beyond)):
-            yield Mistake("gae-ends-late", {"terminated": np.concatenate(moved)})
-    yield Mistake("gae-last-value-missing", {"last_values": np.zeros_like(right.last_values)})
-    # The last row is A = r + gamma v' - v, the row before it A = delta + gamma lambda A'.
-    left = given[-1] - right.rewards[-1] + right.values[-1]
-    gamma = _ratio(left, right.last_values, ~ended[-1])
-    if gamma is not None:
-        yield Mistake("gamma-wrong", {"gamma": gamma}, {"computed": "advantages"})
-    if len(given) > 1:
-        left = given[-2] - replace(right, gae_lambda=0.0, returns=False)()[-2]
-        found = _ratio(left, right.gamma * given[-1], ~ended[-2])
-        if found is not None:
-            yield Mistake("lambda-wrong", {"gae_lambda": found})
-
-
-def _ratio(numbers: FloatArray, of: FloatArray, which: BoolArray) -> float | None:
-    """Return the median factor between numbers, where the divisor is not near 0."""
-    on = which & (np.abs(of) > 1e-3)
-    return float(np.median(numbers[on] / of[on])) if on.any() else None
-
-
-def _normalised(right: Estimates, given: FloatArray) -> Iterator[Mistake]:
-    """Yield a mistake if given advantages are the right ones with another mean and deviation."""
-    ours = replace(right, returns=False)()
-    if ours.std() > 0:
-        scaled = (ours - ours.mean()) / ours.std()
-        if agree(scaled, (given - given.mean()) / max(given.std(), 1e-12)).all():
-            yield Mistake("advantages-normalised")
+        size = max(float(np.abs(array).max(initial=0)) for array in used)
+        given = numbers(getattr(rollout, check), check, shape, finite=False)
+        compare(report, check, right, given, lambda: alike, size=size, groups=steps.groups)  # noqa: B023
 
 
 # ------------------------------------------------------------------------------- targets
@@ -246,57 +368,94 @@ class Bootstrap:
     """The declared targets, arrays of shape (transition, ...)."""
 
     rewards: FloatArray
-    ends: BoolArray
-    values: FloatArray  # of the next actions, (transition, action)
+    terminated: BoolArray
+    values: FloatArray  # of the next actions by the target network, (transition, action)
     mask: BoolArray  # of the next actions, (transition, action)
-    chosen_by: FloatArray  # values whose maximum is the next action
+    online: FloatArray | None  # values of the next actions by the online network
+    actions: IntArray  # that were taken
+    steps: FloatArray  # number of steps of each row
     gamma: float
+    double: bool | None  # whether the online network chooses; None if it is unknown
+    one_gamma: bool = False  # whether n steps are discounted as one
+    gamma_added: bool = False
+    best: str = field(
+        default="max",
+        metadata={
+            "options": {
+                "mean": "the mean in place of the maximum",
+                "min": "the minimum in place of the maximum",
+                "taken": "the action of the row in place of the best one",
+            }
+        },
+    )
+    alike: Alike = field(default_factory=dict)
+    axes: ClassVar[int] = 1
+    names: ClassVar[Mapping[str, str]] = {
+        "terminated-left-out": "target-ignores-ends",
+        "terminated-or-truncated-for-terminated": "truncation-as-end",
+        "mask-of-all-actions-for-mask": "max-over-illegal",
+        "mask-of-observations-for-mask": "stale-mask",
+        "online-for-values": "target-from-online-network",
+        "double-added": "double-dqn",
+        "gamma-added-added": "gamma-added",
+        "one-gamma-added": "n-steps-discounted-once",
+        "double-left-out": "double-dqn-missing",
+    }
 
     def __call__(self) -> FloatArray:
         """Compute the targets, shape (transition,)."""
-        best = np.where(self.mask, self.chosen_by, -np.inf).argmax(axis=1)
-        later: FloatArray = self.values[np.arange(len(best)), best]
-        return self.rewards + self.gamma * np.where(self.ends, 0.0, later)
+        chosen_by = self.online if self.double and self.online is not None else self.values
+        if self.best == "mean":
+            later = (self.values * self.mask).sum(axis=1) / np.maximum(self.mask.sum(axis=1), 1)
+        else:
+            sign = -1.0 if self.best == "min" else 1.0
+            best = np.where(self.mask, sign * chosen_by, -np.inf).argmax(axis=1)
+            best = self.actions if self.best == "taken" else best
+            later = self.values[np.arange(len(best)), best]
+        discounts = self.gamma if self.one_gamma else self.gamma**self.steps
+        later = discounts + later if self.gamma_added else discounts * later
+        found: FloatArray = self.rewards + np.where(self.terminated, 0.0, later)
+        return found
 
 
 def check_targets(report: Report, record: Targets, steps: Steps) -> None:
     """Add to a report whether targets are those of the target network."""
-    after, ended, rewards = steps.after[:, 0], steps.terminated[:, 0], steps.rewards[:, 0]
-    given = numbers(record.targets, "targets", after.shape)
-    legal, seen = steps.task.game.mask(np.maximum(after, 0)), record.transitions.next_observations
-    target, online = called(record.network, "network", seen, legal.shape), None
+    after, moves = steps.after[:, 0], record.transitions
+    given = numbers(record.targets, "targets", after.shape, finite=False)
+    legal, seen = steps.task.game.mask(np.maximum(after, 0)), moves.next_observations
+    online = None
     if record.online is not None:
         online = called(record.online, "online", seen, legal.shape)
     if record.double and online is None:
         raise InputError("online must be the online network where double is True, got None")
-    by = online if record.double and online is not None else target
-    right = Bootstrap(rewards, ended, target, legal, by, factor(record.gamma, "gamma"))
-    known = ended | (after >= 0)  # elsewhere the next state and its mask are not known
+    right = Bootstrap(
+        steps.rewards[:, 0],
+        steps.terminated[:, 0],
+        called(record.network, "network", seen, legal.shape),
+        legal,
+        online,
+        steps.actions[:, 0],
+        np.ones(len(after)),
+        factor(record.gamma, "gamma"),
+        None if online is None else record.double,
+    )
     before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
-    later = (given - rewards)[known & ~ended], (right() - rewards)[known & ~ended]
-    edits = _target_mistakes(right, online, before, *later)
-    close: Agreement = lambda ours, theirs: agree(ours, theirs) | ~known  # noqa: E731
-    _compare(report, "targets", right, given, edits, close=close)
+    network = partial(called, record.network, "network", moves.observations, legal.shape)
 
+    def alike() -> Alike:
+        return {
+            "mask": {"mask_of_all_actions": np.ones_like(legal), "mask_of_observations": before},
+            "rewards": {"signs_of_rewards": np.sign(right.rewards)},
+        }
 
-def _target_mistakes(
-    right: Bootstrap,
-    online: FloatArray | None,
-    before: BoolArray,
-    given: FloatArray,
-    ours: FloatArray,
-) -> Iterator[Mistake]:
-    """List what known mistakes change in the targets.
+    def several() -> list[Mistake]:
+        name = "observations-for-next-observations"
+        told = {"edit": "observations in place of next_observations"}
+        values, masks = network(), (before, legal, np.ones_like(legal))
+        if np.array_equal(values, right.values):  # of a file, say
+            return []
+        return [Mistake(name, {"values": values, "mask": mask}, told) for mask in masks]
 
-    ``before`` are the legal actions of the states before the moves; ``given`` and ``ours`` are
-    recorded and declared targets less rewards, where the game goes on.
-    """
-    yield Mistake("target-ignores-ends", {"ends": np.zeros_like(right.ends)})
-    yield Mistake("max-over-illegal", {"mask": np.ones_like(right.mask)})
-    yield Mistake("stale-mask", {"mask": before})
-    if online is not None:
-        yield Mistake("target-from-online-network", {"values": online, "chosen_by": online})
-        yield Mistake("double-dqn", {"chosen_by": online})
-    gamma = _ratio(given, ours / (right.gamma or 1.0), np.ones_like(given, dtype=bool))
-    gamma = 1.0 if gamma is None else gamma
-    yield Mistake("gamma-wrong", {"gamma": gamma}, {"computed": "targets"})
+    known = right.terminated | (after >= 0)  # elsewhere the next state and its mask are not known
+    groups = {words: rows[:, 0] for words, rows in steps.groups.items()}
+    compare(report, "targets", right, given, alike, known, several, groups=groups)

@@ -153,9 +153,9 @@ def test_values_are_those_of_the_critic_a_function_or_a_module(greed):
         values = np.asarray(critic(seen if critic is module else arrays["observations"]).tolist())
         right = rollout(arrays, values=values)
         assert audit(env, right, critic=critic).held["values"] == 480
-        stale = dataclasses.replace(right, values=values * 1.1 + 0.02)
-        (found,) = audit(env, stale, critic=critic).findings
-        assert found.mistake == "values-stale"
+        scaled = dataclasses.replace(right, values=values * 1.1 + 0.02)
+        (found,) = audit(env, scaled, critic=critic).findings
+        assert found.mistake == "values-scaled"
         assert "values" in audit(env, right).unchecked
     with pytest.raises(InputError, match="critic must be a function of observations, got a list"):
         audit(env, right, critic=[0.0])

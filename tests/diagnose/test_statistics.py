@@ -61,7 +61,15 @@ def test_log_probabilities_are_the_policys(long):
     assert "log_probs" in {each.check for each in audit(env, record, policy=never).findings}
     found = audit(env, record, policy=law(game, 1 + 0.02 * actions)).findings
     (mistake,) = (each.mistake for each in found if each.check == "log_probs")
-    assert mistake == "log-probs-stale"
+    assert mistake == "log-probs-temperature"  # the uniform law is any law, divided by much
+    updated = law(game, 1 + 0.02 * actions**2)  # no power of another law that is not uniform
+    record = rollout(
+        arrays, log_probs=np.log(updated[states, arrays["actions"].ravel()]).reshape(chances.shape)
+    )
+    found = audit(env, record, policy=law(game, 1 + 0.02 * actions)).findings
+    (told,) = (each for each in found if each.check == "log_probs")
+    assert told.mistake is None
+    assert "divided by recorded ones is 1.0" in told.words
 
 
 def test_environments_with_one_seed_are_named():
