@@ -211,7 +211,7 @@ def named(
         for one, two in combinations(variants, 2)
         if one.changes.keys() != two.changes.keys()
     )
-    singles = chain(variants, several, moved, _constants(formula, given, compute))
+    singles = chain(variants, moved, _constants(formula, given, compute), several)
     for mistakes in (singles, pairs):
         found = list(reproducing(formula, mistakes, reproduces))
         if found:

@@ -48,13 +48,12 @@ class Numbers:
     numbers: FloatArray
     axes: int
     alike: Alike = field(default_factory=dict)
-    scale: float = 1.0
-    offset: float = 0.0
+    line: tuple[float, float] = (1.0, 0.0)  # factor and summand
     names: ClassVar[Mapping[str, str]] = {}
 
     def __call__(self) -> FloatArray:
         """Compute the numbers."""
-        return self.scale * self.numbers + self.offset
+        return self.line[0] * self.numbers + self.line[1]
 
 
 def compare(
@@ -100,13 +99,8 @@ def compare(
             edited = replace(formula, alike=alike())
             for found in named(edited, given[known], reproduces, compute, several()):
                 yield found.of(check)
-            scaled = []
-            if len(np.unique(ours[known])) > 2:
-                scale, offset = np.polyfit(ours[known], given[known], 1).tolist()
-                told = {"edit": f"numbers times {scale:.6g} plus {offset:.6g}"}
-                scaled = [Mistake("numbers-scaled", {"scale": scale, "offset": offset}, told)]
             right = Numbers(ours, formula.axes)
-            for found in named(right, given[known], reproduces, compute, scaled):
+            for found in named(right, given[known], reproduces, compute, _rewritten(right, given)):
                 yield found.of(check)
 
     def example(*at: int) -> str:
@@ -116,6 +110,20 @@ def compare(
     wrong = known.copy()
     wrong[known] = ~agree(ours, given, size)[known]
     report.add(check, wrong, example, search(), int(known.sum()), groups)
+
+
+def _rewritten(right: Numbers, given: FloatArray) -> Iterator[Mistake]:
+    """Fit an affine map and an order to recorded numbers."""
+    ours = right.numbers
+    if not np.isfinite(ours).all() or not np.isfinite(given).all() or len(np.unique(ours)) < 3:
+        return
+    scale, offset = np.polyfit(ours.ravel(), given.ravel(), 1).tolist()
+    told = {"edit": f"numbers times {scale:.6g} plus {offset:.6g}"}
+    yield Mistake("numbers-scaled", {"line": (scale, offset)}, told)
+    ordered = np.zeros(ours.size)
+    ordered[given.ravel().argsort()] = np.sort(ours.ravel())
+    told = {"edit": "numbers in another order"}
+    yield Mistake("numbers-in-another-order", {"numbers": ordered.reshape(ours.shape)}, told)
 
 
 # --------------------------------------------------------------------- log-probabilities

@@ -126,9 +126,13 @@ def test_what_was_done_to_right_advantages_is_named(recorded, name):
     )
     (finding,) = audit(env, record).findings
     assert (finding.check, finding.mistake) == ("advantages", name)
-    other = dataclasses.replace(record, advantages=np.random.default_rng(0).permutation(found))
-    (finding,) = audit(env, other).findings
-    assert finding.mistake is None
+    rng = np.random.default_rng(0)
+    for given, name in (
+        (rng.permutation(found), "advantages-in-another-order"),
+        (rng.normal(size=found.shape), None),
+    ):
+        (finding,) = audit(env, dataclasses.replace(record, advantages=given)).findings
+        assert finding.mistake == name
 
 
 def test_values_after_the_last_row_are_those_of_its_next_observations(recorded):
