@@ -32,12 +32,24 @@ from .steps import CLOSE, Steps
 Alike: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
-def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray:
-    """Say which numbers agree up to single precision of the largest, or of a size above it."""
+#: As ``CLOSE``, of numbers of half precision.
+HALF_CLOSE = 1e-2
+
+
+def closeness(*recorded: Any) -> float:
+    """Return the part of the largest number by which recorded numbers may be wrong."""
+    sizes = [getattr(getattr(array, "dtype", None), "itemsize", 8) for array in recorded]
+    return HALF_CLOSE if min(sizes) <= 2 else CLOSE
+
+
+def agree(
+    ours: FloatArray, theirs: FloatArray, size: float = 1e-6, close: float = CLOSE
+) -> BoolArray:
+    """Say which numbers agree up to a part of the largest number, or of a size above it."""
     finite = np.isfinite(ours) & np.isfinite(theirs)
     size = max(float(np.abs(ours).max(initial=0, where=finite)), size)
     right: BoolArray = ours == theirs  # infinite ones, too
-    right[finite] = np.abs(ours[finite] - theirs[finite]) <= CLOSE * size
+    right[finite] = np.abs(ours[finite] - theirs[finite]) <= close * size
     return right
 
 
@@ -65,6 +77,7 @@ def compare(
     known: BoolArray | None = None,
     several: Callable[[], list[Mistake]] = list,
     size: float = 1e-6,
+    close: float = CLOSE,
     said: str = "",
     groups: Mapping[str, BoolArray] | None = None,
 ) -> None:
@@ -78,7 +91,8 @@ def compare(
         alike: makes the arrays that programs take in place of arguments.
         known: which numbers are compared; all by default.
         several: makes the mistakes that change several fields of the formula.
-        size: numbers are right up to single precision of this size, or of the largest number.
+        size: the least size of the numbers, of which they may be wrong by a part.
+        close: this part.
         said: what else the numbers have to do with the right ones, if no mistake is named.
         groups: entries that have something in common (see ``Report.add``).
     """
@@ -87,7 +101,7 @@ def compare(
     def reproduces(formula: Any) -> bool:
         found = formula()
         unknown = np.isnan(found[known])  # rows beyond the border of a moved array
-        right = agree(found, given, size)[known] | unknown
+        right = agree(found, given, size, close)[known] | unknown
         return bool(right.all() and 2 * unknown.sum() <= unknown.size)
 
     def compute(formula: Any) -> FloatArray:
@@ -108,7 +122,7 @@ def compare(
         return f"{told}{said and ', '}{said}"
 
     wrong = known.copy()
-    wrong[known] = ~agree(ours, given, size)[known]
+    wrong[known] = ~agree(ours, given, size, close)[known]
     report.add(check, wrong, example, search(), int(known.sum()), groups)
 
 
@@ -188,6 +202,7 @@ def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any,
         alike,
         steps.legal,
         size=1.0,
+        close=closeness(rollout.log_probs),
         said=said,
         groups=steps.groups,
     )
@@ -226,6 +241,7 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
             given,
             lambda: {} if last is None else {"numbers": {"values_of_the_last_row": last}},
             known,
+            close=closeness(recorded),
             said=f"their correlation with the critic's is {near:.4g}",
             groups=steps.groups if check == "values" else None,
         )
@@ -365,7 +381,9 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
         used = right.rewards, right.values, right.last_values  # whose rounding counts
         size = max(float(np.abs(array).max(initial=0)) for array in used)
         given = numbers(getattr(rollout, check), check, shape, finite=False)
-        compare(report, check, right, given, lambda: alike, size=size, groups=steps.groups)  # noqa: B023
+        close = closeness(rollout.rewards, rollout.values, getattr(rollout, check))
+        options: Any = {"size": size, "close": close, "groups": steps.groups}
+        compare(report, check, right, given, partial(dict, alike), **options)
 
 
 # ------------------------------------------------------------------------------- targets
@@ -466,4 +484,5 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
 
     known = right.terminated | (after >= 0)  # elsewhere the next state and its mask are not known
     groups = {words: rows[:, 0] for words, rows in steps.groups.items()}
-    compare(report, "targets", right, given, alike, known, several, groups=groups)
+    close = closeness(record.targets, moves.rewards)
+    compare(report, "targets", right, given, alike, known, several, close=close, groups=groups)

@@ -7,6 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import torch
 from exactdice.diagnose import Rollout, Targets, audit
 from recording import BASIC, play, transitions
 
@@ -203,3 +204,19 @@ def test_a_mistake_in_targets_is_named(batch):
     double = dataclasses.replace(right, double=True)
     (found,) = audit(env, double).findings
     assert found.mistake == "double-dqn-missing"
+
+
+@pytest.mark.parametrize("kind", [np.float16, torch.bfloat16])
+def test_right_numbers_of_half_precision_hold(recorded, kind):
+    env, arrays = recorded
+
+    def half(array):
+        return torch.tensor(array).to(kind) if kind is torch.bfloat16 else array.astype(kind)
+
+    found = gae(arrays, np.zeros(arrays["rewards"].shape, dtype=bool))
+    numbers = {"values": arrays["values"], "last_values": arrays["last"], "advantages": found}
+    numbers = {name: half(array) for name, array in numbers.items()}
+    record = Rollout(*(arrays[key] for key in BASIC), **numbers, gamma=GAMMA, gae_lambda=LAMBDA)
+    assert audit(env, record).ok
+    wrong = dataclasses.replace(record, gamma=1.0)
+    assert [found.mistake for found in audit(env, wrong).findings] == ["gamma-wrong"]
