@@ -93,6 +93,11 @@ class MoveLaw:
         """Number of results."""
         return len(self.states) + len(self.payoffs)
 
+    @property
+    def every_payoff(self) -> FloatArray:
+        """The payoffs with which any game may end, in growing order."""
+        return np.unique(self._process.payoffs[: self._process.first_node])
+
     def results(self, states: IntArray) -> IntArray:
         """Return the number of the result for each next state; -1 if no move leads there."""
         return places_in(self.states, states)

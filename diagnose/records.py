@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeAlias
 class Transitions:
     """Transitions as a replay buffer holds them, shape (transition, ...), from any library.
 
-    Give each transition once, such as the newest part of a buffer: a batch that was drawn with
-    replacement, or by priority, does not follow the law of the game.
+    Give each transition once, such as the newest part of a buffer, or say that rows were drawn.
 
     Attributes:
         observations: in the encoding of the environment, or a mapping that has them by name beside
@@ -18,6 +17,14 @@ class Transitions:
         rewards: shape (transition,).
         next_observations: as ``observations``; ignored where the game has ended.
         terminated: whether the move has ended the game, shape (transition,).
+        truncated: whether a game that goes on was cut after the move, shape (transition,). Its
+            next observation is the last one of the game that was cut.
+        n_steps: number of moves of a row, for all rows or shape (transition,). Of several moves,
+            the reward is the discounted sum of theirs, the next observation is the one after the
+            last, and ``terminated`` says whether the game has ended by then.
+        gamma: discount of these sums.
+        drawn: whether rows were drawn with replacement or by priority, so that they do not follow
+            the law of the game. None: those of ``Targets`` were, and others were not.
     """
 
     observations: Any
@@ -25,6 +32,10 @@ class Transitions:
     rewards: Any
     next_observations: Any
     terminated: Any
+    truncated: Any = None
+    n_steps: Any = 1
+    gamma: float = 1.0
+    drawn: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ class Rollout:
 
 @dataclass(frozen=True)
 class Targets:
-    """Bootstrap targets of action values, r + gamma max Q(s', a'), shape (transition,).
+    """Bootstrap targets of action values, r + gamma^n max Q(s', a'), shape (transition,).
 
     Attributes:
         transitions: the transitions from which the algorithm computed the targets.
@@ -180,8 +191,9 @@ class EpsilonGreedy:
 
     Attributes:
         network: from a batch of observations to action values, shape (observation, action).
-        epsilon: probability of a random legal action.
+        epsilon: probability of a random legal action, or one for each step, in the shape of the
+            actions.
     """
 
     network: Any
-    epsilon: float
+    epsilon: Any

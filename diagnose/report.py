@@ -16,7 +16,7 @@ import numpy as np
 from ..core import BoolArray, FloatArray
 
 #: Statistical checks, in which no single entry is wrong.
-CHANCE = ("outcomes", "beginnings", "policy", "visits")
+CHANCE = ("outcomes", "beginnings", "policy", "visits", "coincidences")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ CURES = {
     "shifted-rewards": "each reward was recorded with the {neighbour} step{by}",
     "reward-scaled": "they have the opposite sign: the agent learns to lose",
     "rewards-clipped": "they are {made}, so different results are worth the same",
+    "rewards-affine": "they are {map} for what the game has paid, which is no mistake if it is "
+    "meant: say so by rewards=lambda paid: {map}",
+    "rewards-normalised": "they are those of the game times a factor that moves from {range}: "
+    "record the rewards of the game, before they are normalised",
     "reward-mode": "they are rewards of reward={mode!r}, and env has {declared!r}",
     # Chance.
     "same-seeds": "environments play the same games: give each a seed of its own",
@@ -388,5 +392,4 @@ def _in_common(wrong: BoolArray, groups: Mapping[str, BoolArray]) -> str:
     }
     if not holding or wrong.sum() < 2:
         return ""
-    words = min(holding, key=lambda words: holding[words])
-    return f"the wrong ones are {'' if holding[words] == wrong.sum() else 'all among '}{words}"
+    return f"what they have in common: {min(holding, key=lambda words: holding[words])}"

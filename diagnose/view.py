@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Policy, Task, solve
+from ..baselines import Policy, Task, as_policy, solve
 from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
 from ..baselines.solving.induction import visit_action_values
 from ..baselines.solving.occupancy import play
 from ..baselines.task import task_and_sight
 from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values
+from ..core.errors import needing
 from ..core.positions import states_of
 from ..core.presentation import present
 from ..core.sizes import PIECE, check_memory
@@ -28,6 +29,8 @@ from ..envs.api.encoding import Encoding, encoding_of
 BATCH = 2**13
 #: Digits of an observation that count: recordings are often in single precision.
 DIGITS = 5
+#: How far observations of half precision may be off.
+HALF = 1e-3
 
 
 def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
@@ -111,6 +114,13 @@ def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) 
     return given.reshape(shape).astype(np.float64)
 
 
+def player(policy: Any, env: Any, observations: Any, *, masked: bool = True) -> Policy:
+    """Return the policy that draws actions; models get observations as they were changed."""
+    if not {"torch", "stable_baselines3"} & set(packages_of(policy)):
+        observations = None
+    return as_policy(policy, env, deterministic=False, masked=masked, observations=observations)
+
+
 def places_in(ordered: npt.NDArray[Any], given: npt.NDArray[Any]) -> IntArray:
     """Return the place of each entry in an ordered array, -1 if it is not there."""
     if not len(ordered):
@@ -119,12 +129,35 @@ def places_in(ordered: npt.NDArray[Any], given: npt.NDArray[Any]) -> IntArray:
     return np.where(ordered[places] == given, places, -1)
 
 
-def _keys(observations: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Make one sortable key of each observation."""
-    rows = observations.reshape(len(observations), -1)
-    rounded = np.round(rows.astype(np.float64), DIGITS) + 0.0  # no -0.0
-    rounded = np.ascontiguousarray(rounded)
-    return rounded.view(np.dtype((np.void, rounded.shape[1] * 8)))[:, 0]
+class _Clusters:
+    """Keys of observations whose features are equal up to rounding.
+
+    Args:
+        rows: different observations, shape (observation, feature).
+    """
+
+    def __init__(self, rows: FloatArray) -> None:
+        self._near: list[float] = []
+        self._starts: list[FloatArray] = []
+        self._ends: list[FloatArray] = []
+        for feature in rows.T:
+            values = np.unique(feature)
+            near = 10.0**-DIGITS * max(1.0, float(np.abs(values).max(initial=0)))
+            apart = np.diff(values) > near
+            self._near.append(near)
+            self._starts.append(values[np.append(True, apart)])
+            self._ends.append(values[np.append(apart, True)])
+
+    def keys(self, rows: FloatArray) -> npt.NDArray[Any]:
+        """Return a sortable key of each observation, shape (observation,)."""
+        places = np.empty(rows.shape, dtype=np.int64)
+        for column, near in enumerate(self._near):
+            found = np.searchsorted(self._starts[column], rows[:, column] + near, "right") - 1
+            inside = (found >= 0) & (rows[:, column] <= self._ends[column][found] + near)
+            places[:, column] = np.where(inside, found, -1)
+        whole: Any = places.view(np.dtype((np.void, 8 * rows.shape[1])))
+        keys: npt.NDArray[Any] = whole[:, 0]
+        return keys
 
 
 def _entry(observations: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Any:
@@ -144,6 +177,7 @@ class AgentView:
 
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
+        observations: what changes observations before they are recorded (see ``audit``).
 
     Attributes:
         task: the agent's decision problem.
@@ -153,8 +187,13 @@ class AgentView:
         scale: the factor by which rewards are multiplied.
     """
 
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: Any, observations: Any = None) -> None:
         self.task, self.sight = task_and_sight(env)
+        self._change: Callable[[Any], Any] | None = None
+        if observations is not None:
+            with needing("audits of changed observations", "torch"):
+                from ..agents.learners.networks import change_of
+            self._change = change_of(observations)
         self.states = states_of(self.task.game, self.task.seat)
         inner = getattr(env, "unwrapped", env)
         self.mode: RewardMode = getattr(inner, "reward_mode", "outcome")
@@ -165,7 +204,8 @@ class AgentView:
     def observations(self, states: IntArray) -> npt.NDArray[Any]:
         """Return states as the environment shows them, shape (state, ...)."""
         seen = self.task.game.observe(states, self.task.seat)
-        return np.asarray(seen if self.sight is None else self.sight.show(seen))
+        shown = np.asarray(seen if self.sight is None else self.sight.show(seen))
+        return shown if self._change is None else np.asarray(self._change(shown))
 
     def states_at(self, observations: Any, name: str, shape: tuple[int, ...]) -> IntArray:
         """Return the state of each observation, -1 if the agent sees it in no state.
@@ -195,30 +235,35 @@ class AgentView:
         flat = given.reshape(-1, *axes)
         if encoding:
             return self._decoded(encoding, flat).reshape(shape)
-        _, keys, states = self._listed
-        places = places_in(keys, _keys(flat))
+        _, clusters, keys, states = self._listed
+        rows = flat.reshape(len(flat), -1).astype(np.float64)
+        places = places_in(keys, clusters.keys(rows))
         return np.where(places < 0, -1, states[places]).reshape(shape)
 
     @cached_property
     def _encoding(self) -> Encoding | None:
-        """The encoding of observations; None if wrappers change them."""
+        """The encoding of observations; None if they are changed."""
         sizes = self.task.game.observation_sizes
+        if self._change is not None:
+            return None
         if self.sight is None:
             return Encoding(sizes, "integer")
         return None if self.sight.wrapped else encoding_of(self.sight.space, sizes)
 
     @cached_property
-    def _listed(self) -> tuple[tuple[int, ...], npt.NDArray[Any], IntArray]:
+    def _listed(self) -> tuple[tuple[int, ...], _Clusters, npt.NDArray[Any], IntArray]:
         """The shape of an observation, and the keys of all observations in order, with states."""
         width, own = sum(self.task.game.observation_sizes), self.states
         check_memory("observations of the agent's states", len(own), 8.0 * width)
         pieces = range(0, len(own), PIECE)
         shown = np.concatenate([self.observations(own[first : first + PIECE]) for first in pieces])
-        keys = _keys(shown)
+        rows = shown.reshape(len(shown), -1).astype(np.float64)
+        clusters = _Clusters(rows)
+        keys = clusters.keys(rows)
         order = np.argsort(keys)
         if (keys[order][1:] == keys[order][:-1]).any():
             raise InputError("env must show different states differently, to be audited")
-        return shown.shape[1:], keys[order], own[order]
+        return shown.shape[1:], clusters, keys[order], own[order]
 
     def _decoded(self, encoding: Encoding, given: npt.NDArray[Any]) -> IntArray:
         """Decode observations, -1 if the encoding never gives them to the agent."""
@@ -228,7 +273,8 @@ class AgentView:
         inside = np.logical_and(seen >= 0, seen < sizes).all(axis=1)
         seen[~inside] = 0
         again = encoding.encode(seen)
-        inside &= np.isclose(again, given, rtol=0, atol=10.0**-DIGITS).all(axis=1)
+        near = 10.0**-DIGITS if given.dtype.itemsize > 2 else HALF
+        inside &= np.isclose(again, given, rtol=0, atol=near).all(axis=1)
         states = self.task.game.encode(seen)
         inside &= places_in(self.states, states) >= 0
         return np.where(inside, states, -1)

@@ -164,7 +164,7 @@ def check(games: Games, moves: Moves, networks: Networks, args: Args, epsilon: f
     recorded = {name: each for name, each in moves.items() if name != "next_masks"}
     targets = targets_of(moves, networks, args)
     options = networks.target, networks.online, args.gamma, args.double  # double-dqn: as declared
-    record = Targets(Transitions(**recorded), targets, *options)
+    record = Targets(Transitions(**recorded, drawn=False), targets, *options)
     return audit(games.envs, record, policy=EpsilonGreedy(networks.online, epsilon))
 
 

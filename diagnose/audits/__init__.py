@@ -7,7 +7,7 @@ it ``Transitions``, and all others are a ``Rollout``. A file holds no functions:
 """
 
 import zipfile
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines.policies.tables import as_numbers
-from ...core import FloatArray, InputError, SizeError
+from ...core import BoolArray, FloatArray, InputError, SizeError
 from ...core.errors import needing
 from ...core.presentation import present
 from ...core.sizes import check_memory
@@ -24,14 +24,14 @@ from ...core.words import printable
 from ...envs import RewardMode
 from ..records import PolicyUpdate, Record, Rollout, Targets, Transitions, ValueUpdate
 from ..report import Report
-from ..view import AgentView
-from .chance import check_chance, player_of
+from ..view import AgentView, leading_shape
+from .chance import check_chance
 from .estimates import check_estimates, check_log_probs, check_targets, check_values
 from .mistakes import explained, reward_mistakes
 from .steps import Payment, Steps
 
 #: Fields that are one number, and fields that are functions; all others are arrays.
-SINGLE, NETWORKS = {"gamma", "gae_lambda", "double"}, {"network", "online"}
+SINGLE, NETWORKS = {"gamma", "gae_lambda", "double", "drawn"}, {"network", "online"}
 
 
 def audit(
@@ -39,6 +39,9 @@ def audit(
     record: Transitions | Rollout | Targets | PolicyUpdate | ValueUpdate,
     policy: Any = None,
     critic: Any = None,
+    *,
+    observations: Any = None,
+    rewards: Any = None,
 ) -> Report:
     """Check what an algorithm has recorded against the exact law of the environment.
 
@@ -53,33 +56,86 @@ def audit(
             ``as_policy`` accepts. Models draw from their law.
         critic: the critic that gave the values of a rollout: a function of a batch of observations,
             as they were recorded, to values of shape (observation,).
+        observations: what changes the observations of ``env`` before they are recorded: a
+            ``VecNormalize`` of stable-baselines3, or a function of a batch.
+        rewards: what changes the rewards of ``env`` before they are recorded: a factor, or a
+            function of an array.
 
     Raises:
         InputError: if an array has another shape, or the game is too large to be audited.
     """
-    view, report = AgentView(env), Report()
+    view, report = AgentView(env, observations), Report()
     if isinstance(record, PolicyUpdate | ValueUpdate):
         with needing("audits of updates", "torch"):
             from .updates import check_update
         check_update(report, record, view)
         return report
-    transitions = record.transitions if isinstance(record, Targets) else record
-    if not isinstance(transitions, Transitions | Rollout):
+    if not isinstance(record, Transitions | Rollout | Targets):
         raise InputError(
             "record must be Transitions, a Rollout, Targets, a PolicyUpdate or a ValueUpdate, got "
-            f"a {type(transitions).__name__}"
+            f"a {type(record).__name__}"
         )
-    steps = Steps.of(transitions, view)
+    record, left_out = finite(report, record)
+    moves: Any = record.transitions if isinstance(record, Targets) else record
+    steps = Steps.of(moves, view)
+    steps = replace(steps, used=steps.used & ~left_out.reshape(steps.used.shape))
     right = _check_steps(report, steps)
-    payoffs = _check_rewards(report, right, view.mode)
-    check_chance(report, right, None if policy is None else player_of(policy, env), payoffs)
+    payoffs = _check_rewards(report, right, view.mode, rewards)
+    drawn = getattr(moves, "drawn", False)
+    if isinstance(record, Targets) if drawn is None else drawn:
+        report.unchecked["chance"] = "rows that were drawn from a buffer follow no law (drawn=True)"
+    elif right.counts is not None:
+        report.unchecked["chance"] = "the results of several moves together have no law here"
+    else:
+        check_chance(report, right, policy, env, observations, payoffs)
     if isinstance(record, Rollout):
-        check_log_probs(report, record, right, policy, env)
+        check_log_probs(report, record, right, policy, env, observations)
         check_values(report, record, critic, right)
         check_estimates(report, record, steps)
     if isinstance(record, Targets):
         check_targets(report, record, steps)
     return report
+
+
+def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
+    """Add a finding for each array that has entries which are not finite numbers.
+
+    Returns:
+        The record without such arrays, or with zeros for such entries if it needs the array; and
+        the rows of which that is so, shape (row, ...).
+    """
+    inner = record.transitions if isinstance(record, Targets) else record
+    left_out = np.zeros(leading_shape(inner.observations, "observations", 1), dtype=bool)
+    if isinstance(record, Targets):
+        inner, left_out = finite(report, inner)
+        record = replace(record, transitions=inner)
+    elif isinstance(record, Rollout):
+        left_out = np.zeros(leading_shape(record.observations, "observations", 2), dtype=bool)
+    changes: dict[str, Any] = {}
+    for each in fields(record):
+        given = getattr(record, each.name)
+        if each.name == "transitions" or given is None or callable(given) or np.ndim(given) == 0:
+            continue
+        array = as_numbers(given, each.name)
+        wrong = ~np.isfinite(array)
+        if each.name == "next_observations":  # of no meaning where the game has ended
+            over = as_numbers(record.terminated, "terminated").astype(bool)
+            wrong &= ~over.reshape(-1, *(1,) * (array.ndim - 1))
+        rows = wrong.reshape(*wrong.shape[: left_out.ndim], -1).any(axis=-1)
+
+        def example(*at: int, array: Any = array, name: str = each.name) -> str:
+            row = array[at].ravel()
+            return f"{name} has {row[~np.isfinite(row)][0]} in row {', '.join(map(str, at))}"
+
+        if wrong.any():
+            report.add("finite", rows, example)
+            needed = each.default is MISSING
+            changes[each.name] = np.where(np.isfinite(array), array, 0.0) if needed else None
+            if needed:
+                left_out |= rows
+    if "rewards" in changes:
+        changes |= {name: None for name in ("advantages", "returns") if hasattr(record, name)}
+    return replace(record, **changes), left_out
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:
@@ -92,7 +148,8 @@ def _check_steps(report: Report, steps: Steps) -> Steps:
         )
     for check, (checked, wrong) in steps.verdicts.items():
         named = [mistakes[check]] if check in mistakes else []
-        report.add(check, wrong, partial(_example, steps, check), named, int(checked.sum()))
+        example = partial(_example, steps, check)
+        report.add(check, wrong, example, named, int(checked.sum()), steps.groups)
     return right
 
 
@@ -120,7 +177,9 @@ def _example(steps: Steps, check: str, time: int, lane: int) -> str:
     return f"{does} cannot lead to {led}"
 
 
-def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray | None:
+def _check_rewards(
+    report: Report, steps: Steps, mode: RewardMode, declared: Any
+) -> FloatArray | None:
     """Check rewards in a reward mode, up to a constant factor.
 
     Returns:
@@ -129,14 +188,18 @@ def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray
     if steps.wrong.any():
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
         return None
-    payment = Payment(steps, mode)
+    change = None
+    if declared is not None:
+        change = declared if callable(declared) else partial(np.multiply, declared)
+    payment = Payment(steps, mode, change)
     factor, wrong = payment.fit
 
     def example(time: int, lane: int) -> str:
         return f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}"
 
     checked = int(payment.checked.sum())
-    if not report.add("rewards", wrong, example, reward_mistakes(payment), checked):
+    mistakes = reward_mistakes(payment)
+    if not report.add("rewards", wrong, example, mistakes, checked, steps.groups):
         return None
     if factor != 1:
         report.notes.append(f"rewards are those of the game times {factor:.6g}")
@@ -180,10 +243,10 @@ def read_record(path: Path | str) -> Record:
         kind: type[Record] = Targets
     else:
         kind = Transitions if "next_observations" in given else Rollout
-    inner = [field.name for field in fields(Transitions)] if kind is Targets else []
-    own = [field for field in fields(kind) if field.name != "transitions"]
-    required = inner + [field.name for field in own if field.default is MISSING]
-    optional = [field.name for field in own if field.default is not MISSING]
+    inner = list(fields(Transitions)) if kind is Targets else []
+    own = inner + [field for field in fields(kind) if field.name != "transitions"]
+    required = [field.name for field in own if field.default is MISSING]
+    optional = list(dict.fromkeys(each.name for each in own if each.default is not MISSING))
     missing = [name for name in required if name not in given]
     unknown = [printable(name) for name in given if name not in required + optional]
     if missing or unknown:
@@ -202,7 +265,10 @@ def read_record(path: Path | str) -> Record:
     for name in NETWORKS & given.keys():
         given[name] = partial(_recorded, given[name])
     if kind is Targets:
-        given["transitions"] = Transitions(**{name: given.pop(name) for name in inner})
+        gamma = {"gamma": given["gamma"]} if "gamma" in given else {}
+        names = [field.name for field in inner if field.name in given and field.name != "gamma"]
+        moves = {name: given.pop(name) for name in names}
+        given["transitions"] = Transitions(**moves, **gamma)
     return kind(**given)
 
 

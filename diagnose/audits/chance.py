@@ -18,7 +18,7 @@ inequality applies as well. Games that begin after the last row, or before the f
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -26,17 +26,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...baselines import Policy, as_policy, from_network
+from ...baselines.policies.tables import as_numbers
 from ...baselines.solving.occupancy import play
-from ...baselines.task import task_and_sight
-from ...core import FLOATS, BoolArray, FloatArray, Game, IntArray
+from ...core import FLOATS, BoolArray, FloatArray, Game, InputError, IntArray
 from ...core.presentation import present
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
-from ..view import factor
+from ..view import player
 from .steps import Steps
 
 #: Most states of a game whose visits are compared with the occupancy of the policy.
 MOST_STATES = 2**18
+#: Standard deviations by which pairs of actions may differ from a law that explains them.
+MOST_DEVIATIONS = 4
 #: Chance of a false alarm in a whole audit.
 FALSE_ALARM = 1e-4
 #: The l of the module's docstring.
@@ -55,22 +57,41 @@ class Deviation(NamedTuple):
 
 
 def check_chance(
-    report: Report, steps: Steps, policy: Policy | None, payoffs: FloatArray | None
+    report: Report,
+    steps: Steps,
+    given: Any,
+    env: Any,
+    observations: Any,
+    payoffs: FloatArray | None,
 ) -> None:
-    """Compare outcomes, first states, actions and visits with their laws (see ``deviations``)."""
+    """Compare outcomes, first states, actions and visits with their laws (see ``deviations``).
+
+    ``given`` is the policy that drew the actions, as the user gives it, or None.
+    """
+    policy = None if given is None else player_of(report, given, env, observations, steps)
     if steps.wrong.any():
         report.unchecked["chance"] = "impossible steps have no law"
         return
-    if any(found.mistake == "illegal-action" for found in report.findings):
-        report.unchecked["chance"] = "the legal actions alone do not follow the law"
-        return
+    for mistake, why in (
+        ("illegal-action", "the legal actions alone do not follow the law"),
+        ("truncation-as-end", "it is not known which games were cut"),
+    ):
+        if any(found.mistake == mistake for found in report.findings):
+            report.unchecked["chance"] = why
+            return
     if policy is not None and steps.follow and len(steps.task.initial) > MOST_STATES:
         report.unchecked["visits"] = f"the game has more than {MOST_STATES:,} states"
-    found = list(deviations(steps, policy, payoffs))
+    if (steps.truncated & ~steps.knows_after).any():
+        report.unchecked["outcomes"] = "final_observations are needed where games were cut"
+    found = [*deviations(steps, policy, payoffs), *_coincidences(steps)]
     least, looks = threshold(len(found)), len(found) * len(RATES)
     for check in dict.fromkeys(deviation.check for deviation in found):
         mine = [deviation for deviation in found if deviation.check == check]
         worst = max(mine, key=lambda deviation: deviation.evidence)
+        wrong = np.full(worst.steps, worst.evidence >= least)
+        if check == "coincidences":
+            report.add(check, wrong, worst.words, [Mistake("same-seeds")])
+            continue
         tens = (worst.evidence - np.log(looks)) / np.log(10)
         words = (
             f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
@@ -78,7 +99,6 @@ def check_chance(
             f"10^{tens:.0f}"
         )
         drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
-        wrong = np.full(worst.steps, worst.evidence >= least)
         report.add(check, wrong, words, chain(_copied_lanes(steps), drawn))
 
 
@@ -90,12 +110,14 @@ def deviations(
     The policy that drew the actions, and payoffs of the steps that end games, shape (time, lane),
     are None if they are not known.
     """
-    yield from _outcomes(steps, payoffs)
+    if not (steps.truncated & ~steps.knows_after).any():  # ends alone would be known there
+        yield from _outcomes(steps, payoffs)
     if steps.follow:
         yield from _beginnings(steps)
     if policy is not None:
         yield from _of_actions(steps, policy)
-        if steps.follow and len(steps.task.initial) <= MOST_STATES:
+        anneals = isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None
+        if steps.follow and len(steps.task.initial) <= MOST_STATES and not anneals:
             yield from _visits(steps, policy)
 
 
@@ -144,14 +166,85 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
         yield _deviation("beginnings", f"the first {name}", begun[:, column], means, rows)
 
 
+def law_of(steps: Steps, policy: Policy) -> FloatArray:
+    """Return the probabilities of all actions for each legal step, shape (step, action)."""
+    distinct, rows = np.unique(steps.states[steps.legal], return_inverse=True)
+    if isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None:
+        greedy, random = (replace(policy, rows=None, epsilon=share) for share in (0.0, 1.0))
+        epsilon = policy.rows[steps.legal][:, None]
+        law: FloatArray = epsilon * random.probabilities(distinct)[rows]
+        return law + (1 - epsilon) * greedy.probabilities(distinct)[rows]
+    return policy.probabilities(distinct)[rows]
+
+
 def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how often each action was taken with the probabilities of the policy."""
-    states, actions = steps.states[steps.legal], steps.actions[steps.legal]
-    distinct, rows = np.unique(states, return_inverse=True)
-    for action, chances in enumerate(policy.probabilities(distinct).T):
+    actions = steps.actions[steps.legal]
+    for action, of_rows in enumerate(law_of(steps, policy).T):
+        chances, rows = np.unique(of_rows, return_inverse=True)
         means = np.column_stack([chances, 1 + np.outer(chances, np.expm1(RATES))])
         taken = (actions == action).astype(np.float64)
         yield _deviation("policy", f"action {action}", taken, means, rows)
+
+
+def _coincidences(steps: Steps) -> Iterator[Deviation]:
+    """Bet that lanes repeat one another, and that games repeat the game before in their lane.
+
+    A bet of 1 on the next outcome becomes 1/p if it is the one that the other lane, or game, had
+    after the same move, and 0 if it is not. No bet is made after another move. So the mean of the
+    bets of all pairs has the expectation 1 if the dice are fair and no outcome is copied.
+    """
+    if not steps.follow or not steps.verdicts["transitions"].checked.any():
+        return
+    known = steps.verdicts["transitions"].checked
+    logs = np.zeros(steps.states.shape)
+    logs[known] = -np.log(steps.chances(known))
+    codes = (steps.states * 2 + steps.terminated) * steps.task.game.num_actions + steps.actions
+    lanes = codes.shape[1]
+    if lanes > 1:
+        order = np.lexsort(codes[::-1])
+        pairs = zip(order[:-1].tolist(), order[1:].tolist(), strict=True)
+        bets = [_won(steps, logs, np.s_[:, one], np.s_[:, two]) for one, two in pairs]
+        evidence = float(np.logaddexp.reduce(bets)) - np.log(lanes * (lanes - 1) / 2)
+        words = "lanes of the rollout repeat one another, move by move"
+        yield Deviation("coincidences", words, lanes, 0.0, 0.0, evidence)
+    begins, bets = steps.verdicts["first states"].checked, []
+    for lane in range(lanes):
+        first, won = np.flatnonzero(begins[:, lane]).tolist(), 0.0
+        for before, now, end in zip(first, first[1:], [*first[2:], len(codes)], strict=False):
+            length = min(now - before, end - now)
+            earlier, later = np.s_[before : before + length, lane], np.s_[now : now + length, lane]
+            won += _won(steps, logs, earlier, later, steps.task.initial)
+            if won == -np.inf:
+                break
+        bets.append(won)
+    evidence = float(np.logaddexp.reduce(bets)) - np.log(lanes)
+    words = "games of a lane repeat the game before, move by move"
+    yield Deviation("coincidences", words, int(begins.sum()), 0.0, 0.0, evidence)
+
+
+def _won(
+    steps: Steps, logs: FloatArray, one: Any, two: Any, initial: FloatArray | None = None
+) -> float:
+    """Return the logarithm of what is won by betting that steps repeat others; -inf if a bet fails.
+
+    ``logs`` are minus the logarithms of the probabilities of what moves lead to. If ``initial``,
+    the law of first states, is given, the first of the steps begin games.
+    """
+    states = steps.states[one], steps.states[two]
+    if initial is not None and states[0][0] != states[1][0]:
+        return -np.inf
+    won = 0.0 if initial is None else -float(np.log(initial[states[0][0]]))
+    same_state = states[0] == states[1]
+    same = same_state & (steps.actions[one] == steps.actions[two])
+    far = len(same) if same.all() else int(same.argmin())  # rows before it are the same moves
+    if initial is None and not same_state[0]:
+        return won
+    ends = steps.terminated[one][:far], steps.terminated[two][:far]
+    if (ends[0] != ends[1]).any() or (0 < far < len(same) and not same_state[far]):
+        return -np.inf
+    known = far if far < len(same) else far - int(not ends[0][-1])  # what follows is not compared
+    return won + float(logs[two][:known].sum())
 
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
@@ -209,6 +302,7 @@ class EpsilonGreedyPolicy(Policy):
     greedy: Policy  # the policy without random actions
     game: Game
     epsilon: float
+    rows: FloatArray | None = None  # epsilon of each step, if it changes
 
     def __post_init__(self) -> None:
         self.shape = self.greedy.shape
@@ -228,14 +322,29 @@ class EpsilonGreedyPolicy(Policy):
         return min(float(others.sum()) / max(float(expected.sum()), 1e-12), 1.0)
 
 
-def player_of(policy: Any, env: Any) -> Policy:
-    """Return the policy that has drawn the actions."""
+def player_of(
+    report: Report, policy: Any, env: Any, observations: Any, steps: Steps
+) -> Policy | None:
+    """Return the policy that has drawn the actions; None if it has no law, which is a finding."""
     if not isinstance(policy, EpsilonGreedy):
-        return as_policy(policy, env, deterministic=False)
-    epsilon, network = factor(policy.epsilon, "epsilon"), policy.network
-    if not hasattr(network, "named_parameters"):  # a function of observations alone
-        network = from_network(network, env)
-    return EpsilonGreedyPolicy(as_policy(network, env), task_and_sight(env)[0].game, epsilon)
+        return player(policy, env, observations)
+    network, epsilon = policy.network, as_numbers(policy.epsilon, "epsilon").astype(np.float64)
+    if epsilon.ndim and epsilon.size != steps.states.size:
+        raise InputError(f"epsilon must be a number or one for each action, got {epsilon.size}")
+    shape = steps.states.shape
+    rows = epsilon.reshape(shape) if epsilon.ndim else np.full(shape, epsilon)
+
+    def example(*at: int) -> str:
+        return f"epsilon is {rows[at]:.6g} in row {', '.join(map(str, at))}"
+
+    if not report.add("epsilon", ~((rows >= 0) & (rows <= 1)), example):
+        return None
+    if hasattr(network, "named_parameters"):
+        greedy = as_policy(network, env, observations=observations)
+    else:  # a function of observations alone
+        greedy = as_policy(from_network(network, env), env)
+    changes = rows if np.ptp(rows) > 0 else None
+    return EpsilonGreedyPolicy(greedy, steps.task.game, float(rows.flat[0]), changes)
 
 
 def draw_mistakes(steps: Steps, policy: Policy) -> Iterator[Mistake]:
@@ -243,21 +352,35 @@ def draw_mistakes(steps: Steps, policy: Policy) -> Iterator[Mistake]:
     states, actions = steps.states[steps.legal], steps.actions[steps.legal]
     explains = partial(_explains, steps)
     if isinstance(policy, EpsilonGreedyPolicy):
-        fitting = Mistake("epsilon-wrong", {"epsilon": policy.fitting(states, actions)})
-        yield from reproducing(policy, [fitting], explains)
-    distinct, rows = np.unique(states, return_inverse=True)
-    law = policy.probabilities(distinct)
+        epsilon = {"epsilon": policy.fitting(states, actions), "rows": None}
+        yield from reproducing(policy, [Mistake("epsilon-wrong", epsilon)], explains)
+    law = law_of(steps, policy)
     clear: BoolArray = (law == law.max(axis=1, keepdims=True)).sum(axis=1) == 1
-    if clear[rows].sum() >= 20 and (law.argmax(axis=1)[rows] == actions)[clear[rows]].all():
+    if clear.sum() >= 20 and (law.argmax(axis=1) == actions)[clear].all():
         yield Mistake("greedy-actions")
     random = Mistake("random-actions", {"epsilon": 1.0})
     yield from reproducing(EpsilonGreedyPolicy(policy, steps.task.game, 0.0), [random], explains)
 
 
 def _explains(steps: Steps, policy: Policy) -> bool:
-    """Say whether the actions are such as a policy draws."""
+    """Say whether the actions are such as a policy draws: how often each, and how often twice.
+
+    Each second step in a state has the action of the step before it there with the probability
+    sum of p^2, independently of others, if the policy draws them.
+    """
     found = list(_of_actions(steps, policy))
-    return max(deviation.evidence for deviation in found) < threshold(len(found))
+    if max(deviation.evidence for deviation in found) >= threshold(len(found)):
+        return False
+    states, actions = steps.states[steps.legal], steps.actions[steps.legal]
+    order = np.argsort(states, kind="stable")
+    states, actions = states[order], actions[order]
+    _, firsts, counts = np.unique(states, return_index=True, return_counts=True)
+    places = np.arange(len(states)) - np.repeat(firsts, counts)
+    second = np.flatnonzero(places % 2 == 1)
+    chances = (law_of(steps, policy)[order][second] ** 2).sum(axis=1)
+    far = (actions[second] == actions[second - 1]).sum() - chances.sum()
+    spread = np.sqrt((chances * (1 - chances)).sum())
+    return bool(abs(far) <= MOST_DEVIATIONS * spread + 1)
 
 
 def _copied_lanes(steps: Steps) -> Iterator[Mistake]:

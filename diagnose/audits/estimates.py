@@ -20,12 +20,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ...baselines import as_policy
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, named
-from ..view import called, each_array, factor, flags, numbers
+from ..view import called, each_array, factor, flags, numbers, player
 from .steps import CLOSE, Steps
 
 #: Arrays that programs take in place of an argument, by words, by the name of the argument.
@@ -174,7 +173,9 @@ class LogProbs:
         return np.exp(found) if self.probabilities else found
 
 
-def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
+def check_log_probs(
+    report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any, observations: Any = None
+) -> None:
     """Check that recorded log-probabilities are the policy's, for right steps, under the mask."""
     if rollout.log_probs is None or policy is None:
         report.unchecked["log_probs"] = "log_probs and policy are needed"
@@ -183,10 +184,11 @@ def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any,
     distinct, where = np.unique(steps.states[steps.legal], return_inverse=True)
 
     def law(masked: bool) -> FloatArray:
-        player = as_policy(policy, env, deterministic=False, masked=masked)
         logs = np.zeros((*given.shape, steps.task.game.num_actions))
         with np.errstate(divide="ignore"):
-            logs[steps.legal] = np.log(player.probabilities(distinct)[where])
+            logs[steps.legal] = np.log(
+                player(policy, env, observations, masked=masked).probabilities(distinct)[where]
+            )
         return logs
 
     right = LogProbs(law(True), steps.actions)
@@ -447,6 +449,7 @@ class Bootstrap:
 def check_targets(report: Report, record: Targets, steps: Steps) -> None:
     """Add to a report whether targets are those of the target network."""
     after, moves = steps.after[:, 0], record.transitions
+    counts = np.ones_like(after) if steps.counts is None else steps.counts[:, 0]
     given = numbers(record.targets, "targets", after.shape, finite=False)
     legal, seen = steps.task.game.mask(np.maximum(after, 0)), moves.next_observations
     online = None
@@ -461,7 +464,7 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         legal,
         online,
         steps.actions[:, 0],
-        np.ones(len(after)),
+        counts.astype(np.float64),
         factor(record.gamma, "gamma"),
         None if online is None else record.double,
     )
@@ -472,6 +475,7 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         return {
             "mask": {"mask_of_all_actions": np.ones_like(legal), "mask_of_observations": before},
             "rewards": {"signs_of_rewards": np.sign(right.rewards)},
+            "terminated": {"terminated_or_truncated": right.terminated | steps.truncated[:, 0]},
         }
 
     def several() -> list[Mistake]:

@@ -29,8 +29,10 @@ FEW, SAMPLE = 8, 128
 LEAST = 0.01
 #: Rewards that must be paid before all lanes are tried.
 ENOUGH = 8
+#: Largest change of the logarithm of a factor of rewards from one to the next, of nine in ten.
+SLOW = 0.1
 #: Arrays of ``Steps``.
-ARRAYS = "states", "actions", "rewards", "terminated", "later", "used"
+ARRAYS = "states", "actions", "rewards", "terminated", "later", "used", "truncated", "counts"
 #: What is made of rewards so that an algorithm for other games may keep its learning rate.
 CLIPPED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "the signs of the rewards": np.sign,
@@ -125,7 +127,12 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
         yield Mistake("terminated-missing", {"terminated": ends})
     if steps.follow and len(ended) > 1 and ended[-1].all():
         ends = np.append(ended[:-1], np.zeros_like(ended[:1]), axis=0)
+        # Where the next observation is known, it tells which games have ended.
+        ends[-1] = replace(steps, terminated=ends).verdicts["transitions"].wrong[-1]
         yield Mistake("last-game-ended", {"terminated": ends})
+    cut = steps.verdicts["transitions"].wrong & ended
+    if not steps.follow or cut[:-1].any():
+        yield Mistake("truncation-as-end", {"terminated": ended & ~cut, "truncated": cut})
 
 
 # -------------------------------------------------------------- rows and lanes of arrays
@@ -191,11 +198,13 @@ def _may_explain(steps: Steps, mistake: Mistake) -> bool:
     if 2 * left.sum() < steps.wrong.sum():
         return False
     found, rows = replace(steps, **mistake.changes), len(steps.states)
-    arrays = {name: getattr(found, name) for name in ARRAYS if name != "later" or not steps.follow}
+    arrays = {name: array for name in ARRAYS if (array := getattr(found, name)) is not None}
     for count in (FEW, SAMPLE):  # most moves of arrays fail soon
         first = np.s_[: count + 1, : max(1, count // rows)]
         sampled = first if steps.follow else np.random.default_rng(0).integers(rows, size=count)
-        part = replace(found, **{name: array[sampled] for name, array in arrays.items()})
+        part = replace(
+            found, final=None, **{name: array[sampled] for name, array in arrays.items()}
+        )
         if part.wrong.any() or not part.used.any():
             return False
     return True
@@ -250,12 +259,20 @@ def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
     steps = payment.steps
     lanes = _environments(steps)
     enough = (steps.rewards != 0).sum() >= ENOUGH
+    cut = payment.fit[1] & steps.terminated & (steps.rewards == 0)
+    as_end = {"terminated": steps.terminated & ~cut, "truncated": steps.truncated | cut}
     moved = [
+        Mistake("truncation-as-end", as_end),
         *(_shifted(steps, "rewards", far) for far in (lanes, -lanes)),
         *(_other_lanes(steps, "rewards") if enough else ()),
         Mistake("reward-scaled", {"rewards": -steps.rewards}),
+        *_added(payment),
     ]
-    yield from reproducing(steps, moved, lambda found: replace(payment, steps=found).is_right)
+
+    def is_right(found: Steps) -> bool:
+        return not found.wrong.any() and replace(payment, steps=found).is_right
+
+    yield from reproducing(steps, moved, is_right)
     modes = [mode for mode in get_args(RewardMode) if mode != payment.mode]
     others = [
         *(
@@ -265,3 +282,38 @@ def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
         *(Mistake("reward-mode", {"mode": mode}, {"declared": payment.mode}) for mode in modes),
     ]
     yield from reproducing(payment, others, lambda found: found.is_right)
+    yield from _normalised(payment)
+
+
+def _added(payment: Payment) -> Iterator[Mistake]:
+    """Take away what all rewards have in common, such as a penalty of each move."""
+    steps = payment.steps
+    on = payment.checked & ~steps.terminated
+    if payment.mode == "outcome" and on.any():
+        added = float(np.median(steps.rewards[on]))
+        rewards = steps.rewards - added
+        factor = replace(payment, steps=replace(steps, rewards=rewards)).fit[0]
+        told = {"map": f"{factor:.6g} * paid {'-' if added < 0 else '+'} {abs(added):.6g}"}
+        yield Mistake("rewards-affine", {"rewards": rewards}, told)
+
+
+def _normalised(payment: Payment) -> Iterator[Mistake]:
+    """Say that rewards are those of the game times a factor that moves little by little."""
+    steps = payment.steps
+    ended = payment.checked & steps.terminated
+    rewards, payoffs = steps.rewards[ended], steps.law[0].payoffs
+    unpaid = payment.checked & (steps.rewards == 0)
+    paid = payment.checked & (steps.rewards != 0)
+    if payment.mode != "outcome" or (unpaid & payment.fit[1]).any() or (paid & ~ended).any():
+        return
+    factors = [1.0]
+    for reward in rewards[rewards != 0].tolist():
+        own = reward / payoffs[payoffs * reward > 0]
+        if not len(own):
+            return
+        near = own if len(factors) == 1 else own[np.abs(np.log(own / factors[-1])).argmin()]
+        factors.append(float(np.min(near)))
+    steps_of = np.abs(np.diff(np.log(factors[1:])))
+    if len(steps_of) >= ENOUGH and 0 < np.quantile(steps_of, 0.9) < SLOW:
+        told = {"range": f"{min(factors[1:]):.4g} to {max(factors[1:]):.4g}"}
+        yield Mistake("rewards-normalised", {}, told)

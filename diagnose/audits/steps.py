@@ -8,12 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from ...baselines import Task
+from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ...envs import RewardMode
 from ..law import MoveLaw
 from ..records import Rollout, Transitions
-from ..view import AgentView, flags, leading_shape, numbers, paid_by_moves, paid_by_results, whole
+from ..view import (
+    AgentView,
+    each_array,
+    factor,
+    flags,
+    leading_shape,
+    numbers,
+    paid_by_moves,
+    paid_by_results,
+    whole,
+)
 
 #: Numbers of single precision agree with exact ones to this part of their largest or their span.
 CLOSE = 1e-4
@@ -39,28 +50,57 @@ class Steps:
     terminated: BoolArray  # whether the move has ended the game
     later: IntArray | None  # the next state, or -1; None if it is that of the next row: a rollout
     used: BoolArray  # whether a step counts; others are left out of all checks
+    truncated: BoolArray  # whether a game that goes on was cut after the move
+    final: IntArray | None = None  # of a rollout: the next states of cut games and of the last row
+    counts: IntArray | None = None  # number of moves of each step; None if each is one
+    gamma: float = 1.0  # discount of the rewards of several moves
 
     @classmethod
     def of(cls, record: Transitions | Rollout, view: AgentView) -> "Steps":
         """Read a record."""
-        rollout = isinstance(record, Rollout)
-        shape = leading_shape(record.observations, "observations", 2 if rollout else 1)
+        shape = leading_shape(record.observations, "observations", 1 + isinstance(record, Rollout))
         states = view.states_at(record.observations, "observations", shape)
         actions = whole(record.actions, "actions", shape)
         rewards = numbers(record.rewards, "rewards", shape)
         ended = flags(record.terminated, "terminated", shape)
+        cut = np.zeros(shape, dtype=bool)
+        if record.truncated is not None:
+            cut = flags(record.truncated, "truncated", shape) & ~ended
         most = view.task.game.num_actions - 1
         if actions.min() < 0 or actions.max() > most:
             raise InputError(
                 f"actions must be from 0 to {most}, got {actions.min()} to {actions.max()}"
             )
-        later = None
-        if not isinstance(record, Rollout):
-            later = view.states_at(record.next_observations, "next_observations", shape)[:, None]
-            states, actions = states[:, None], actions[:, None]
-            rewards, ended = rewards[:, None], ended[:, None]
-        used = np.ones(states.shape, dtype=bool)
-        return cls(view.task, states, actions, rewards, ended, later, used)
+        used = np.ones(shape, dtype=bool)
+        if isinstance(record, Rollout):
+            final = np.full(shape, -1)
+            if record.last_observations is not None:
+                final[-1] = view.states_at(record.last_observations, "last_observations", shape[1:])
+            if record.final_observations is not None:
+                seen = each_array(
+                    record.final_observations,
+                    lambda array: as_numbers(array, "final_observations")[cut],
+                )
+                final[cut] = view.states_at(seen, "final_observations", (int(cut.sum()),))
+            if record.final_values is not None:
+                # Some programs, such as stable-baselines3, add the value of the cut game.
+                values = numbers(record.final_values, "final_values", shape, finite=False)
+                added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
+                is_added = cut & (
+                    np.abs(rewards - added) <= CLOSE * np.maximum(np.abs(added), 1e-6)
+                )
+                rewards = np.where(is_added & (view.mode == "outcome"), 0.0, rewards)
+            return cls(view.task, states, actions, rewards, ended, None, used, cut, final)
+        later = view.states_at(record.next_observations, "next_observations", shape)
+        counts = np.broadcast_to(whole(record.n_steps, "n_steps", np.shape(record.n_steps)), shape)
+        if counts.min() < 1:
+            raise InputError(f"n_steps must be at least 1, got {counts.min()}")
+        states, actions, rewards = states[:, None], actions[:, None], rewards[:, None]
+        ended, later, used, cut = ended[:, None], later[:, None], used[:, None], cut[:, None]
+        several = counts[:, None] if counts.max() > 1 else None
+        gamma = factor(record.gamma, "gamma")
+        columns = states, actions, rewards, ended, later, used, cut
+        return cls(view.task, *columns, counts=several, gamma=gamma)
 
     @property
     def follow(self) -> bool:
@@ -70,15 +110,33 @@ class Steps:
     @cached_property
     def after(self) -> IntArray:
         """The agent's next state, or -1; meaningless where it is not known."""
+        if self.later is not None:
+            return self.later
         last = np.full_like(self.states[:1], -1)
-        return np.concatenate([self.states[1:], last]) if self.later is None else self.later
+        after = np.concatenate([self.states[1:], last])
+        after[self.breaks] = -1 if self.final is None else self.final[self.breaks]
+        return after
+
+    @property
+    def breaks(self) -> BoolArray:
+        """Where the next row does not follow the row of a rollout, though the game goes on."""
+        breaks: BoolArray = self.truncated.copy()
+        breaks[:-1] |= ~self.used[1:]
+        breaks &= ~self.terminated
+        breaks[-1] = True
+        return breaks
 
     @cached_property
     def knows_after(self) -> BoolArray:
         """Whether the next observation is known."""
-        known = np.ones_like(self.used)
-        known[-1:] = not self.follow
-        return known
+        if self.follow:
+            return ~self.breaks | (self.after >= 0)
+        return np.ones_like(self.used)
+
+    @cached_property
+    def single(self) -> BoolArray:
+        """Whether a step is one move."""
+        return np.ones_like(self.used) if self.counts is None else self.counts == 1
 
     @cached_property
     def legal(self) -> BoolArray:
@@ -91,18 +149,22 @@ class Steps:
     def verdicts(self) -> dict[str, Verdict]:
         """Observations, actions, transitions and beginnings, by the name of the check."""
         readable = self.used & (self.states >= 0)
-        leads = self.legal & (self.terminated | self.knows_after)
+        leads = self.legal & self.single & (self.terminated | self.knows_after)
         possible = np.ones_like(leads)
         if leads.any():
-            possible[leads] = self._chances(leads) > 0
+            possible[leads] = self.chances(leads) > 0
+        # Of several moves it is known that they lead to a state.
+        far = self.legal & ~self.single & ~self.terminated
+        possible[far] = self.after[far] >= 0
         verdicts = {
             "observations": Verdict(self.used, self.used & ~readable),
             "actions": Verdict(readable, readable & ~self.legal),
-            "transitions": Verdict(leads, leads & ~possible),
+            "transitions": Verdict(leads | far, ~possible),
         }
         if self.follow:
             begins = np.zeros_like(readable)
-            begins[1:] = self.terminated[:-1] & self.used[1:] & self.used[:-1]
+            over = self.terminated | self.truncated
+            begins[1:] = over[:-1] & self.used[1:] & self.used[:-1]
             first = self.task.initial[np.maximum(self.states, 0)] > 0
             verdicts["first states"] = Verdict(begins, begins & ~(first & (self.states >= 0)))
         return verdicts
@@ -110,7 +172,8 @@ class Steps:
     @property
     def likelihood(self) -> float:
         """Logarithm of the probability of all transitions, which must be possible."""
-        return float(np.log(self._chances(self.verdicts["transitions"].checked)).sum())
+        which = self.verdicts["transitions"].checked & self.single
+        return float(np.log(self.chances(which)).sum())
 
     @property
     def wrong(self) -> BoolArray:
@@ -144,7 +207,7 @@ class Steps:
         moves[self.legal] = rows
         return MoveLaw(self.task, *np.divmod(distinct, self.task.game.num_actions)), moves
 
-    def _chances(self, which: BoolArray) -> FloatArray:
+    def chances(self, which: BoolArray) -> FloatArray:
         """Return the probability that some steps lead to what follows, whatever is paid."""
         law, moves = self.law
         chances = np.zeros(int(which.sum()))
@@ -163,6 +226,7 @@ class Payment:
 
     steps: Steps
     mode: RewardMode
+    declared: Callable[[FloatArray], FloatArray] | None = None  # what is made of rewards
     clipped: Callable[[FloatArray], FloatArray] | None = None  # what a mistake makes of rewards
 
     @cached_property
@@ -170,7 +234,8 @@ class Payment:
         """Which rewards are checked, shape (time, lane)."""
         steps = self.steps
         ends = steps.terminated | steps.knows_after
-        return steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
+        checked: BoolArray = steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
+        return checked & (steps.single | (self.mode == "outcome"))
 
     @cached_property
     def fit(self) -> tuple[float, BoolArray]:
@@ -178,22 +243,32 @@ class Payment:
         steps, checked = self.steps, self.checked
         ended, rewards = steps.terminated[checked], steps.rewards[checked]
         base, law, moves = self._base(checked), steps.law[0], steps.law[1][checked]
-        options = np.concatenate([[0.0], law.payoffs])  # what may be paid on top of the base
+        # What may be paid on top of the base: of several moves, any payoff.
+        others = law.every_payoff if steps.counts is not None else law.payoffs[:0]
+        options = np.concatenate([[0.0], law.payoffs, others])
         allowed = np.zeros((len(moves), len(options)), dtype=bool)
         allowed[:, 0] = ~ended | (self.mode == "regret")
         if self.mode != "regret":
             each_end = np.eye(law.num_results, len(law.payoffs), -len(law.states))
-            allowed[:, 1:] = ended[:, None] & (law.mean(each_end)[moves] > 0)
+            known, ends = 1 + len(law.payoffs), ended[:, None]
+            allowed[:, 1:known] = ends & (law.mean(each_end) > 0)[moves]
+            allowed[:, known:] = ends & ~steps.single[checked][:, None]
         wanted = np.where(allowed, base[:, None] + options, np.nan)
-        wanted = wanted if self.clipped is None else self.clipped(wanted)
+        for made in (self.declared, self.clipped):
+            wanted = wanted if made is None else made(wanted)
+        if steps.counts is not None:  # the game may have ended after any of several moves
+            powers = np.arange(int(steps.counts.max()))
+            within = powers < steps.counts[checked][:, None]
+            later = np.where(within, steps.gamma**powers, np.nan)[:, None] * wanted[:, :, None]
+            wanted = later.reshape(len(wanted), -1)
         low, high = steps.task.game.payoff_range
         close = CLOSE * max(high - low, 1e-9)
         best, least = 1.0, np.ones(len(moves), dtype=bool)
-        for factor in _factors(rewards, wanted):
-            far = np.abs(rewards[:, None] - factor * wanted)
-            wrong = ~(np.nanmin(far, axis=1, initial=np.inf) <= close * abs(factor))
+        for scale in _factors(rewards, wanted):
+            far = np.abs(rewards[:, None] - scale * wanted)
+            wrong = ~(np.nanmin(far, axis=1, initial=np.inf) <= close * abs(scale))
             if wrong.sum() < least.sum():
-                best, least = factor, wrong
+                best, least = scale, wrong
         wrong = np.zeros_like(checked)
         wrong[checked] = least
         return best, wrong
@@ -202,7 +277,8 @@ class Payment:
     def is_right(self) -> bool:
         """Whether all rewards are right."""
         steps = self.steps
-        if self.mode == "outcome" and (steps.rewards[steps.used & ~steps.terminated] != 0).any():
+        others = steps.rewards[steps.used & ~steps.terminated]
+        if self.mode == "outcome" and self.declared is None and (others != 0).any():
             return False  # only the end of a game is paid: the quick way to rule a shift out
         return not self.fit[1].any()
 
@@ -212,19 +288,21 @@ class Payment:
 
         None if rewards, which must be right, do not tell payoffs, as those of "regret" do not.
         """
-        if self.mode == "regret":
+        if self.mode == "regret" or self.steps.counts is not None:
             return None
         ended = self.steps.terminated & self.steps.used
-        paid = self.steps.rewards[ended] / self.fit[0] - self._base(ended)
         known, payoffs = self.steps.law[0].payoffs, np.zeros(ended.shape)
-        payoffs[ended] = known[np.abs(paid[:, None] - known).argmin(axis=1)] if len(known) else 0
+        wanted = self._base(ended)[:, None] + known
+        wanted = wanted if self.declared is None else self.declared(wanted)
+        far = np.abs(self.steps.rewards[ended][:, None] - self.fit[0] * wanted)
+        payoffs[ended] = known[far.argmin(axis=1)] if len(known) else 0
         return payoffs
 
     def _base(self, which: BoolArray) -> FloatArray:
         """Return what the reward mode adds to the payoff of some steps."""
         steps, mode = self.steps, self.mode
         base = paid_by_moves(steps.task, mode, steps.states[which], steps.actions[which])
-        on = ~steps.terminated[which]
+        on = ~steps.terminated[which] & (steps.after[which] >= 0)
         base[on] += paid_by_results(steps.task, mode, steps.after[which][on])
         return base
 

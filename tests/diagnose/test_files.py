@@ -24,7 +24,7 @@ def basic(arrays):
 
 
 def flat(arrays):
-    return vars(transitions(arrays))
+    return {key: each for key, each in vars(transitions(arrays)).items() if np.ndim(each)}
 
 
 def test_a_right_rollout_holds_and_what_needs_a_policy_is_unchecked(run, arrays):
@@ -86,12 +86,14 @@ WRONG = {
     ),
     "a rollout with next observations": (
         lambda named: named | {"next_observations": 0, "values": 0},
-        "must hold the arrays observations, actions, rewards, next_observations, terminated, as "
-        "Transitions has them, got the unknown values",
+        "must hold the arrays observations, actions, rewards, next_observations, terminated and "
+        "may hold truncated, n_steps, gamma, drawn, as Transitions has them, got the unknown "
+        "values",
     ),
     "targets without a network": (
         lambda named: named | {"next_observations": 0, "targets": 0},
-        "targets, network and may hold online, gamma, double, as Targets has them, got no network",
+        "targets, network and may hold truncated, n_steps, gamma, drawn, online, double, "
+        "as Targets has them, got no network",
     ),
     "pickled objects": (
         lambda named: named | {"rewards": np.array([None])},

@@ -193,8 +193,13 @@ def test_draws_that_another_law_explains_are_named():
     law = np.where(masks, np.array([0.2, 0.5, 0.3, *5 * [0]]) + 1e-3, 0)
     law /= np.maximum(law.sum(1, keepdims=True), 1e-9)
     assert finding(law).mistake == "random-actions"
-    with pytest.raises(InputError, match="^epsilon must be from 0 to 1, got 2$"):
-        finding(EpsilonGreedy(network, 2))
+    env, arrays = play("Greed", max_score=12, sides=3, choose=choose)
+    epsilon = np.full(arrays["actions"].shape, 0.5)
+    assert audit(env, rollout(arrays), EpsilonGreedy(network, epsilon)).ok
+    epsilon[7, 2] = -0.1
+    (found,) = audit(env, rollout(arrays), EpsilonGreedy(network, epsilon)).findings
+    assert (found.check, found.count) == ("epsilon", 1)
+    assert "epsilon is -0.1 in row 7, 2" in found.words
 
 
 def test_a_part_of_the_loss_that_is_too_small_to_be_checked_is_said(batch):

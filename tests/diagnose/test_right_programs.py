@@ -1,0 +1,222 @@
+"""Right programs of common kinds have no finding, and the mistakes beside them have a name."""
+
+import dataclasses
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.core import InputError
+from exactdice.diagnose import EpsilonGreedy, Rollout, Targets, Transitions, audit
+from gymnasium.wrappers import NormalizeReward, TimeLimit
+from recording import BASIC, at_random, play, rollout, transitions
+from stable_baselines3.common.vec_env import VecNormalize
+
+GAMMA, MOST = 0.9, 2
+SMALL = {"max_score": 12, "sides": 3}
+
+
+def play_cut(steps=400, limit=MOST, wrap=lambda env: env, seed=1):
+    """Play one lane by hand, and cut each game after some moves: arrays of shape (time, 1, ...)."""
+    env = gym.make("exactdice/Greed-v0", **SMALL)
+    cut = wrap(TimeLimit(env.unwrapped, limit))
+    rng, (seen, info) = np.random.default_rng(seed), cut.reset(seed=seed)
+    rows = []
+    for _ in range(steps):
+        action = rng.choice(np.flatnonzero(info["action_mask"]))
+        final, reward, terminated, truncated, info = cut.step(action)
+        rows.append((seen, action, reward, terminated, final, truncated and not terminated))
+        seen = final
+        if terminated or truncated:
+            seen, info = cut.reset()
+    names = *BASIC, "after", "truncated"
+    arrays = {
+        name: np.array(column)[:, None]
+        for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    return env, arrays | {"last": np.array(seen)[None]}
+
+
+def critic(seen):
+    return seen @ np.array([0.1, -0.05, 0.3])
+
+
+def estimated(arrays, terminated, added=False):
+    """Return a rollout of cut games whose advantages are estimated row by row."""
+    values, final = critic(arrays["observations"]), critic(arrays["after"])
+    rewards = arrays["rewards"] + added * GAMMA * final * arrays["truncated"]
+    advantages, ahead = np.zeros_like(values), 0.0
+    for row in reversed(range(len(values))):
+        over = arrays["terminated"][row] | arrays["truncated"][row]
+        following = final[row] if row + 1 == len(values) or over else values[row + 1]
+        delta = arrays["rewards"][row] + GAMMA * following * ~terminated[row] - values[row]
+        ahead = advantages[row] = delta + GAMMA * 0.8 * ahead * ~over
+    numbers = {"values": values, "last_values": critic(arrays["last"]), "advantages": advantages}
+    return Rollout(
+        **{name: arrays[name] for name in BASIC} | numbers | {"rewards": rewards},
+        returns=advantages + values,
+        gamma=GAMMA,
+        gae_lambda=0.8,
+        truncated=arrays["truncated"],
+        final_observations=arrays["after"],
+        final_values=final,
+        last_observations=arrays["last"],
+    )
+
+
+@pytest.mark.parametrize("added", [False, True])
+def test_cut_games_are_right_if_their_last_observations_have_a_value(added):
+    env, arrays = play_cut()
+    assert arrays["truncated"].sum() > 20
+    report = audit(env, estimated(arrays, arrays["terminated"], added), "random", critic)
+    assert report.ok, report
+    assert {"final_values", "last_values", "outcomes", "returns"} <= report.held.keys()
+    wrong = estimated(arrays, arrays["terminated"] | arrays["truncated"])
+    found = {(each.check, each.mistake) for each in audit(env, wrong, "random", critic).findings}
+    assert found == {("advantages", "truncation-as-end"), ("returns", "truncation-as-end")}
+    ends = arrays["terminated"] | arrays["truncated"]
+    report = audit(env, rollout(arrays | {"terminated": ends}))
+    assert {each.mistake for each in report.findings} == {"truncation-as-end"}
+    names = "observations", "actions", "rewards", "after", "terminated", "truncated"
+    moves = Transitions(*(arrays[name][:, 0] for name in names))
+    assert audit(env, moves, "random").ok
+    as_end = dataclasses.replace(moves, terminated=ends[:, 0], truncated=None)
+    assert {each.mistake for each in audit(env, as_end).findings} == {"truncation-as-end"}
+
+
+def several(arrays, most):
+    """Return the transitions of ``most`` moves each, as a buffer of n-step returns makes them."""
+    rows, lanes = arrays["rewards"].shape
+    moves = {name: [] for name in ("states", "actions", "rewards", "next", "ends", "counts")}
+    for lane in range(lanes):
+        for row in range(rows - most + 1):
+            total, count = 0.0, 0
+            for step in range(row, row + most):
+                total, count = total + GAMMA**count * arrays["rewards"][step, lane], count + 1
+                if arrays["terminated"][step, lane]:
+                    break
+            end = row + count - 1
+            values = (
+                arrays["observations"][row, lane],
+                arrays["actions"][row, lane],
+                total,
+                arrays["after"][end, lane],
+                arrays["terminated"][end, lane],
+                count,
+            )
+            for name, value in zip(moves, values, strict=True):
+                moves[name].append(value)
+    *arrays, counts = map(np.array, moves.values())
+    return Transitions(*arrays, n_steps=counts, gamma=GAMMA)
+
+
+def network(seen):
+    return np.sin(np.asarray(seen, dtype=float).sum(axis=-1)[:, None] * np.arange(1.0, 9.0))
+
+
+def test_returns_of_several_moves_and_rows_drawn_by_priority_are_right():
+    env, arrays = play("Greed", steps=100, lanes=4, **SMALL)
+    moves = several(arrays, most=3)
+    game = env.unwrapped.task.game
+    report = audit(env, moves, "random")
+    assert report.ok, report
+    legal = game.mask(game.encode(moves.next_observations.astype(int)))
+    later = np.where(legal, network(moves.next_observations), -np.inf).max(axis=1)
+    later = np.where(moves.terminated, 0.0, later)
+    right = moves.rewards + GAMMA**moves.n_steps * later
+    record = Targets(moves, right, network, gamma=GAMMA)
+    assert audit(env, record).ok
+    once = dataclasses.replace(record, targets=moves.rewards + GAMMA * later)
+    assert [each.mistake for each in audit(env, once).findings] == ["n-steps-discounted-once"]
+    drawn = np.random.default_rng(0).choice(400, size=4000, p=np.arange(400) / 79800)
+    prior = transitions(arrays)
+    prior = Transitions(
+        *(each[drawn] for each in vars(prior).values() if np.ndim(each)), drawn=True
+    )
+    report = audit(env, prior, EpsilonGreedy(network, 0.1))
+    assert report.ok
+    assert "drawn" in report.unchecked["chance"]
+    wrong = dataclasses.replace(moves, rewards=moves.rewards[::-1])
+    assert {each.check for each in audit(env, wrong).findings} == {"rewards"}
+
+
+def test_changed_observations_are_read():
+    env, arrays = play("Greed", **SMALL)
+    shown = arrays["observations"].reshape(-1, 3)
+    mean, spread = shown.mean(axis=0), shown.std(axis=0) + 1e-8
+
+    def change(seen):
+        return ((seen - mean) / spread).astype(np.float32)
+
+    record = rollout(arrays | {"observations": change(arrays["observations"])})
+    assert audit(env, record, "random", observations=change).ok
+    assert not audit(env, record).ok
+    with pytest.raises(InputError, match="env must show different states differently"):
+        audit(env, record, observations=lambda seen: 0.0 * seen)
+    env, arrays = play("Greed", encoding="one_hot_float", **SMALL)
+    games = VecNormalize(GameVecEnv(env.unwrapped.task, 4, encoding="one_hot_float"))
+    games.obs_rms.update(arrays["observations"].reshape(-1, 28))
+    record = rollout(arrays | {"observations": games.normalize_obs(arrays["observations"])})
+    assert audit(env, record, observations=games).ok
+
+
+def test_changed_rewards_are_read_if_they_are_declared_and_told_if_not():
+    env, arrays = play("Greed", steps=100, **SMALL)
+    paid = arrays["rewards"]
+
+    def scaled(paid):
+        return 3.0 * paid - 0.25
+
+    record = rollout(arrays | {"rewards": scaled(paid)})
+    assert audit(env, record, rewards=scaled).ok
+    (found,) = audit(env, record).findings
+    assert (found.check, found.mistake) == ("rewards", "rewards-affine")
+    assert "rewards=lambda paid: 3 * paid - 0.25" in found.words
+    (found,) = audit(
+        env, rollout(arrays | {"rewards": scaled(paid) + 0.1}), rewards=scaled
+    ).findings
+    assert found.check == "rewards"
+    env, arrays = play_cut(400, 100, wrap=lambda env: NormalizeReward(env, gamma=0.99))
+    (found,) = audit(env, rollout(arrays)).findings
+    assert (found.check, found.mistake) == ("rewards", "rewards-normalised")
+
+
+def test_lanes_and_games_of_one_seed_are_found_by_what_they_have_in_common():
+    def two_dice(_, masks, __):
+        return np.where(masks[:, 2], 2, 0)
+
+    env, arrays = play("Greed", steps=60, lanes=4, choose=two_dice, max_score=30)
+    assert audit(env, rollout(arrays)).ok
+    pair = {name: np.repeat(array[:, :1], 2, axis=1) for name, array in arrays.items()}
+    found = [each for each in audit(env, rollout(pair)).findings if each.check == "coincidences"]
+    assert [each.mistake for each in found] == ["same-seeds"]
+    ends = np.flatnonzero(arrays["terminated"][:, 0])
+    one = {name: array[ends[0] + 1 : ends[1] + 1, :1] for name, array in arrays.items()}
+    again = {name: np.concatenate([array] * 12) for name, array in one.items()}
+    found = [each for each in audit(env, rollout(again)).findings if each.check == "coincidences"]
+    assert [each.mistake for each in found] == ["same-seeds"]
+    assert "repeat the game before" in found[0].words
+
+
+def test_another_law_is_not_called_random_or_another_epsilon():
+    def target(seen, masks, rng):
+        """Take the best action of another network than the one that is given."""
+        best = np.where(masks, network(seen + 1), -np.inf).argmax(axis=1)
+        return np.where(rng.random(len(seen)) < 0.1, at_random(seen, masks, rng), best)
+
+    env, arrays = play("Greed", steps=200, choose=target, **SMALL)
+    (found,) = (
+        each
+        for each in audit(env, rollout(arrays), EpsilonGreedy(network, 0.1)).findings
+        if each.check == "policy"
+    )
+    assert found.mistake is None
+
+
+def test_what_wrong_rows_have_in_common_is_said():
+    env, arrays = play("Greed", **SMALL)
+    rewards = arrays["rewards"].copy()
+    rewards[:, 3] += np.linspace(0.5, 0.9, 60)
+    (found,) = audit(env, rollout(arrays | {"rewards": rewards})).findings
+    assert found.mistake is None
+    assert found.words.endswith("What they have in common: lane 3.")
