@@ -134,6 +134,15 @@ class PolicyUpdate:
             their standard deviation.
         old_values: of the critic when the actions were drawn, if its loss clips their change by
             ``clip``; None if it does not.
+        value_loss: "mse", or "huber", by which errors of the critic beyond 1 count linearly.
+        accumulated: the gradients that were there before ``loss.backward()``, tensors by the names
+            of parameters; None if there were none.
+        optimizer: a copy of the optimizer from before the step, ``copy.deepcopy(optimizer)``.
+        learning_rate: of this step, if it is to be checked; ``optimizer`` is needed.
+        max_grad_norm: the norm to which gradients were clipped before the step; None if they
+            were not.
+        rollout: the rollout of which the batch is a part.
+        rows: the numbers of the moves in the rollout, time by time, lane by lane, shape (move,).
     """
 
     observations: Any
@@ -150,6 +159,13 @@ class PolicyUpdate:
     vf_coef: float = 0.5
     normalised: bool = True
     old_values: Any = None
+    value_loss: Literal["huber", "mse"] = "mse"
+    accumulated: Any = None
+    optimizer: Any = None
+    learning_rate: float | None = None
+    max_grad_norm: float | None = None
+    rollout: Rollout | None = None
+    rows: Any = None
 
 
 @dataclass(frozen=True)
@@ -167,6 +183,8 @@ class ValueUpdate:
         target_after: the target network after the step, and after its update if that was due.
         copied: whether an update of the target network was due.
         tau: weight of the online network in an update of the target network.
+        weights: importance weights of the errors, shape (move,); None if all count alike.
+        accumulated, optimizer, learning_rate, max_grad_norm: as in ``PolicyUpdate``.
     """
 
     observations: Any
@@ -179,6 +197,11 @@ class ValueUpdate:
     target_after: Any = None
     copied: bool = False
     tau: float = 1.0
+    weights: Any = None
+    accumulated: Any = None
+    optimizer: Any = None
+    learning_rate: float | None = None
+    max_grad_norm: float | None = None
 
 
 #: A record of steps.

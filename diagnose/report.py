@@ -39,8 +39,9 @@ class Finding:
     words: str
 
 
-#: Names in ``CURES`` of the values of another row.
+#: Names in ``CURES`` of edits of right numbers.
 RENAMED = dict.fromkeys(("values-of-the-next-row", "values-of-the-row-before"), "shifted-values")
+RENAMED["recomputed-log-probs-for-log-probs"] = "log-probs-recomputed"
 #: What is done to arrays whose lanes are mixed.
 LANES, SWAPPED = "of another lane", "with time and lane swapped"
 #: Lanes beside a lane from which its numbers may have been taken.
@@ -84,6 +85,7 @@ CURES = {
     "log-probs-of-likeliest": "they are those of the action that was taken",
     "log-probs-unmasked": "take the softmax over the legal actions alone",
     "log-probs-temperature": "they are those of the logits divided by {temperature:.4g}",
+    "log-probs-recomputed": "they are those of the module before this step, not of the rollout",
     "shifted-values": "a value belongs to the observation before the move of its row",
     # Advantages, returns and targets of action values.
     "returns-without-values": "returns are advantages plus values",
@@ -124,10 +126,14 @@ CURES = {
     "values-broadcast": "values (move, 1) less numbers (move,) are a square: squeeze them",
     "ent-coef-wrong": "the loss has ent_coef = {ent_coef:.3g}",
     "vf-coef-wrong": "the loss has vf_coef = {vf_coef:.3g}",
+    "clip-wrong": "the ratio is clipped at 1 - {clip:.3g} and 1 + {clip:.3g}",
     "value-of-best-action": "the target is that of the action that was taken: gather its value",
     "other-loss": "this is no mistake if it is meant: say so by loss={kind!r}",
     # The parameters after a step.
     "learning-rate-zero": "its learning rate is 0, or too small to count",
+    "learning-rate-wrong": "the step has the learning rate {learning_rate:.4g}",
+    "gradients-not-clipped": "clip the gradients between loss.backward() and optimizer.step()",
+    "gradients-clipped-late": "clip the gradients before optimizer.step(), not after it",
     "parameters-left-out": "give the optimizer all parameters",
     "target-always-updated": "it has been updated, and this was not due",
     "target-never-updated": "an update was due and has not taken place",
@@ -186,8 +192,8 @@ def named(
     The type of a field decides how it is edited: numbers are fitted; truth values inverted; words
     exchanged for the ``options`` of the field's metadata; arrays of NumPy or torch left out,
     negated, detached, exchanged for arrays of the same shape, moved by some rows and taken from
-    other lanes. If no edit reproduces the numbers, pairs of edits are tried, without arrays that
-    are moved and numbers that are fitted.
+    other lanes. If no edit reproduces the numbers, pairs of edits are tried; none of
+    a pair moves or swaps arrays.
 
     Args:
         formula: the declared formula, a dataclass. Its ``axes`` is 2 if arrays are of shape (time,
@@ -215,9 +221,14 @@ def named(
         for one, two in combinations(variants, 2)
         if one.changes.keys() != two.changes.keys()
     )
-    singles = chain(variants, moved, _constants(formula, given, compute), several)
-    for mistakes in (singles, pairs):
+    rounds: tuple[Iterable[Mistake], ...] = (
+        chain(several, variants, _swapped(formula, arrays), moved),
+        _constants(formula, given, compute),
+        pairs,
+    )
+    for mistakes in rounds:
         found = list(reproducing(formula, mistakes, reproduces))
+        found.sort(key=lambda mistake: mistake.name not in CURES)  # listed ones first
         if found:
             names = dict.fromkeys(other.name for other in found if other.name != found[0].name)
             yield replace(found[0], others=tuple(names))
@@ -244,21 +255,27 @@ def _variants(formula: Any) -> Iterator[Mistake]:
 
 
 def _exchanged(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Leave arrays out, negate and detach them, and take others of the same shape."""
+    """Leave arrays out, negate and detach them, and take those that are ``alike``."""
     for key, array in arrays.items():
         kind = str(array.dtype)
+        if getattr(array, "requires_grad", False):
+            yield _edit(formula, key, f"{key} without a gradient", array.detach())
         if "float" in kind:
             yield _edit(formula, key, f"{key} left out", array * 0)
             yield _edit(formula, key, f"{key} negated", -array)
         elif "bool" in kind:
             yield _edit(formula, key, f"{key} left out", array & ~array)
             yield _edit(formula, key, f"{key} inverted", ~array)
-        if getattr(array, "requires_grad", False):
-            yield _edit(formula, key, f"{key} without a gradient", array.detach())
-        others = {**arrays, **formula.alike.get(key, {})}
-        for words, other in others.items():
-            if other is not array and other.shape == array.shape and other.dtype == array.dtype:
-                yield _edit(formula, key, f"{words} for {key}", other)
+        for words, other in formula.alike.get(key, {}).items():
+            yield _edit(formula, key, f"{words} for {key}", other)
+
+
+def _swapped(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Take other arguments of the same shape and dtype."""
+    for key, array in arrays.items():
+        for name, other in arrays.items():
+            if name != key and other.shape == array.shape and other.dtype == array.dtype:
+                yield _edit(formula, key, f"{name} for {key}", other)
 
 
 def _moved(array: Any, axes: int) -> Iterator[tuple[str, Any]]:

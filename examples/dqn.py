@@ -161,7 +161,7 @@ def loss_of(online: nn.Module, batch: Moves, targets: Tensor) -> Tensor:
 
 def check(games: Games, moves: Moves, networks: Networks, args: Args, epsilon: float) -> Report:
     """Audit moves that the present network and epsilon have drawn, and their targets."""
-    recorded = {name: each for name, each in moves.items() if name != "next_masks"}
+    recorded: dict[str, Any] = {key: each for key, each in moves.items() if key != "next_masks"}
     targets = targets_of(moves, networks, args)
     options = networks.target, networks.online, args.gamma, args.double  # double-dqn: as declared
     record = Targets(Transitions(**recorded, drawn=False), targets, *options)
@@ -180,7 +180,7 @@ def update(
     for _ in range(args.gradients):
         batch = buffer.sample(args.batch_size)
         targets = targets_of(batch, networks, args)
-        before = deepcopy(online)
+        before, old = deepcopy((online, optimizer))
         optimizer.zero_grad()
         loss_of(online, batch, targets).backward()
         nn.utils.clip_grad_norm_(online.parameters(), args.max_grad_norm)
@@ -188,6 +188,7 @@ def update(
     if due:  # target-never-updated, target-always-updated
         target.load_state_dict(online.state_dict())
     copies: dict[str, Any] = {"target_before": old_target, "target_after": target, "copied": due}
+    copies |= {"optimizer": old, "max_grad_norm": args.max_grad_norm}
     return ValueUpdate(batch["observations"], batch["actions"], targets, before, online, **copies)
 
 

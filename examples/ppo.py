@@ -162,7 +162,8 @@ def update(
 
     ``left`` is the part of training that is left.
     """
-    optimizer.param_groups[0]["lr"] = args.learning_rate * left  # learning-rate-zero
+    rate = args.learning_rate * left
+    optimizer.param_groups[0]["lr"] = rate  # learning-rate-zero
     ent_coef = args.ent_coef * left
     rollout = {name: each.flatten(0, 1) for name, each in steps.items()}  # lanes-mixed: all alike
     for _ in range(args.epochs):
@@ -170,7 +171,7 @@ def update(
             batch = {name: each[rows] for name, each in rollout.items()}
             actor, critic, entropy = losses(agent, batch, args.clip)
             loss = actor + args.vf_coef * critic - ent_coef * entropy  # entropy-sign
-            before = deepcopy(agent)  # for the audit alone
+            before, old = deepcopy((agent, optimizer))  # for the audit alone
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
@@ -178,7 +179,11 @@ def update(
     names = "observations", "actions", "log_probs", "advantages", "returns"
     record: dict[str, Any] = {name: batch[name] for name in names}
     record |= {"before": before, "after": agent, "actor": before.actor, "critic": before.values}
-    return PolicyUpdate(**record, clip=args.clip, ent_coef=ent_coef, vf_coef=args.vf_coef)
+    recorded: dict[str, Any] = {name: steps[name] for name in steps.keys() - {"masks"}}
+    record |= {"rollout": Rollout(**recorded), "rows": rows}
+    record |= {"optimizer": old, "learning_rate": rate}
+    record |= {"clip": args.clip, "ent_coef": ent_coef, "vf_coef": args.vf_coef}
+    return PolicyUpdate(**record, max_grad_norm=args.max_grad_norm)
 
 
 def main(args: Args) -> dict[str, float]:

@@ -205,7 +205,7 @@ def _coincidences(steps: Steps) -> Iterator[Deviation]:
         order = np.lexsort(codes[::-1])
         pairs = zip(order[:-1].tolist(), order[1:].tolist(), strict=True)
         bets = [_won(steps, logs, np.s_[:, one], np.s_[:, two]) for one, two in pairs]
-        evidence = float(np.logaddexp.reduce(bets)) - np.log(lanes * (lanes - 1) / 2)
+        evidence = _mean(bets, lanes * (lanes - 1) / 2)
         words = "lanes of the rollout repeat one another, move by move"
         yield Deviation("coincidences", words, lanes, 0.0, 0.0, evidence)
     begins, bets = steps.verdicts["first states"].checked, []
@@ -218,9 +218,17 @@ def _coincidences(steps: Steps) -> Iterator[Deviation]:
             if won == -np.inf:
                 break
         bets.append(won)
-    evidence = float(np.logaddexp.reduce(bets)) - np.log(lanes)
+    evidence = _mean(bets, lanes)
     words = "games of a lane repeat the game before, move by move"
     yield Deviation("coincidences", words, int(begins.sum()), 0.0, 0.0, evidence)
+
+
+def _mean(logs: list[float], count: float) -> float:
+    """Return the logarithm of the mean of numbers whose logarithms are given."""
+    most = max(logs)
+    if most == -np.inf:
+        return most
+    return most + float(np.log(np.exp(np.array(logs) - most).sum() / count))
 
 
 def _won(

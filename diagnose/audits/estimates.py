@@ -16,6 +16,7 @@ rewards r of n steps.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
-from ..report import Mistake, Report, named
+from ..report import Mistake, Report, named, reproducing
 from ..view import called, each_array, factor, flags, numbers, player
 from .steps import CLOSE, Steps
 
@@ -113,7 +114,8 @@ def compare(
             for found in named(edited, given[known], reproduces, compute, several()):
                 yield found.of(check)
             right = Numbers(ours, formula.axes)
-            for found in named(right, given[known], reproduces, compute, _rewritten(right, given)):
+            moved = named(right, given[known], reproduces, compute)
+            for found in chain(moved, reproducing(right, _rewritten(right, given), reproduces)):
                 yield found.of(check)
 
     def example(*at: int) -> str:
@@ -215,8 +217,10 @@ def check_log_probs(
 
 def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) -> None:
     """Check that values of the rollout, and after its last row and cut games, are the critic's."""
-    last = rollout.values
-    last = None if last is None else numbers(last, "values", steps.states.shape)[-1]
+    alike: dict[str, Any] = {}
+    if rollout.values is not None:
+        last = numbers(rollout.values, "values", steps.states.shape)[-1]
+        alike["last_values"] = {"numbers": {"values_of_the_last_row": last}}
     for check, source in (
         ("values", "observations"),
         ("last_values", "last_observations"),
@@ -241,7 +245,7 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
             check,
             Numbers(ours, len(shape)),
             given,
-            lambda: {} if last is None else {"numbers": {"values_of_the_last_row": last}},
+            partial(dict, alike.get(check, {})),
             known,
             close=closeness(recorded),
             said=f"their correlation with the critic's is {near:.4g}",

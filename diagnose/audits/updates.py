@@ -8,13 +8,16 @@ al. 2017, *Proximal Policy Optimization Algorithms*, eq. 7 and 9) the mean over 
 
 where some programs take the larger one of (v - R)^2 and (u + clip(v - u, -c, c) - R)^2 for the old
 value u, and DQN's (Mnih et al. 2015, *Human-level control through deep reinforcement learning*)
-that of huber(Q(s, a) - y) with constant targets y.
+that of huber(Q(s, a) - y) with constant targets y, times importance weights if rows were drawn by
+priority.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import torch as th
@@ -24,14 +27,19 @@ from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..gradients import joined, parameters_of, tensors
-from ..records import PolicyUpdate, ValueUpdate
-from ..report import Mistake, Report, reproducing
+from ..records import PolicyUpdate, Rollout, ValueUpdate
+from ..report import SWAPPED, Mistake, Report, named, reproducing
 from ..view import AgentView, leading_shape, numbers, whole
+from .estimates import Alike, Numbers, closeness, compare
 
-#: Gradients agree if they differ by no more than this part of their norm.
-CLOSE = 1e-3
+#: Gradients agree if they differ by no more than this part of their norm; of half precision.
+CLOSE, HALF_CLOSE = 1e-3, 3e-2
+#: Parameters after a step agree if they differ by no more than this part of the largest change.
+STEP_CLOSE = 1e-2
 #: Ratios this near to the border of clipping may be on either side: single precision.
 BORDER = 1e-5
+#: Most borders of clipping that are tried.
+BORDERS = 64
 #: Parts of PPO's loss, by the names of their weights.
 PARTS = {
     "policy_coef": "the objective",
@@ -43,163 +51,208 @@ PARTS = {
 # ---------------------------------------------------------------------------- losses
 
 
-class Batch(NamedTuple):
-    """A batch of moves of PPO, with what the modules say of it before the step."""
-
-    logits: Tensor  # (move, action), with a gradient
-    masks: Tensor  # (move, action)
-    actions: Tensor  # (move,)
-    old: Tensor  # log-probabilities when the actions were drawn, (move,)
-    advantages: Tensor  # (move,)
-    returns: Tensor  # (move,)
-    values: Tensor  # of the critic, with a gradient, (move,)
-    old_values: Tensor | None  # of the critic when the actions were drawn, if errors are clipped
-
-    def law(self, masked: bool) -> Tensor:
-        """Return logarithms of the probabilities of all actions, or of the legal ones alone."""
-        logits = self.logits.masked_fill(~self.masks, -th.inf) if masked else self.logits
-        return logits.log_softmax(dim=1)
-
-    def log_probs(self, masked: bool) -> Tensor:
-        """Return logarithms of the probabilities of the actions that were taken."""
-        return self.law(masked).gather(1, self.actions[:, None]).squeeze(1)
-
-
-class ValueBatch(NamedTuple):
-    """A batch of moves of DQN."""
-
-    values: Tensor  # of the network before the step, with a gradient, (move, action)
-    actions: Tensor  # (move,)
-    targets: Tensor  # (move,)
-
-    def taken(self) -> Tensor:
-        """Return the values of the actions that were taken, shape (move, 1)."""
-        return self.values.gather(1, self.actions[:, None])
-
-
-def ratios(new: Tensor, old: Tensor) -> Tensor:
-    """Return new probabilities divided by old ones, of their logarithms."""
-    return (new - old).exp()
-
-
-def pessimistic(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
-    """Return the smaller one of the objectives with and without clipping."""
-    return th.min(ratio * advantages, _clipped(ratio, clip) * advantages)
-
-
-def _clipped(ratio: Tensor, clip: float) -> Tensor:
-    return ratio.clamp(1 - clip, 1 + clip)
+def _options(**words: str) -> Any:
+    """Return the metadata of a field whose first option is the default."""
+    return field(default=next(iter(words)), metadata={"options": words})
 
 
 @dataclass(frozen=True)
 class PolicyLoss:
-    """PPO's loss, part by part, so that each part can be exchanged for a mistake."""
+    """PPO's loss of a batch, with what the modules say of it before the step."""
 
+    logits: Tensor  # (move, action), with a gradient
+    masks: Tensor  # (move, action)
+    actions: Tensor  # (move,)
+    log_probs: Tensor  # when the actions were drawn, (move,)
+    advantages: Tensor  # (move,)
+    returns: Tensor  # (move,)
+    values: Tensor  # of the critic, with a gradient, (move,)
+    old_values: Tensor | None  # of the critic when the actions were drawn, if errors are clipped
     clip: float
     ent_coef: float
     vf_coef: float
-    normalised: bool
+    normalised: str = _options(
+        yes="advantages normalised",
+        no="advantages not normalised",
+        spread="advantages divided by their deviation",
+        clipped="advantages clipped",
+    )
     policy_coef: float = 1.0
-    masked: bool = True
-    entropy_masked: bool = True
-    entropy_of_legal: bool = False  # of an unmasked law, the terms of legal actions alone
-    ratio: Callable[[Tensor, Tensor], Tensor] = ratios
-    objective: Callable[[Tensor, Tensor, float], Tensor] = pessimistic
-    advantages: Callable[[Batch], Tensor] = lambda moves: moves.advantages
-    errors: Callable[[Batch], Tensor] = lambda moves: moves.values - moves.returns
-    values_clipped: bool = True
-    unbiased: bool = True  # whether the variance of advantages is divided by one move less
+    kl_coef: float = 0.0  # weight of the mean of the old logarithm less the new one
+    kl3_coef: float = 0.0  # weight of the mean of r - 1 - log r
+    ratio: str = _options(
+        exp="ratio right",
+        inverted="ratio inverted",
+        log="ratio without exp",
+        one="ratio always one",
+    )
+    objective: str = _options(
+        min="minimum of the objectives",
+        clipped="clip without minimum",
+        unclipped="clip missing",
+        max="maximum for minimum",
+        above="clip of large ratios alone",
+        below="clip of small ratios alone",
+        broadcast="advantages broadcast",
+    )
+    source: str = _options(
+        given="advantages of the rollout",
+        attached="advantages not detached",
+        recomputed_attached="advantages not detached",
+        recomputed="advantages recomputed",
+    )
+    law: str = _options(
+        masked="law of the legal actions",
+        all="mask missing in update",
+        all_of_legal="mask missing in update",
+        entropy="entropy unmasked",
+    )
+    value_clip: str = _options(
+        old="values clipped",
+        no="values not clipped",
+        present="values clipped around the present ones",
+        flat="values clipped without a gradient",
+    )
+    value_loss: str = _options(mse="squares of values", huber="Huber errors of values")
+    broadcast: bool = False
+    biased: bool = False  # whether the variance of advantages is divided by the number of moves
+    alike: Alike = field(default_factory=dict)
+    axes: ClassVar[int] = 1
+    names: ClassVar[Mapping[str, str]] = {
+        "broadcast-added": "values-broadcast",
+        "Huber-errors-of-values": "other-loss",
+        "squares-of-values": "other-loss",
+    }
 
-    def __call__(self, moves: Batch) -> Tensor:
-        """Return the loss of a batch."""
-        new = moves.log_probs(self.masked)
-        advantages = self.advantages(moves)
-        if self.normalised:
-            spread = advantages.std(correction=int(self.unbiased))
-            advantages = (advantages - advantages.mean()) / (spread + 1e-8)
-        policy = -self.objective(self.ratio(new, moves.old), advantages, self.clip).mean()
-        logs = moves.law(self.masked and self.entropy_masked)
-        counted = moves.masks if self.entropy_of_legal else th.isfinite(logs)
-        terms = th.where(counted, logs, 0.0) * logs.exp()
-        loss: Tensor = self.policy_coef * policy + self.ent_coef * terms.sum(dim=1).mean()
-        return loss + self.vf_coef * self._squares(moves).mean()
+    def __call__(self) -> Tensor:
+        """Return the loss."""
+        masks = self.masks | (self.law in ("all", "all_of_legal"))
+        logs = self.logits.masked_fill(~masks, -th.inf).log_softmax(dim=1)
+        new = logs.gather(1, self.actions[:, None]).squeeze(1)
+        advantages = self._advantages()
+        change = {"inverted": -1.0, "one": 1.0}.get(self.ratio, 1.0) * (
+            new - (new.detach() if self.ratio == "one" else self.log_probs)
+        )
+        ratio = change if self.ratio == "log" else change.exp()
+        policy = -self._objective(ratio, advantages).mean()
+        if self.law == "entropy":
+            logs = self.logits.log_softmax(dim=1)
+        counted = self.masks if self.law == "all_of_legal" else th.isfinite(logs)
+        minus_entropy = (th.where(counted, logs, 0.0) * logs.exp()).sum(dim=1).mean()
+        gap = new - self.log_probs
+        drift = self.kl_coef * -gap.mean() + self.kl3_coef * (gap.exp() - 1 - gap).mean()
+        loss: Tensor = self.policy_coef * policy + self.ent_coef * minus_entropy + drift
+        return loss + self.vf_coef * self._errors().mean()
 
-    def _squares(self, moves: Batch) -> Tensor:
-        squares = self.errors(moves) ** 2
-        if moves.old_values is None or not self.values_clipped:
-            return squares
-        change = (moves.values - moves.old_values).clamp(-self.clip, self.clip)
-        return th.max(squares, (moves.old_values + change - moves.returns) ** 2)
+    def new(self) -> FloatArray:
+        """Return logarithms of the present probabilities of the actions, shape (move,)."""
+        logs = self.logits.detach().masked_fill(~self.masks, -th.inf).log_softmax(dim=1)
+        taken: FloatArray = logs.gather(1, self.actions[:, None])[:, 0].cpu().double().numpy()
+        return taken
 
+    def changes(self) -> FloatArray:
+        """Return how far each ratio is from 1, shape (move,)."""
+        old: FloatArray = self.log_probs.cpu().double().numpy()
+        far: FloatArray = np.abs(np.exp(self.new() - old) - 1)
+        return far
 
-def policy_mistakes(loss: PolicyLoss) -> list[Mistake]:
-    """List the known mistakes of PPO's loss."""
-    normal = "advantages-not-normalised" if loss.normalised else "advantages-normalised"
-    every_sign = {part: -getattr(loss, part) for part in ("policy_coef", "ent_coef", "vf_coef")}
+    def _advantages(self) -> Tensor:
+        given, recomputed = self.advantages, self.returns - self.values
+        if self.source != "given":
+            attached = given + self.values.detach() - self.values
+            given = attached if self.source == "attached" else recomputed
+            given = given.detach() if self.source == "recomputed" else given
+        if self.normalised == "no":
+            return given
+        if self.normalised == "clipped":
+            return given.clamp(-1.0, 1.0)
+        spread = given.std(correction=int(not self.biased)) + 1e-8
+        return (given - given.mean() * (self.normalised == "yes")) / spread
 
-    def maximum(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
-        return th.max(ratio * advantages, _clipped(ratio, clip) * advantages)
+    def _objective(self, ratio: Tensor, advantages: Tensor) -> Tensor:
+        if self.objective == "broadcast":
+            ratio = ratio[:, None]
+        low = 1 - self.clip if self.objective != "above" else -th.inf
+        high = 1 + self.clip if self.objective != "below" else th.inf
+        plain, clipped = ratio * advantages, ratio.clamp(low, high) * advantages
+        if self.objective in ("clipped", "unclipped"):
+            return clipped if self.objective == "clipped" else plain
+        return th.max(plain, clipped) if self.objective == "max" else th.min(plain, clipped)
 
-    def recomputed(moves: Batch) -> Tensor:
-        return moves.returns - moves.values
+    def _errors(self) -> Tensor:
+        values = self.values[:, None] if self.broadcast else self.values
+        errors = self._sized(values - self.returns)
+        if self.old_values is None or self.value_clip == "no":
+            return errors
+        old = self.values.detach() if self.value_clip == "present" else self.old_values
+        change = self.values - old
+        near = old + (change.detach() if self.value_clip == "flat" else change).clamp(
+            -self.clip, self.clip
+        )
+        return th.max(errors, self._sized(near - self.returns))
 
-    def with_gradient(moves: Batch) -> Tensor:
-        return moves.advantages + moves.values.detach() - moves.values
-
-    edits: list[tuple[str, dict[str, Any]]] = [
-        ("entropy-sign", {"ent_coef": -loss.ent_coef}),
-        ("policy-sign", {"policy_coef": -1.0}),
-        ("value-sign", {"vf_coef": -loss.vf_coef}),
-        ("ratio-inverted", {"ratio": lambda new, old: ratios(old, new)}),
-        ("ratio-without-exp", {"ratio": lambda new, old: new - old}),
-        ("ratio-always-one", {"ratio": lambda new, _: ratios(new, new.detach())}),
-        ("clip-without-minimum", {"objective": lambda ratio, lead, c: _clipped(ratio, c) * lead}),
-        ("clip-missing", {"objective": lambda ratio, lead, _: ratio * lead}),
-        ("maximum-for-minimum", {"objective": maximum}),
-        ("advantages-not-detached", {"advantages": recomputed}),
-        ("advantages-not-detached", {"advantages": with_gradient}),
-        ("advantages-recomputed", {"advantages": lambda moves: recomputed(moves).detach()}),
-        ("returns-for-advantages", {"advantages": lambda moves: moves.returns}),
-        (normal, {"normalised": not loss.normalised}),
-        ("mask-missing-in-update", {"masked": False}),
-        ("mask-missing-in-update", {"masked": False, "entropy_of_legal": True}),
-        ("entropy-unmasked", {"entropy_masked": False}),
-        ("values-not-clipped", {"values_clipped": False}),
-        (
-            "advantages-broadcast",
-            {"objective": lambda ratio, lead, c: loss.objective(ratio[:, None], lead, c)},
-        ),
-        ("values-broadcast", {"errors": lambda moves: moves.values[:, None] - moves.returns}),
-        ("loss-sign", every_sign),
-    ]
-    return [Mistake(*edit) for edit in edits]
+    def _sized(self, errors: Tensor) -> Tensor:
+        if self.value_loss == "mse":
+            return errors**2
+        return th.nn.functional.smooth_l1_loss(errors, th.zeros_like(errors), reduction="none")
 
 
 @dataclass(frozen=True)
 class ValueLoss:
-    """DQN's loss, part by part."""
+    """DQN's loss of a batch."""
 
-    kind: Literal["huber", "mse"]
+    values: Tensor  # of the network before the step, with a gradient, (move, action)
+    masks: Tensor  # legal actions, (move, action)
+    actions: Tensor  # (move,)
+    targets: Tensor  # (move,)
+    weights: Tensor  # importance weights, (move,)
+    kind: str = field(
+        metadata={
+            "options": {
+                "huber": "Huber errors for squares",
+                "mse": "squares for Huber errors",
+                "clipped": "errors clipped in the square",
+            }
+        }
+    )
     sign: float = 1.0
-    values: Callable[[ValueBatch], Tensor] = lambda moves: moves.taken().squeeze(1)
+    taken: str = _options(
+        action="value of the action",
+        best="value of best action",
+        best_legal="value of best action",
+        broadcast="values broadcast",
+        all="values of other actions towards 0",
+    )
+    alike: Alike = field(default_factory=dict)
+    axes: ClassVar[int] = 1
+    names: ClassVar[Mapping[str, str]] = {
+        "Huber-errors-for-squares": "other-loss",
+        "squares-for-Huber-errors": "other-loss",
+        "ones-for-weights": "weights-left-out",
+        "attached-targets-for-targets": "targets-not-detached",
+    }
 
-    def __call__(self, moves: ValueBatch) -> Tensor:
-        """Return the loss of a batch."""
-        errors = {"huber": th.nn.functional.smooth_l1_loss, "mse": th.nn.functional.mse_loss}
-        given, wanted = self.values(moves), moves.targets
-        wanted = wanted.expand(len(given), -1) if given.ndim > 1 else wanted
-        loss: Tensor = errors[self.kind](given.expand(wanted.shape), wanted)
-        return self.sign * loss
-
-
-def value_mistakes(loss: ValueLoss) -> list[Mistake]:
-    """List the known mistakes of DQN's loss."""
-    return [
-        Mistake("loss-sign", {"sign": -1.0}),
-        Mistake("value-of-best-action", {"values": lambda moves: moves.values.max(dim=1).values}),
-        Mistake("values-broadcast", {"values": ValueBatch.taken}),
-        Mistake("other-loss", {"kind": "mse" if loss.kind == "huber" else "huber"}),
-    ]
+    def __call__(self) -> Tensor:
+        """Return the loss."""
+        taken = self.values.gather(1, self.actions[:, None])
+        values, wanted = taken.squeeze(1), self.targets
+        if self.taken in ("best", "best_legal"):
+            legal = self.masks | (self.taken == "best")
+            values = self.values.masked_fill(~legal, -th.inf).max(dim=1).values
+        elif self.taken == "broadcast":
+            values = taken
+        elif self.taken == "all":
+            values = self.values
+            wanted = th.zeros_like(values).scatter(1, self.actions[:, None], wanted[:, None])
+        errors, weights = values - wanted, self.weights
+        if self.kind == "huber":
+            zeros = th.zeros_like(errors)
+            sized = th.nn.functional.smooth_l1_loss(errors, zeros, reduction="none")
+        else:
+            sized = (errors.clamp(-1, 1) if self.kind == "clipped" else errors) ** 2
+        weights = weights[:, None] if self.taken == "all" else weights
+        loss: Tensor = (self.sign * weights * sized).mean()
+        return loss
 
 
 # ---------------------------------------------------------------------------- checks
@@ -207,6 +260,8 @@ def value_mistakes(loss: ValueLoss) -> list[Mistake]:
 
 def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: AgentView) -> None:
     """Add to a report whether a gradient step follows the gradient of its loss."""
+    if not _finite(report, update):
+        return
     shape = leading_shape(update.actions, "actions", 1)
     states = view.states_at(update.observations, "observations", shape)
     actions = whole(update.actions, "actions", shape)
@@ -221,91 +276,157 @@ def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: Agent
     before, after = (parameters_of(getattr(update, name), name) for name in ("before", "after"))
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
+    right = exact = None
     if report.ok:
         with th.enable_grad():
-            _check_gradient(report, update, actions, view.task.game.mask(states))
-    _check_step(report, before, after)
+            right = _loss(update, actions, view.task.game.mask(states))
+            exact = _check_gradient(report, update, right)
+    _check_step(report, update, before, after, exact)
     if isinstance(update, ValueUpdate):
         _check_target(report, update)
+    else:
+        new = {} if not isinstance(right, PolicyLoss) else {"recomputed log_probs": right.new()}
+        _check_rows(report, update, new)
+
+
+def _finite(report: Report, update: PolicyUpdate | ValueUpdate) -> bool:
+    """Say whether all arrays, parameters and gradients are finite; else add what is not."""
+    given = {each.name: getattr(update, each.name) for each in fields(update)}
+    arrays = {
+        name: as_numbers(each, name)
+        for name, each in given.items()
+        if not isinstance(each, Mapping | Rollout) and not callable(each) and np.ndim(each)
+    }
+    for name in ("before", "after"):
+        for key, parameter in parameters_of(given[name], name).items():
+            arrays[f"{key} of {name}"] = as_numbers(parameter, key)
+            if name == "after" and parameter.grad is not None:
+                arrays[f"the gradient of {key}"] = as_numbers(parameter.grad, key)
+    for name, array in arrays.items():
+        wrong = ~np.isfinite(array.reshape(array.shape[0] if array.ndim else 1, -1)).all(axis=1)
+        if wrong.any():
+            report.add("finite", wrong, f"{name} has no finite number in row {wrong.argmax()}")
+    return report.ok
 
 
 # ------------------------------------------------------------------------------ gradients
 
 
-def _check_gradient(
-    report: Report, update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray
-) -> None:
-    """Compare the gradient that the step has left with that of the loss, and name the mistake."""
-    before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
-    right: PolicyLoss | ValueLoss
-    if isinstance(update, PolicyUpdate):
-        vf_coef = 0.0 if update.critic is None else update.vf_coef
-        right = PolicyLoss(update.clip, update.ent_coef, vf_coef, update.normalised)
-    elif update.loss in ("huber", "mse"):
-        right = ValueLoss(update.loss)
-    else:
-        raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
-    batch: Any = _batch(update, actions, masks)
-    if all(parameter.grad is None for parameter in after.values()):
-        raise InputError("after must have the gradients of loss.backward(), got none")
+@dataclass(frozen=True)
+class Left:
+    """The gradient that a step has left, against those of losses.
 
-    def gradient(loss: Any) -> FloatArray:
-        found = th.autograd.grad(
-            loss(batch), list(before.values()), retain_graph=True, allow_unused=True
-        )
+    Gradients are joined to one vector, shape (parameter,).
+    """
+
+    given: FloatArray
+    parameters: Mapping[str, Tensor]  # of the module before the step, by name
+    close: float  # the part of the norm by which gradients that agree may differ
+
+    def of(self, loss: Any) -> FloatArray:
+        """Return the gradient of a loss; zeros if it is no number somewhere."""
+        total, known = loss(), list(self.parameters.values())
+        if not total.requires_grad:  # of an edit that leaves all gradients out
+            return np.zeros_like(self.given)
+        found = th.autograd.grad(total, known, retain_graph=True, allow_unused=True)
         if all(part is None for part in found):
             raise InputError("actor and critic must be those of the module before, got others")
-        return joined(before, dict(zip(before, found, strict=True)))
+        whole = joined(self.parameters, dict(zip(self.parameters, found, strict=True)))
+        return whole if np.isfinite(whole).all() else np.zeros_like(whole)
 
+    def factor(self, loss: Any) -> float | None:
+        """Return the positive factor by which the gradient is that of a loss; None if it is not."""
+        wanted = self.of(loss)
+        size = float((wanted**2).sum())
+        if not size:
+            return None if self.given.any() else 1.0
+        factor = float((self.given * wanted).sum()) / size
+        far = float(np.linalg.norm(self.given - factor * wanted))
+        return factor if factor > 0 and far <= self.close * np.linalg.norm(self.given) else None
+
+    def agrees(self, loss: Any) -> bool:
+        """Say whether the gradient is that of a loss, times a positive factor."""
+        return self.factor(loss) is not None
+
+    def scaled(self, loss: Any) -> FloatArray:
+        """Return the gradient of a loss times the factor that fits best."""
+        found = self.of(loss)
+        return found * float((found * self.given).sum()) / max(float((found**2).sum()), 1e-300)
+
+
+def _check_gradient(
+    report: Report, update: PolicyUpdate | ValueUpdate, right: PolicyLoss | ValueLoss
+) -> FloatArray:
+    """Compare the gradient that the step has left with that of the loss, and name the mistake.
+
+    Returns:
+        The gradient of the declared loss.
+    """
+    before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
+    if all(parameter.grad is None for parameter in after.values()):
+        raise InputError("after must have the gradients of loss.backward(), got none")
     given = joined(after, {key: parameter.grad for key, parameter in after.items()})
-    exact = gradient(right)
-
-    def example(_: int) -> str:
-        norms = [float(np.linalg.norm(part)) for part in (given, exact)]
-        cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
-        return (
-            f"the cosine of this gradient and that of the loss is {cosine:.4f}, their norms are "
-            f"{norms[0]:.4g} and {norms[1]:.4g}"
-        )
-
-    factors = (_factor(given, gradient(same)) for same in _alike(right))
-    factor = next((each for each in factors if each is not None), None)
+    if update.accumulated is not None:
+        given = given - joined(after, {key: update.accumulated.get(key) for key in after})
+    outputs = (getattr(right, "logits", right.values), right.values, *after.values())
+    half = min(each.dtype.itemsize for each in outputs) <= 2
+    left = Left(given, before, HALF_CLOSE if half else CLOSE)
+    exact, factors = left.of(right), map(left.factor, _alike(right))
+    by = next((each for each in factors if each is not None), None)
     far = np.abs(given - exact)
-    wrong = (factor is None) & ((far > CLOSE * np.abs(exact).max()) | (far == far.max()))
-    if factor is not None and abs(factor - 1) > CLOSE:
-        report.notes.append(f"gradients are those of the loss times {factor:.4g}")
-    mistakes: Iterable[Mistake] = value_mistakes(right) if isinstance(right, ValueLoss) else ()
-    if isinstance(right, PolicyLoss):
-        mistakes = chain(policy_mistakes(right), _weights(right, given, gradient))
-    known = reproducing(right, mistakes, lambda loss: _factor(given, gradient(loss)) is not None)
-    if report.add("gradient", wrong, example, known) and isinstance(right, PolicyLoss):
-        report.notes.extend(_unseen(right, batch, given, gradient))
+    wrong = (by is None) & ((far > left.close * np.abs(exact).max()) | (far == far.max()))
+    if by is not None and abs(by - 1) > left.close:
+        report.notes.append(f"gradients are those of the loss times {by:.4g}")
+
+    def search() -> Iterator[Mistake]:
+        several = chain(_signs(right), _weights(right, left))
+        yield from named(right, given, left.agrees, left.scaled, several)
+        yield from reproducing(right, _borders(right), left.agrees)
+
+    norms = [float(np.linalg.norm(part)) for part in (given, exact)]
+    cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
+    words = (
+        f"the cosine of this gradient and that of the loss is {cosine:.4f}, their norms are "
+        f"{norms[0]:.4g} and {norms[1]:.4g}"
+    )
+    right_one = report.add("gradient", wrong, words, search(), groups=_places(before))
+    if right_one and isinstance(right, PolicyLoss):
+        report.notes.extend(_unseen(right, left))
+    return exact
 
 
-def _unseen(
-    right: PolicyLoss, batch: Batch, given: FloatArray, gradient: Callable[[Any], FloatArray]
-) -> Iterator[str]:
+def _places(parameters: Mapping[str, Tensor]) -> dict[str, BoolArray]:
+    """Return the entries of joined gradients that belong to a parameter or to a module."""
+    sizes = [parameter.numel() for parameter in parameters.values()]
+    places = np.repeat(np.array(list(parameters)), sizes)
+    groups = {f"the parameter {key}": places == key for key in parameters}
+    for part in {key.rpartition(".")[0] for key in parameters}:
+        groups[f"the parameters of {part}"] = np.char.startswith(places, f"{part}.")
+    return groups
+
+
+def _unseen(right: PolicyLoss, left: Left) -> Iterator[str]:
     """Say what a right gradient does not show: parts that are too small, and clipping."""
-    for key, part in _parts(right, gradient).items():
+    for key, part in _parts(right, left).items():
         weight = abs(getattr(right, key))
-        if weight and weight * np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(given):
+        if weight and weight * np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(left.given):
             yield f"the gradient of {PARTS[key]} is too small beside the others to be checked"
-    ratio = (batch.log_probs(masked=True) - batch.old).exp()
-    if not ((ratio - 1).abs() > right.clip).any():
+    if not (right.changes() > right.clip).any():
         yield f"no ratio has left {1 - right.clip:g} to {1 + right.clip:g}: clipping did nothing"
 
 
-def _batch(
+def _loss(
     update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray
-) -> Batch | ValueBatch:
-    """Return the batch of a step, with what the modules say of it before the step."""
+) -> PolicyLoss | ValueLoss:
+    """Return the declared loss of a step, with what the modules say of its batch before it."""
     shape, like = actions.shape, next(iter(parameters_of(update.before, "before").values()))
     seen, taken = tensors(update.observations, like), th.as_tensor(actions, device=like.device)
+    legal = th.as_tensor(masks, device=like.device)
 
     def constant(name: str) -> Tensor:
         given = as_numbers(getattr(update, name), name)
         given = given.reshape(-1) if given.size == len(actions) else given
-        return th.as_tensor(numbers(given, name, shape)).to(like)
+        return th.as_tensor(numbers(given, name, shape)).to(like).float()
 
     def called(name: str, shape: tuple[int, ...]) -> Tensor:
         found = getattr(update, name)(seen)
@@ -316,35 +437,73 @@ def _batch(
         return found.reshape(shape)
 
     if isinstance(update, ValueUpdate):
-        return ValueBatch(called("before", masks.shape), taken, constant("targets"))
+        if update.loss not in ("huber", "mse"):
+            raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
+        targets = constant("targets")
+        ones = th.ones_like(targets)
+        weights = ones if update.weights is None else constant("weights")
+        values = called("before", masks.shape)
+        alike: Any = {"weights": {"ones": ones}}
+        return ValueLoss(values, legal, taken, targets, weights, update.loss, alike=alike)
+    if update.value_loss not in ("mse", "huber"):
+        raise InputError(f'value_loss must be "mse" or "huber", got {update.value_loss!r}')
     none = th.zeros(shape).to(like)
-    return Batch(
+    return PolicyLoss(
         logits=called("actor", masks.shape),
-        masks=th.as_tensor(masks, device=like.device),
+        masks=legal,
         actions=taken,
-        old=constant("log_probs"),
+        log_probs=constant("log_probs"),
         advantages=constant("advantages"),
         returns=none if update.critic is None else constant("returns"),
         values=none if update.critic is None else called("critic", shape),
         old_values=None if update.old_values is None else constant("old_values"),
+        clip=float(update.clip),
+        ent_coef=float(update.ent_coef),
+        vf_coef=0.0 if update.critic is None else float(update.vf_coef),
+        normalised="yes" if update.normalised else "no",
+        value_loss=update.value_loss,
     )
 
 
-def _parts(right: PolicyLoss, gradient: Callable[[Any], FloatArray]) -> dict[str, FloatArray]:
+def _parts(right: PolicyLoss, left: Left) -> dict[str, FloatArray]:
     """Return the gradient of each part of PPO's loss, of the weight 1."""
     nothing: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
-    return {key: gradient(replace(right, **nothing | {key: 1.0})) for key in PARTS}
+    return {key: left.of(replace(right, **nothing | {key: 1.0})) for key in PARTS}
 
 
-def _weights(
-    right: PolicyLoss, given: FloatArray, gradient: Callable[[Any], FloatArray]
-) -> Iterator[Mistake]:
+def _signs(right: PolicyLoss | ValueLoss) -> Iterator[Mistake]:
+    """Change the signs of parts of a loss."""
+    if isinstance(right, ValueLoss):
+        yield Mistake("loss-sign", {"sign": -1.0})
+        return
+    signs = {part: -getattr(right, part) for part in PARTS}
+    for name, part in (("policy", "policy_coef"), ("entropy", "ent_coef"), ("value", "vf_coef")):
+        yield Mistake(f"{name}-sign", {part: signs[part]})
+    yield Mistake("loss-sign", signs)
+
+
+def _borders(right: PolicyLoss | ValueLoss) -> Iterator[Mistake]:
+    """Clip ratios at other borders: usual ones, and those between the ratios of the batch."""
+    if isinstance(right, PolicyLoss):
+        usual = [0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5]
+        changes = np.unique(right.changes())
+        between = (changes[1:] + changes[:-1]) / 2
+        between = between[:: max(1, len(between) // BORDERS)]
+        for clip in (*usual, *between.tolist()):
+            yield Mistake("clip-wrong", {"clip": clip})
+
+
+def _weights(right: PolicyLoss | ValueLoss, left: Left) -> Iterator[Mistake]:
     """Fit the weights of entropy and critic."""
-    parts = np.array(list(_parts(right, gradient).values()))
-    policy, entropy, critic = np.linalg.lstsq(parts.T, given, rcond=None)[0].tolist()
+    if isinstance(right, ValueLoss):
+        return
+    parts = np.array(list(_parts(right, left).values()))
+    policy, entropy, critic = np.linalg.lstsq(parts.T, left.given, rcond=None)[0].tolist()
     if policy > 0:
-        yield Mistake("ent-coef-wrong", {"ent_coef": entropy / policy})
-        yield Mistake("vf-coef-wrong", {"vf_coef": critic / policy})
+        fitted = {"ent_coef": entropy / policy, "vf_coef": critic / policy}
+        for key in fitted:
+            yield Mistake(f"{key[:-5]}-coef-wrong", {key: fitted[key]})
+        yield Mistake("ent-coef-wrong+vf-coef-wrong", fitted, {"edit": "other weights"})
 
 
 def _alike(right: Any) -> list[Any]:
@@ -355,32 +514,29 @@ def _alike(right: Any) -> list[Any]:
     """
     if not isinstance(right, PolicyLoss):
         return [right]
-    spreads = (right, replace(right, unbiased=False)) if right.normalised else (right,)
+    spreads = (right, replace(right, biased=True)) if right.normalised == "yes" else (right,)
     borders = (0.0, -BORDER, BORDER)
     return [replace(loss, clip=loss.clip + moved) for loss in spreads for moved in borders]
-
-
-def _factor(given: FloatArray, wanted: FloatArray) -> float | None:
-    """Return the positive factor by which gradients differ; None if they differ otherwise."""
-    size = float((wanted**2).sum())
-    if not size:
-        return None if given.any() else 1.0
-    factor = float((given * wanted).sum()) / size
-    far = float(np.linalg.norm(given - factor * wanted))
-    return factor if factor > 0 and far <= CLOSE * np.linalg.norm(given) else None
 
 
 # ----------------------------------------------------------------------------- what changes
 
 
-def _check_step(report: Report, before: dict[str, Tensor], after: dict[str, Tensor]) -> None:
-    """Check that the step has changed all parameters that have a gradient."""
+def _check_step(
+    report: Report,
+    update: PolicyUpdate | ValueUpdate,
+    before: dict[str, Tensor],
+    after: dict[str, Tensor],
+    exact: FloatArray | None,
+) -> None:
+    """Check that the step has changed all parameters that have a gradient, and by how much."""
     given = {key: each.grad.abs() for key, each in after.items() if each.grad is not None}
     keys = [key for key, gradient in given.items() if gradient.any()]
     old = {key: before[key].detach() for key in keys}
     wanted = np.array([float(given[key].max()) for key in keys])
     moved = np.array([float((after[key].detach() - old[key]).abs().max()) for key in keys])
-    left, mistake = moved == 0, Mistake("learning-rate-zero")
+    left = moved == 0
+    mistake = Mistake("learning-rate-zero", others=("step-left-out",))
     if not left.all():
         # A small step may be lost in the rounding of a large parameter.
         least, rate = moved[~left].min(), (moved / wanted)[~left].min()
@@ -392,7 +548,112 @@ def _check_step(report: Report, before: dict[str, Tensor], after: dict[str, Tens
         some = f"{keys[place]} has a gradient and has not changed"
         return "the step has changed nothing" if left.all() else some
 
-    report.add("parameters", left, example, [mistake])
+    if report.add("parameters", left, example, [mistake]):
+        _check_size(report, update, before, after, exact)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The changes of all parameters, as a copy of the optimizer makes them."""
+
+    gradients: FloatArray  # of all parameters, (parameter,)
+    learning_rate: float
+    replay: Callable[[FloatArray, float], FloatArray]
+    alike: Alike = field(default_factory=dict)
+    axes: ClassVar[int] = 1
+    names: ClassVar[Mapping[str, str]] = {
+        "gradients-of-the-loss-for-gradients": "gradients-clipped-late"
+    }
+
+    def __call__(self) -> FloatArray:
+        """Compute the changes, shape (parameter,)."""
+        return self.replay(self.gradients, self.learning_rate)
+
+
+def _check_size(
+    report: Report,
+    update: PolicyUpdate | ValueUpdate,
+    before: dict[str, Tensor],
+    after: dict[str, Tensor],
+    exact: FloatArray | None,
+) -> None:
+    """Check the norm of the gradient, and the step against that of a copy of the optimizer."""
+    given = joined(after, {key: each.grad for key, each in after.items()})
+    norm, most = float(np.linalg.norm(given)), update.max_grad_norm
+    if most is not None:
+        words = f"the norm of the gradient is {norm:.4g}, and must be at most {most:g}"
+        wrong = np.array([norm > most * (1 + CLOSE)])
+        report.add("gradient norm", wrong, words, [Mistake("gradients-not-clipped")])
+    if update.optimizer is None:
+        why = "optimizer is needed, a copy from before the step"
+        report.unchecked["learning rate"] = f"{why}; learning_rate, if it has a schedule"
+        return
+
+    def replay(gradients: FloatArray, rate: float) -> FloatArray:
+        optimizer, start, new = copy.deepcopy(update.optimizer), 0, {}
+        known = [each for group in optimizer.param_groups for each in group["params"]]
+        for key, parameter in before.items():
+            part = gradients[start : start + parameter.numel()].reshape(parameter.shape)
+            start += parameter.numel()
+            alike = [th.equal(each, parameter) for each in known]
+            new[key] = known.pop(alike.index(True)) if any(alike) else parameter
+            if any(alike) and after[key].grad is not None:
+                new[key].grad = th.as_tensor(part).to(parameter)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
+        return joined(before, new) - old
+
+    old, new = joined(before, before), joined(after, after)
+    declared = update.learning_rate
+    rate = update.optimizer.param_groups[0]["lr"] if declared is None else declared
+    alike: Alike = {} if exact is None else {"gradients": {"gradients of the loss": exact}}
+    step = Step(given, float(rate), replay, alike)
+
+    def near(formula: Step) -> BoolArray:
+        found = formula()
+        least = STEP_CLOSE * np.abs(found).max() + 1e-6 * np.abs(new)  # rounding of parameters
+        close: BoolArray = np.abs(found - (new - old)) <= least
+        return close
+
+    def is_near(formula: Step) -> bool:
+        return bool(near(formula).all())
+
+    words = f"the step is not that of the optimizer with the learning rate {rate:g}"
+    report.add("learning rate", ~near(step), words, named(step, new - old, is_near))
+
+
+def _check_rows(report: Report, update: PolicyUpdate, others: Mapping[str, FloatArray]) -> None:
+    """Check that each array of a batch has the rows of the rollout, in one order.
+
+    ``others`` are numbers that programs take for the recorded ``log_probs``, by words.
+    """
+    rollout = update.rollout
+    if rollout is None or update.rows is None:
+        report.unchecked["rows"] = "rollout and rows are needed: the batch is checked by itself"
+        return
+    shape = leading_shape(rollout.observations, "observations", 2)
+    rows = whole(update.rows, "rows", np.shape(update.actions))
+    if rows.min() < 0 or rows.max() >= np.prod(shape):
+        most = np.prod(shape) - 1
+        raise InputError(f"rows must be from 0 to {most}, got {rows.min()} to {rows.max()}")
+    names = ["observations", "actions", "log_probs", "advantages", "returns", "old_values"]
+    for name in names:
+        source = "values" if name == "old_values" else name
+        recorded, given = getattr(rollout, source), getattr(update, name)
+        if recorded is None or given is None or isinstance(recorded, Mapping):
+            continue
+        kept, batch = as_numbers(recorded, source), as_numbers(given, name)
+        if name == "observations":  # a sum of features stands for each
+            weights = np.random.default_rng(0).random(int(np.prod(kept.shape[2:])))
+            kept = kept.reshape(*shape, -1) @ weights
+            batch = batch.reshape(len(rows), -1) @ weights
+        kept, batch = numbers(kept, source, shape), numbers(batch.ravel(), name, rows.shape)
+        alike: dict[str, Any] = {SWAPPED: kept.T.ravel()[rows]}
+        alike[f"reshaped, {SWAPPED}"] = kept.reshape(shape[::-1]).T.ravel()[rows]
+        alike |= others if name == "log_probs" else {}
+        right, close = Numbers(kept.ravel()[rows], 1), closeness(recorded, given)
+        compare(report, name, right, batch, partial(dict, {"numbers": alike}), close=close)
 
 
 def _check_target(report: Report, update: ValueUpdate) -> None:

@@ -152,7 +152,7 @@ def test_a_step_of_action_values_holds(batch, loss):
     env, numbers = batch
     report = audit(env, dqn(numbers, loss, loss))
     assert report.ok
-    assert report.unchecked.keys() == {"target network"}
+    assert report.unchecked.keys() == {"target network", "learning rate"}
     (found,) = audit(env, dqn(numbers, loss, "huber" if loss == "mse" else "mse")).findings
     assert found.mistake == "other-loss"
 
