@@ -128,7 +128,7 @@ CURES = {
     "vf-coef-wrong": "the loss has vf_coef = {vf_coef:.3g}",
     "clip-wrong": "the ratio is clipped at 1 - {clip:.3g} and 1 + {clip:.3g}",
     "value-of-best-action": "the target is that of the action that was taken: gather its value",
-    "other-loss": "this is no mistake if it is meant: say so by loss={kind!r}",
+    "other-loss": "this is no mistake if it is meant: say so by loss, or value_loss of a critic",
     # The parameters after a step.
     "learning-rate-zero": "its learning rate is 0, or too small to count",
     "learning-rate-wrong": "the step has the learning rate {learning_rate:.4g}",

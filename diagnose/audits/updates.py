@@ -379,9 +379,9 @@ def _check_gradient(
         report.notes.append(f"gradients are those of the loss times {by:.4g}")
 
     def search() -> Iterator[Mistake]:
-        several = chain(_signs(right), _weights(right, left))
-        yield from named(right, given, left.agrees, left.scaled, several)
-        yield from reproducing(right, _borders(right), left.agrees)
+        yield from named(right, given, left.agrees, left.scaled, _signs(right))
+        others = chain(_borders(right), _weights(right, left))
+        yield from reproducing(right, others, left.agrees)
 
     norms = [float(np.linalg.norm(part)) for part in (given, exact)]
     cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
@@ -494,16 +494,17 @@ def _borders(right: PolicyLoss | ValueLoss) -> Iterator[Mistake]:
 
 
 def _weights(right: PolicyLoss | ValueLoss, left: Left) -> Iterator[Mistake]:
-    """Fit the weights of entropy and critic."""
+    """Fit the weights of entropy and critic together."""
     if isinstance(right, ValueLoss):
         return
     parts = np.array(list(_parts(right, left).values()))
     policy, entropy, critic = np.linalg.lstsq(parts.T, left.given, rcond=None)[0].tolist()
     if policy > 0:
         fitted = {"ent_coef": entropy / policy, "vf_coef": critic / policy}
-        for key in fitted:
-            yield Mistake(f"{key[:-5]}-coef-wrong", {key: fitted[key]})
-        yield Mistake("ent-coef-wrong+vf-coef-wrong", fitted, {"edit": "other weights"})
+        told = {
+            "edit": f"ent_coef = {fitted['ent_coef']:.3g} and vf_coef = {fitted['vf_coef']:.3g}"
+        }
+        yield Mistake("ent-coef-wrong+vf-coef-wrong", fitted, told)
 
 
 def _alike(right: Any) -> list[Any]:

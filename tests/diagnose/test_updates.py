@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.core import InputError
-from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, ValueUpdate, audit
+from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, ValueUpdate, audit
 from exactdice.games import Greed
 from recording import at_random, play, rollout
 from torch import nn
@@ -54,10 +54,13 @@ def right(given, new, entropy, values, **parts):
     """PPO's loss, with parts exchanged."""
     ratio = (new - parts.get("old", given["log_probs"])).exp()
     advantages = parts.get("advantages", given["advantages"])
-    advantages = (advantages - advantages.mean()) / advantages.std(correction=parts.get("one", 1))
-    policy = torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+    mean = parts.get("mean", advantages.mean())
+    advantages = (advantages - mean) / advantages.std(correction=parts.get("one", 1))
+    clipped = ratio.clamp(parts.get("low", 0.8), parts.get("high", 1.2))
+    policy = torch.min(ratio * advantages, clipped * advantages).mean()
     squares = parts.get("squares", (values - given["returns"]) ** 2).mean()
     loss = parts.get("vf_coef", 0.5) * squares - policy - parts.get("ent_coef", 0.1) * entropy
+    loss = loss + parts.get("more", 0.0)
     return parts.get("factor", 1.0) * loss
 
 
@@ -70,6 +73,22 @@ PARTS = {
         "advantages": (given["returns"] - values).detach()
     },
     "returns-for-advantages": lambda given, new, values: {"advantages": given["returns"]},
+    "values-without-a-gradient": lambda given, new, values: {
+        "squares": (values.detach() - given["returns"]) ** 2
+    },
+    "other-loss": lambda given, new, values: {
+        "squares": nn.functional.smooth_l1_loss(values, given["returns"], reduction="none")
+    },
+    "clip-wrong": lambda *_: {"low": 0.7, "high": 1.3, "vf_coef": 1e-3},
+    "clip-of-large-ratios-alone": lambda *_: {"low": 0.0, "vf_coef": 1e-3},
+    "advantages-divided-by-their-deviation": lambda *_: {"mean": 0.0, "vf_coef": 1e-3},
+    "log-probs-of-the-next-row": lambda given, new, values: {"old": given["log_probs"].roll(-1)},
+    "advantages-of-the-row-before": lambda given, new, values: {
+        "advantages": given["advantages"].roll(1)
+    },
+    "returns-negated": lambda given, new, values: {"squares": (values + given["returns"]) ** 2},
+    "kl-coef-wrong": lambda given, new, values: {"more": 0.3 * (given["log_probs"] - new).mean()},
+    "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
 }
 
 
@@ -80,8 +99,104 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
     def loss(given, new, entropy, values):
         return right(given, new, entropy, values, **PARTS[mistake](given, new, values))
 
-    (found,) = audit(env, ppo(numbers, loss)).findings
+    small = {"vf_coef": 1e-3} if mistake.startswith(("clip", "advantages-divided")) else {}
+    (found,) = audit(env, ppo(numbers, loss, **small)).findings
     assert (found.check, found.mistake) == ("gradient", mistake)
+
+
+def test_a_gradient_that_nothing_reproduces_says_where_it_differs(batch):
+    env, numbers = batch
+
+    def loss(given, new, entropy, values):
+        return right(given, new, entropy, values) + (values**3).mean()
+
+    (found,) = audit(env, ppo(numbers, loss)).findings
+    assert found.mistake is None
+    assert found.words.endswith("What they have in common: the parameters of critic.")
+
+
+def with_optimizer(numbers, rate=0.1, most=None, late=False, **declared):
+    """Take a right step; gradients are clipped to the norm .1 before it, or after it."""
+    step, kept = None, torch.optim.SGD.step
+
+    def taken(optimizer):
+        nonlocal step
+        step = copy.deepcopy(optimizer)
+        parameters = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["lr"] = rate
+        if most is not None and not late:
+            nn.utils.clip_grad_norm_(parameters, most)
+        kept(optimizer)
+        if most is not None and late:
+            nn.utils.clip_grad_norm_(parameters, most)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.optim.SGD, "step", taken)
+        update = ppo(numbers, right, **declared)
+    return replace(update, optimizer=step)
+
+
+@pytest.mark.parametrize(
+    ("taken", "check", "mistake"),
+    [
+        ({"learning_rate": 0.1}, None, None),
+        ({"rate": 0.07, "learning_rate": 0.1}, "learning rate", "learning-rate-wrong"),
+        ({"rate": 0.0, "learning_rate": 0.1}, "parameters", "learning-rate-zero"),
+        ({"most": 0.1, "max_grad_norm": 0.1}, None, None),
+        ({"max_grad_norm": 0.1}, "gradient norm", "gradients-not-clipped"),
+        (
+            {"most": 0.1, "late": True, "max_grad_norm": 0.1},
+            "learning rate",
+            "gradients-clipped-late",
+        ),
+    ],
+)
+def test_a_step_is_that_of_the_optimizer(batch, taken, check, mistake):
+    env, numbers = batch
+    report = audit(env, with_optimizer(numbers, **taken))
+    named = [(found.check, found.mistake) for found in report.findings]
+    assert named == ([] if check is None else [(check, mistake)])
+    assert "learning rate" not in report.unchecked
+
+
+def test_a_batch_has_the_rows_of_its_rollout(batch):
+    env, numbers = batch
+    rows = np.random.default_rng(1).permutation(200)
+    kept = {name: array.reshape(20, 10, *array.shape[1:]) for name, array in numbers.items()}
+    kept |= {"rewards": np.zeros((20, 10)), "terminated": np.zeros((20, 10))}
+    drawn = {name: array[rows] for name, array in numbers.items()}
+
+    def audited(**changes):
+        step = ppo(drawn | changes, right, rollout=Rollout(**kept), rows=rows)
+        return audit(env, step)
+
+    assert not audited().findings
+    assert "rows" not in audited().unchecked
+    for name, given, mistake in (
+        ("log_probs", numbers["log_probs"], "log-probs-in-another-order"),
+        ("advantages", np.roll(drawn["advantages"], 1), "advantages-of-the-row-before"),
+        ("returns", kept["returns"].T.ravel()[rows], "lanes-mixed"),
+    ):
+        (found,) = audited(**{name: given}).findings
+        assert (found.check, found.mistake) == (name, mistake)
+
+
+def test_gradients_that_were_there_before_are_taken_away(batch):
+    env, numbers = batch
+    first, second = ppo(numbers, right), ppo(numbers, lambda *given: 3 * right(*given))
+    there = {key: each.grad.clone() for key, each in first.after.named_parameters()}
+    for key, parameter in second.after.named_parameters():
+        parameter.grad += there[key]
+    assert audit(env, replace(second, accumulated=there)).ok
+
+
+def test_numbers_that_are_not_finite_are_found(batch):
+    env, numbers = batch
+    step = ppo(numbers, lambda *given: right(*given) + given[3].sum() * float("nan"))
+    assert {found.check for found in audit(env, step).findings} == {"finite"}
+    step = ppo(numbers | {"returns": np.where(np.arange(200) == 7, np.nan, 0.0)}, right)
+    words = [found.words for found in audit(env, step).findings]
+    assert "returns has no finite number in row 7." in words
 
 
 def test_a_right_step_holds_up_to_a_factor_of_its_gradient(batch):
@@ -137,7 +252,10 @@ def dqn(numbers, loss="huber", used="huber", part=None, **declared):
     values = network(seen).gather(1, torch.tensor(numbers["actions"])[:, None]).squeeze(1)
     targets = torch.tensor(numbers["returns"], dtype=torch.float32)
     kinds = {"huber": nn.functional.smooth_l1_loss, "mse": nn.functional.mse_loss}
-    kinds[used](values, targets).backward()
+    if callable(used):
+        used(network(seen), values, targets).backward()
+    else:
+        kinds[used](values, targets).backward()
     torch.optim.SGD(network.parameters(), lr=0.1).step()
     if part is not None:
         for mine, theirs in zip(target.parameters(), network.parameters(), strict=True):
@@ -155,6 +273,30 @@ def test_a_step_of_action_values_holds(batch, loss):
     assert report.unchecked.keys() == {"target network", "learning rate"}
     (found,) = audit(env, dqn(numbers, loss, "huber" if loss == "mse" else "mse")).findings
     assert found.mistake == "other-loss"
+
+
+WEIGHTS = np.linspace(0.2, 1.0, 200)
+
+
+@pytest.mark.parametrize(
+    ("used", "declared", "mistake"),
+    [
+        (lambda _, v, t: (torch.tensor(WEIGHTS) * (v - t) ** 2).mean(), {"weights": WEIGHTS}, None),
+        ("mse", {"weights": WEIGHTS}, "weights-left-out"),
+        (lambda _, v, t: 0.5 * ((v - t) ** 2).sum(), {}, None),
+        (lambda _, v, t: ((v - t).clamp(-1, 1) ** 2).mean(), {}, "errors-clipped-in-the-square"),
+        (lambda _, v, t: ((v - t.roll(1)) ** 2).mean(), {}, "targets-of-the-row-before"),
+        (
+            lambda every, v, t: ((v - t) ** 2).mean() + (every**2).sum(1).mean() - (v**2).mean(),
+            {},
+            "values-of-other-actions-towards-0",
+        ),
+    ],
+)
+def test_a_mistake_of_the_loss_of_action_values_is_named(batch, used, declared, mistake):
+    env, numbers = batch
+    report = audit(env, dqn(numbers, "mse", used, **declared))
+    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
 
 
 @pytest.mark.parametrize(
