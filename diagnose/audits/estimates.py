@@ -26,20 +26,10 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, named, reproducing
 from ..view import called, each_array, factor, flags, numbers, player
-from .steps import CLOSE, Steps
+from .steps import CLOSE, Steps, closeness
 
 #: Arrays that programs take in place of an argument, by words, by the name of the argument.
 Alike: TypeAlias = Mapping[str, Mapping[str, Any]]
-
-
-#: As ``CLOSE``, of numbers of half precision.
-HALF_CLOSE = 1e-2
-
-
-def closeness(*recorded: Any) -> float:
-    """Return the part of the largest number by which recorded numbers may be wrong."""
-    sizes = [getattr(getattr(array, "dtype", None), "itemsize", 8) for array in recorded]
-    return HALF_CLOSE if min(sizes) <= 2 else CLOSE
 
 
 def agree(

@@ -306,14 +306,12 @@ def _normalised(payment: Payment) -> Iterator[Mistake]:
     paid = payment.checked & (steps.rewards != 0)
     if payment.mode != "outcome" or (unpaid & payment.fit[1]).any() or (paid & ~ended).any():
         return
-    factors = [1.0]
-    for reward in rewards[rewards != 0].tolist():
-        own = reward / payoffs[payoffs * reward > 0]
-        if not len(own):
-            return
-        near = own if len(factors) == 1 else own[np.abs(np.log(own / factors[-1])).argmin()]
-        factors.append(float(np.min(near)))
-    steps_of = np.abs(np.diff(np.log(factors[1:])))
-    if len(steps_of) >= ENOUGH and 0 < np.quantile(steps_of, 0.9) < SLOW:
-        told = {"range": f"{min(factors[1:]):.4g} to {max(factors[1:]):.4g}"}
+    # One payoff of either sign: then each reward tells its factor.
+    if (payoffs > 0).sum() > 1 or (payoffs < 0).sum() > 1:
+        return
+    own = np.where(rewards > 0, payoffs.max(initial=0.0), payoffs.min(initial=0.0))[rewards != 0]
+    factors = rewards[rewards != 0] / np.where(own == 0, np.nan, own)
+    moved = np.abs(np.diff(np.log(factors)))
+    if len(moved) >= ENOUGH and 0 < np.quantile(moved, 0.9) < SLOW:
+        told = {"range": f"{factors.min():.4g} to {factors.max():.4g}"}
         yield Mistake("rewards-normalised", {}, told)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,16 @@ from ..view import (
 
 #: Numbers of single precision agree with exact ones to this part of their largest or their span.
 CLOSE = 1e-4
+#: As ``CLOSE``, of numbers of half precision.
+HALF_CLOSE = 1e-2
 #: Most lanes and actions that are looked at one by one.
 FEW = 64
+
+
+def closeness(*recorded: Any) -> float:
+    """Return the part of the largest number by which recorded numbers may be wrong."""
+    sizes = [getattr(getattr(array, "dtype", None), "itemsize", 8) for array in recorded]
+    return HALF_CLOSE if min(sizes) <= 2 else CLOSE
 
 
 class Verdict(NamedTuple):
@@ -54,6 +62,7 @@ class Steps:
     final: IntArray | None = None  # of a rollout: the next states of cut games and of the last row
     counts: IntArray | None = None  # number of moves of each step; None if each is one
     gamma: float = 1.0  # discount of the rewards of several moves
+    close: float = CLOSE  # the part of their range by which rewards may be off
 
     @classmethod
     def of(cls, record: Transitions | Rollout, view: AgentView) -> "Steps":
@@ -90,7 +99,10 @@ class Steps:
                     np.abs(rewards - added) <= CLOSE * np.maximum(np.abs(added), 1e-6)
                 )
                 rewards = np.where(is_added & (view.mode == "outcome"), 0.0, rewards)
-            return cls(view.task, states, actions, rewards, ended, None, used, cut, final)
+            close = closeness(record.rewards)
+            return cls(
+                view.task, states, actions, rewards, ended, None, used, cut, final, close=close
+            )
         later = view.states_at(record.next_observations, "next_observations", shape)
         counts = np.broadcast_to(whole(record.n_steps, "n_steps", np.shape(record.n_steps)), shape)
         if counts.min() < 1:
@@ -100,7 +112,8 @@ class Steps:
         several = counts[:, None] if counts.max() > 1 else None
         gamma = factor(record.gamma, "gamma")
         columns = states, actions, rewards, ended, later, used, cut
-        return cls(view.task, *columns, counts=several, gamma=gamma)
+        close = closeness(record.rewards)
+        return cls(view.task, *columns, counts=several, gamma=gamma, close=close)
 
     @property
     def follow(self) -> bool:
@@ -262,7 +275,7 @@ class Payment:
             later = np.where(within, steps.gamma**powers, np.nan)[:, None] * wanted[:, :, None]
             wanted = later.reshape(len(wanted), -1)
         low, high = steps.task.game.payoff_range
-        close = CLOSE * max(high - low, 1e-9)
+        close = steps.close * max(high - low, 1e-9)
         best, least = 1.0, np.ones(len(moves), dtype=bool)
         for scale in _factors(rewards, wanted):
             far = np.abs(rewards[:, None] - scale * wanted)

@@ -30,7 +30,8 @@ from ..gradients import joined, parameters_of, tensors
 from ..records import PolicyUpdate, Rollout, ValueUpdate
 from ..report import SWAPPED, Mistake, Report, named, reproducing
 from ..view import AgentView, leading_shape, numbers, whole
-from .estimates import Alike, Numbers, closeness, compare
+from .estimates import Alike, Numbers, compare
+from .steps import closeness
 
 #: Gradients agree if they differ by no more than this part of their norm; of half precision.
 CLOSE, HALF_CLOSE = 1e-3, 3e-2
