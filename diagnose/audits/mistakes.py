@@ -306,12 +306,15 @@ def _normalised(payment: Payment) -> Iterator[Mistake]:
     paid = payment.checked & (steps.rewards != 0)
     if payment.mode != "outcome" or (unpaid & payment.fit[1]).any() or (paid & ~ended).any():
         return
-    # One payoff of either sign: then each reward tells its factor.
-    if (payoffs > 0).sum() > 1 or (payoffs < 0).sum() > 1:
-        return
-    own = np.where(rewards > 0, payoffs.max(initial=0.0), payoffs.min(initial=0.0))[rewards != 0]
-    factors = rewards[rewards != 0] / np.where(own == 0, np.nan, own)
+    rewards = rewards[rewards != 0]
+    factors: list[float] = []
+    for reward in rewards.tolist():
+        known = reward / payoffs[payoffs * reward > 0]
+        if len(known) not in (1, 2):  # with more payoffs any factor moves little by little
+            return
+        last = factors[-1] if factors else 1.0
+        factors.append(float(known[np.abs(np.log(known / last)).argmin()]))
     moved = np.abs(np.diff(np.log(factors)))
     if len(moved) >= ENOUGH and 0 < np.quantile(moved, 0.9) < SLOW:
-        told = {"range": f"{factors.min():.4g} to {factors.max():.4g}"}
+        told = {"range": f"{min(factors):.4g} to {max(factors):.4g}"}
         yield Mistake("rewards-normalised", {}, told)
