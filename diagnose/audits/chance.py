@@ -188,71 +188,83 @@ def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
 
 
 def _coincidences(steps: Steps) -> Iterator[Deviation]:
-    """Bet that lanes repeat one another, and that games repeat the game before in their lane.
-
-    A bet of 1 on the next outcome becomes 1/p if it is the one that the other lane, or game, had
-    after the same move, and 0 if it is not. No bet is made after another move. So the mean of the
-    bets of all pairs has the expectation 1 if the dice are fair and no outcome is copied.
-    """
+    """Bet that lanes repeat one another, and that the games of a lane do (see ``_repeats``)."""
     if not steps.follow or not steps.verdicts["transitions"].checked.any():
         return
-    known = steps.verdicts["transitions"].checked
+    rows, lanes = steps.states.shape
+    if lanes > 1:
+        every = np.zeros(lanes, dtype=np.int64)
+        evidence = _repeats(steps, every, np.arange(lanes), every + rows, every)
+        words = "lanes of the rollout repeat one another, move by move"
+        yield Deviation("coincidences", words, lanes, 0.0, 0.0, float(evidence[0]))
+    lane, first = np.nonzero(steps.verdicts["first states"].checked.T)
+    if len(lane) > 1:
+        ends = np.where(np.append(lane[1:] == lane[:-1], False), np.append(first[1:], 0), rows)
+        bets = _repeats(steps, first, lane, ends, lane, steps.task.initial)
+        evidence = np.logaddexp.reduce(bets, initial=-np.inf) - np.log(lanes)
+        words = "games of a lane repeat one another, move by move"
+        yield Deviation("coincidences", words, len(lane), 0.0, 0.0, float(evidence))
+
+
+def _repeats(
+    steps: Steps,
+    firsts: IntArray,
+    lanes: IntArray,
+    ends: IntArray,
+    owners: IntArray,
+    initial: FloatArray | None = None,
+) -> FloatArray:
+    """Return the logarithm of what is won by betting that sequences of steps repeat one another.
+
+    Whoever bets 1 has 1/p after each outcome, of the probability p, that an earlier sequence had
+    after the same states and actions, and nothing after another one. So the expectation is 1 if no
+    outcome is copied.
+
+    Args:
+        steps: possible steps.
+        firsts: row of the first step of each sequence, shape (sequence,).
+        lanes: its lane.
+        ends: the row behind its last step.
+        owners: number of whoever bets on it, with those of the same owner.
+        initial: the law of the first states, which are bet on as well; None if they are not.
+
+    Returns:
+        What each owner has won, shape (owner,); -inf if a bet has failed.
+    """
+    won = np.zeros(int(owners.max()) + 1)
+    known = steps.verdicts["transitions"].checked & (steps.terminated | steps.knows_after)
     logs = np.zeros(steps.states.shape)
     logs[known] = -np.log(steps.chances(known))
-    codes = (steps.states * 2 + steps.terminated) * steps.task.game.num_actions + steps.actions
-    lanes = codes.shape[1]
-    if lanes > 1:
-        order = np.lexsort(codes[::-1])
-        pairs = zip(order[:-1].tolist(), order[1:].tolist(), strict=True)
-        bets = [_won(steps, logs, np.s_[:, one], np.s_[:, two]) for one, two in pairs]
-        evidence = _mean(bets, lanes * (lanes - 1) / 2)
-        words = "lanes of the rollout repeat one another, move by move"
-        yield Deviation("coincidences", words, lanes, 0.0, 0.0, evidence)
-    begins, bets = steps.verdicts["first states"].checked, []
-    for lane in range(lanes):
-        first, won = np.flatnonzero(begins[:, lane]).tolist(), 0.0
-        for before, now, end in zip(first, first[1:], [*first[2:], len(codes)], strict=False):
-            length = min(now - before, end - now)
-            earlier, later = np.s_[before : before + length, lane], np.s_[now : now + length, lane]
-            won += _won(steps, logs, earlier, later, steps.task.initial)
-            if won == -np.inf:
-                break
-        bets.append(won)
-    evidence = _mean(bets, lanes)
-    words = "games of a lane repeat the game before, move by move"
-    yield Deviation("coincidences", words, int(begins.sum()), 0.0, 0.0, evidence)
-
-
-def _mean(logs: list[float], count: float) -> float:
-    """Return the logarithm of the mean of numbers whose logarithms are given."""
-    most = max(logs)
-    if most == -np.inf:
-        return most
-    return most + float(np.log(np.exp(np.array(logs) - most).sum() / count))
-
-
-def _won(
-    steps: Steps, logs: FloatArray, one: Any, two: Any, initial: FloatArray | None = None
-) -> float:
-    """Return the logarithm of what is won by betting that steps repeat others; -inf if a bet fails.
-
-    ``logs`` are minus the logarithms of the probabilities of what moves lead to. If ``initial``,
-    the law of first states, is given, the first of the steps begin games.
-    """
-    states = steps.states[one], steps.states[two]
-    if initial is not None and states[0][0] != states[1][0]:
-        return -np.inf
-    won = 0.0 if initial is None else -float(np.log(initial[states[0][0]]))
-    same_state = states[0] == states[1]
-    same = same_state & (steps.actions[one] == steps.actions[two])
-    far = len(same) if same.all() else int(same.argmin())  # rows before it are the same moves
-    if initial is None and not same_state[0]:
-        return won
-    ends = steps.terminated[one][:far], steps.terminated[two][:far]
-    if (ends[0] != ends[1]).any() or (0 < far < len(same) and not same_state[far]):
-        return -np.inf
-    known = far if far < len(same) else far - int(not ends[0][-1])  # what follows is not compared
-    return won + float(logs[two][:known].sum())
+    results = np.where(steps.terminated, -1, steps.after)
+    if initial is None:  # a lane goes on with the first state of another game
+        known[-1], following = False, np.roll(steps.states, -1, axis=0)
+        results = np.where(steps.terminated, steps.task.game.num_states + following, results)
+        known &= ~steps.terminated | np.roll(steps.used, -1, axis=0)
+        over = known & steps.terminated
+        logs[over] -= np.log(steps.task.initial[following[over]])
+    start = steps.states[firsts, lanes]
+    costs = np.zeros(len(firsts)) if initial is None else -np.log(initial[start])
+    alike = owners if initial is not None else owners * steps.task.game.num_states + start
+    told, active, step = start, np.arange(len(firsts)), 0
+    while True:
+        # Of those that were alike so far, all must have been told the same; the first one is free.
+        _, groups = np.unique(alike, return_inverse=True)
+        pairs, one = np.unique(np.stack([groups, told]), axis=1, return_inverse=True)
+        several = np.bincount(pairs[0]) > 1
+        won[owners[active][several[groups]]] = -np.inf
+        np.add.at(won, owners[active], costs)
+        _, free = np.unique(groups, return_index=True)
+        np.subtract.at(won, owners[active][free], costs[free])
+        row = firsts[active] + step
+        keep = (row < ends[active]) & (np.bincount(one.ravel())[one.ravel()] > 1)
+        keep[keep] = known[row[keep], lanes[active][keep]]
+        if not keep.any():
+            return won
+        active, row, one = active[keep], row[keep], one.ravel()[keep]
+        actions = steps.actions[row, lanes[active]]
+        alike = one * steps.task.game.num_actions + actions
+        told, costs = results[row, lanes[active]], logs[row, lanes[active]]
+        step += 1
 
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:

@@ -5,11 +5,14 @@ import dataclasses
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, Rollout, Targets, Transitions, audit
 from gymnasium.wrappers import NormalizeReward, TimeLimit
-from recording import BASIC, at_random, play, rollout, transitions
+from random_games import RandomGame
+from recording import BASIC, TASKS, at_random, play, rollout, transitions
 from stable_baselines3.common.vec_env import VecNormalize
 
 GAMMA, MOST = 0.9, 2
@@ -195,7 +198,7 @@ def test_lanes_and_games_of_one_seed_are_found_by_what_they_have_in_common():
     again = {name: np.concatenate([array] * 12) for name, array in one.items()}
     found = [each for each in audit(env, rollout(again)).findings if each.check == "coincidences"]
     assert [each.mistake for each in found] == ["same-seeds"]
-    assert "repeat the game before" in found[0].words
+    assert "games of a lane repeat one another" in found[0].words
 
 
 def test_another_law_is_not_called_random_or_another_epsilon():
@@ -220,3 +223,60 @@ def test_what_wrong_rows_have_in_common_is_said():
     (found,) = audit(env, rollout(arrays | {"rewards": rewards})).findings
     assert found.mistake is None
     assert found.words.endswith("What they have in common: lane 3.")
+
+
+KINDS = np.float64, np.float32, np.float16, torch.float32, torch.bfloat16
+
+
+def healthy(seed):
+    """Play a random small game with random shapes, dtypes and factors: task, record and critic."""
+    rng = np.random.default_rng(seed)
+    game = RandomGame(seed, int(rng.integers(1, 3)), bool(rng.integers(2)))
+    own = [(seat, "random")[: game.num_players] for seat in range(game.num_players)]
+    task = [Task(game, *own[rng.integers(len(own))]), *TASKS][int(rng.integers(8)) % 5]
+    time, lanes = rng.integers(2, 80), int(rng.integers(1, 33))
+    env = GameVecEnv(task, lanes)
+    env.seed(seed)
+    seen, rows = env.reset(), []
+    for _ in range(time):
+        masks = env.action_masks()
+        actions = at_random(seen, masks, rng)
+        after, rewards, ended, _ = env.step(actions)
+        rows.append((seen, actions, rewards, ended, after, -np.log(masks.sum(axis=1))))
+        seen = after
+    names = *BASIC, "after", "log_probs"
+    arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    weights, kind = rng.normal(size=seen.shape[1:]), KINDS[rng.integers(len(KINDS))]
+    gamma, gae_lambda = rng.choice([1.0, 0.99, 0.9]), rng.choice([0.0, 0.5, 0.95, 1.0])
+
+    def critic(seen):
+        return np.tanh(np.asarray(seen, dtype=float) @ weights)
+
+    def of_kind(array):
+        return torch.tensor(array).to(kind) if isinstance(kind, torch.dtype) else array.astype(kind)
+
+    values, last = critic(arrays["observations"]), critic(seen)
+    advantages, ahead, later = np.zeros_like(values), 0.0, last
+    for row in reversed(range(time)):
+        goes_on = gamma * ~arrays["terminated"][row]
+        delta = arrays["rewards"][row] + goes_on * later - values[row]
+        ahead = advantages[row] = delta + goes_on * gae_lambda * ahead
+        later = values[row]
+    if rng.integers(2):
+        flat = transitions(arrays)
+        return task, dataclasses.replace(flat, rewards=of_kind(flat.rewards)), critic
+    numbers = {"values": values, "last_values": last, "log_probs": arrays["log_probs"]}
+    numbers |= {"advantages": advantages, "returns": advantages + values}
+    numbers = {name: of_kind(array) for name, array in numbers.items()}
+    record = rollout(arrays, **numbers, gamma=gamma, gae_lambda=gae_lambda, last_observations=seen)
+    return task, dataclasses.replace(record, rewards=of_kind(arrays["rewards"])), critic
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(30), pytest.param(range(30, 1030), marks=pytest.mark.slow)], ids=len
+)
+def test_no_healthy_record_is_accused(seeds):
+    for seed in seeds:
+        task, record, critic = healthy(seed)
+        report = audit(task, record, "random", critic)
+        assert report.ok, (seed, task.words, str(report))
