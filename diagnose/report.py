@@ -129,7 +129,9 @@ CURES = {
     "clip-wrong": "the ratio is clipped at 1 - {clip:.3g} and 1 + {clip:.3g}",
     "value-of-best-action": "the target is that of the action that was taken: gather its value",
     "other-loss": "this is no mistake if it is meant: say so by loss, or value_loss of a critic",
-    # The parameters after a step.
+    # Rows and parameters of steps.
+    "rows-left-out": "a permutation of all moves, cut into minibatches, leaves none out",
+    "rows-repeated": "a permutation of all moves, cut into minibatches, repeats none",
     "learning-rate-zero": "its learning rate is 0, or too small to count",
     "learning-rate-wrong": "the step has the learning rate {learning_rate:.4g}",
     "gradients-not-clipped": "clip the gradients between loss.backward() and optimizer.step()",

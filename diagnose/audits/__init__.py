@@ -7,6 +7,7 @@ it ``Transitions``, and all others are a ``Rollout``. A file holds no functions:
 """
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import MISSING, fields, replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,7 @@ SINGLE, NETWORKS = {"gamma", "gae_lambda", "double", "drawn"}, {"network", "onli
 
 def audit(
     env: Any,
-    record: Transitions | Rollout | Targets | PolicyUpdate | ValueUpdate,
+    record: Record | PolicyUpdate | ValueUpdate | Sequence[PolicyUpdate],
     policy: Any = None,
     critic: Any = None,
     *,
@@ -51,7 +52,7 @@ def audit(
 
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
-        record: plain arrays of any library.
+        record: plain arrays of any library; or all updates of an epoch, one after the other.
         policy: the policy that drew the actions: ``EpsilonGreedy``, or any policy that
             ``as_policy`` accepts. Models draw from their law.
         critic: the critic that gave the values of a rollout: a function of a batch of observations,
@@ -65,10 +66,13 @@ def audit(
         InputError: if an array has another shape, or the game is too large to be audited.
     """
     view, report = AgentView(env, observations), Report()
-    if isinstance(record, PolicyUpdate | ValueUpdate):
+    if isinstance(record, PolicyUpdate | ValueUpdate | list | tuple):
         with needing("audits of updates", "torch"):
-            from .updates import check_update
-        check_update(report, record, view)
+            from .updates import check_epoch, check_update
+        if isinstance(record, PolicyUpdate | ValueUpdate):
+            check_update(report, record, view)
+        else:
+            check_epoch(report, record, view)
         return report
     if not isinstance(record, Transitions | Rollout | Targets):
         raise InputError(

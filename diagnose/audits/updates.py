@@ -13,7 +13,7 @@ priority.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
@@ -656,6 +656,26 @@ def _check_rows(report: Report, update: PolicyUpdate, others: Mapping[str, Float
         alike |= others if name == "log_probs" else {}
         right, close = Numbers(kept.ravel()[rows], 1), closeness(recorded, given)
         compare(report, name, right, batch, partial(dict, {"numbers": alike}), close=close)
+
+
+def check_epoch(report: Report, updates: Sequence[PolicyUpdate], view: AgentView) -> None:
+    """Check all updates of an epoch, and that they use each move of the rollout equally often."""
+    for update in updates:
+        check_update(report, update, view)
+    rollout = updates[0].rollout
+    if rollout is None or any(update.rows is None for update in updates):
+        return  # which is said by ``unchecked``
+    size = int(np.prod(leading_shape(rollout.observations, "observations", 2)))
+    used = np.concatenate([np.ravel(as_numbers(update.rows, "rows")) for update in updates])
+    counts = np.bincount(used.astype(np.int64), minlength=size)
+    often = max(int(np.rint(len(used) / size)), 1)
+    wrong = counts != often
+
+    def example(row: int) -> str:
+        return f"move {row} of the rollout is used {counts[row]} times, and must be {often} times"
+
+    name = "rows-repeated" if counts.min() >= often else "rows-left-out"
+    report.add("epoch", wrong, example, [Mistake(name)])
 
 
 def _check_target(report: Report, update: ValueUpdate) -> None:

@@ -181,6 +181,26 @@ def test_a_batch_has_the_rows_of_its_rollout(batch):
         assert (found.check, found.mistake) == (name, mistake)
 
 
+@pytest.mark.parametrize(
+    ("parts", "mistake"),
+    [
+        ([(0, 100), (100, 200)], None),
+        ([(0, 100), (100, 180)], "rows-left-out"),
+        ([(0, 100), (100, 200), (0, 20)], "rows-repeated"),
+    ],
+)
+def test_an_epoch_uses_each_move_once(batch, parts, mistake):
+    env, numbers = batch
+    kept = {name: array.reshape(20, 10, *array.shape[1:]) for name, array in numbers.items()}
+    kept |= {"rewards": np.zeros((20, 10)), "terminated": np.zeros((20, 10))}
+    steps = []
+    for rows in (np.arange(*part) for part in parts):
+        drawn = {name: array[rows] for name, array in numbers.items()}
+        steps.append(ppo(drawn, right, rollout=Rollout(**kept), rows=rows))
+    report = audit(env, steps)
+    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
+
+
 def test_gradients_that_were_there_before_are_taken_away(batch):
     env, numbers = batch
     first, second = ppo(numbers, right), ppo(numbers, lambda *given: 3 * right(*given))
