@@ -601,14 +601,17 @@ def _check_size(
             new[key] = known.pop(alike.index(True)) if any(alike) else parameter
             if any(alike) and after[key].grad is not None:
                 new[key].grad = th.as_tensor(part).to(parameter)
-        for group in optimizer.param_groups:
-            group["lr"] = rate
+        if all(new[key] is parameter for key, parameter in before.items()):
+            raise InputError("optimizer must be a copy from before the step, got another one")
+        for group in optimizer.param_groups:  # which may have learning rates of their own
+            group["lr"] *= rate / first if first else 0.0
         optimizer.step()
         return joined(before, new) - old
 
     old, new = joined(before, before), joined(after, after)
     declared = update.learning_rate
-    rate = update.optimizer.param_groups[0]["lr"] if declared is None else declared
+    first = float(update.optimizer.param_groups[0]["lr"])
+    rate = first if declared is None else declared
     alike: Alike = {} if exact is None else {"gradients": {"gradients of the loss": exact}}
     step = Step(given, float(rate), replay, alike)
 
