@@ -185,6 +185,8 @@ class ValueUpdate:
         tau: weight of the online network in an update of the target network.
         weights: importance weights of the errors, shape (move,); None if all count alike.
         accumulated, optimizer, learning_rate, max_grad_norm: as in ``PolicyUpdate``.
+        source: the ``Targets`` of which the batch is a part.
+        rows: the numbers of the moves in them, shape (move,).
     """
 
     observations: Any
@@ -202,6 +204,8 @@ class ValueUpdate:
     optimizer: Any = None
     learning_rate: float | None = None
     max_grad_norm: float | None = None
+    source: Targets | None = None
+    rows: Any = None
 
 
 #: A record of steps.

@@ -127,6 +127,7 @@ CURES = {
     "ent-coef-wrong": "the loss has ent_coef = {ent_coef:.3g}",
     "vf-coef-wrong": "the loss has vf_coef = {vf_coef:.3g}",
     "clip-wrong": "the ratio is clipped at 1 - {clip:.3g} and 1 + {clip:.3g}",
+    "targets-not-detached": "targets are constants of the loss: detach them",
     "value-of-best-action": "the target is that of the action that was taken: gather its value",
     "other-loss": "this is no mistake if it is meant: say so by loss, or value_loss of a critic",
     # Rows and parameters of steps.

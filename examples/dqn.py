@@ -189,6 +189,9 @@ def update(
         target.load_state_dict(online.state_dict())
     copies: dict[str, Any] = {"target_before": old_target, "target_after": target, "copied": due}
     copies |= {"optimizer": old, "max_grad_norm": args.max_grad_norm}
+    recorded: dict[str, Any] = {key: each for key, each in batch.items() if key != "next_masks"}
+    copies |= {"source": Targets(Transitions(**recorded), targets, old_target, gamma=args.gamma)}
+    copies |= {"rows": torch.arange(len(targets))}
     return ValueUpdate(batch["observations"], batch["actions"], targets, before, online, **copies)
 
 

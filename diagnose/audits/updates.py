@@ -27,9 +27,9 @@ from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..gradients import joined, parameters_of, tensors
-from ..records import PolicyUpdate, Rollout, ValueUpdate
+from ..records import PolicyUpdate, Rollout, Targets, ValueUpdate
 from ..report import SWAPPED, Mistake, Report, named, reproducing
-from ..view import AgentView, leading_shape, numbers, whole
+from ..view import AgentView, each_array, leading_shape, numbers, whole
 from .estimates import Alike, Numbers, compare
 from .steps import closeness
 
@@ -280,14 +280,13 @@ def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: Agent
     right = exact = None
     if report.ok:
         with th.enable_grad():
-            right = _loss(update, actions, view.task.game.mask(states))
+            right = _loss(update, actions, view.task.game.mask(states), view)
             exact = _check_gradient(report, update, right)
     _check_step(report, update, before, after, exact)
     if isinstance(update, ValueUpdate):
         _check_target(report, update)
-    else:
-        new = {} if not isinstance(right, PolicyLoss) else {"recomputed log_probs": right.new()}
-        _check_rows(report, update, new)
+    new = {"recomputed log_probs": right.new()} if isinstance(right, PolicyLoss) else {}
+    _check_rows(report, update, new)
 
 
 def _finite(report: Report, update: PolicyUpdate | ValueUpdate) -> bool:
@@ -296,7 +295,9 @@ def _finite(report: Report, update: PolicyUpdate | ValueUpdate) -> bool:
     arrays = {
         name: as_numbers(each, name)
         for name, each in given.items()
-        if not isinstance(each, Mapping | Rollout) and not callable(each) and np.ndim(each)
+        if not isinstance(each, Mapping | Rollout | Targets)
+        and not callable(each)
+        and np.ndim(each)
     }
     for name in ("before", "after"):
         for key, parameter in parameters_of(given[name], name).items():
@@ -417,7 +418,7 @@ def _unseen(right: PolicyLoss, left: Left) -> Iterator[str]:
 
 
 def _loss(
-    update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray
+    update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray, view: AgentView
 ) -> PolicyLoss | ValueLoss:
     """Return the declared loss of a step, with what the modules say of its batch before it."""
     shape, like = actions.shape, next(iter(parameters_of(update.before, "before").values()))
@@ -445,6 +446,8 @@ def _loss(
         weights = ones if update.weights is None else constant("weights")
         values = called("before", masks.shape)
         alike: Any = {"weights": {"ones": ones}}
+        if update.source is not None and update.rows is not None:
+            alike["targets"] = {"attached targets": targets + _attached(update, targets, view)}
         return ValueLoss(values, legal, taken, targets, weights, update.loss, alike=alike)
     if update.value_loss not in ("mse", "huber"):
         raise InputError(f'value_loss must be "mse" or "huber", got {update.value_loss!r}')
@@ -464,6 +467,23 @@ def _loss(
         normalised="yes" if update.normalised else "no",
         value_loss=update.value_loss,
     )
+
+
+def _attached(update: ValueUpdate, like: Tensor, view: AgentView) -> Tensor:
+    """Return zeros with the gradient that targets of the network itself would have."""
+    assert update.source is not None
+    moves, rows = update.source.transitions, as_numbers(update.rows, "rows").astype(np.int64)
+    seen = each_array(
+        moves.next_observations, lambda array: as_numbers(array, "next_observations")[rows]
+    )
+    ended = th.as_tensor(as_numbers(moves.terminated, "terminated")[rows].astype(bool))
+    states = view.states_at(seen, "next_observations", rows.shape)
+    masks = th.as_tensor(view.task.game.mask(np.maximum(states, 0)), device=like.device)
+    powers = np.broadcast_to(as_numbers(moves.n_steps, "n_steps"), ended.shape)
+    discounts = th.as_tensor(update.source.gamma**powers).to(like) * ~ended.to(like.device)
+    later = update.before(tensors(seen, like)).masked_fill(~masks, -th.inf).max(dim=1).values
+    attached: Tensor = discounts * (later - later.detach())
+    return attached
 
 
 def _parts(right: PolicyLoss, left: Left) -> dict[str, FloatArray]:
@@ -628,36 +648,46 @@ def _check_size(
     report.add("learning rate", ~near(step), words, named(step, new - old, is_near))
 
 
-def _check_rows(report: Report, update: PolicyUpdate, others: Mapping[str, FloatArray]) -> None:
-    """Check that each array of a batch has the rows of the rollout, in one order.
+def _check_rows(
+    report: Report, update: PolicyUpdate | ValueUpdate, others: Mapping[str, FloatArray]
+) -> None:
+    """Check that each array of a batch has the rows of its record, in one order.
 
     ``others`` are numbers that programs take for the recorded ``log_probs``, by words.
     """
-    rollout = update.rollout
-    if rollout is None or update.rows is None:
-        report.unchecked["rows"] = "rollout and rows are needed: the batch is checked by itself"
+    name, axes = ("rollout", 2) if isinstance(update, PolicyUpdate) else ("source", 1)
+    record: Any = getattr(update, name)
+    if record is None or update.rows is None:
+        report.unchecked["rows"] = f"{name} and rows are needed: the batch is checked by itself"
         return
-    shape = leading_shape(rollout.observations, "observations", 2)
-    rows = whole(update.rows, "rows", np.shape(update.actions))
-    if rows.min() < 0 or rows.max() >= np.prod(shape):
-        most = np.prod(shape) - 1
+    recorded = vars(getattr(record, "transitions", record)) | vars(record)
+    recorded |= {"old_values": recorded.get("values")}
+    shape = leading_shape(recorded["observations"], "observations", axes)
+    rows, most = whole(update.rows, "rows", np.shape(update.actions)), int(np.prod(shape)) - 1
+    if rows.min() < 0 or rows.max() > most:
         raise InputError(f"rows must be from 0 to {most}, got {rows.min()} to {rows.max()}")
-    names = ["observations", "actions", "log_probs", "advantages", "returns", "old_values"]
-    for name in names:
-        source = "values" if name == "old_values" else name
-        recorded, given = getattr(rollout, source), getattr(update, name)
-        if recorded is None or given is None or isinstance(recorded, Mapping):
+    for name in (
+        "observations",
+        "actions",
+        "log_probs",
+        "advantages",
+        "returns",
+        "old_values",
+        "targets",
+    ):
+        source, given = recorded.get(name), getattr(update, name, None)
+        if source is None or given is None or isinstance(source, Mapping):
             continue
-        kept, batch = as_numbers(recorded, source), as_numbers(given, name)
+        kept, batch = as_numbers(source, name), as_numbers(given, name)
         if name == "observations":  # a sum of features stands for each
-            weights = np.random.default_rng(0).random(int(np.prod(kept.shape[2:])))
+            weights = np.random.default_rng(0).random(int(np.prod(kept.shape[axes:])))
             kept = kept.reshape(*shape, -1) @ weights
             batch = batch.reshape(len(rows), -1) @ weights
-        kept, batch = numbers(kept, source, shape), numbers(batch.ravel(), name, rows.shape)
+        kept, batch = numbers(kept, name, shape), numbers(batch.ravel(), name, rows.shape)
         alike: dict[str, Any] = {SWAPPED: kept.T.ravel()[rows]}
         alike[f"reshaped, {SWAPPED}"] = kept.reshape(shape[::-1]).T.ravel()[rows]
         alike |= others if name == "log_probs" else {}
-        right, close = Numbers(kept.ravel()[rows], 1), closeness(recorded, given)
+        right, close = Numbers(kept.ravel()[rows], 1), closeness(source, given)
         compare(report, name, right, batch, partial(dict, {"numbers": alike}), close=close)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from exactdice.core import InputError
-from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, ValueUpdate, audit
+from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, Targets, ValueUpdate, audit
 from exactdice.games import Greed
-from recording import at_random, play, rollout
+from recording import at_random, play, rollout, transitions
 from torch import nn
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -290,9 +290,38 @@ def test_a_step_of_action_values_holds(batch, loss):
     env, numbers = batch
     report = audit(env, dqn(numbers, loss, loss))
     assert report.ok
-    assert report.unchecked.keys() == {"target network", "learning rate"}
+    assert report.unchecked.keys() == {"target network", "learning rate", "rows"}
     (found,) = audit(env, dqn(numbers, loss, "huber" if loss == "mse" else "mse")).findings
     assert found.mistake == "other-loss"
+
+
+def test_targets_have_no_gradient_and_belong_to_their_moves(batch):
+    env, _ = batch
+    game, rows = Greed(12, 3), np.arange(0, 200, 2)
+    moves = transitions(play("Greed", steps=20, lanes=10, max_score=12, sides=3)[1])
+    masks = torch.tensor(game.mask(game.encode(moves.next_observations)))
+    goes_on = torch.tensor(~moves.terminated)
+
+    def step(detached, targets=lambda found: found):
+        torch.manual_seed(0)
+        network = nn.Linear(3, game.num_actions)
+        before = copy.deepcopy(network)
+        later = network(torch.tensor(moves.next_observations, dtype=torch.float32))
+        later = later.masked_fill(~masks, -torch.inf).max(1).values
+        found = torch.tensor(moves.rewards, dtype=torch.float32) + 0.9 * goes_on * later
+        used = (found.detach() if detached else found)[rows]
+        values = network(torch.tensor(moves.observations[rows], dtype=torch.float32))
+        taken = values.gather(1, torch.tensor(moves.actions[rows])[:, None]).squeeze(1)
+        nn.functional.mse_loss(taken, used).backward()
+        torch.optim.SGD(network.parameters(), lr=0.1).step()
+        source = Targets(moves, targets(found.detach().numpy()), before, gamma=0.9)
+        drawn = moves.observations[rows], moves.actions[rows], used.detach().numpy()
+        return ValueUpdate(*drawn, before, network, "mse", source=source, rows=rows)
+
+    assert audit(env, step(True)).ok
+    assert [each.mistake for each in audit(env, step(False)).findings] == ["targets-not-detached"]
+    (found,) = audit(env, step(True, lambda found: np.roll(found, 2))).findings
+    assert (found.check, found.mistake) == ("targets", "targets-of-the-next-row")
 
 
 WEIGHTS = np.linspace(0.2, 1.0, 200)
