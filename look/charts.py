@@ -170,6 +170,7 @@ class Lines:
         log_x: whether the x axis is logarithmic.
         level: y of a thin horizontal line, for reference.
         points: whether to draw a point at each number.
+        direct: whether names stand at the ends of the lines, instead of in a legend.
     """
 
     title: str
@@ -180,6 +181,7 @@ class Lines:
     log_x: bool = False
     level: float | None = None
     points: bool = False
+    direct: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -165,7 +165,7 @@ def leaderboard(folder: Path) -> Plot:
         panel,
         f"{_nearest(found)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
         "colour for each agent, with a 95 % bootstrap interval over the seeds. Further left is "
-        "better, and random play is at 1; gaps below "
+        'better, and random play is at 1; "all" are the games of every agent; gaps below '
         f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
     )
 
