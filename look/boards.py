@@ -264,7 +264,8 @@ def ladder(folder: Path) -> Plot:
         title=f"{found.title}: exact distance to the optimum",
         caption="Exact gap to the optimum on each rung, over the knob and over exact properties of "
         "the game: the mean of all seeds as a line, the range from the best to the worst seed as a "
-        f"band. Highest {found.knob} with a mean score of {LEARNED:g}: {reached}.",
+        "band; as points where a property does not grow or fall with the knob. Highest "
+        f"{found.knob} with a mean score of {LEARNED:g}: {reached}.",
         panels=panels,
     )
 
@@ -274,6 +275,7 @@ def _line(
 ) -> Series:
     """Draw the rungs of an agent in the order of their places on the x axis."""
     rungs = sorted(scores, key=places.__getitem__)
+    steps = np.diff([places[rung] for rung in sorted(scores)])
     gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
     return Series(
         name=agent,
@@ -282,4 +284,5 @@ def _line(
         low=np.array([gap.min() for gap in gaps]),
         high=np.array([gap.max() for gap in gaps]),
         colour=colour,
+        joined=bool((steps > 0).all() or (steps < 0).all()),
     )

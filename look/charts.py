@@ -146,7 +146,8 @@ class Map:
 class Series:
     """One line, with a band from ``low`` to ``high`` if both are given.
 
-    ``colour`` is an index into ``COLOURS``; by default the index of the line in its panel.
+    ``colour`` is an index into ``COLOURS``; by default the index of the line in its panel. Points
+    are not ``joined`` where their order along the axis is not that in which they belong together.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Series:
     low: FloatArray | None = None
     high: FloatArray | None = None
     colour: int | None = None
+    joined: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -258,11 +258,13 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
     for number, line in enumerate(chart.series):
-        style = "o-" if chart.points else "-"
+        style = ("o-" if chart.points else "-") if line.joined else "o"
         colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
         options: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
         axes.plot(line.x, line.y, style, label=line.name, **options)
-        if line.low is not None and line.high is not None:
+        if line.low is not None and line.high is not None and not line.joined:
+            axes.vlines(line.x, line.low, line.high, color=colour, alpha=0.4)
+        elif line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.2, linewidth=0)
     if chart.level is not None:
         axes.axhline(chart.level, color="black", linewidth=0.8, linestyle=":")

@@ -5,6 +5,7 @@ Only critics and diagnoses need stable-baselines3 and PyTorch, which read the mo
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def _ends(series: Sequence[Series]) -> str:
     )
 
 
-def _gaps(log: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:
     """Give the gaps to the optimum of a log, as the arguments of a line."""
     gaps = 1 - log["normalized"]
     if MARGIN not in log:

@@ -11,7 +11,13 @@ from statistics import mean
 import pytest
 from exactdice.agents.board.board import write
 from exactdice.agents.board.config import BenchmarkConfig
-from exactdice.agents.board.results import certificate_of, facts, read_results, read_runs
+from exactdice.agents.board.results import (
+    agent_name,
+    certificate_of,
+    facts,
+    read_results,
+    read_runs,
+)
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
@@ -154,6 +160,23 @@ def test_a_page_shows_the_tables_of_its_runs(board, number):
     assert len(shown) == number
     for table in shown:
         assert table in text
+
+
+@pytest.mark.parametrize("board", [name for name in (*BOARDS, SELF_PLAY) if name != "leaderboard"])
+def test_forty_lines_with_numpy_alone_recompute_every_headline(board):
+    script = ROOT / "benchmarks/headlines.py"
+    assert len(script.read_text().splitlines()) <= 40
+    used = set(re.findall(r"^(?:import|from) (\w+)", script.read_text(), flags=re.M))
+    assert used == {"collections", "csv", "numpy", "pathlib", "sys"}
+    found = runpy.run_path(str(script))["headlines"](FOLDER.with_name(board))
+    (shown,) = tables(board, "| agent |")
+    names, _, *rows = [re.split(r" *\| *", line)[1:-1] for line in shown.splitlines()]
+    for row, (algorithm, (middle, *ends)) in zip(rows, found.items(), strict=True):
+        agent, nines, interval = (
+            row[names.index(name)] for name in ("agent", "nines", "95 % interval")
+        )
+        assert (agent, nines) == (agent_name(algorithm, "outcome"), f"{middle:.3f}")
+        assert [float(end) for end in interval.split(" to ")] == pytest.approx(ends, abs=0.003)
 
 
 def test_the_readme_shows_the_agents_of_a_track():
