@@ -42,7 +42,10 @@ HEADINGS = {
 
 
 def main() -> None:
-    """Write all pages, their pictures, and the table of README."""
+    """Write all pages, their pictures, the table of README, and the description of the data."""
+    import croissant  # a neighbour of this program
+
+    croissant.main()
     for name in NOTES:
         (DOCS / f"{name}.md").write_text(page(name), encoding="utf-8")
         draw(track(FOLDERS / name), DOCS / f"{name}.png")

@@ -179,6 +179,16 @@ def test_forty_lines_with_numpy_alone_recompute_every_headline(board):
         assert [float(end) for end in interval.split(" to ")] == pytest.approx(ends, abs=0.003)
 
 
+def test_the_croissant_file_has_the_checksums_of_all_files_of_runs():
+    """After a change of the runs ``python docs/tracks.py`` writes it anew."""
+    program = runpy.run_path(str(ROOT / "docs/croissant.py"))
+    known = json.loads((ROOT / "benchmarks/croissant.json").read_text())
+    assert known == program["description"]()
+    assert {"exactdice-100k/results.csv", "leaderboard/certificates.zip"} <= {
+        file["@id"] for file in known["distribution"]
+    }
+
+
 def test_the_readme_shows_the_agents_of_a_track():
     assert (
         runpy.run_path(str(ROOT / "docs/tracks.py"))["short"]() in (ROOT / "README.md").read_text()
