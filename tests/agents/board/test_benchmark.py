@@ -159,7 +159,10 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, cap
     before = [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
     assert grid.benchmark(done) == []
     assert before == [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
-    assert "2 cells, 0 of them to do" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "2 cells, 0 of them to do" in said
+    last = said.rstrip().splitlines()[-1].split()  # the table is the end
+    assert last[:4] == ["FourTwoOne", "Q-learning", "2", f"{mean:.4f}"]
 
 
 @pytest.mark.slow
