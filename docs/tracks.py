@@ -1,13 +1,16 @@
 """Make the page of results of every track: ``python docs/tracks.py``.
 
-The tables are those of ``benchmarks/<track>/leaderboard.md``, which ``exactdice benchmark`` writes,
-the picture is that of ``exactdice plot track``. README gets the first columns of a table.
+The tables are those of ``benchmarks/<track>/leaderboard.md``, which are made anew from the runs
+(but for self-play, where the cross table needs the models); the picture is that of ``exactdice
+plot track``. README gets the first columns of a table.
 """
 
 import re
 from pathlib import Path
 
+from exactdice.agents.board.board import write
 from exactdice.agents.board.results import read_results
+from exactdice.agents.tracks import OPEN
 from exactdice.look.boards import track
 from exactdice.look.drawing import draw
 
@@ -45,6 +48,8 @@ def main() -> None:
     """Write all pages, their pictures, the table of README, and the description of the data."""
     import croissant  # a neighbour of this program
 
+    for name in OPEN:
+        write(FOLDERS / name)
     croissant.main()
     for name in NOTES:
         (DOCS / f"{name}.md").write_text(page(name), encoding="utf-8")
