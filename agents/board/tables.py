@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from ...baselines import Task, make_task, reference_names, score
-from ...baselines.scoring.figure import CAP, FIGURES, nines_of_game
+from ...baselines.scoring.figure import FIGURES
 from ...core import FloatArray, Table
 from ...core.words import first_line
 
@@ -31,6 +31,8 @@ Samples: TypeAlias = Sequence[FloatArray]
 Statistic: TypeAlias = Callable[[Samples], FloatArray]
 
 RESAMPLES = 10_000
+#: Most nines of a game.
+CAP = 4
 PER_CENT = 95
 
 #: How the figures of all boards of tracks are computed, in words (see ``rank``, ``HEADLINES``).
@@ -94,6 +96,20 @@ class Estimate(NamedTuple):
 def mean(samples: Samples) -> FloatArray:
     """Return the mean over seeds of each game."""
     return np.stack([sample.mean(axis=1) for sample in samples])
+
+
+def nines_of_game(scores: FloatArray, axis: int = -1) -> FloatArray:
+    """Return the nines of a game, -log10(1 - mean normalised score over seeds), at most ``CAP``.
+
+    The mean comes first, so that a lucky seed counts with its score, not with its nines.
+
+    Args:
+        scores: normalised scores, shape (..., seed, ...).
+        axis: the axis of the seeds.
+    """
+    missing = np.maximum(1 - scores.mean(axis=axis), 10.0**-CAP)
+    found: FloatArray = -np.log10(missing)
+    return found
 
 
 def headline(samples: Samples) -> FloatArray:

@@ -29,8 +29,8 @@ import yaml
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import make_task, score, score_self_play
-from ...baselines.scoring.figure import nines_of_game
 from ...core import write_file
+from ..board.tables import nines_of_game
 from ..learners.adapter import ModelPolicy
 from ..runs.config import TrainConfig
 from ..runs.models import DivergedError, build, watched

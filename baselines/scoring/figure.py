@@ -3,9 +3,7 @@
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-import numpy as np
-
-from ...core import FloatArray, SizeError
+from ...core import SizeError
 
 
 class Figure(NamedTuple):
@@ -74,24 +72,8 @@ FIGURES = (
         sentence="exploitability in this seat: {}",
     ),
 )
-#: Most nines of a game of a track.
-CAP = 4
 #: Names of the figures that a training loop logs.
 LOGGED = tuple(figure.name for figure in FIGURES if figure.logged)
-
-
-def nines_of_game(scores: FloatArray, axis: int = -1) -> FloatArray:
-    """Return the nines of a game, -log10(1 - mean normalised score over seeds), at most ``CAP``.
-
-    The mean comes first, so that a lucky seed counts with its score, not with its nines.
-
-    Args:
-        scores: normalised scores, shape (..., seed, ...).
-        axis: the axis of the seeds.
-    """
-    missing = np.maximum(1 - scores.mean(axis=axis), 10.0**-CAP)
-    found: FloatArray = -np.log10(missing)
-    return found
 
 
 def nines(normalized: float) -> float:
