@@ -32,6 +32,8 @@ class Track:
         keywords: keywords of the games that are not played with their defaults, by name.
         self_play: whether the agent meets nobody but itself. Then moves of both seats count, and
             the score of a run is its exploitability.
+        since: the first version whose runs are those of this version, which has other figures of
+            them only; None for this version.
     """
 
     name: str
@@ -41,11 +43,17 @@ class Track:
     seeds: int = 5
     keywords: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     self_play: bool = False
+    since: int | None = None
 
     @property
     def title(self) -> str:
         """Its name and version, as a paper cites it."""
         return f"{self.name}, v{self.version}"
+
+    @property
+    def versions(self) -> range:
+        """The versions whose runs count."""
+        return range(self.since or self.version, self.version + 1)
 
     @property
     def marks(self) -> tuple[int, ...]:
@@ -91,16 +99,17 @@ class Track:
 #: The games of the first tracks.
 SIX = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch")
 _ALL = (
-    Track("exactdice-10k", 1, 10_000, SIX),
-    Track("exactdice-100k", 1, 100_000, SIX),
-    Track("exactdice-1m", 1, 1_000_000, SIX),
+    Track("exactdice-10k", 2, 10_000, SIX, since=1),
+    Track("exactdice-100k", 2, 100_000, SIX, since=1),
+    Track("exactdice-1m", 2, 1_000_000, SIX, since=1),
     Track(
         "exactdice-selfplay-1m",
-        1,
+        2,
         1_000_000,
         ("Greed", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch"),
         keywords={"FourTwoOne": {"utility": "set"}},
         self_play=True,
+        since=1,
     ),
 )
 #: The tracks by name.

@@ -6,11 +6,13 @@
 The program reads the runs in the folders, and the exact properties of the rungs in the file
 ``properties.csv`` of each folder. It prints
 
-* the mean normalised score of each rung, and the highest rung with a mean of 0.99 at least;
+* the mean normalised score of each rung, the highest rung with a mean of 0.99 at least, and the
+  p-value of the order of the rungs, by permutations with Holm's correction for the ladders;
 * Spearman's rank correlation between the mean nines of the rungs and each property: in each ladder,
   the mean over ladders, and over the rungs of all ladders together. A correlation of -1 means that
   the property orders the rungs from the easiest to the hardest without a mistake; "-" that all
-  rungs share the property.
+  rungs share the property. The p-value is that of the mean over ladders, by permutations of the
+  rungs within each ladder, with Holm's correction for the number of properties.
 """
 
 import argparse
@@ -29,8 +31,9 @@ from exactdice.look.boards import highest, read_ladder
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
 from exactdice.look.runs import FLOOR
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
+PERMUTATIONS = 100_000
 #: The panels of the picture: properties, and whether their axis is logarithmic.
 PANELS = {"reachable_decisions": True, "rarity": False, "moves": False, "close": False}
 
@@ -79,7 +82,10 @@ def results(climbs: Sequence[Climb]) -> Table:
         means = [f"{np.mean(own):.4f} ({ladder.rungs[rung].label})" for rung, own in scores.items()]
         top = "none" if learned is None else ladder.rungs[learned].label
         rows.append([ladder.name, ", ".join(means), top])
-    return Table(["ladder", "mean score (rung)", "highest rung at 0.99"], rows)
+    orders = [chance([range(len(climb.scores))], [climb.nines]) for climb in climbs]
+    for row, p in zip(rows, holm(orders), strict=True):
+        row.append(f"{p:.4f}")
+    return Table(["ladder", "mean score (rung)", "highest rung at 0.99", "p of the order"], rows)
 
 
 def correlation(properties: Sequence[float], learned: Sequence[float]) -> float:
@@ -91,7 +97,7 @@ def correlation(properties: Sequence[float], learned: Sequence[float]) -> float:
 
 def correlations(climbs: Sequence[Climb]) -> Table:
     """Make the table of correlations, a row for each property."""
-    rows = []
+    rows, chances = [], []
     for figure in PROPERTIES:
         values = [climb.properties[figure.name] for climb in climbs]
         learned = [climb.nines for climb in climbs]
@@ -100,7 +106,38 @@ def correlations(climbs: Sequence[Climb]) -> Table:
         every = correlation([*chain(*values)], [*chain(*learned)])
         texts = ["-" if np.isnan(each) else f"{each:+.2f}" for each in (*each, mean, every)]
         rows.append([figure.label, *texts])
-    return Table(["property", *(climb.ladder.name for climb in climbs), "mean", "all rungs"], rows)
+        chances.append(chance(values, learned))
+    for row, p in zip(rows, holm(chances), strict=True):
+        row.append(f"{p:.4f}")
+    names = (climb.ladder.name for climb in climbs)
+    return Table(["property", *names, "mean", "all rungs", "p of the mean"], rows)
+
+
+def chance(properties: Sequence[Sequence[float]], learned: Sequence[Sequence[float]]) -> float:
+    """Return how often a mean correlation as large comes from rungs in random order.
+
+    The rungs of each ladder are permuted apart: those of one ladder are alike.
+    """
+    rng, total, observed = np.random.default_rng(0), np.zeros(PERMUTATIONS), 0.0
+    for pair in zip(properties, learned, strict=True):
+        if not np.isnan(correlation(*pair)):
+            x, y = (rank - rank.mean() for rank in map(rankdata, pair))
+            scale = np.sqrt((x @ x) * (y @ y))
+            orders = rng.permuted(np.tile(y, (PERMUTATIONS, 1)), axis=1)
+            observed, total = observed + x @ y / scale, total + orders @ x / scale
+    if not total.any():
+        return 1.0
+    as_large = np.abs(total) >= abs(observed) - 1e-9
+    return float((1 + as_large.sum()) / (1 + PERMUTATIONS))
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Correct p-values for their number (Holm 1979)."""
+    order = np.argsort(chances)
+    scaled = np.array(chances)[order] * np.arange(len(chances), 0, -1)
+    corrected = np.empty(len(chances))
+    corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1)
+    return corrected.tolist()
 
 
 def picture(agent: str, climbs: Sequence[Climb]) -> Plot:
@@ -128,7 +165,9 @@ def line(climb: Climb, name: str) -> Series:
     """Draw the rungs of a ladder in the order of a property."""
     x, means = np.array(climb.properties[name]), np.array([*map(np.mean, climb.scores.values())])
     y, order = np.maximum(1 - means, FLOOR), np.argsort(x, kind="stable")
-    return Series(name=climb.ladder.name, x=x[order], y=y[order])
+    steps = np.diff(x)
+    joined = bool((steps > 0).all() or (steps < 0).all())
+    return Series(name=climb.ladder.name, x=x[order], y=y[order], joined=joined)
 
 
 def main() -> None:

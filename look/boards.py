@@ -12,12 +12,11 @@ import numpy as np
 from ..agents.board.board import Board, read_board
 from ..agents.board.ladders import LADDERS, Ladder, find_ladder
 from ..agents.board.results import Run, read_runs
-from ..agents.board.tables import PER_CENT, by, estimate, mean, numbers, strata
+from ..agents.board.tables import PER_CENT, by, estimate, numbers, strata
 from ..agents.entries.tables import CLAIMS, EntryBoard
 from ..agents.runs.config import RunError
 from ..baselines import describe, make_task
-from ..baselines.scoring.figure import nines
-from ..core import FloatArray, InputError, write_file
+from ..core import InputError, write_file
 from ..envs import find_game
 from . import page
 from .charts import COLOURS, Bars, Lines, Plot, Series
@@ -56,7 +55,7 @@ def _pictures(plot: Plot) -> Iterator[page.Part]:
 
 
 def track(folder: Path) -> Plot:
-    """Draw the curves of the runs in a folder, which are of a track.
+    """Draw the mean curves of the runs in a folder, which are of a track.
 
     Raises:
         RunError: if there are none.
@@ -64,11 +63,13 @@ def track(folder: Path) -> Plot:
     board = read_board(folder)
     if board.track is None:
         raise RunError(f"folder must hold finished runs of a track, got {folder}")
-    return track_curves(board)
+    plot = track_curves(board)
+    first = plot.panels[0]
+    return Plot(title=f"{plot.title}: {first.title}", caption=plot.caption, panels=[first])
 
 
 def track_curves(board: Board) -> Plot:
-    """Draw the mean nines of each agent at the marks, with its bootstrap interval."""
+    """Draw the nines of each agent at the marks, with its bootstrap interval."""
     games, track = strata(board.runs), board.track
     assert track is not None
     moves = "moves of both seats" if track.self_play else "agent's moves"
@@ -79,8 +80,8 @@ def track_curves(board: Board) -> Plot:
     meaning = score if track.self_play else ""
     return Plot(
         title=f"Nines of {track.title}",
-        caption=f"Exact scores over the {moves}: {meaning}nines are -log10(1 - normalised "
-        "score), 1 for a score of 0.9 and 2 for 0.99. Lines are means over seeds, bands "
+        caption=f"Exact scores over the {moves}: {meaning}nines are -log10(1 - mean normalised "
+        "score over seeds), 1 for a score of 0.9 and 2 for 0.99. Bands are "
         f"{PER_CENT} % bootstrap intervals that resample the seeds of each game apart.",
         panels=panels,
     )
@@ -92,12 +93,18 @@ def _panel(title: str, games: Sequence[list[Run]], moves: str) -> Lines:
     by_colour = map(strata, sorted(agents, key=lambda own: own[0].colour))
     series = [_series(own) for own in by_colour if len(own) == len(games)]
     return Lines(
-        title=title, x_label=moves, y_label="nines", series=series, log_x=True, points=True
+        title=title,
+        x_label=moves,
+        y_label="nines",
+        series=series,
+        log_x=True,
+        points=True,
+        direct=True,
     )
 
 
 def _series(games: Sequence[list[Run]]) -> Series:
-    found = estimate([_nines(group) for group in games], mean)
+    found = estimate([np.array([run.curve[1] for run in group]) for group in games])
     known = not np.isnan(found.low).any()
     return Series(
         name=games[0][0].agent,
@@ -107,11 +114,6 @@ def _series(games: Sequence[list[Run]]) -> Series:
         high=found.high if known else None,
         colour=games[0][0].colour,
     )
-
-
-def _nines(group: Sequence[Run]) -> FloatArray:
-    """Return the nines of runs at the marks, shape (seed, mark)."""
-    return np.array([[nines(score) for score in run.curve[1]] for run in group])
 
 
 def write_entries(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
@@ -155,7 +157,7 @@ def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
         board: the board.
         colours: the colour of each algorithm, as an index into ``COLOURS``.
     """
-    found = [estimate(numbers(each.strata, "nines"), mean) for each in board.entries]
+    found = [estimate(numbers(each.strata, "score")) for each in board.entries]
     middle, low, high = np.array(found).T
     bars = Bars(
         title=f"Mean nines of {board.track.title}",
@@ -167,9 +169,9 @@ def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
         colours=[colours[each.card.algorithm] for each in board.entries],
     )
     caption = (
-        "Nines are -log10(1 - normalised score): 1 for a score of 0.9, 2 for 0.99. Points are "
-        f"means over games and seeds, lines {PER_CENT} % bootstrap intervals that resample the "
-        "seeds of each game apart."
+        "Nines are -log10(1 - mean normalised score over seeds): 1 for 0.9, 2 for 0.99. Points are "
+        f"means over games, lines {PER_CENT} % bootstrap intervals that resample the seeds of "
+        "each game apart."
     )
     return Plot.of(bars, caption)
 
@@ -262,7 +264,8 @@ def ladder(folder: Path) -> Plot:
         title=f"{found.title}: exact distance to the optimum",
         caption="Exact gap to the optimum on each rung, over the knob and over exact properties of "
         "the game: the mean of all seeds as a line, the range from the best to the worst seed as a "
-        f"band. Highest {found.knob} with a mean score of {LEARNED:g}: {reached}.",
+        "band; as points where a property does not grow or fall with the knob. Highest "
+        f"{found.knob} with a mean score of {LEARNED:g}: {reached}.",
         panels=panels,
     )
 
@@ -272,6 +275,7 @@ def _line(
 ) -> Series:
     """Draw the rungs of an agent in the order of their places on the x axis."""
     rungs = sorted(scores, key=places.__getitem__)
+    steps = np.diff([places[rung] for rung in sorted(scores)])
     gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
     return Series(
         name=agent,
@@ -280,4 +284,5 @@ def _line(
         low=np.array([gap.min() for gap in gaps]),
         high=np.array([gap.max() for gap in gaps]),
         colour=colour,
+        joined=bool((steps > 0).all() or (steps < 0).all()),
     )

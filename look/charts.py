@@ -146,7 +146,8 @@ class Map:
 class Series:
     """One line, with a band from ``low`` to ``high`` if both are given.
 
-    ``colour`` is an index into ``COLOURS``; by default the index of the line in its panel.
+    ``colour`` is an index into ``COLOURS``; by default the index of the line in its panel. Points
+    are not ``joined`` where their order along the axis is not that in which they belong together.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Series:
     low: FloatArray | None = None
     high: FloatArray | None = None
     colour: int | None = None
+    joined: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,6 +172,7 @@ class Lines:
         log_x: whether the x axis is logarithmic.
         level: y of a thin horizontal line, for reference.
         points: whether to draw a point at each number.
+        direct: whether names stand at the ends of the lines, instead of in a legend.
     """
 
     title: str
@@ -180,6 +183,7 @@ class Lines:
     log_x: bool = False
     level: float | None = None
     points: bool = False
+    direct: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -43,6 +43,7 @@ KEYS: Any = {
     "white": OUTLINED,
 }
 NAME = 0.145  # inches of an axis that a name takes
+APART = 0.055  # of the height of an axis between the names of two lines
 AROUND = 1.0  # inches of a map beside its cells
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 STYLE: Any = {
@@ -257,11 +258,13 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
     for number, line in enumerate(chart.series):
-        style = "o-" if chart.points else "-"
+        style = ("o-" if chart.points else "-") if line.joined else "o"
         colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
         options: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
         axes.plot(line.x, line.y, style, label=line.name, **options)
-        if line.low is not None and line.high is not None:
+        if line.low is not None and line.high is not None and not line.joined:
+            axes.vlines(line.x, line.low, line.high, color=colour, alpha=0.4)
+        elif line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.2, linewidth=0)
     if chart.level is not None:
         axes.axhline(chart.level, color="black", linewidth=0.8, linestyle=":")
@@ -271,8 +274,21 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
     if chart.log_x:
         axes.set_xscale("log")
     axes.grid(alpha=0.3, which="both" if chart.log_y else "major")
-    if len(chart.series) > 1 or chart.series[0].name:
+    if chart.direct:
+        _name_lines(axes, chart)
+    elif len(chart.series) > 1 or chart.series[0].name:
         axes.legend(fontsize=10)
+
+
+def _name_lines(axes: Axes, chart: Lines) -> None:
+    """Write the name of each line beside its end, apart from the names below."""
+    low, high = axes.get_ylim()
+    below = -np.inf
+    for number, line in sorted(enumerate(chart.series), key=lambda each: float(each[1].y[-1])):
+        below = max(float(line.y[-1]), below + APART * (high - low))
+        colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
+        place: Any = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 10}
+        axes.text(1.015, below, line.name, color=colour, **place)
 
 
 def _draw_bars(axes: Axes, chart: Bars) -> None:

@@ -296,7 +296,7 @@ def _lines(chart: Lines) -> Any:
                 x=line.x,
                 y=line.y,
                 name=line.name,
-                mode="lines+markers" if chart.points else "lines",
+                mode=("lines+markers" if chart.points else "lines") if line.joined else "markers",
                 line={"color": colour},
                 showlegend=bool(line.name),
             )

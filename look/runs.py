@@ -5,6 +5,7 @@ Only critics and diagnoses need stable-baselines3 and PyTorch, which read the mo
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def _ends(series: Sequence[Series]) -> str:
     )
 
 
-def _gaps(log: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:
     """Give the gaps to the optimum of a log, as the arguments of a line."""
     gaps = 1 - log["normalized"]
     if MARGIN not in log:
@@ -165,7 +166,7 @@ def leaderboard(folder: Path) -> Plot:
         panel,
         f"{_nearest(found)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
         "colour for each agent, with a 95 % bootstrap interval over the seeds. Further left is "
-        "better, and random play is at 1; gaps below "
+        'better, and random play is at 1; "all" are the games of every agent; gaps below '
         f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
     )
 

@@ -43,7 +43,7 @@ NOT_RUN = {
             *("exactdice benchmark", "exactdice tune"),
             *("exactdice train Yahtzee", "exactdice train Yahtzee --reward regret"),
             *(f"exactdice train {game} --track" for game in ("Greed", "LowestScoreMatch")),
-            *("exactdice train --track", "python examples/cleanrl_style_dqn.py --env-id"),
+            "python examples/cleanrl_style_dqn.py --env-id",
             *("python benchmarks/debugging.py", "python examples/ppo_jax.py"),
         ],
         "trains for long; tests/agents and test_examples.py have small runs",

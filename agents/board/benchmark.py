@@ -34,7 +34,7 @@ from ...core.words import first_line
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from ..runs.train import train
-from .board import Board, write
+from .board import Board, read_board, write
 from .config import BenchmarkConfig
 from .pool import Workers, workers
 from .results import Run, facts, read_results
@@ -51,7 +51,7 @@ def benchmark(
     console: Console | None = None,
     page: Callable[[Board], str] | None = None,
 ) -> list[str]:
-    """Run the cells that are not finished, and write the leaderboard.
+    """Run the cells that are not finished, write the leaderboard and print its first table.
 
     Args:
         config: the options.
@@ -88,8 +88,9 @@ def benchmark(
         written = []
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
-    for path in written:
-        console.print(f"written: {path}", highlight=False, soft_wrap=True)
+    if written:
+        console.print(f"written: {written[-1]}", highlight=False, soft_wrap=True)
+        read_board(config.place).brief.show(console)
     return failures
 
 

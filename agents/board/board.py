@@ -34,11 +34,14 @@ from .tables import (
     Strata,
     attempted,
     by,
+    compared,
     estimated,
     mean,
     numbers,
     over_rows,
+    pairs,
     rank,
+    ranks,
     reference_table,
     strata,
     table,
@@ -71,15 +74,18 @@ class Board:
 
     @property
     def groups(self) -> dict[tuple[str, str], list[list[Run]]]:
-        """The strata of each game and agent; on the board of any tasks, also of all games."""
+        """The strata of each game and agent; on the board of any tasks, also of common games."""
         found = {
             (game, agent): [own]
             for game, runs in by(self.runs, "game").items()
             for agent, own in by(runs, "agent").items()
         }
-        for agent, own in sorted(by(self.runs, "agent").items()):
-            if self.track is None and len(strata(own)) > 1:
-                found["all", agent] = strata(own)
+        agents = by(self.runs, "agent")
+        played = [{run.game for run in own} for own in agents.values()]
+        common = set.intersection(*played) if played else set()
+        for agent, own in sorted(agents.items()):
+            if self.track is None and len(common) > 1:
+                found["all", agent] = strata(run for run in own if run.game in common)
         return found
 
     @cached_property
@@ -94,11 +100,23 @@ class Board:
         number = {"games": lambda own: f"{len(own)} of {len(games)}"}
         by_agent = sorted(map(strata, by(self.runs, "agent").values()), key=rank)
         agents = [((own[0][0].agent,), own) for own in by_agent]
+        found = pairs(by_agent)
+        place = dict(zip(map(id, by_agent), ranks(found), strict=True))
+        first: dict[str, Cell] = {"rank": lambda own: place[id(own)], **number}
         return [
-            table(("agent",), agents, {**number, **TOTALS, "seconds": SECONDS}),
+            table(("agent",), agents, {**first, **TOTALS, "seconds": SECONDS}),
+            compared([own[0][0].agent for own in by_agent], found),
             table(("normalised score",), agents, {game: _score_in(game) for game in games}),
             table(head, self.groups.items(), {**columns, "seconds": SECONDS}),
         ]
+
+    @property
+    def brief(self) -> Table:
+        """The first table in the columns that a terminal has room for."""
+        whole = self.tables[0]
+        places = [place for place, name in enumerate(whole.header) if name in BRIEF]
+        rows = [[row[place] for place in places] for row in (whole.header, *whole.rows)]
+        return Table(rows[0], rows[1:], texts=whole.texts)
 
     @cached_property
     def more(self) -> Part:
@@ -144,7 +162,7 @@ def board_of(runs: Sequence[Run], folder: Path) -> Board:
     own.sort(key=lambda run: (track.games.index(run.game), run.order))
     known: dict[tuple[str, str, int], str] = {}
     for run in own:
-        if run.version != track.version:
+        if run.version not in track.versions:
             raise RunError(
                 f"{run.name} must be of version {track.version} of {track.name}, got "
                 f"{json.dumps(run.version)}"
@@ -170,8 +188,12 @@ def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path
         WriteError: if the folder cannot be written to.
     """
     board = board_of(runs := read_runs(folder), folder)
-    parts = [f"# {board.title}", board.words, *(each.markdown() for each in board.tables)]
-    parts += [board.more.words, board.more.table.markdown()]
+    parts = [
+        f"# {board.title}",
+        board.words,
+        *(each.markdown(aligned=True) for each in board.tables),
+    ]
+    parts += [board.more.words, board.more.table.markdown(aligned=True)]
     written = [*write_runs(runs, folder), folder / "leaderboard.md"]
     write_file(written[-1], ("\n\n".join(parts) + "\n").encode())
     if page is not None:  # last: the tables stand, whatever a drawing may meet
@@ -254,7 +276,7 @@ TOTALS = {
     "runs": SEEDS["seeds"],
     "trials": _trials,
     **HEADLINES,
-    **estimated("area", "95 % interval of the area", "area", mean, ".4f"),
+    "area": AREA,
 }
 #: Columns of a track's games, and those of games of self-play.
 OF_SCORES = {**REGRET, "flawless games": over_rows("flawless", ".1%")}
@@ -265,7 +287,7 @@ OF_SELF_PLAY = {
     "value of seat 1": over_rows("guaranteed_1", ".4f"),
     "in equilibrium": _equilibrium,
 }
-_MEANS = estimated("mean", "95 % interval of the mean", "score", mean, ".4f")
+_MEANS = estimated("mean", "95 % interval of the mean", mean, ".4f")
 #: Columns of the board of any tasks.
 RESULTS = {
     **SEEDS,
@@ -277,6 +299,9 @@ RESULTS = {
     **REACHED,
 }
 
+#: Columns that a terminal shows.
+BRIEF = {"game", "agent", "rank", "games", *NINES, "IQM", "seeds", "mean", "worst seed"}
+
 CROSS = (
     "Who beats whom: the expected payoff of a row against a column, the mean over both seats. Of "
     "each agent the run of the smallest seed plays."
@@ -284,9 +309,10 @@ CROSS = (
 INTRODUCTION = (
     "Exact normalised scores: 1 is the optimum, 0 uniformly random play. Each is computed over "
     "every state of the game, so that the seed of training is the only noise. Intervals come from "
-    "resampling seeds, within each game where games are put together. Seconds are those of one "
-    "run on one core, its exact scores included; moves are the agent's until a run's exact score "
-    "first reached 0.9 and 0.99, a mean over seeds (-: some seed never did)."
+    'resampling seeds, within each game where games are put together: the rows "all" are over the '
+    "games that every agent has run. Seconds are those of one run on one core, its exact scores "
+    "included; moves are the agent's until a run's exact score first reached 0.9 and 0.99, a mean "
+    "over seeds (-: some seed never did)."
 )
 
 

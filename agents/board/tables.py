@@ -27,20 +27,25 @@ Strata: TypeAlias = Sequence[Sequence[Any]]  # the rows of each game
 Cell: TypeAlias = Callable[[Strata], str]
 #: The scores of each game, shape (resample, seed, ...).
 Samples: TypeAlias = Sequence[FloatArray]
-#: A statistic of the samples of all games, shape (resample, ...).
+#: A statistic of samples: its parts, shape (game, resample, ...), of which the mean is taken.
 Statistic: TypeAlias = Callable[[Samples], FloatArray]
 
 RESAMPLES = 10_000
+#: Most nines of a game.
+CAP = 4
 PER_CENT = 95
 
 #: How the figures of all boards of tracks are computed, in words (see ``rank``, ``HEADLINES``).
 HEADLINE = (
-    "nines are -log10(1 - normalised score), at most 9. The headline is the mean of the nines over "
-    "games and seeds; IQM is the mean of the middle half of all normalised scores"
+    f"the nines of a game are -log10(1 - mean normalised score over seeds), at most {CAP}. The "
+    "headline is their mean over games; IQM is the mean of the middle half of all normalised scores"
 )
 INTERVALS = (
     f"Intervals come from {RESAMPLES:,} bootstrap resamples of the seeds within each game, and are "
-    "rather too narrow for so few seeds."
+    "rather too narrow for so few seeds; those over games resample the games, too. The ranks of "
+    "a row are all but those of rows that are clearly better or worse, where the interval of the "
+    "probability of improvement, over games and seeds, leaves out 1/2. Rows that share ranks are "
+    "not separated by the data; nor are rows of one seed a game."
 )
 
 
@@ -67,8 +72,7 @@ def strata(rows: Iterable[Row]) -> list[list[Row]]:
 
 def rank(own: Strata) -> tuple[int, float]:
     """Return the key that sorts agents: those with all games come first, and the best of them."""
-    each = [sample.mean() for sample in numbers(own, "nines")]
-    return -len(each), -float(np.mean(each))
+    return -len(own), -float(estimate(numbers(own, "score")).middle)
 
 
 def numbers(own: Strata, name: str) -> list[FloatArray]:
@@ -83,16 +87,54 @@ class Estimate(NamedTuple):
     low: FloatArray
     high: FloatArray
 
+    @property
+    def other(self) -> "Estimate":
+        """The estimate of 1 minus the statistic."""
+        return Estimate(1 - self.middle, 1 - self.high, 1 - self.low)
+
 
 def mean(samples: Samples) -> FloatArray:
-    """Return the mean over games of the mean over seeds."""
-    each = np.stack([sample.mean(axis=1) for sample in samples])
-    total: FloatArray = each.mean(axis=0)
-    return total
+    """Return the mean over seeds of each game."""
+    return np.stack([sample.mean(axis=1) for sample in samples])
+
+
+def nines_of_game(scores: FloatArray, axis: int = -1) -> FloatArray:
+    """Return the nines of a game, -log10(1 - mean normalised score over seeds), at most ``CAP``.
+
+    The mean comes first, so that a lucky seed counts with its score, not with its nines.
+
+    Args:
+        scores: normalised scores, shape (..., seed, ...).
+        axis: the axis of the seeds.
+    """
+    missing = np.maximum(1 - scores.mean(axis=axis), 10.0**-CAP)
+    found: FloatArray = -np.log10(missing)
+    return found
+
+
+def headline(samples: Samples) -> FloatArray:
+    """Return the nines of each game."""
+    return np.stack([nines_of_game(sample, axis=1) for sample in samples])
+
+
+def improvement(samples: Samples) -> FloatArray:
+    """Return the probability that a run is better than another agent's, in each game.
+
+    Equal runs count half (Agarwal et al. 2021, section 4.3).
+
+    Args:
+        samples: of one agent in all games, then of the other in the same games.
+    """
+    half = len(samples) // 2
+    signs = (
+        np.sign(own[:, :, None] - other[:, None]).mean(axis=(1, 2))
+        for own, other in zip(samples[:half], samples[half:], strict=True)
+    )
+    return np.stack([(1 + sign) / 2 for sign in signs])
 
 
 def iqm(samples: Samples) -> FloatArray:
-    """Return the mean of the middle half of all runs, in which every game has the same weight.
+    """Return the mean of the middle half of all runs, one part in which games weigh the same.
 
     Where all games have equally many runs it is the ``scipy.stats.trim_mean`` of rliable, which
     cuts off whole runs.
@@ -105,30 +147,83 @@ def iqm(samples: Samples) -> FloatArray:
     ends = np.clip(np.cumsum(weights[order], axis=1), cut, total - cut)
     kept = np.diff(ends, axis=1, prepend=cut)
     sums: FloatArray = (kept * np.take_along_axis(runs, order, axis=1)).sum(axis=1)
-    middle: FloatArray = sums / (total - 2 * cut)
+    middle: FloatArray = sums[None] / (total - 2 * cut)
     return middle
 
 
-def estimate(strata: Sequence[FloatArray], statistic: Statistic) -> Estimate:
+def estimate(
+    strata: Sequence[FloatArray], statistic: Statistic = headline, *, games: bool = False
+) -> Estimate:
     """Compute a statistic and its stratified bootstrap interval.
 
     Args:
         strata: the scores of each game, shape (seed, ...).
         statistic: such as ``mean``.
+        games: whether to resample the games, too.
 
     Returns:
         The statistic and the ends of its 95 per cent interval, each of shape (...).
     """
-    middle = statistic([stratum[None] for stratum in strata])[0]
+    middle = statistic([stratum[None] for stratum in strata]).mean(axis=0)[0]
     if min(map(len, strata)) < 2:
         return Estimate(middle, np.full_like(middle, np.nan), np.full_like(middle, np.nan))
     rng = np.random.default_rng(0)
     drawn = [
         stratum[rng.integers(0, len(stratum), (RESAMPLES, len(stratum)))] for stratum in strata
     ]
+    parts = statistic(drawn)
+    if games:
+        chosen = rng.integers(0, len(parts), parts.shape[:2])
+        parts = parts[chosen, np.arange(RESAMPLES)]
     rest = (100 - PER_CENT) / 2
-    low, high = np.percentile(statistic(drawn), [rest, 100 - rest], axis=0)
+    low, high = np.percentile(parts.mean(axis=0), [rest, 100 - rest], axis=0)
     return Estimate(middle, low, high)
+
+
+def compare(own: Strata, other: Strata) -> Estimate:
+    """Return the probability of improvement on another agent, over common games and their seeds."""
+    scores = [
+        {group[0].game: sample for group, sample in zip(each, numbers(each, "score"), strict=True)}
+        for each in (own, other)
+    ]
+    common = [game for game in scores[0] if game in scores[1]]
+    if not common:
+        return Estimate(*np.full(3, np.nan))
+    return estimate([each[game] for each in scores for game in common], improvement, games=True)
+
+
+def pairs(agents: Sequence[Strata]) -> list[list[Estimate]]:
+    """Compare every agent with every agent."""
+    found = [[compare(one, other) for other in agents[:row]] for row, one in enumerate(agents)]
+    itself = Estimate(*np.full(3, 0.5))
+    numbers = range(len(agents))
+    return [
+        [*found[row], itself, *(found[other][row].other for other in numbers[row + 1 :])]
+        for row in numbers
+    ]
+
+
+def ranks(pairs: Sequence[Sequence[Estimate]]) -> list[str]:
+    """Return the ranks that each agent may have: all but those of agents that are clearly apart."""
+    texts = []
+    for row in pairs:
+        first = 1 + sum(bool(found.high < 0.5) for found in row)
+        last = len(row) - sum(bool(found.low > 0.5) for found in row)
+        texts.append(f"{first}" if first == last else f"{first} to {last}")
+    return texts
+
+
+def compared(names: Sequence[str], pairs: Sequence[Sequence[Estimate]]) -> Table:
+    """Make the table of the probability that a row is better than a column, with its interval."""
+
+    def cell(found: Estimate) -> str:
+        middle, low, high = found
+        return f"{middle:.2f}" if np.isnan(low) else f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+    rows = [[name, *map(cell, row)] for name, row in zip(names, pairs, strict=True)]
+    for number, line in enumerate(rows, start=1):
+        line[number] = ""
+    return Table(["better than", *names], rows)
 
 
 def area(marks: Sequence[int], scores: FloatArray) -> float:
@@ -168,35 +263,41 @@ def over_rows(
     return lambda own: format(factor * pick(np.concatenate(numbers(own, attribute))), form)
 
 
-def estimated(
-    name: str, interval: str, attribute: str, statistic: Statistic, form: str
-) -> dict[str, Cell]:
+def estimated(name: str, interval: str, statistic: Statistic, form: str) -> dict[str, Cell]:
     """Make the columns of a statistic and of its interval: "-" if there is none, as of one seed."""
 
     def middle(own: Strata) -> str:
-        return format(estimate(numbers(own, attribute), statistic).middle, form)
+        return format(estimate(numbers(own, "score"), statistic).middle, form)
 
+    return {name: middle, interval: _ends(statistic, form)}
+
+
+def _ends(statistic: Statistic, form: str, *, games: bool = False) -> Cell:
     def ends(own: Strata) -> str:
-        _, low, high = estimate(numbers(own, attribute), statistic)
+        _, low, high = estimate(numbers(own, "score"), statistic, games=games)
         return "-" if np.isnan(low) else f"{low:{form}} to {high:{form}}"
 
-    return {name: middle, interval: ends}
+    return ends
 
 
 def _regret(own: Strata) -> str:
+    return f"{1000 * np.mean(numbers(own, 'regret')[0]):.1f}"
+
+
+def _unit(own: Strata) -> str:
     payoffs = make_task(own[0][0].game).game.payoff_range
-    unit = "wins" if payoffs == (0.0, 1.0) else "points"
-    return f"{1000 * np.mean(numbers(own, 'regret')[0]):.1f} {unit}"
+    return "wins" if payoffs == (0.0, 1.0) else "points"
 
 
 SEEDS: dict[str, Cell] = {"seeds": lambda own: str(sum(map(len, own)))}
-NINES = estimated("nines", "95 % interval", "nines", mean, ".3f")
+NINES = estimated("nines", "95 % interval", headline, ".3f")
 SCORE = {"normalised score": over_rows("score", ".4f")}
-REGRET = {"regret per 1,000 games": _regret}
+REGRET: dict[str, Cell] = {"regret per 1,000 games": _regret, "unit": _unit}
 #: The figures of an agent over all games.
 HEADLINES = {
-    **estimated("mean nines", "95 % interval", "nines", mean, ".3f"),
-    **estimated("IQM", "95 % interval of the IQM", "score", iqm, ".4f"),
+    **NINES,
+    "over games, too": _ends(headline, ".3f", games=True),
+    **estimated("IQM", "95 % interval of the IQM", iqm, ".4f"),
 }
 
 

@@ -133,7 +133,7 @@ def make_card(values: dict[str, Any]) -> Card:
     """
     card = read(Card, values, "fields of a card")
     track = OPEN[one_of("track", card.track, tuple(OPEN))]
-    if card.version != track.version:
+    if card.version not in track.versions:
         raise InputError(
             f"version must be {track.version} on the track {track.name}, got {card.version}"
         )

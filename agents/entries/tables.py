@@ -13,7 +13,9 @@ from ..board.tables import (
     SCORE,
     SEEDS,
     Cell,
+    pairs,
     rank,
+    ranks,
     table,
 )
 from ..tracks import OPEN, Track
@@ -57,11 +59,14 @@ class EntryBoard:
     def totals(self) -> Table:
         """The table of the entries over all games."""
         rows = []
-        for card, own in ((found.card, found.strata) for found in self.entries):
+        agents = [found.strata for found in self.entries]
+        places = ranks(pairs(agents))
+        for place, found, own in zip(places, self.entries, agents, strict=True):
+            card = found.card
             scored = [cell(own) for cell in TOTALS.values()]
             claimed = [f"{card.moves:,}", f"{card.seconds:,.0f}", card.hardware]
-            rows.append([card.title, card.algorithm, *scored, *claimed])
-        return Table(["entry", "algorithm", *TOTALS, *CLAIMED], rows, texts=2)
+            rows.append([card.title, card.algorithm, place, *scored, *claimed])
+        return Table(["entry", "algorithm", "rank", *TOTALS, *CLAIMED], rows, texts=2)
 
     @property
     def games(self) -> Table:

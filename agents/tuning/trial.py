@@ -3,11 +3,12 @@
 A run of a trial lasts seconds. It writes no run folder, and its process keeps everything that is
 the same for all hyperparameters: libraries, the tables of the games and their optimum.
 
-The objective is the mean of *nines* over games, -log10(1 - normalised score), as normalised scores
-crowd near 1. The games are played from the smallest to the largest, since an exact score evaluates
-every state: trials that are stopped early cost little. A *point* of a trial is the number of its
-moves so far, in per cent of the moves of one game: 150 is the middle of the second game. A trial is
-scored at the end of each game, and halfway through the first.
+The objective is that of the tracks, the mean over games of *nines*, -log10(1 - normalised score)
+and 4 at most, as normalised scores crowd near 1. The games are played from the smallest to the
+largest, since an exact score evaluates every state: trials that are stopped early cost little. A
+*point* of a trial is the number of its moves so far, in per cent of the moves of one game: 150 is
+the middle of the second game. A trial is scored at the end of each game, and halfway through the
+first.
 
 On a self-play track a trial trains against its present self, and its score is made of its
 exploitability. Rollouts there differ in their number of moves: one that passes the end ends the
@@ -16,19 +17,20 @@ trial before anything is learned from it.
 
 import gc
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import torch as th
 import yaml
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import make_task, score, score_self_play
-from ...baselines.scoring.figure import nines
 from ...core import write_file
+from ..board.tables import nines_of_game
 from ..learners.adapter import ModelPolicy
 from ..runs.config import TrainConfig
 from ..runs.models import DivergedError, build, watched
@@ -45,9 +47,15 @@ def by_size(games: Sequence[str]) -> list[str]:
     return sorted(games, key=lambda game: make_task(game).game.num_states)
 
 
-def bounded_nines(normalized: float) -> float:
-    """Return the nines of a normalised score, at least ``WORST``."""
-    return max(WORST, nines(normalized))
+def bounded_nines(*scores: float) -> float:
+    """Return the nines of a game, from the scores of its seeds, at least ``WORST``."""
+    return max(WORST, float(nines_of_game(np.array(scores))))
+
+
+def mean_nines(runs: Iterable[Mapping[str, float]]) -> float:
+    """Return the mean over games of the nines of runs, given by their scores by game."""
+    games = [list(run.values()) for run in runs]
+    return fmean(bounded_nines(*scores) for scores in zip(*games, strict=True))
 
 
 def run_of(config: TuneConfig, game: str, conf: Path, seed: int) -> TrainConfig:

@@ -44,7 +44,7 @@ from ..runs.config import RunError
 from ..runs.hyperparameters import read_file
 from ..runs.models import DivergedError
 from .config import TuneConfig
-from .trial import bounded_nines, run_of, run_trial
+from .trial import mean_nines, run_of, run_trial
 
 #: Rungs: points of a trial (see ``trial``) at which the worse half of the trials is stopped.
 RUNGS = (50, 100, 200, 400)
@@ -258,7 +258,7 @@ def _objective(config: TuneConfig, trial: Trial) -> float:
     finally:
         trial.set_user_attr("seconds", round(time.monotonic() - started, 1))
     trial.set_user_attr(SCORES, found)
-    return fmean(map(bounded_nines, found.values()))
+    return mean_nines([found])
 
 
 def _final(number: int, seed: int) -> str:
@@ -281,7 +281,7 @@ def _finals(config: TuneConfig, study: Study, say: Callable[[str], None]) -> Non
         for job in as_completed(running):
             scores = _result(job)
             study.set_user_attr(running[job], scores)
-            mean = f"{fmean(map(bounded_nines, scores.values())):.3f} nines" if scores else ""
+            mean = f"{mean_nines([scores]):.3f} nines" if scores else ""
             say(f"{running[job]}: {mean or 'its weights diverged'}")
 
 
@@ -343,13 +343,9 @@ def _scores_of_finals(study: Study, number: int) -> dict[int, dict[str, float]]:
 
 
 def _nines_of_finals(study: Study) -> dict[int, float]:
-    """Return the mean nines over seeds and games of each candidate, by the number of its trial."""
+    """Return the mean nines over games of each candidate, by the number of its trial."""
     found = {trial.number: _scores_of_finals(study, trial.number) for trial in over(study)}
-    return {
-        number: fmean(bounded_nines(score) for run in runs.values() for score in run.values())
-        for number, runs in found.items()
-        if runs
-    }
+    return {number: mean_nines(runs.values()) for number, runs in found.items() if runs}
 
 
 def _to_yaml(config: TuneConfig, study: Study) -> str:
@@ -369,14 +365,12 @@ def _to_yaml(config: TuneConfig, study: Study) -> str:
     found = max(known, key=lambda trial: (again[trial.number], -trial.number))
     runs = _scores_of_finals(study, found.number)
     scores = {game: fmean(run[game] for run in runs.values()) for game in config.chosen_games}
-    every = [bounded_nines(score) for run in runs.values() for score in run.values()]
     everything = set(config.chosen_games) == set(config.rules.games)
     names = ["default"] if everything else [f"exactdice/{game}-v0" for game in config.chosen_games]
     lines = [
         f"# {config.rules.title}, {ALGORITHMS[config.algorithm].title}: the best of the trials, "
         f"{again[found.number]:.2f} nines",
-        f"# with seeds {', '.join(map(str, runs))}, which have chosen it; perfect runs, 9 nines "
-        f"each: {every.count(9.0)} of {len(every)}.",
+        f"# with seeds {', '.join(map(str, runs))}, which have chosen it.",
         "# The figure to cite is the board's, of other seeds. Mean normalised scores of these:",
         *(f"#   {game} {score:.4f}" for game, score in scores.items()),
     ]

@@ -46,7 +46,7 @@ def nines_of(
     for number, game in enumerate(games):
         subprocess.run([*command, "--games", game, "--folder", str(folder)], check=True)
         scores = [json.loads(path.read_text()) for path in folder.glob(f"{game}-*.json")]
-        found.append(fmean(bounded_nines(score["normalized"][-1]) for score in scores))
+        found.append(bounded_nines(*(score["normalized"][-1] for score in scores)))
         trial.report(fmean(found), 100 * (number + 1))
         if number + 1 < len(games) and trial.should_prune():
             raise optuna.TrialPruned

@@ -15,7 +15,7 @@ TINY = Track("tiny", 1, 1000, ("FourTwoOne",))
 
 def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves():
     for name, track in TRACKS.items():
-        assert track.title == f"{name}, v1"
+        assert track.title == f"{name}, v2"
         made = {game: make_game(game, **track.keywords.get(game, {})) for game in track.games}
         if track.self_play:
             assert all(game.num_players == 2 and game.zero_sum for game in made.values())

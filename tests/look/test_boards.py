@@ -86,12 +86,12 @@ def test_the_curves_of_a_track_are_of_its_marks_with_intervals_and_the_same_colo
 
 def test_the_page_of_a_track_has_sortable_tables_with_the_colours_of_the_curves(standings):
     text = to_page(standings)
-    assert text.count('<table class="sortable">') == 4
+    assert text.count('<table class="sortable">') == 5
     assert text.count("// Sorts a table by a column") == 1
     swatches = text.split('<span class="swatch" style="background: ')[1:]
     assert {(part[:7], part.split("</span>")[1].split("<")[0]) for part in swatches} == {
         ("#0072b2", "PPO"), ("#009e73", "Q-learning"),
     }  # fmt: skip
     assert text.count("<svg") == 3
-    assert "exactdice-10k, v1" in text
+    assert "exactdice-10k, v2" in text
     assert "Its last policy is scored, not its best" in text

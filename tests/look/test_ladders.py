@@ -111,6 +111,22 @@ def test_the_page_has_the_tables_of_all_ladders_with_two_runs_a_rung(monkeypatch
         assert all(len(own) == 2 for own in climb.scores.values())
 
 
+def test_holm_and_permutations_by_hand():
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    assert program.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    three = program.chance([[1, 2, 3]], [[0.1, 0.2, 0.3]])  # two of six orders are as extreme
+    assert three == pytest.approx(1 / 3, abs=0.01)
+    assert program.chance([[1, 1, 1]], [[0.1, 0.2, 0.3]]) == 1
+
+
+def test_points_are_not_joined_where_a_property_is_not_monotone():
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    scores = {rung: [0.5] for rung in range(3)}
+    for places, joined in (([1, 2, 3], True), ([3, 2, 1], True), ([1, 3, 2], False)):
+        climb = program.Climb(LADDERS["greed-sides"], scores, {"moves": places})
+        assert program.line(climb, "moves").joined == joined
+
+
 def rungs(most):
     """List the rungs whose game has at most ``most`` states, with their line of properties."""
     return [

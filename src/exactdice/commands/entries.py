@@ -46,17 +46,15 @@ class SubmitConfig:
 
 def run_submit(options: SubmitConfig) -> None:
     """Make the entry, and print its score."""
+    from ..agents.board.tables import estimate, headline, numbers
     from ..agents.entries.submission import submit
     from ..agents.entries.tables import CLAIMS
 
     names = ("title", "link", "algorithm", "track", "moves", "seconds", "hardware")
     said = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     found = submit(options.place, said, options.folder, options.jobs)
-    nines = [figures.nines for figures in found.figures.values()]
-    print(
-        f"{found.folder}: {len(nines)} certificates hold, "
-        f"mean nines {sum(nines) / len(nines):.3f}\n{CLAIMS}"
-    )
+    nines = estimate(numbers(found.strata, "score"), headline).middle
+    print(f"{found.folder}: {len(found.figures)} certificates hold, nines {nines:.3f}\n{CLAIMS}")
 
 
 @checked

@@ -2,8 +2,10 @@
 
 import csv
 import json
+import re
 import shutil
 from dataclasses import replace
+from math import log10
 from pathlib import Path
 
 import numpy as np
@@ -61,9 +63,9 @@ def test_the_benchmark_writes_the_board_of_its_track(folder):
         assert float(row["normalized"]) == verify(place / "certificate.npz").normalized
         assert float(row["flawless"]) == saved["flawless"]
         assert int(row["steps"]) <= 20_000
-    text = paths[-1].read_text()
+    text = re.sub(" +", " ", paths[-1].read_text())
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 20,000 moves")
-    assert "\n| Q-learning | 2 of 2 | 3 | - | " in text
+    assert "\n| Q-learning | 1 | 2 of 2 | 3 | - | " in text
     assert "\n| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 | 2.177 |" in text
 
 
@@ -73,24 +75,35 @@ def test_the_rows_of_an_algorithm_by_hand():
     runs = [run("Greed", seed, score, **curve) for seed, score in enumerate((0.9, 0.99, 0.999))]
     runs += [run("Greed", 0, 0.9999, "dqn", **curve)]
     runs += [run("FourTwoOne", seed, 0.0, **never) for seed in range(3)]
-    agents, scores, games = Board(Path(), TINY, runs).tables
+    agents, pairs, scores, games = Board(Path(), TINY, runs).tables
     (first, second) = agents.rows
-    assert first[:5] == ["PPO", "2 of 2", "6", "40", "1.000"]  # the mean of 2 and 0
-    assert first[5] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
-    assert first[6] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
+    assert first[:5] == ["PPO", "1 to 2", "2 of 2", "6", "40"]
+    assert first[5] == f"{-log10(0.111 / 3) / 2:.3f}"  # the other game has none
+    assert first[6] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
+    assert first[8] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
     assert first[-1] == "2"
-    assert second[:6] == ["DQN", "1 of 2", "1", "40", "4.000", "-"]  # it has not run all games
+    assert second[:7] == ["DQN", "1 to 2", "1 of 2", "1", "40", "4.000", "-"]  # one seed
+    assert pairs.header == ["better than", "PPO", "DQN"]
+    assert pairs.rows == [["PPO", "", "0.00"], ["DQN", "1.00", ""]]
+    assert Board(Path(), TINY, runs).brief.rows[1] == [
+        "DQN",
+        "1 to 2",
+        "1 of 2",
+        "4.000",
+        "-",
+        "0.9999",
+    ]
     assert scores.header == ["normalised score", "Greed", "FourTwoOne"]
     assert scores.rows == [["PPO", "0.9630", "0.0000"], ["DQN", "0.9999", "-"]]
     assert [row[:3] for row in games.rows] == [
         ["Greed", "PPO", "3"], ["Greed", "DQN", "1"], ["FourTwoOne", "PPO", "3"],
     ]  # fmt: skip
     height = f"{area(TINY.marks, np.array(curve['scores'])):.4f}"
-    assert games.rows[0][3] == "2.000"
-    assert games.rows[0][5:] == ["0.9630", height, "400", "-", "37.0 wins", "25.0%", "2"]
+    assert games.rows[0][3] == f"{-log10(0.111 / 3):.3f}"
+    assert games.rows[0][5:] == ["0.9630", height, "400", "-", "37.0", "wins", "25.0%", "2"]
     assert games.rows[2][6:8] == ["0.5000", "-"]
-    assert games.rows[2][9] == "1000.0 points"
-    for table in (agents, scores, games):
+    assert games.rows[2][9:11] == ["1000.0", "points"]
+    for table in (agents, pairs, scores, games):
         assert {len(row) for row in table.rows} == {len(table.header)}
 
 
@@ -115,6 +128,8 @@ def test_runs_of_another_version_are_refused(folder, monkeypatch):
     monkeypatch.setitem(TRACKS, "tiny", replace(TINY, version=2))
     with pytest.raises(RunError, match="must be of version 2 of tiny, got 1"):
         read_board(folder)
+    monkeypatch.setitem(TRACKS, "tiny", replace(TINY, version=2, since=1))
+    assert len(read_board(folder).runs) == 3  # of the same rules, with other figures
 
 
 def test_a_score_on_a_track_says_how_many_games_are_flawless(folder, tmp_path):
@@ -160,5 +175,10 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     ]
     row = Board(Path(), None, runs).tables[0].rows[-1]
     assert row[0] == "all"
+    alone = [
+        run("ShutTheBox", seed, 0.0, algorithm="dqn", moves=(9,), scores=(0.0,)) for seed in (0, 1)
+    ]
+    rows = Board(Path(), None, [*runs, *alone]).tables[0].rows
+    assert "all" not in {row[0] for row in rows}  # no game is common to both agents
     assert row[6] == "0.7000 to 0.7000"
     assert row[-1] == "8"

@@ -2,9 +2,20 @@
 
 import numpy as np
 import pytest
-from exactdice.agents.board.tables import area, estimate, iqm, mean, reference_table
+from exactdice.agents.board.tables import (
+    area,
+    compare,
+    estimate,
+    headline,
+    iqm,
+    mean,
+    pairs,
+    ranks,
+    reference_table,
+)
 from exactdice.baselines import NamedPolicy, make_task, register_policies
 from exactdice.baselines.policies import names
+from finished_runs import run
 
 RNG = np.random.default_rng(7)
 #: Five seeds in each of three games: (game, seed).
@@ -30,7 +41,12 @@ def trimmed(matrix):
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"), [(mean, lambda matrix: matrix.mean(axis=0).mean()), (iqm, trimmed)]
+    ("ours", "theirs"),
+    [
+        (mean, lambda matrix: matrix.mean(axis=0).mean()),
+        (iqm, trimmed),
+        (headline, lambda matrix: -np.log10(1 - matrix.mean(axis=0)).mean()),
+    ],
 )
 def test_the_interval_is_that_of_the_stratified_bootstrap(ours, theirs):
     found = estimate(list(SCORES), ours)
@@ -39,6 +55,40 @@ def test_the_interval_is_that_of_the_stratified_bootstrap(ours, theirs):
     width = high - low
     assert found.low == pytest.approx(low, abs=0.05 * width)
     assert found.high == pytest.approx(high, abs=0.05 * width)
+
+
+def test_games_are_resampled_beside_their_seeds():
+    """Without noise inside the games: the mean of four draws of 0, 1, 2 and 3."""
+    found = estimate([np.full(2, float(game)) for game in range(4)], mean, games=True)
+    drawn = np.random.default_rng(1).integers(0, 4, (20_000, 4)).mean(axis=1)
+    assert (found.middle, found.low, found.high) == (1.5, *np.percentile(drawn, [2.5, 97.5]))
+
+
+def test_one_perfect_run_does_not_make_the_headline():
+    assert estimate([np.array([0.9, 0.9, 1.0])]).middle == pytest.approx(-np.log10(0.2 / 3))
+    assert estimate([np.ones(3)]).middle == 4
+
+
+def agent(*games):
+    """The rows of an agent, from the scores in each game."""
+    return [[run(f"game {place}", seed, score) for seed, score in enumerate(scores)]
+            for place, scores in enumerate(games)]  # fmt: skip
+
+
+def test_the_probability_of_improvement_by_hand():
+    one, other = agent((0.1, 0.3), (0.5, 0.5)), agent((0.2, 0.3), (0.5, 0.4))
+    assert compare(one, other).middle == ((0.5 + 1) / 4 + (2 + 1) / 4) / 2  # equals count half
+    assert compare(other, one).middle == 1 - compare(one, other).middle
+    assert compare(one, other[:1]).middle == 1.5 / 4  # over common games
+    assert np.isnan(compare(one[:1], other[1:]).middle)
+
+
+def test_rows_share_ranks_unless_all_games_tell_them_apart():
+    best, even = [(0.8, 0.9)] * 6, [(0.1, 0.2)] * 6
+    mixed = [(0.0, 0.1)] * 3 + [(0.3, 0.4)] * 3
+    assert ranks(pairs([agent(*best), agent(*even), agent(*mixed)])) == ["1", "2 to 3", "2 to 3"]
+    assert ranks(pairs([agent(*best), agent(*even)])) == ["1", "2"]
+    assert ranks(pairs([agent((0.9,)), agent((0.1,))])) == ["1 to 2", "1 to 2"]  # one seed
 
 
 def test_a_game_with_more_seeds_has_no_more_weight():

@@ -61,7 +61,7 @@ def test_an_entry_holds_and_others_stop_nothing(run, tmp_path):
     assert text.startswith(
         "## Entries: 2 hold, 2 refused\n\n~~~text\nrefused: archive.zip: must be"
     )
-    assert "| Dice by heart | PPO | 2 |" in text
+    assert "| Dice by heart | PPO | 1 to 2 | 2 |" in text
     assert tables.CLAIMS in text
     page = (out / "tiny.html").read_text()
     assert '<a href="https://example.org/code?a=1" rel="nofollow noopener">Another</a>' in page
@@ -389,14 +389,14 @@ def test_the_board_is_ordered_by_the_mean_of_the_nines():
     held = [verified("Worse", "PPO", 0.9), verified("Better", "Foreign", 0.99)]
     (board,) = tables.boards_of(admission.Admission(held, {}))
     assert board.totals.rows[0] == [
-        "Better", "Foreign", "2", "2.000", "2.000 to 2.000", "0.9900", "0.9900 to 0.9900", "4,000",
-        "2", "A laptop",
+        "Better", "Foreign", "1", "2", "2.000", "2.000 to 2.000", "2.000 to 2.000", "0.9900",
+        "0.9900 to 0.9900", "4,000", "2", "A laptop",
     ]  # fmt: skip
     assert [row[0] for row in board.totals.rows] == ["Better", "Worse"]
     assert colours_of({"PPO", "Foreign"}) == colours
     assert chart_of_entries(board, colours).panels[0].colours == [len(ALGORITHMS), 0]
     assert board.games.rows[1][:2] == ["Greed", "Worse"]
-    assert board.games.rows[0][-1] == "10.0 wins"
+    assert board.games.rows[0][-2:] == ["10.0", "wins"]
     for table in (board.totals, board.games):
         assert {len(row) for row in table.rows} == {len(table.header)}
 

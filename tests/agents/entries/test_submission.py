@@ -42,7 +42,7 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
     words = ["submit", finished, "--title", "Our tables", "--link", "https://example.org"]
     said = prints(*words)
     folder = Path("entries", "tiny-our-tables")
-    assert said.startswith(f"{folder}: 4 certificates hold, mean nines ")
+    assert said.startswith(f"{folder}: 4 certificates hold, nines ")
     card = read_entry(folder).card
     scores = [json.loads(path.read_text()) for path in finished.glob("*/score.json")]
     assert card.moves == max(score["steps"] for score in scores) == 3840

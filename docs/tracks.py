@@ -1,0 +1,98 @@
+"""Make the page of results of every track: ``python docs/tracks.py``.
+
+The tables are those of ``benchmarks/<track>/leaderboard.md``, which are made anew from the runs
+(but for self-play, where the cross table needs the models); the picture is that of ``exactdice
+plot track``. README gets the first columns of a table.
+"""
+
+import re
+from pathlib import Path
+
+from exactdice.agents.board.board import write
+from exactdice.agents.board.results import read_results
+from exactdice.agents.tracks import OPEN
+from exactdice.look.boards import track
+from exactdice.look.drawing import draw
+
+DOCS = Path(__file__).parent
+FOLDERS = DOCS.parent / "benchmarks"
+README = DOCS.parent / "README.md"
+#: The track of README, and the columns there.
+SHOWN = "exactdice-100k"
+COLUMNS = ("agent", "rank", "nines", "95 % interval", "IQM", "95 % interval of the IQM")
+NOTES = {
+    "exactdice-10k": "TRPO and A2C train without masks, so that they must also learn which actions "
+    "are legal. ",
+    "exactdice-100k": "TRPO and A2C train without masks, and do not learn Shut the Box. ",
+    "exactdice-1m": "",
+    "exactdice-selfplay-1m": "The folder has every run with its curve, but not the models, from "
+    "which the cross table was made. ",
+}
+NOTE = (
+    "The searches of version 1 chose the hyperparameters by the mean of the nines of single runs; "
+    "equal trials are not equal compute. The seconds were measured under different loads, and "
+    "compare neither agents nor tracks."
+)
+HEADINGS = {
+    "| better than": "Which agent is better\n\nThe probability that a run of the row scores higher "
+    "than a run of the column in a game (Agarwal et al. 2021): the mean over games, and its 95 % "
+    "interval over games and seeds.",
+    "| normalised score": "The mean score in each game",
+    "| game | agent": "Each game",
+    "The policies of the sources": "References",
+    "| game | payoff of": "Who beats whom",
+}
+
+
+def main() -> None:
+    """Write all pages, their pictures, the table of README, and the description of the data."""
+    import croissant  # a neighbour of this program
+
+    for name in OPEN:
+        write(FOLDERS / name)
+    croissant.main()
+    for name in NOTES:
+        (DOCS / f"{name}.md").write_text(page(name), encoding="utf-8")
+        draw(track(FOLDERS / name), DOCS / f"{name}.png")
+    old = README.read_text(encoding="utf-8")
+    README.write_text(re.sub(r"\| agent \|.*?\n\n", f"{short()}\n\n", old, flags=re.S))
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the parts of a board in Markdown: title, words, and tables."""
+    return (FOLDERS / name / "leaderboard.md").read_text(encoding="utf-8").strip().split("\n\n")
+
+
+def page(name: str) -> str:
+    """Write the page of a track."""
+    title, words, first, *others = parts_of(name)
+    runs = read_results(FOLDERS / name)
+    algorithms = dict.fromkeys(run.algorithm for run in runs)
+    seeds = 1 + max(run.seed for run in runs)
+    text = [
+        f"{title}: results",
+        f"All {len(runs)} runs, by the [rules of the benchmark](benchmark.md). They come from",
+        f"```sh\nexactdice benchmark --track {name} --folder benchmarks/{name} --seeds {seeds} \\\n"
+        f"    --algorithms {' '.join(algorithms)}\n```",
+        first,
+        f"![The mean over games of the nines, over the moves]({name}.png)",
+        words,
+        f"{NOTES[name]}{NOTE}",
+    ]
+    for part in others:
+        plain = re.sub(" +", " ", part)
+        text += [f"## {words}" for begin, words in HEADINGS.items() if plain.startswith(begin)]
+        text.append(part)
+    made = "`python docs/tracks.py` makes this page from the files in "
+    return "\n\n".join([*text, f"{made}`benchmarks/{name}`."]) + "\n"
+
+
+def short() -> str:
+    """Write the table of README."""
+    rows = [line.strip("| ").split("|") for line in parts_of(SHOWN)[2].splitlines()]
+    places = [[cell.strip() for cell in rows[0]].index(name) for name in COLUMNS]
+    return "\n".join(f"| {' | '.join(row[place].strip() for place in places)} |" for row in rows)
+
+
+if __name__ == "__main__":
+    main()
