@@ -71,8 +71,10 @@ def audit(
             from .updates import check_epoch, check_update
         if isinstance(record, PolicyUpdate | ValueUpdate):
             check_update(report, record, view)
-        else:
+        elif record and all(isinstance(each, PolicyUpdate) for each in record):
             check_epoch(report, record, view)
+        else:
+            raise InputError("a list of records must be one or more of PolicyUpdate, got others")
         return report
     if not isinstance(record, Transitions | Rollout | Targets):
         raise InputError(
@@ -80,7 +82,9 @@ def audit(
             f"a {type(record).__name__}"
         )
     record, left_out = finite(report, record)
-    moves: Any = record.transitions if isinstance(record, Targets) else record
+    moves: Any = record
+    if isinstance(record, Targets):  # one discount for rewards and values
+        moves = replace(record.transitions, gamma=record.gamma)
     steps = Steps.of(moves, view)
     steps = replace(steps, used=steps.used & ~left_out.reshape(steps.used.shape))
     right = _check_steps(report, steps)
@@ -94,7 +98,7 @@ def audit(
         check_chance(report, right, policy, env, observations, payoffs)
     if isinstance(record, Rollout):
         check_log_probs(report, record, right, policy, env, observations)
-        check_values(report, record, critic, right)
+        check_values(report, record, critic, steps)
         check_estimates(report, record, steps)
     if isinstance(record, Targets):
         check_targets(report, record, steps)
@@ -122,9 +126,8 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
             continue
         array = as_numbers(given, each.name)
         wrong = ~np.isfinite(array)
-        if each.name == "next_observations":  # of no meaning where the game has ended
-            over = as_numbers(record.terminated, "terminated").astype(bool)
-            wrong &= ~over.reshape(-1, *(1,) * (array.ndim - 1))
+        read = _read(record, each.name, left_out)
+        wrong &= read.reshape(*read.shape, *(1,) * (array.ndim - read.ndim))
         rows = wrong.reshape(*wrong.shape[: left_out.ndim], -1).any(axis=-1)
 
         def example(*at: int, array: Any = array, name: str = each.name) -> str:
@@ -140,6 +143,17 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
     if "rewards" in changes:
         changes |= {name: None for name in ("advantages", "returns") if hasattr(record, name)}
     return replace(record, **changes), left_out
+
+
+def _read(record: Any, name: str, rows: BoolArray) -> BoolArray:
+    """Return where an array of a record has a meaning, in the shape of rows, or of one entry."""
+    found: BoolArray = np.ones((), dtype=bool)
+    if name == "next_observations":
+        found = as_numbers(record.terminated, "terminated") == 0
+    elif name in ("final_observations", "final_values"):
+        cut = record.truncated
+        found = np.zeros_like(rows) if cut is None else as_numbers(cut, "truncated") != 0
+    return found
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:

@@ -25,7 +25,7 @@ from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
 from ..report import Mistake, Report, named, reproducing
-from ..view import called, each_array, factor, flags, numbers, player
+from ..view import called, each_array, factor, numbers, player
 from .steps import CLOSE, Steps, closeness
 
 #: Arrays that programs take in place of an argument, by words, by the name of the argument.
@@ -218,13 +218,13 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
     ):
         recorded, seen = getattr(rollout, check), getattr(rollout, source)
         if recorded is None or critic is None or seen is None:
-            if check != "final_values" or rollout.truncated is not None:
+            if check != "final_values" or steps.truncated.any():
                 report.unchecked[check] = f"{check}, {source} and critic are needed"
             continue
         shape = steps.states.shape if check != "last_values" else steps.states.shape[1:]
-        known = np.ones(shape, dtype=bool)
+        known = np.ones(shape, dtype=bool) if check == "last_values" else steps.used
         if check == "final_values":
-            known = flags(rollout.truncated, "truncated", shape)
+            known = known & steps.truncated
         given = numbers(recorded, check, shape, finite=False)
         ours = called(critic, "critic", _flat(seen, source, len(shape)), (given.size,))
         ours = ours.reshape(shape)
@@ -339,10 +339,7 @@ def _summed(deltas: FloatArray, weights: FloatArray) -> FloatArray:
 
 def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
     """Check advantages and returns against the recursion, of steps as they were recorded."""
-    shape, terminated = steps.states.shape, steps.terminated
-    cut = np.zeros(shape, dtype=bool)
-    if rollout.truncated is not None:
-        cut = flags(rollout.truncated, "truncated", shape) & ~terminated
+    shape, terminated, cut = steps.states.shape, steps.terminated, steps.truncated
     for check in ("advantages", "returns"):
         if getattr(rollout, check) is None:
             continue
@@ -480,7 +477,8 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
             return []
         return [Mistake(name, {"values": values, "mask": mask}, told) for mask in masks]
 
-    known = right.terminated | (after >= 0)  # elsewhere the next state and its mask are not known
+    # Elsewhere the next state and its mask are not known, or a number is missing.
+    known = steps.used[:, 0] & (right.terminated | (after >= 0))
     groups = {words: rows[:, 0] for words, rows in steps.groups.items()}
     close = closeness(record.targets, moves.rewards)
     compare(report, "targets", right, given, alike, known, several, close=close, groups=groups)

@@ -95,9 +95,8 @@ class Steps:
                 # Some programs, such as stable-baselines3, add the value of the cut game.
                 values = numbers(record.final_values, "final_values", shape, finite=False)
                 added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
-                is_added = cut & (
-                    np.abs(rewards - added) <= CLOSE * np.maximum(np.abs(added), 1e-6)
-                )
+                near = closeness(record.rewards) * np.maximum(np.abs(added), 1e-6)
+                is_added = cut & (np.abs(rewards - added) <= near)
                 rewards = np.where(is_added & (view.mode == "outcome"), 0.0, rewards)
             close = closeness(record.rewards)
             return cls(
@@ -198,15 +197,16 @@ class Steps:
 
     @cached_property
     def groups(self) -> dict[str, BoolArray]:
-        """What steps may have in common, by words, arrays of shape (time, lane)."""
+        """Steps that share something, such as a lane or an action, by words: (time, lane)."""
         rows = np.zeros_like(self.used)
         rows[-1] = True
         groups = {"ends of games": self.terminated, "illegal actions": self.used & ~self.legal}
         if self.follow:
             groups["rows after ends"] = np.roll(self.terminated, 1, axis=0) & ~np.roll(rows, 1, 0)
             groups["the last row"] = rows
+            lanes = np.indices(self.used.shape)[1]
             for lane in range(min(self.states.shape[1], FEW)):
-                groups[f"lane {lane}"] = np.indices(self.used.shape)[1] == lane
+                groups[f"lane {lane}"] = lanes == lane
         for action in range(min(self.task.game.num_actions, FEW)):
             groups[f"moves with action {action}"] = self.actions == action
         return groups
@@ -248,7 +248,9 @@ class Payment:
         steps = self.steps
         ends = steps.terminated | steps.knows_after
         checked: BoolArray = steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
-        return checked & (steps.single | (self.mode == "outcome"))
+        # What was added to the rewards of single moves is not known of their sum.
+        sums = self.mode == "outcome" and self.declared is None
+        return checked & (steps.single | sums)
 
     @cached_property
     def fit(self) -> tuple[float, BoolArray]:
@@ -256,7 +258,7 @@ class Payment:
         steps, checked = self.steps, self.checked
         ended, rewards = steps.terminated[checked], steps.rewards[checked]
         base, law, moves = self._base(checked), steps.law[0], steps.law[1][checked]
-        # What may be paid on top of the base: of several moves, any payoff.
+        # A single move adds a payoff that it may lead to; several moves may add any payoff.
         others = law.every_payoff if steps.counts is not None else law.payoffs[:0]
         options = np.concatenate([[0.0], law.payoffs, others])
         allowed = np.zeros((len(moves), len(options)), dtype=bool)

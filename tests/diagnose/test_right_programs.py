@@ -74,6 +74,13 @@ def test_cut_games_are_right_if_their_last_observations_have_a_value(added):
     report = audit(env, estimated(arrays, arrays["terminated"], added), "random", critic)
     assert report.ok, report
     assert {"final_values", "last_values", "outcomes", "returns"} <= report.held.keys()
+    record = estimated(arrays, arrays["terminated"], added)
+    unread = {
+        name: np.where(arrays["truncated"].reshape(-1, 1, *(1,) * (given.ndim - 2)), given, np.nan)
+        for name in ("final_observations", "final_values")
+        if (given := getattr(record, name)) is not None
+    }
+    assert audit(env, dataclasses.replace(record, **unread), "random").ok
     wrong = estimated(arrays, arrays["terminated"] | arrays["truncated"])
     found = {(each.check, each.mistake) for each in audit(env, wrong, "random", critic).findings}
     assert found == {("advantages", "truncation-as-end"), ("returns", "truncation-as-end")}
@@ -129,6 +136,14 @@ def test_returns_of_several_moves_and_rows_drawn_by_priority_are_right():
     right = moves.rewards + GAMMA**moves.n_steps * later
     record = Targets(moves, right, network, gamma=GAMMA)
     assert audit(env, record).ok
+    assert audit(
+        env, dataclasses.replace(record, transitions=dataclasses.replace(moves, gamma=1.0))
+    ).ok
+    penalised = dataclasses.replace(moves, rewards=moves.rewards - 0.01 * moves.n_steps)
+    assert audit(env, penalised, rewards=lambda paid: paid - 0.01).ok
+    missing = np.where(np.arange(len(right)) == 5, np.nan, right)
+    (found,) = audit(env, dataclasses.replace(record, targets=missing)).findings
+    assert (found.check, found.count) == ("finite", 1)
     once = dataclasses.replace(record, targets=moves.rewards + GAMMA * later)
     assert [each.mistake for each in audit(env, once).findings] == ["n-steps-discounted-once"]
     drawn = np.random.default_rng(0).choice(400, size=4000, p=np.arange(400) / 79800)

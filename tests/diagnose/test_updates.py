@@ -157,6 +157,9 @@ def test_a_step_is_that_of_the_optimizer(batch, taken, check, mistake):
     named = [(found.check, found.mistake) for found in report.findings]
     assert named == ([] if check is None else [(check, mistake)])
     assert "learning rate" not in report.unchecked
+    step = with_optimizer(numbers, learning_rate=0.1)
+    step.optimizer.param_groups[0]["lr"] = 0.0  # a schedule sets it after the copy
+    assert audit(env, step).ok
 
 
 def test_a_batch_has_the_rows_of_its_rollout(batch):
@@ -199,6 +202,12 @@ def test_an_epoch_uses_each_move_once(batch, parts, mistake):
         steps.append(ppo(drawn, right, rollout=Rollout(**kept), rows=rows))
     report = audit(env, steps)
     assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
+    first = replace(steps[0], advantages=-steps[0].advantages)
+    checks = [found.check for found in audit(env, [first, *steps[1:]]).findings]
+    assert checks.count("gradient") == 1
+    assert audit(env, [first, *steps[1:]]).held["actions"] == sum(len(each.rows) for each in steps)
+    with pytest.raises(InputError, match="a list of records must be one or more of PolicyUpdate"):
+        audit(env, [])
 
 
 def test_gradients_that_were_there_before_are_taken_away(batch):
