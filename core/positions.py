@@ -1,6 +1,7 @@
 """The states in which a seat may be to move, and the legal actions of many states at once."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -86,3 +87,11 @@ def _pieces(count: int) -> Iterator[slice]:
     """Divide the indices 0 to ``count`` - 1 into slices of ``PIECE``."""
     for first in range(0, count, PIECE):
         yield slice(first, first + PIECE)
+
+
+def places_in(ordered: Any, given: Any) -> IntArray:
+    """Return the place of each entry in an ordered array, -1 if it is not there."""
+    if not len(ordered):
+        return np.full(given.shape, -1)
+    places = np.minimum(np.searchsorted(ordered, given), len(ordered) - 1)
+    return np.where(ordered[places] == given, places, -1)

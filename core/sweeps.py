@@ -30,7 +30,7 @@ from .contract import require_moves
 from .game import Game, once_a_game
 from .listed import listed_blocks
 from .moves import Moves, expected_worth, list_ways, tabulate_moves
-from .positions import legal_moves, states_of
+from .positions import legal_moves, places_in, states_of
 from .tour import Choose, Tour
 from .types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Move, Start
 
@@ -160,10 +160,7 @@ class Sweeps:
 
     def may_move(self, seat: int, states: IntArray) -> BoolArray:
         """Say in which states a player may be to move, shape (state,)."""
-        own = states_of(self.game, seat)
-        places = np.searchsorted(own, states).clip(0, len(own) - 1)
-        known: BoolArray = own[places] == states
-        return known
+        return places_in(states_of(self.game, seat), states) >= 0
 
 
 #: What sweeps take for granted: a class that changes one of these has other rules.

@@ -25,8 +25,9 @@ import numpy as np
 from ..baselines import Policy, as_policy, occupancy
 from ..core import FloatArray
 from ..core.positions import legal_moves
-from .law import MoveLaw
-from .view import AgentView, factor, paid_by_moves, paid_by_results
+from ..envs.engine.engine import Engine
+from ..envs.law import MoveLaw
+from .view import AgentView, factor
 
 #: Maps numbers of moves to numbers of states, such as their means over a policy.
 OfStates: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -95,15 +96,20 @@ class AgentMoves:
     def __init__(self, env: Any) -> None:
         self._env, self._view = env, AgentView(env)
         task, mode, own = self._view.task, self._view.mode, self._view.states
+        scale = self._view.scale
         self._task, self._own = task, own
         self._rows, self._actions = legal_moves(task.game, own)
         states = own[self._rows]
         self._law = MoveLaw(task, states, self._actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
         payoffs = self._law.payoffs * (mode != "regret")
-        paid = np.append(paid_by_results(task, mode, self._law.states), payoffs)
-        self._paid = paid * self._view.scale
-        self._base = paid_by_moves(task, mode, states, self._actions) * self._view.scale
+        engine, after = Engine(task, 1, mode, tables=False), self._law.states
+        nothing, at_end = np.zeros(len(states)), np.ones(len(states), dtype=bool)
+        self._base = engine.rewards(states, self._actions, nothing, states, at_end) * scale
+        potential = np.zeros(len(after))
+        if mode == "shaped":  # a move to a state adds its value, which a move from it takes away
+            potential = -engine.rewards(after, after, potential, after, potential == 0)
+        self._paid = np.append(potential, payoffs) * scale
         self._expected = self._law.mean(self._paid) + self._base
 
     def gae(self, policy: Any, values: Any, gamma: float, gae_lambda: float) -> GaeFigures:

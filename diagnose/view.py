@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Policy, Task, as_policy, solve
+from ..baselines import Policy, as_policy, solve
 from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
 from ..baselines.solving.induction import visit_action_values
@@ -18,10 +18,9 @@ from ..baselines.solving.occupancy import play
 from ..baselines.task import task_and_sight
 from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values
 from ..core.errors import needing
-from ..core.positions import states_of
+from ..core.positions import places_in, states_of
 from ..core.presentation import present
 from ..core.sizes import PIECE, check_memory
-from ..core.sweeps import expected_values
 from ..envs import RewardMode
 from ..envs.api.encoding import Encoding, encoding_of
 
@@ -119,14 +118,6 @@ def player(policy: Any, env: Any, observations: Any, *, masked: bool = True) -> 
     if not {"torch", "stable_baselines3"} & set(packages_of(policy)):
         observations = None
     return as_policy(policy, env, deterministic=False, masked=masked, observations=observations)
-
-
-def places_in(ordered: npt.NDArray[Any], given: npt.NDArray[Any]) -> IntArray:
-    """Return the place of each entry in an ordered array, -1 if it is not there."""
-    if not len(ordered):
-        return np.full(given.shape, -1)
-    places = np.minimum(np.searchsorted(ordered, given), len(ordered) - 1)
-    return np.where(ordered[places] == given, places, -1)
 
 
 class _Clusters:
@@ -344,26 +335,3 @@ class AgentView:
             visit(stage.states, expected)
 
         visit_action_values(self.task.game, at_stage, values, self.task.seat, FLOATS)
-
-
-def paid_by_moves(task: Task, mode: RewardMode, states: IntArray, actions: IntArray) -> FloatArray:
-    """Return what a reward mode adds to payoffs, whatever a move leads to, shape (move,).
-
-    "regret" pays Q*(s, a) - V*(s), and no payoffs; "shaped" adds V*(s') - V*(s), with V* 0 at ends.
-    """
-    if mode == "outcome":
-        return np.zeros(len(states))
-    found = solve(task).found
-    best: FloatArray = found.at(task.seat, states)
-    if mode == "shaped":
-        return -best
-    expected: FloatArray = expected_values(task.game, task.seat, states, actions, found)
-    return expected - best
-
-
-def paid_by_results(task: Task, mode: RewardMode, states: IntArray) -> FloatArray:
-    """Return what a reward mode adds to payoffs if a move leads to a state, shape (state,)."""
-    if mode != "shaped":
-        return np.zeros(len(states))
-    potential: FloatArray = solve(task).found.at(task.seat, states)
-    return potential

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
-from ...core.positions import has_few_states, states_of
+from ...core.positions import has_few_states, places_in, states_of
 from ...core.presentation import present
 from ...core.words import printable
 from ..policies.called import CalledPolicy
@@ -385,9 +385,8 @@ def _player(
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
 
     def play(observations: IntArray, _masks: BoolArray) -> Any:
-        wanted = task.game.encode(observations)
-        rows = np.minimum(np.searchsorted(states, wanted), len(states) - 1)
-        if (states[rows] != wanted).any():
+        rows = places_in(states, task.game.encode(observations))
+        if (rows < 0).any():
             raise CertificateError(f"{path} must be of the seat that is played, got {task.seat}")
         return policy[rows]
 

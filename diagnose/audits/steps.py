@@ -12,7 +12,8 @@ from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ...envs import RewardMode
-from ..law import MoveLaw
+from ...envs.engine.engine import Engine
+from ...envs.law import MoveLaw
 from ..records import Rollout, Transitions
 from ..view import (
     AgentView,
@@ -21,8 +22,6 @@ from ..view import (
     flags,
     leading_shape,
     numbers,
-    paid_by_moves,
-    paid_by_results,
     whole,
 )
 
@@ -316,10 +315,10 @@ class Payment:
     def _base(self, which: BoolArray) -> FloatArray:
         """Return what the reward mode adds to the payoff of some steps."""
         steps, mode = self.steps, self.mode
-        base = paid_by_moves(steps.task, mode, steps.states[which], steps.actions[which])
-        on = ~steps.terminated[which] & (steps.after[which] >= 0)
-        base[on] += paid_by_results(steps.task, mode, steps.after[which][on])
-        return base
+        after, moves = steps.after[which], (steps.states[which], steps.actions[which])
+        over = steps.terminated[which] | (after < 0)
+        engine = Engine(steps.task, 1, mode, tables=False)
+        return engine.rewards(*moves, np.zeros(len(after)), np.where(over, 0, after), over)
 
 
 def _factors(rewards: FloatArray, wanted: FloatArray) -> list[float]:

@@ -16,11 +16,11 @@ import numpy as np
 
 from ..baselines import Task
 from ..core import BoolArray, FloatArray, InputError, IntArray
+from ..core.positions import places_in
 from ..core.sizes import check_memory
-from ..envs.engine.process import FIRST_PLACE, number_of
-from ..envs.engine.tables import process_of
-from ..envs.planners import scipy_sparse
-from .view import places_in
+from .engine.process import FIRST_PLACE, number_of
+from .engine.tables import process_of
+from .planners import scipy_sparse
 
 #: Bytes of memory for each listed outcome.
 LISTED = 60

@@ -7,8 +7,8 @@ import pytest
 from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.core.positions import legal_moves
-from exactdice.diagnose.law import MoveLaw
 from exactdice.envs import sparse_law
+from exactdice.envs.law import MoveLaw
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, LowestScoreMatch, Move, ShutTheBox
 from small_games import Bare, Rounds
 
