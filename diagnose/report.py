@@ -65,6 +65,7 @@ CURES = {
     "shifted-ends": "ends were recorded with the {neighbour} observation{by}: record both together",
     "lanes-mixed": "{arrays}",
     "wrong-task": "the steps fit {task.words}",
+    "seats-mixed": "rows are moves of both players in turn: record those of the agent alone",
     # Rewards.
     "shifted-rewards": "each reward was recorded with the {neighbour} step{by}",
     "reward-scaled": "they have the opposite sign: the agent learns to lose",
@@ -169,6 +170,11 @@ class Mistake:
         cure = CURES.get(self.name, "the numbers are reproduced with {edit}")
         same = f" (or {', '.join(self.others)}: the numbers are the same here)"
         return cure.format(**self.changes, **self.told) + same * bool(self.others)
+
+
+def options(**words: str) -> Any:
+    """Return a field whose first option is the default, with the words of each (see ``named``)."""
+    return field(default=next(iter(words)), metadata={"options": words})
 
 
 def reproducing(

@@ -75,6 +75,7 @@ def check_chance(
     for mistake, why in (
         ("illegal-action", "the legal actions alone do not follow the law"),
         ("truncation-as-end", "it is not known which games were cut"),
+        ("seats-mixed", "the law of the other player is not known"),
     ):
         if any(found.mistake == mistake for found in report.findings):
             report.unchecked["chance"] = why

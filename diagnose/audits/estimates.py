@@ -24,7 +24,7 @@ import numpy as np
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
-from ..report import Mistake, Report, named, reproducing
+from ..report import Mistake, Report, named, options, reproducing
 from ..view import called, each_array, factor, numbers, player
 from .steps import CLOSE, Steps, closeness
 
@@ -273,19 +273,15 @@ class Estimates:
     ends_in_delta: bool = True
     ends_in_sum: bool = True
     summed_forward: bool = False
-    form: str = field(
-        default="raw",
-        metadata={
-            "options": {
-                "normalised": "advantages normalised",
-                "normalised by n - 1": "advantages normalised",
-                "divided": "advantages divided by their deviation",
-                "divided by n - 1": "advantages divided by their deviation",
-                "centred": "advantages less their mean",
-                "clipped": "advantages clipped",
-            }
-        },
-    )
+    form: str = options(
+        raw="advantages as they are",
+        normalised="advantages normalised",
+        normalised_by_fewer="advantages normalised",
+        divided="advantages divided by their deviation",
+        divided_by_fewer="advantages divided by their deviation",
+        centred="advantages less their mean",
+        clipped="advantages clipped",
+    )  # by fewer: the variance is divided by one less than their number
     alike: Alike = field(default_factory=dict)
     axes: ClassVar[int] = 2
     names: ClassVar[Mapping[str, str]] = {
@@ -318,7 +314,7 @@ class Estimates:
             return advantages
         if self.form == "clipped":
             return np.clip(advantages, -1.0, 1.0)
-        spread = advantages.std(ddof=int("n - 1" in self.form)) if advantages.size > 1 else 1.0
+        spread = advantages.std(ddof=int("fewer" in self.form)) if advantages.size > 1 else 1.0
         mean = 0.0 if "divided" in self.form else advantages.mean()
         formed: FloatArray = (advantages - mean) / (
             1.0 if self.form == "centred" else spread + 1e-8
@@ -397,15 +393,11 @@ class Bootstrap:
     double: bool | None  # whether the online network chooses; None if it is unknown
     one_gamma: bool = False  # whether n steps are discounted as one
     gamma_added: bool = False
-    best: str = field(
-        default="max",
-        metadata={
-            "options": {
-                "mean": "the mean in place of the maximum",
-                "min": "the minimum in place of the maximum",
-                "taken": "the action of the row in place of the best one",
-            }
-        },
+    best: str = options(
+        max="the maximum",
+        mean="the mean in place of the maximum",
+        min="the minimum in place of the maximum",
+        taken="the action of the row in place of the best one",
     )
     alike: Alike = field(default_factory=dict)
     axes: ClassVar[int] = 1

@@ -80,6 +80,7 @@ def _mistakes(steps: Steps) -> Iterator[Mistake]:
     if steps.wrong.mean() >= LEAST and not steps.verdicts["observations"].wrong.any():
         yield from filter(partial(_may_explain, steps), _moved(steps, lanes))
     yield from _other_tasks(steps)
+    yield from _mixed_seats(steps)
 
 
 def _environments(steps: Steps) -> int:
@@ -249,6 +250,29 @@ def _follows(steps: Steps) -> bool:
         return False
     found = list(deviations(steps, None, None))
     return max(deviation.evidence for deviation in found) < threshold(len(found))
+
+
+def _mixed_seats(steps: Steps) -> Iterator[Mistake]:
+    """Take the rows of a rollout for moves of both players, who move in turn.
+
+    A row must lead to the row after the next, if the other player may move as it likes between
+    them, or its game ends by then; and what the other player is paid, the player of the row is not.
+    """
+    game, ended = steps.task.game, steps.terminated
+    if not steps.follow or game.num_players != 2 or not game.zero_sum:
+        return
+    next_ended, paid = np.roll(ended, -1, axis=0), np.roll(steps.rewards, -1, axis=0)
+    by_other = next_ended & ~ended
+    used = steps.used.copy()
+    used[-2:] = False
+    changes: dict[str, Any] = {
+        "task": Task(game, steps.task.seat, "random"),
+        "later": np.roll(steps.states, -2, axis=0),
+        "terminated": ended | by_other,
+        "rewards": np.where(by_other, sum(game.payoff_range) - paid, steps.rewards),
+        "used": used,
+    }
+    yield Mistake("seats-mixed", changes)
 
 
 # ------------------------------------------------------------------------------ rewards

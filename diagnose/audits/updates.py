@@ -28,7 +28,7 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..gradients import joined, parameters_of, tensors
 from ..records import PolicyUpdate, Rollout, Targets, ValueUpdate
-from ..report import SWAPPED, Mistake, Report, named, reproducing
+from ..report import SWAPPED, Mistake, Report, named, options, reproducing
 from ..view import AgentView, each_array, leading_shape, numbers, whole
 from .estimates import Alike, Numbers, compare
 from .steps import closeness
@@ -52,11 +52,6 @@ PARTS = {
 # ---------------------------------------------------------------------------- losses
 
 
-def _options(**words: str) -> Any:
-    """Return the metadata of a field whose first option is the default."""
-    return field(default=next(iter(words)), metadata={"options": words})
-
-
 @dataclass(frozen=True)
 class PolicyLoss:
     """PPO's loss of a batch, with what the modules say of it before the step."""
@@ -72,7 +67,7 @@ class PolicyLoss:
     clip: float
     ent_coef: float
     vf_coef: float
-    normalised: str = _options(
+    normalised: str = options(
         yes="advantages normalised",
         no="advantages not normalised",
         spread="advantages divided by their deviation",
@@ -81,13 +76,13 @@ class PolicyLoss:
     policy_coef: float = 1.0
     kl_coef: float = 0.0  # weight of the mean of the old logarithm less the new one
     kl3_coef: float = 0.0  # weight of the mean of r - 1 - log r
-    ratio: str = _options(
+    ratio: str = options(
         exp="ratio right",
         inverted="ratio inverted",
         log="ratio without exp",
         one="ratio always one",
     )
-    objective: str = _options(
+    objective: str = options(
         min="minimum of the objectives",
         clipped="clip without minimum",
         unclipped="clip missing",
@@ -96,25 +91,25 @@ class PolicyLoss:
         below="clip of small ratios alone",
         broadcast="advantages broadcast",
     )
-    source: str = _options(
+    source: str = options(
         given="advantages of the rollout",
         attached="advantages not detached",
         recomputed_attached="advantages not detached",
         recomputed="advantages recomputed",
     )
-    law: str = _options(
+    law: str = options(
         masked="law of the legal actions",
         all="mask missing in update",
         all_of_legal="mask missing in update",
         entropy="entropy unmasked",
     )
-    value_clip: str = _options(
+    value_clip: str = options(
         old="values clipped",
         no="values not clipped",
         present="values clipped around the present ones",
         flat="values clipped without a gradient",
     )
-    value_loss: str = _options(mse="squares of values", huber="Huber errors of values")
+    value_loss: str = options(mse="squares of values", huber="Huber errors of values")
     broadcast: bool = False
     biased: bool = False  # whether the variance of advantages is divided by the number of moves
     alike: Alike = field(default_factory=dict)
@@ -182,7 +177,7 @@ class PolicyLoss:
 
     def _errors(self) -> Tensor:
         values = self.values[:, None] if self.broadcast else self.values
-        errors = self._sized(values - self.returns)
+        errors = _sized(values - self.returns, self.value_loss)
         if self.old_values is None or self.value_clip == "no":
             return errors
         old = self.values.detach() if self.value_clip == "present" else self.old_values
@@ -190,12 +185,14 @@ class PolicyLoss:
         near = old + (change.detach() if self.value_clip == "flat" else change).clamp(
             -self.clip, self.clip
         )
-        return th.max(errors, self._sized(near - self.returns))
+        return th.max(errors, _sized(near - self.returns, self.value_loss))
 
-    def _sized(self, errors: Tensor) -> Tensor:
-        if self.value_loss == "mse":
-            return errors**2
+
+def _sized(errors: Tensor, kind: str) -> Tensor:
+    """Return how much each error counts."""
+    if kind == "huber":
         return th.nn.functional.smooth_l1_loss(errors, th.zeros_like(errors), reduction="none")
+    return (errors.clamp(-1, 1) if kind == "clipped" else errors) ** 2
 
 
 @dataclass(frozen=True)
@@ -207,17 +204,13 @@ class ValueLoss:
     actions: Tensor  # (move,)
     targets: Tensor  # (move,)
     weights: Tensor  # importance weights, (move,)
-    kind: str = field(
-        metadata={
-            "options": {
-                "huber": "Huber errors for squares",
-                "mse": "squares for Huber errors",
-                "clipped": "errors clipped in the square",
-            }
-        }
+    kind: str = options(
+        huber="Huber errors for squares",
+        mse="squares for Huber errors",
+        clipped="errors clipped in the square",
     )
     sign: float = 1.0
-    taken: str = _options(
+    taken: str = options(
         action="value of the action",
         best="value of best action",
         best_legal="value of best action",
@@ -246,13 +239,8 @@ class ValueLoss:
             values = self.values
             wanted = th.zeros_like(values).scatter(1, self.actions[:, None], wanted[:, None])
         errors, weights = values - wanted, self.weights
-        if self.kind == "huber":
-            zeros = th.zeros_like(errors)
-            sized = th.nn.functional.smooth_l1_loss(errors, zeros, reduction="none")
-        else:
-            sized = (errors.clamp(-1, 1) if self.kind == "clipped" else errors) ** 2
         weights = weights[:, None] if self.taken == "all" else weights
-        loss: Tensor = (self.sign * weights * sized).mean()
+        loss: Tensor = (self.sign * weights * _sized(errors, self.kind)).mean()
         return loss
 
 

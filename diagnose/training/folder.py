@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from rich.console import Console
 
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import held, load_model, read_config, read_log, reading
 from ...agents.runs.run import Run
 from ...core import BoolArray, FloatArray, Table, write_file
-from .model import COLUMNS, Columns, Diagnosed, told_missing
+from .model import COLUMNS, Columns, Diagnosed
 
 NAME = "diagnosis.npz"
 #: The file of a run folder with a row for each model.
@@ -130,16 +129,3 @@ def require_fixed_opponents(folder: Path) -> None:
     """Raise a ``RunError`` if a run was trained by self-play: its opponents changed."""
     if read_config(folder).self_play:
         raise RunError(f"a diagnosis needs a run without self-play, got {folder}")
-
-
-def print_models(found: dict[str, Columns], console: Console) -> None:
-    """Print the columns of models as a table, and why others are missing."""
-    rows = []
-    for name in COLUMNS:
-        digits = 0 if name in ("timesteps", "audit_findings") else 6
-        numbers = [each.numbers.get(name) for each in found.values()]
-        cells = ["" if number is None else f"{number:,.{digits}f}" for number in numbers]
-        rows += [[name, *cells]] if any(cells) else []
-    Table(["", *found], rows).show(console)
-    for line in told_missing({which: each.missing for which, each in found.items()}):
-        console.print(line, highlight=False, markup=False)

@@ -5,10 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from exactdice.baselines import Task
 from exactdice.core import InputError
+from exactdice.core.sampling import draw
+from exactdice.core.sweeps import checked_advance
 from exactdice.diagnose import Rollout, audit
+from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
-from recording import BASIC, play, rollout, transitions
+from recording import BASIC, at_random, play, rollout, transitions
 
 GAMES = [
     ("Greed", {"max_score": 12, "sides": 3}),
@@ -225,3 +229,30 @@ def test_wrong_arrays_of_a_rollout_are_named(greed, changes, message):
             given[name] = change
     with pytest.raises(InputError, match=f"^{message}"):
         audit(env, Rollout(**given), policy="random", critic=lambda seen: np.zeros(len(seen)))
+
+
+def both_seats(game, steps, lanes, seed):
+    """Play a game of two players at random; record the moves of both, as one agent's."""
+    rng, every = np.random.default_rng(seed), np.arange(lanes)
+    starts, law = game.initial_law()
+    seats, states = np.zeros(lanes, np.int64), rng.choice(starts, size=lanes, p=law.astype(float))
+    rows = []
+    for _ in range(steps):
+        actions = at_random(None, game.mask(states), rng)
+        move = checked_advance(game, seats, states, actions, draw(game, states, actions, rng))
+        over = move.over[every, seats]
+        seen = np.array(
+            [game.observe(states[lane : lane + 1], seats[lane])[0] for lane in range(lanes)]
+        )
+        rows.append((seen, actions, np.where(over, move.payoffs[every, seats], 0.0), over))
+        fresh = rng.choice(starts, size=lanes, p=law.astype(float))
+        seats, states = np.where(over, 0, move.seats), np.where(over, fresh, move.states)
+    return Rollout(*map(np.array, zip(*rows, strict=True)))
+
+
+@pytest.mark.parametrize("opponent", ["random", "optimal"])
+@pytest.mark.parametrize("game", [Greed(12, 3), Greed(7, 4)], ids=repr)
+def test_a_record_of_both_seats_is_named(game, opponent):
+    report = audit(Task(game, 0, opponent), both_seats(game, 40, 8, seed=1), "random")
+    assert {found.mistake for found in report.findings} == {"seats-mixed"}
+    assert "law of the other player" in report.unchecked["chance"]

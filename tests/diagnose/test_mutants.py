@@ -4,7 +4,6 @@ The mistakes are edits of a line or two; docs/mutants.md has the name of each.
 """
 
 import contextlib
-import functools
 import io
 import re
 import sys
@@ -35,20 +34,34 @@ ROUNDS = {"ppo": 2, "dqn": 4}
 
 
 def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
-    """Train a learner with a text of it replaced; return the reports of its audits."""
+    """Train with a text of a learner replaced; return the moves before each audit, its report."""
     source = (ROOT / f"examples/{learner}.py").read_text()
     assert source.count(right) == 1 or not right, (right, source.count(right))
     module = types.ModuleType(f"mutant_{learner}")
     sys.modules[module.__name__] = module  # dataclasses look there
     exec(compile(source.replace(right, wrong) if right else source, learner, "exec"), vars(module))
     env_id, keywords = game["env_id"], {key: game[key] for key in game if key != "env_id"}
-    module.gym = types.SimpleNamespace(make_vec=functools.partial(gym.make_vec, **keywords))
+    made = []
+
+    def make_vec(*arguments, **options):
+        made.append(0)
+        env = gym.make_vec(*arguments, **options, **keywords)
+        step = env.step
+
+        def counted(actions):
+            made[0] += len(actions)
+            return step(actions)
+
+        env.step = counted
+        return env
+
+    module.gym = types.SimpleNamespace(make_vec=make_vec)
     module.exactdice = types.SimpleNamespace(exact_evaluation=lambda *_: {})  # for speed
     reports, audit = [], module.audit
 
     def kept(*arguments, **options):
-        reports.append(audit(*arguments, **options))
-        return reports[-1]
+        reports.append((made[0], audit(*arguments, **options)))
+        return reports[-1][1]
 
     module.audit = kept
     settings = SETTINGS[learner] | settings
@@ -332,9 +345,14 @@ GAMES = [
     {"env_id": "exactdice/FourTwoOne-v0", "faces": 3, "reward": "regret"},
     {"env_id": "exactdice/FourTwoOneMatch-v0", "tokens": 2, "faces": 2},
 ]
-#: The table of the page: learner, planted, check and name, None for no name.
-TABLE = re.findall(r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \|$", PAGE.read_text(), re.M)
-ROWS = [(*words, name.strip("`") if "`" in name else None) for *words, name in TABLE]
+#: The table of the page: learner, planted, check, name or None, and the moves before the finding.
+TABLE = re.findall(
+    r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \| ([0-9,]+) \| .* \|$", PAGE.read_text(), re.M
+)
+ROWS = [
+    (*words, name.strip("`") if "`" in name else None, int(moves.replace(",", "")))
+    for *words, name, moves in TABLE
+]
 EDITS = {"ppo": PPO | LATER, "dqn": DQN | LATER_DQN}
 #: Those planted later are run with the slow tests.
 MARKED = [
@@ -343,18 +361,23 @@ MARKED = [
 ]
 
 
-@pytest.mark.parametrize(("learner", "planted", "check", "name"), MARKED)
-def test_a_planted_mistake_is_named(learner, planted, check, name):
+@pytest.mark.parametrize(("learner", "planted", "check", "name", "moves"), MARKED)
+def test_a_planted_mistake_is_named(learner, planted, check, name, moves):
     reports = run(learner, *EDITS[learner][planted], **SHOWN_BY.get(planted, {}))
-    found = {(finding.check, finding.mistake) for each in reports for finding in each.findings}
-    assert (check, name) in found, "\n".join(map(str, reports))
-    assert {mistake for _, mistake in found} <= {None, name, CONSEQUENCES.get(planted)}
+    found = [
+        (finding.check, finding.mistake, made)
+        for made, each in reports
+        for finding in each.findings
+    ]
+    assert (check, name, moves) in found, "\n".join(str(each) for _, each in reports)
+    assert moves == min(made for *same, made in found if same == [check, name])
+    assert {mistake for _, mistake, _ in found} <= {None, name, CONSEQUENCES.get(planted)}
 
 
 def test_the_page_has_every_mutant_and_says_how_many_are_named():
     planted = [(learner, words) for learner, edits in EDITS.items() for words in edits]
     assert sorted(row[:2] for row in ROWS) == sorted(planted)
-    named = sum(name is not None for *_, name in ROWS)
+    named = sum(name is not None for *_, name, _ in ROWS)
     assert f"notice all {len(ROWS)} mistakes and name {named} of them" in PAGE.read_text()
     assert named > 0.9 * len(ROWS)
 
@@ -363,7 +386,7 @@ def is_sound(learner, game, seed, rounds):
     """Train; say whether all audits hold, and how many there were."""
     settings = {"double": True} if learner == "dqn" and seed == 3 else {}
     reports = run(learner, game=game, rounds=rounds, seed=seed, **settings)
-    return all(report.ok and not report.unchecked for report in reports), len(reports)
+    return all(report.ok and not report.unchecked for _, report in reports), len(reports)
 
 
 @pytest.mark.parametrize("learner", ["ppo", "dqn"])

@@ -56,7 +56,17 @@ def run_diagnose(options: DiagnoseConfig) -> None:
     """Print the figures of a run's models."""
     from rich.console import Console
 
-    from ..diagnose.training.folder import FILE, diagnose_models, print_models
+    from ..core import Table
+    from ..diagnose.training.folder import FILE, diagnose_models
+    from ..diagnose.training.model import COLUMNS, told_missing
 
-    print_models(diagnose_models(options.run_folder), Console())
+    found, console, rows = diagnose_models(options.run_folder), Console(), []
+    for name in COLUMNS:
+        digits = 0 if name in ("timesteps", "audit_findings") else 6
+        numbers = [each.numbers.get(name) for each in found.values()]
+        cells = ["" if number is None else f"{number:,.{digits}f}" for number in numbers]
+        rows += [[name, *cells]] if any(cells) else []
+    Table(["", *found], rows).show(console)
+    for line in told_missing({which: each.missing for which, each in found.items()}):
+        console.print(line, highlight=False, markup=False)
     print(f"written in {options.run_folder / FILE}")
