@@ -76,8 +76,13 @@ class Estimates:
     def _mean(self, of: FloatArray) -> float:
         return float((self.occupancy * of).sum() / self.occupancy.sum())
 
-    def _largest(self, of: FloatArray, count: int) -> list[Estimate]:
-        order = np.argsort(-of, kind="stable")
+    def worst(self, count: int = 5) -> list[Estimate]:
+        """List the states that contribute most, largest contribution first.
+
+        They contribute their weighted error to the mean, of a critic its square to the rmse.
+        """
+        of = self.errors if self.actions is not None else self.errors**2
+        order = np.argsort(-self.occupancy * of, kind="stable")
         return [self._record(place) for place in order[: at_most(count)].tolist()]
 
     def _record(self, place: int) -> Estimate:
@@ -120,17 +125,11 @@ class CriticFigures(Estimates):
 
         If all exact values are equal, it is 1 for a critic whose errors are all equal, else 0.
         """
-        left, whole = self._variance(self.errors), self._variance(self.exact)
+        parts = self.errors, self.exact
+        left, whole = (self._mean((of - self._mean(of)) ** 2) for of in parts)
         if whole <= self.equal**2:
             return float(left <= self.equal**2)
         return 1 - left / whole
-
-    def _variance(self, of: FloatArray) -> float:
-        return self._mean((of - self._mean(of)) ** 2)
-
-    def worst(self, count: int = 5) -> list[Estimate]:
-        """List the states with the largest weighted squared errors, largest first."""
-        return self._largest(self.occupancy * self.errors**2, count)
 
 
 @dataclass(frozen=True)
@@ -146,10 +145,6 @@ class Overestimation(Estimates):
     def largest(self) -> float:
         """Largest difference estimate - exact action value over all visited states."""
         return float(self.errors.max())
-
-    def worst(self, count: int = 5) -> list[Estimate]:
-        """List the states that contribute most to the mean, largest contribution first."""
-        return self._largest(self.occupancy * self.errors, count)
 
 
 @dataclass(frozen=True)

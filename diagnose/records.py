@@ -42,9 +42,7 @@ class Transitions:
 class Rollout:
     """Consecutive steps of a vector of environments, shape (time, lane, ...), from any library.
 
-    A lane is one of the environments.
-
-    The next observation of a step is the observation of the next row, in the same lane.
+    A lane is one of the environments. The next observation of a step is that of the next row.
 
     Attributes:
         observations: what the agent saw before each move (see ``Transitions``).

@@ -394,6 +394,19 @@ class Report:
         self.findings.append(Finding(check, name, count, of, words))
         return False
 
+    def add_finite(self, name: str, array: Any, read: Any = True, axes: int = 1) -> BoolArray:
+        """Add a finding if an array is not finite where it is read; return the rows, (row, ...)."""
+        wrong = ~np.isfinite(array) & read
+        rows: BoolArray = wrong.reshape(*wrong.shape[:axes], -1).any(axis=-1)
+
+        def example(*at: int) -> str:
+            number = array[at].ravel()[~np.isfinite(array[at]).ravel()][0]
+            return f"{name} has {number} in row {', '.join(map(str, at))}"
+
+        if rows.any():
+            self.add("finite", rows, example)
+        return rows
+
     def __str__(self) -> str:
         rows = [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]
         for found in self.findings:

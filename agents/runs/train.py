@@ -65,7 +65,7 @@ def train(
         config: the options.
         console: prints; by default the standard output.
         diagnosis: makes the callback of runs with the option ``diagnose``: rooms above this one
-            have it (``exactdice.diagnose.training.of_run``).
+            have it (``exactdice.commands.training.diagnosis_of``).
 
     Returns:
         The exact score of the final model, or None if the run was interrupted and saved.

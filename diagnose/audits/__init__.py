@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, SizeError
@@ -125,17 +124,10 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
         if each.name == "transitions" or given is None or callable(given) or np.ndim(given) == 0:
             continue
         array = as_numbers(given, each.name)
-        wrong = ~np.isfinite(array)
         read = _read(record, each.name, left_out)
-        wrong &= read.reshape(*read.shape, *(1,) * (array.ndim - read.ndim))
-        rows = wrong.reshape(*wrong.shape[: left_out.ndim], -1).any(axis=-1)
-
-        def example(*at: int, array: Any = array, name: str = each.name) -> str:
-            row = array[at].ravel()
-            return f"{name} has {row[~np.isfinite(row)][0]} in row {', '.join(map(str, at))}"
-
-        if wrong.any():
-            report.add("finite", rows, example)
+        read = read.reshape(*read.shape, *(1,) * (array.ndim - read.ndim))
+        rows = report.add_finite(each.name, array, read, left_out.ndim)
+        if rows.any():
             needed = each.default is MISSING
             changes[each.name] = np.where(np.isfinite(array), array, 0.0) if needed else None
             if needed:
@@ -281,18 +273,13 @@ def read_record(path: Path | str) -> Record:
             raise InputError(f"{name} must be one number, got {number.size}")
         given[name] = number.item()
     for name in NETWORKS & given.keys():
-        given[name] = partial(_recorded, given[name])
+        given[name] = lambda _, recorded=given[name]: recorded
     if kind is Targets:
         gamma = {"gamma": given["gamma"]} if "gamma" in given else {}
         names = [field.name for field in inner if field.name in given and field.name != "gamma"]
         moves = {name: given.pop(name) for name in names}
         given["transitions"] = Transitions(**moves, **gamma)
     return kind(**given)
-
-
-def _recorded(values: npt.NDArray[Any], _: Any) -> npt.NDArray[Any]:
-    """Return the recorded values of a network."""
-    return values
 
 
 def _arrays(path: Path | str) -> dict[str, Any]:

@@ -94,18 +94,17 @@ def compare(
         right = agree(found, given, size, close)[known] | unknown
         return bool(right.all() and 2 * unknown.sum() <= unknown.size)
 
-    def compute(formula: Any) -> FloatArray:
-        found: FloatArray = formula()[known]
-        return found
-
     def search() -> Iterator[Mistake]:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             edited = replace(formula, alike=alike())
-            for found in named(edited, given[known], reproduces, compute, several()):
-                yield found.of(check)
             right = Numbers(ours, formula.axes)
-            moved = named(right, given[known], reproduces, compute)
-            for found in chain(moved, reproducing(right, _rewritten(right, given), reproduces)):
+            compute: Any = lambda formula: formula()[known]  # noqa: E731
+            edits = partial(named, given=given[known], reproduces=reproduces, compute=compute)
+            for found in chain(
+                edits(edited, several=several()),
+                edits(right),
+                reproducing(right, _rewritten(right, given), reproduces),
+            ):
                 yield found.of(check)
 
     def example(*at: int) -> str:

@@ -265,14 +265,13 @@ def _mixed_seats(steps: Steps) -> Iterator[Mistake]:
     by_other = next_ended & ~ended
     used = steps.used.copy()
     used[-2:] = False
-    changes: dict[str, Any] = {
+    mixed = {
         "task": Task(game, steps.task.seat, "random"),
         "later": np.roll(steps.states, -2, axis=0),
         "terminated": ended | by_other,
         "rewards": np.where(by_other, sum(game.payoff_range) - paid, steps.rewards),
-        "used": used,
     }
-    yield Mistake("seats-mixed", changes)
+    yield Mistake("seats-mixed", mixed | {"used": used})
 
 
 # ------------------------------------------------------------------------------ rewards

@@ -15,15 +15,7 @@ from ...envs import RewardMode
 from ...envs.engine.engine import Engine
 from ...envs.law import MoveLaw
 from ..records import Rollout, Transitions
-from ..view import (
-    AgentView,
-    each_array,
-    factor,
-    flags,
-    leading_shape,
-    numbers,
-    whole,
-)
+from ..view import AgentView, each_array, factor, flags, leading_shape, numbers, whole
 
 #: Numbers of single precision agree with exact ones to this part of their largest or their span.
 CLOSE = 1e-4

@@ -41,6 +41,8 @@ STEP_CLOSE = 1e-2
 BORDER = 1e-5
 #: Most borders of clipping that are tried.
 BORDERS = 64
+#: Arrays of a batch that are rows of its record.
+ROWS = ["observations", "actions", "log_probs", "advantages", "returns", "old_values", "targets"]
 #: Parts of PPO's loss, by the names of their weights.
 PARTS = {
     "policy_coef": "the objective",
@@ -281,7 +283,7 @@ def _finite(report: Report, update: PolicyUpdate | ValueUpdate) -> bool:
     """Say whether all arrays, parameters and gradients are finite; else add what is not."""
     given = {each.name: getattr(update, each.name) for each in fields(update)}
     arrays = {
-        name: as_numbers(each, name)
+        name: each
         for name, each in given.items()
         if not isinstance(each, Mapping | Rollout | Targets)
         and not callable(each)
@@ -289,13 +291,11 @@ def _finite(report: Report, update: PolicyUpdate | ValueUpdate) -> bool:
     }
     for name in ("before", "after"):
         for key, parameter in parameters_of(given[name], name).items():
-            arrays[f"{key} of {name}"] = as_numbers(parameter, key)
+            arrays[f"{key} of {name}"] = parameter
             if name == "after" and parameter.grad is not None:
-                arrays[f"the gradient of {key}"] = as_numbers(parameter.grad, key)
+                arrays[f"the gradient of {key}"] = parameter.grad
     for name, array in arrays.items():
-        wrong = ~np.isfinite(array.reshape(array.shape[0] if array.ndim else 1, -1)).all(axis=1)
-        if wrong.any():
-            report.add("finite", wrong, f"{name} has no finite number in row {wrong.argmax()}")
+        report.add_finite(name, np.atleast_1d(as_numbers(array, name)))
     return report.ok
 
 
@@ -656,15 +656,7 @@ def _check_rows(
     rows, most = whole(update.rows, "rows", np.shape(update.actions)), int(np.prod(shape)) - 1
     if rows.min() < 0 or rows.max() > most:
         raise InputError(f"rows must be from 0 to {most}, got {rows.min()} to {rows.max()}")
-    for name in (
-        "observations",
-        "actions",
-        "log_probs",
-        "advantages",
-        "returns",
-        "old_values",
-        "targets",
-    ):
+    for name in ROWS:
         source, given = recorded.get(name), getattr(update, name, None)
         if source is None or given is None or isinstance(source, Mapping):
             continue

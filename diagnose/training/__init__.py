@@ -15,7 +15,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import obs_as_tensor
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ...agents.runs.run import Run
 from ...core import InputError, at_least, make_folder
 from ...core.words import plural
 from ..audits import audit
@@ -30,8 +29,6 @@ from .model import COLUMNS, Columns, Diagnosed, states_of_games, told_missing
 #: of the agent's. "moves" lists the moves of the game, once; then their columns are among the
 #: figures.
 GUESSES = {"audit": (0.25, 3e-6, 4e-5), "moves": (0.2, 3e-5, 2e-4), "figures": (0.1, 1e-6, 5e-5)}
-#: Number of rows of figures in a training run.
-ROWS = 40
 #: Approximate number of steps in one audit, which takes whole lanes or rows of a buffer.
 AUDITED = 2048
 #: Smallest number of steps in an audit: fewer steps fit too many known mistakes.
@@ -246,15 +243,6 @@ class DiagnoseCallback(BaseCallback):
         return "\n".join([took, *told_missing({"": self.diary.missing})])
 
 
-def of_run(run: Run) -> DiagnoseCallback:
-    """Make the callback of a training run, which writes about as many rows as exact scores."""
-    model: Any = run.model
-    steps = getattr(model, "n_steps", 1)
-    frequency = getattr(getattr(model, "train_freq", None), "frequency", None)
-    updates = run.config.total_steps // (run.config.hyperparameters.n_envs * (frequency or steps))
-    return DiagnoseCallback(every=max(1, updates // ROWS), folder=run.folder)
-
-
 # ---------------------------------------------------------------------------- buffers
 
 
@@ -269,22 +257,24 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
         InputError: if the buffer holds too few steps, is of an unknown kind, or cannot be read.
     """
     model = diagnosed.model
-    buffer = getattr(model, "rollout_buffer", None)
-    if isinstance(buffer, RolloutBuffer):
-        if isinstance(model.get_vec_normalize_env(), VecNormalize):
-            raise InputError("the rollout buffer holds numbers that VecNormalize has changed")
-        return _audit_rollout(diagnosed, buffer, seen)
-    buffer = getattr(model, "replay_buffer", None)
-    if not isinstance(buffer, ReplayBuffer) or buffer.optimize_memory_usage:
+    buffer = getattr(model, "rollout_buffer", None) or getattr(model, "replay_buffer", None)
+    if not isinstance(buffer, RolloutBuffer | ReplayBuffer) or (
+        getattr(buffer, "optimize_memory_usage", False)
+    ):
         raise InputError("the model has no rollout or replay buffer that keeps next observations")
-    return audit(diagnosed.env, _transitions(buffer))
+    if (steps := buffer.size() * buffer.n_envs) < LEAST:
+        raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")
+    if isinstance(buffer, ReplayBuffer):
+        return audit(diagnosed.env, _transitions(buffer))
+    if isinstance(model.get_vec_normalize_env(), VecNormalize):
+        raise InputError("the rollout buffer holds numbers that VecNormalize has changed")
+    return _audit_rollout(diagnosed, buffer, seen)
 
 
 def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -> Report:
     """Audit the first lanes of a rollout."""
     model, names = diagnosed.model, ("values", "log_probs", "advantages", "returns")
     rows, lanes = buffer.rewards.shape
-    _check_length(rows * lanes)
     part = np.s_[:, : min(lanes, max(1, AUDITED // rows))]
 
     def critic(observations: Any) -> Any:
@@ -311,7 +301,6 @@ def _transitions(buffer: ReplayBuffer) -> Transitions:
     """Return the newest rows of a replay buffer, each transition once."""
     filled = buffer.buffer_size if buffer.full else buffer.pos
     lanes = buffer.rewards.shape[1]
-    _check_length(filled * lanes)
     rows = min(filled, max(1, AUDITED // lanes))
     newest = (buffer.pos - 1 - np.arange(rows)[::-1]) % buffer.buffer_size
     names = "observations", "actions", "rewards", "next_observations"
@@ -322,8 +311,3 @@ def _transitions(buffer: ReplayBuffer) -> Transitions:
         return array[newest].reshape(rows * lanes, *array.shape[2:])
 
     return Transitions(**{name: each_array(array, flat) for name, array in arrays.items()})
-
-
-def _check_length(steps: int) -> None:
-    if steps < LEAST:
-        raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")

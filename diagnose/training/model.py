@@ -18,7 +18,7 @@ from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import preprocess_obs
 from stable_baselines3.common.torch_layers import MlpExtractor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from torch import nn
 
 from ...agents.learners.adapter import ACTORS, GREEDY, ModelPolicy
@@ -325,7 +325,7 @@ class _Actor(nn.Module):
 
 def _inner_env(model: BaseAlgorithm) -> Any:
     """Return the environment of this project that a model trains in."""
-    env = _unwrapped(model.get_env())
+    env: Any = getattr(model.get_env(), "unwrapped", None)
     if isinstance(env, DummyVecEnv):
         env = env.envs[0]
     try:
@@ -340,16 +340,10 @@ def _inner_env(model: BaseAlgorithm) -> Any:
 
 def states_of_games(env: Any) -> IntArray | None:
     """Return the states of a vector's games, shape (lane,); None if they are not known."""
-    env = _unwrapped(env)
+    env = env.unwrapped
     if isinstance(env, GameVecEnv):
         return env.engine.lanes.states()
     try:
         return np.array(env.get_attr("state"), dtype=np.int64)
     except (AttributeError, TypeError, ValueError):
         return None
-
-
-def _unwrapped(env: Any) -> Any:
-    while isinstance(env, VecEnvWrapper):
-        env = env.venv
-    return env

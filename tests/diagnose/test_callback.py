@@ -17,7 +17,7 @@ from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
 from exactdice.diagnose import training as module
-from exactdice.diagnose.training import FindingWarning, of_run
+from exactdice.diagnose.training import FindingWarning
 from exactdice.diagnose.training.folder import FILE, Diary, diagnose_models
 from exactdice.diagnose.training.model import COLUMNS
 from exactdice.look.plotting import picture
@@ -29,6 +29,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
 import exactdice
+from exactdice.commands.training import diagnosis_of
 
 GREED = {"max_score": 10, "sides": 3}
 LEARNERS = {
@@ -292,7 +293,7 @@ def test_the_reason_is_given_for_critics_of_normalised_rewards():
 
 
 def unlimited(run):
-    ours = of_run(run)
+    ours = diagnosis_of(run)
     ours.budget = 1
     return ours
 

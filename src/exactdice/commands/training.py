@@ -1,8 +1,29 @@
 """``exactdice train``, ``benchmark`` and ``tune``; their options are in the rooms of ``agents``."""
 
+from typing import TYPE_CHECKING, Any
+
 from ..agents.board.config import BenchmarkConfig
 from ..agents.runs.config import TrainConfig
 from ..agents.tuning.config import TuneConfig
+
+if TYPE_CHECKING:
+    from ..agents.runs.run import Run
+    from ..diagnose.training import DiagnoseCallback
+
+
+#: Number of rows of figures in a diagnosed run.
+ROWS = 40
+
+
+def diagnosis_of(run: "Run") -> "DiagnoseCallback":
+    """Make the callback that diagnoses a run, with about as many rows as exact scores."""
+    from ..diagnose.training import DiagnoseCallback
+
+    model: Any = run.model
+    steps = getattr(model, "n_steps", 1)
+    frequency = getattr(getattr(model, "train_freq", None), "frequency", None)
+    updates = run.config.total_steps // (run.config.hyperparameters.n_envs * (frequency or steps))
+    return DiagnoseCallback(every=max(1, updates // ROWS), folder=run.folder)
 
 
 def run_train(options: TrainConfig) -> None:
@@ -10,12 +31,11 @@ def run_train(options: TrainConfig) -> None:
     from ..agents.runs.train import train
     from ..agents.tracks import TRACKS
     from ..core import one_of
-    from ..diagnose.training import of_run
 
     if options.track is not None:  # the rungs of a ladder are trained on a track's budget
         games = TRACKS[options.track].games
         one_of(f"game on the track {options.track}", options.game_name, games)
-    if train(options, diagnosis=of_run) is None:
+    if train(options, diagnosis=diagnosis_of) is None:
         raise KeyboardInterrupt  # which has ended the training
 
 
