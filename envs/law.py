@@ -20,7 +20,7 @@ from ..core.positions import places_in
 from ..core.sizes import check_memory
 from .engine.process import FIRST_PLACE, number_of
 from .engine.tables import process_of
-from .planners import scipy_sparse
+from .planners import scipy_sparse, times
 
 #: Bytes of memory for each listed outcome.
 LISTED = 60
@@ -104,7 +104,8 @@ class MoveLaw:
 
     def mean(self, numbers: FloatArray) -> FloatArray:
         """Return the expected numbers, shape (move, ...), of numbers of results, (result, ...)."""
-        mean = self._direct @ numbers + self._led @ self._until_agent(self._replies @ numbers)
+        later = self._until_agent(times(self._replies, numbers))
+        mean = times(self._direct, numbers) + times(self._led, later)
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
@@ -192,6 +193,6 @@ class MoveLaw:
         """Return B f + A B f + ..., from B f, an array or a sparse matrix of shape (node, ...)."""
         term = found
         while abs(term).sum() > TINY:  # powers of A would fill up
-            term = self._on @ term
+            term = times(self._on, term)
             found = found + term
         return found

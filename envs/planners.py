@@ -273,7 +273,7 @@ def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
     rewards[:-1] = _paid_until_agent(task, own)
     if reward != "outcome":
         values = np.append(solve(task).found.at(task.seat, own), 0.0)
-        rewards += _times(transitions, values).reshape(rewards.shape) - values[:, None]
+        rewards += times(transitions, values).reshape(rewards.shape) - values[:, None]
     legal = np.append(game.mask(own), np.ones((1, game.num_actions), dtype=bool), axis=0)
     return SparseLaw(transitions, rewards, legal, np.append(task.initial[own], 0.0), own)
 
@@ -373,10 +373,10 @@ def _product(left: Any, right: Any) -> Any:
     """Multiply two sparse matrices, if the product stays within the limit of memory."""
     most = int(np.diff(right.indptr)[left.indices].sum())
     check_memory("entries of sparse_P", most, ENTRY)
-    return _times(left, right)
+    return times(left, right)
 
 
-def _times(left: Any, right: Any) -> Any:
+def times(left: Any, right: Any) -> Any:
     """Multiply a sparse matrix by a matrix or a vector, in SciPy's own loops, without BLAS."""
     return left.__matmul__(right)
 
