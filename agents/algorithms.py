@@ -23,8 +23,8 @@ class Algorithm:
     Attributes:
         title: its name in tables and charts.
         model: its class, with the interface of stable-baselines3, as "module:Class".
-        learns_from: "rollouts" of the current policy, a "replay" buffer, or each move at once,
-            into "tables". With the latter two it learns action values.
+        learns_from: "rollouts" of the current policy, a "replay" buffer, each move at once, into
+            "tables", or a "model" that it counts. With all but the first it learns action values.
         masked: whether it is held to the legal actions during training.
         colour: its colour in charts and tables, a number of ``COLOURS`` (look/charts.py).
         space: what ``exactdice tune`` may choose.
@@ -34,7 +34,7 @@ class Algorithm:
 
     title: str
     model: str
-    learns_from: Literal["rollouts", "replay", "tables"]
+    learns_from: Literal["rollouts", "replay", "tables", "model"]
     _: KW_ONLY
     masked: bool
     colour: int
@@ -98,6 +98,31 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         masked=True,
         colour=6,
         space=spaces.n_step_dqn,
+    ),
+    "planner": Algorithm(
+        "Planner",
+        ".learners.planner:Planner",
+        "model",
+        masked=True,
+        colour=7,
+        space=spaces.planner,
+        policy="ModelTable",
+    ),
+    "ppo-unmasked": Algorithm(
+        "PPO without masks",
+        "stable_baselines3:PPO",
+        "rollouts",
+        masked=False,
+        colour=8,
+        space=spaces.ppo,
+    ),
+    "a2c-masked": Algorithm(
+        "A2C with masks",
+        ".learners.masked_a2c:MaskedA2C",
+        "rollouts",
+        masked=True,
+        colour=9,
+        space=spaces.a2c,
     ),
 }
 

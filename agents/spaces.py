@@ -159,3 +159,16 @@ def q_learning(trial: "Trial", moves: int) -> dict[str, Any]:
         "exploration_initial_eps": _number(trial, "exploration_initial_eps", 0.1, 1.0),
         "exploration_final_eps": _number(trial, "exploration_final_eps", 0.001, 0.1, log=True),
     }
+
+
+def planner(trial: "Trial", moves: int) -> dict[str, Any]:
+    """Draw hyperparameters of the planner; ``plans`` is the number of plans in the whole run."""
+    lanes = _power(trial, "n_envs", 4, 64)
+    plans = _number(trial, "plans", 20, 200, log=True)
+    return {
+        "n_envs": lanes,
+        "n_steps": max(1, round(moves / plans / lanes)),
+        "initial_value": _number(trial, "initial_value", 0.0, 1.0),
+        "prior": _number(trial, "prior", 0.01, 10, log=True),
+        "bonus": _number(trial, "bonus", 0.001, 1.0, log=True),
+    }

@@ -30,7 +30,7 @@ from ...baselines.policies.networks import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...envs.api.wrappers import inspect_env
 from .grids import Perceptron, PerceptronPolicy, perceptron
-from .q_learning import QTable
+from .q_learning import Table
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
 
@@ -38,7 +38,7 @@ BATCH = 8192  # number of observations in a forward pass
 SAMPLE = 256  # number of states in which the network is compared with the model's ``predict``
 ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)
 QUANTILES = (QRDQNPolicy,)
-GREEDY = (DQNPolicy, QRDQNPolicy, QTable)  # policies that have action values
+GREEDY = (DQNPolicy, QRDQNPolicy, Table)  # policies that have action values
 #: Packages whose methods are known to play by the network.
 LIBRARIES = {"exactdice", "sb3_contrib", "stable_baselines3", "torch"}
 #: Methods between an observation and an action: an override could play other than by the network.
@@ -239,7 +239,7 @@ def check_kind(model: Any, policy: Any) -> None:
     _check_methods(model, ("predict",))
     _check_methods(policy, METHODS)
     for part in ("q_net", "quantile_net"):
-        if not isinstance(policy, QTable):
+        if not isinstance(policy, Table):
             _check_methods(getattr(policy, part, None), ("_predict", "predict"))
 
 

@@ -22,6 +22,7 @@ The rates of learning and of random actions are the same, and moves of both play
 like a network, knows the seat by the state only.
 """
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,7 +72,39 @@ def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
     return result
 
 
-class QTable(BasePolicy):
+class Table(BasePolicy):
+    """A policy of action values, by state, without a network.
+
+    Args:
+        observation_space: the observation space of the environment.
+        action_space: the action space of the environment.
+        game: the rules, which give the states and the legal actions.
+    """
+
+    def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
+        super().__init__(observation_space, action_space)
+        self.game = game
+        self.encoding = encoding_for(observation_space, game.observation_sizes)
+
+    @abstractmethod
+    def rows(self, states: IntArray) -> FloatArray:
+        """Return the value of each action, shape (state, action)."""
+
+    def of(self, states: IntArray) -> FloatArray:
+        """Return the value of each action, -inf if illegal, shape (state, action)."""
+        return np.where(self.game.mask(states), self.rows(states), -np.inf)
+
+    def q_net(self, obs: th.Tensor) -> th.Tensor:
+        """Return the value of each action, -inf if illegal, shape (observation, action)."""
+        states = self.game.encode(self.encoding.decode(obs.cpu().numpy()))
+        return th.as_tensor(self.of(states))
+
+    def _predict(self, observation: PyTorchObs, deterministic: bool = False) -> th.Tensor:
+        assert isinstance(observation, th.Tensor)
+        return self.q_net(observation).argmax(dim=1)
+
+
+class QTable(Table):
     """The table: value and number of visits of each action in each state.
 
     Its ``state_dict`` has the rows that are no longer as they were made, since short training
@@ -87,10 +120,8 @@ class QTable(BasePolicy):
     def __init__(
         self, observation_space: Any, action_space: Any, game: Game, initial_value: float = 0.0
     ) -> None:
-        super().__init__(observation_space, action_space)
-        self.game = game
+        super().__init__(observation_space, action_space, game)
         self.initial_value = initial_value
-        self.encoding = encoding_for(observation_space, game.observation_sizes)
         shape = (game.num_states, game.num_actions)
         self.values: th.Tensor
         self.visits: th.Tensor
@@ -116,19 +147,10 @@ class QTable(BasePolicy):
         self.values.fill_(self.initial_value)[states] = state_dict[prefix + "values"]
         self.visits.zero_()[states] = state_dict[prefix + "visits"]
 
-    def q_net(self, obs: th.Tensor) -> th.Tensor:
-        """Return the value of each action, -inf if illegal, shape (observation, action)."""
-        states = self.game.encode(self.encoding.decode(obs.cpu().numpy()))
-        return th.as_tensor(self.of(states))
-
-    def of(self, states: IntArray) -> FloatArray:
-        """Return the value of each action, -inf if illegal, shape (state, action)."""
-        values: FloatArray = self.values.numpy()[states]
-        return np.where(self.game.mask(states), values, -np.inf)
-
-    def _predict(self, observation: PyTorchObs, deterministic: bool = False) -> th.Tensor:
-        assert isinstance(observation, th.Tensor)
-        return self.q_net(observation).argmax(dim=1)
+    def rows(self, states: IntArray) -> FloatArray:
+        """Return the value of each action, shape (state, action)."""
+        found: FloatArray = self.values.numpy()[states]
+        return found
 
 
 class QLearning(BaseAlgorithm):

@@ -193,7 +193,7 @@ class Hyperparameters(SimpleNamespace):
     n_steps: Count
     """Moves of each game between two updates. dqn and qrdqn: moves whose rewards are added up in a
     target, before the value of the state reached. qlearning: moves of each game between two calls
-    of the callbacks."""
+    of the callbacks. planner: moves of each game between two plans."""
     batch_size: Count
     """Number of moves over which a gradient is the mean (trpo: a gradient of the values)."""
     max_grad_norm: Positive
@@ -251,7 +251,12 @@ class Hyperparameters(SimpleNamespace):
     omega: Fraction
     """Exponent of the learning rate of the table, 1 / visits ** omega."""
     initial_value: Number
-    """Value of every action before its first visit."""
+    """Value of every action before its first visit; planner: 0 for the smallest payoff of the game,
+    1 for the largest."""
+    prior: Positive
+    """Number of moves that the initial value counts for."""
+    bonus: Weight
+    """What draws the planner to an action that was taken once, in spans of the payoffs."""
 
     @property
     def rollout(self) -> int:

@@ -79,7 +79,7 @@ def _check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecE
         check_memory("batch_size", options.batch_size, each)
         if options.n_steps > 1:  # indices, rewards and ends of the n_steps of each move of a batch
             check_memory("n_steps", options.n_steps, 28.0 * options.batch_size)
-    else:  # values and visits
+    elif algorithm.learns_from == "tables":  # values and visits
         check_array("Q-learning's tables", game, 2, game.num_states, game.num_actions)
 
 
@@ -133,7 +133,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         raise InputError(
             f"device must be one that PyTorch can use, got {device!r}: {first_line(error)}"
         ) from None
-    if algorithm.learns_from == "tables" and device not in ("cpu", "auto"):
+    if algorithm.learns_from in ("tables", "model") and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")
     try:
         built: BaseAlgorithm = model(
