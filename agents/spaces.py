@@ -13,6 +13,8 @@ and the choices depend little on each other:
     width        width of both hidden layers: policy_kwargs
     activation   activation between the layers: policy_kwargs
     quantiles    number of quantiles: policy_kwargs
+    decay        weight decay of the optimizer AdamW: policy_kwargs
+    plans        plans of the whole run: n_steps
 
 Powers of 2 are drawn by exponent. Numbers have three digits, so that a file of them is short and
 repeats the run exactly. Ranges that grow with the square root of the moves keep the cost of a move
@@ -45,10 +47,10 @@ def _falling(trial: "Trial", name: str, low: float, high: float) -> str:
     return f"lin_{_number(trial, name, low, high, log=True)}"
 
 
-def _network(trial: "Trial") -> dict[str, Any]:
+def _network(trial: "Trial", widest: int = 256) -> dict[str, Any]:
     """Draw a network. An episode is a game, of which only the result counts."""
     encoding = trial.suggest_categorical("encoding", ("integer", "thermometer"))
-    width = _power(trial, "width", 64, 256)
+    width = _power(trial, "width", 64, widest)
     activation = trial.suggest_categorical("activation", ("ReLU", "Tanh"))
     return {
         "policy": "MlpPolicy",
@@ -56,6 +58,11 @@ def _network(trial: "Trial") -> dict[str, Any]:
         "env_kwargs": {"encoding": encoding},
         "policy_kwargs": f"dict(activation_fn=nn.{activation}, net_arch={[width] * 2})",
     }
+
+
+def _with(found: dict[str, Any], *entries: str) -> str:
+    """Return the description of a network with more entries."""
+    return ", ".join([found["policy_kwargs"].removesuffix(")"), *entries]) + ")"
 
 
 def _rollout(trial: "Trial", low: float, high: float, least_steps: int = 4) -> dict[str, Any]:
@@ -119,14 +126,19 @@ def trpo(trial: "Trial", moves: int) -> dict[str, Any]:
 def dqn(trial: "Trial", moves: int) -> dict[str, Any]:
     """Draw hyperparameters of DQN; the buffer holds all moves."""
     root = math.sqrt(moves)
-    found = _network(trial)
+    found = _network(trial, widest=512)
     lanes = _power(trial, "n_envs", root / 12.5, root / 3)
-    steps = _number(trial, "updates", 5 * root, 40 * root, log=True) * lanes / moves
+    steps = _number(trial, "updates", 2.5 * root, 40 * root, log=True) * lanes / moves
     return found | {
+        "policy_kwargs": _with(
+            found,
+            "optimizer_class=th.optim.AdamW",
+            f"optimizer_kwargs=dict(weight_decay={_number(trial, 'decay', 1e-4, 1, log=True)})",
+        ),
         "n_envs": lanes,
         "train_freq": max(1, round(1 / steps)),
         "gradient_steps": max(1, round(steps)),
-        "batch_size": _power(trial, "batch_size", 32, 512),
+        "batch_size": _power(trial, "batch_size", 32, 1024),
         "buffer_size": moves,
         "learning_starts": round(moves * _number(trial, "warmup", 0.01, 0.1, log=True)),
         "target_update_interval": round(moves / _number(trial, "copies", 10, 500, log=True)),
@@ -144,8 +156,8 @@ def n_step_dqn(trial: "Trial", moves: int) -> dict[str, Any]:
 def qrdqn(trial: "Trial", moves: int) -> dict[str, Any]:
     """Draw hyperparameters of QR-DQN."""
     found = dqn(trial, moves)
-    network = found["policy_kwargs"].removesuffix(")")
-    return found | {"policy_kwargs": f"{network}, n_quantiles={_power(trial, 'quantiles', 8, 32)})"}
+    quantiles = f"n_quantiles={_power(trial, 'quantiles', 8, 32)}"
+    return found | {"policy_kwargs": _with(found, quantiles)}
 
 
 def q_learning(trial: "Trial", moves: int) -> dict[str, Any]:
@@ -169,6 +181,6 @@ def planner(trial: "Trial", moves: int) -> dict[str, Any]:
         "n_envs": lanes,
         "n_steps": max(1, round(moves / plans / lanes)),
         "initial_value": _number(trial, "initial_value", 0.0, 1.0),
-        "prior": _number(trial, "prior", 0.01, 10, log=True),
-        "bonus": _number(trial, "bonus", 0.001, 1.0, log=True),
+        "prior": _number(trial, "prior", 0.1, 30, log=True),
+        "bonus": _number(trial, "bonus", 0.01, 2.0, log=True),
     }

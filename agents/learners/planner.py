@@ -1,16 +1,17 @@
 """A planner that learns its model: it counts what came of its moves, and plans on the counts.
 
-An action that was taken n times in a state, with rewards that add up to R, and that led to state s'
-n(s') times, is worth
+Let an action a have been taken n(a) times in a state s, with T(a) the sum of the rewards and of the
+values of the states that followed. With N moves from s in all,
 
-    Q(s, a) = (m p + R + sum over s' of n(s') max over a' of Q(s', a')) / (m + n) + b / sqrt(n),
+    mean  = (m p + sum over a of T(a)) / (m + N),
+    Q(a)  = (m mean + T(a)) / (m + n(a)) + b / sqrt(n(a)),    and mean + b if n(a) is 0,
 
-as if it had been taken m times before and had been worth p each time. An action that was never
-taken, and a state that was never seen, is worth p + b. No value is above the largest payoff, and
-the discount factor is 1. The agent plays by a plan whose bonus b draws it to actions that it knows
-little of (Strehl and Littman, "An analysis of model-based Interval Estimation for Markov Decision
-Processes", Journal of Computer and System Sciences 74 (2008), Section 2.2). Its policy is the plan
-with b = 0. It learns the law of the game from its own moves alone.
+and the value of s is the largest Q(a) of its legal actions, p + b if s was never seen: p counts for
+m moves in each state, and the mean of the state for m moves of each action. No value is above the
+largest payoff, and the discount factor is 1. The agent plays by a plan whose bonus b draws it to
+actions that it knows little of (Strehl and Littman, "An analysis of model-based Interval Estimation
+for Markov Decision Processes", Journal of Computer and System Sciences 74 (2008), Section 2.2). Its
+policy is the plan with b = 0. It learns the law of the game from its own moves alone.
 """
 
 from typing import Any, ClassVar
@@ -35,7 +36,8 @@ class ModelTable(Table):
     ``pairs`` has a number s * num_actions + a for each action a that was taken in a state s, in
     increasing order, and ``nexts`` the same number * num_states + s' for each state s' that
     followed. Beside ``pairs`` stand ``taken``, ``rewards``, ``legal`` (the number of legal actions
-    of the state) and the ``values`` of the plans, shape (plan, pair); beside ``nexts`` ``times``.
+    of the state), and in each plan the ``values`` and the value ``untaken`` of the state's actions
+    that were not taken, shapes (plan, pair); beside ``nexts`` stand ``times``.
 
     Args:
         observation_space: the observation space of the environment.
@@ -47,7 +49,7 @@ class ModelTable(Table):
         highest: the largest value.
     """
 
-    ARRAYS = ("pairs", "taken", "rewards", "legal", "values", "nexts", "times")
+    ARRAYS = ("pairs", "taken", "rewards", "legal", "values", "untaken", "nexts", "times")
 
     def __init__(
         self,
@@ -62,7 +64,8 @@ class ModelTable(Table):
         super().__init__(observation_space, action_space, game)
         self.default, self.prior, self.bonuses, self.highest = default, prior, bonuses, highest
         self.pairs = self.taken = self.legal = self.nexts = self.times = np.zeros(0, np.int64)
-        self.rewards, self.values = np.zeros(0), np.zeros((2, 0))
+        self.rewards = np.zeros(0)
+        self.values = self.untaken = np.zeros((2, 0))
 
     def _save_to_state_dict(
         self, destination: dict[str, Any], prefix: str, keep_vars: bool
@@ -81,7 +84,9 @@ class ModelTable(Table):
     def rows(self, states: IntArray, plan: int = 0) -> FloatArray:
         """Return the value of each action in a plan, shape (state, action)."""
         found = np.full((len(states), self.game.num_actions), self.unseen(plan))
-        seen = np.flatnonzero(_find(self.pairs // self.game.num_actions, states)[0])
+        seen, places = _find(self.pairs // self.game.num_actions, states)
+        found[seen] = self.untaken[plan, places[seen], None]
+        seen = np.flatnonzero(seen)
         numbers = states[seen, None] * self.game.num_actions + np.arange(self.game.num_actions)
         taken, places = _find(self.pairs, numbers)
         row, action = np.nonzero(taken)
@@ -109,6 +114,7 @@ class ModelTable(Table):
         self.legal = np.insert(self.legal, places, legal)
         first = [[self.unseen(plan)] for plan in range(len(self.bonuses))]
         self.values = np.insert(self.values, places, first, axis=1)
+        self.untaken = np.insert(self.untaken, places, first, axis=1)
         where = np.searchsorted(self.pairs, moves)
         np.add.at(self.taken, where, 1)
         np.add.at(self.rewards, where, rewards)
@@ -134,18 +140,25 @@ class ModelTable(Table):
         known, row = _find(states, after)
         row[~known] = len(states)  # the last entry of ``best``: a state that was never seen
         unseen = self.unseen(plan)
-        floor = np.where(numbers < self.legal[first], unseen, -np.inf)
-        fixed = self.prior * self.default + self.rewards
-        weight, bonus = self.prior + self.taken, self.bonuses[plan] / np.sqrt(self.taken)
+        partly = numbers < self.legal[first]
+        weight = self.prior + np.add.reduceat(self.taken, first)
+        bonus = self.bonuses[plan]
         values = self.values[plan]
+        best = np.append(np.maximum.reduceat(values, first), unseen)
         for _ in range(SWEEPS):
-            best = np.append(np.maximum(floor, np.maximum.reduceat(values, first)), unseen)
-            later = np.bincount(place, self.times * best[row], len(values))
-            planned = np.minimum((fixed + later) / weight + bonus, self.highest)
-            change = np.abs(planned - values).max()
-            values[:] = planned
+            total = self.rewards + np.bincount(place, self.times * best[row], len(values))
+            mean = (self.prior * self.default + np.add.reduceat(total, first)) / weight
+            shared = np.repeat(mean, numbers)
+            planned = (self.prior * shared + total) / (self.prior + self.taken)
+            values[:] = np.minimum(planned + bonus / np.sqrt(self.taken), self.highest)
+            untaken = np.minimum(mean + bonus, self.highest)
+            found = np.maximum.reduceat(values, first)
+            found[partly] = np.maximum(found, untaken)[partly]
+            change = np.abs(found - best[:-1]).max()
+            best[:-1] = found
             if change <= TOLERANCE:
                 break
+        self.untaken[plan] = np.repeat(untaken, numbers)
 
 
 def _find(ordered: IntArray, wanted: IntArray) -> tuple[Any, IntArray]:

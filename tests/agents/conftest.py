@@ -29,6 +29,7 @@ SMALL = {
         "target_update_interval": "200",
     },
     "tables": {},
+    "model": {"n_steps": "16"},
 }
 
 #: Keywords that make a game small, by name; 421 is small by default.

@@ -40,10 +40,11 @@ def test_draws_that_are_no_hyperparameters_determine_some():
     draws = {"encoding": "thermometer", "width": 7, "activation": "Tanh", "n_envs": 4}
     draws |= {"updates": 2504.0, "batch_size": 5, "warmup": 0.0251, "copies": 100.0}
     draws |= {"learning_rate": 0.0012345, "exploration_fraction": 0.5}
-    draws |= {"exploration_final_eps": 0.05, "quantiles": 4, "n_steps": 3}
+    draws |= {"exploration_final_eps": 0.05, "quantiles": 4, "n_steps": 3, "decay": 0.01234}
     many = ALGORITHMS["qrdqn"].space(FixedTrial(draws), 10_000)
-    assert (
-        many["policy_kwargs"] == "dict(activation_fn=nn.Tanh, net_arch=[128, 128], n_quantiles=16)"
+    assert many["policy_kwargs"] == (
+        "dict(activation_fn=nn.Tanh, net_arch=[128, 128], optimizer_class=th.optim.AdamW, "
+        "optimizer_kwargs=dict(weight_decay=0.0123), n_quantiles=16)"
     )
     assert many["env_kwargs"] == {"encoding": "thermometer"}
     assert many["learning_rate"] == "lin_0.00123"
