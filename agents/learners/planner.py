@@ -20,10 +20,11 @@ import numpy as np
 import torch as th
 from stable_baselines3.common.policies import BasePolicy
 
-from ...core import FloatArray, Game, InputError, IntArray
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from .q_learning import QLearning, Table
 from .vec_env import GameVecEnv
 
+MOST = 2**62  # the largest number of a move
 #: Sweeps of a plan at most. In a game without cycles no value changes after its longest game.
 SWEEPS = 200
 #: A plan is complete if no value changes by more.
@@ -33,64 +34,59 @@ TOLERANCE = 1e-9
 class ModelTable(Table):
     """The counts of the moves, and the values of both plans.
 
-    ``pairs`` has a number s * num_actions + a for each action a that was taken in a state s, in
-    increasing order, and ``nexts`` the same number * num_states + s' for each state s' that
-    followed. Beside ``pairs`` stand ``taken``, ``rewards``, ``legal`` (the number of legal actions
-    of the state), and in each plan the ``values`` and the value ``untaken`` of the state's actions
-    that were not taken, shapes (plan, pair); beside ``nexts`` stand ``times``.
+    A move is a number, (s * num_actions + a) * (num_states + 1) + s' + 1, with s' = -1 for the end
+    of the game. ``moves`` has each move that was made once, in increasing order; beside it stand
+    ``times`` and the sums ``rewards``.
 
     Args:
         observation_space: the observation space of the environment.
         action_space: the action space of the environment.
         game: the rules, which give the states and the legal actions.
-        default: p, the value of an action before its first move.
+        default: p, the value of a state before it is seen.
         prior: m, the number of moves that p counts for.
         bonuses: b, of the policy and of the plan that is played by in training.
         highest: the largest value.
     """
-
-    ARRAYS = ("pairs", "taken", "rewards", "legal", "values", "untaken", "nexts", "times")
 
     def __init__(
         self,
         observation_space: Any,
         action_space: Any,
         game: Game,
-        default: float = 0.0,
-        prior: float = 1.0,
-        bonuses: tuple[float, float] = (0.0, 0.0),
-        highest: float = np.inf,
+        default: float,
+        prior: float,
+        bonuses: tuple[float, float],
+        highest: float,
     ) -> None:
         super().__init__(observation_space, action_space, game)
         self.default, self.prior, self.bonuses, self.highest = default, prior, bonuses, highest
-        self.pairs = self.taken = self.legal = self.nexts = self.times = np.zeros(0, np.int64)
-        self.rewards = np.zeros(0)
-        self.values = self.untaken = np.zeros((2, 0))
+        if game.num_states**2 * game.num_actions > MOST:
+            raise InputError(
+                f"the planner needs a smaller game, whose moves it can number, got {game}"
+            )
+        self.moves: IntArray = np.zeros(0, np.int64)
+        self.times: Any = np.zeros(0)
+        self.rewards: Any = np.zeros(0)
+        self._plan()
 
     def _save_to_state_dict(
         self, destination: dict[str, Any], prefix: str, keep_vars: bool
     ) -> None:
-        for name in self.ARRAYS:
+        for name in ("moves", "times", "rewards"):
             destination[prefix + name] = th.as_tensor(getattr(self, name))
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
-        for name in self.ARRAYS:
+        for name in ("moves", "times", "rewards"):
             setattr(self, name, state_dict[prefix + name].numpy())
-
-    def unseen(self, plan: int) -> float:
-        """Return the value of an action that was never taken in a plan."""
-        return min(self.default + self.bonuses[plan], self.highest)
+        self._plan()
 
     def rows(self, states: IntArray, plan: int = 0) -> FloatArray:
         """Return the value of each action in a plan, shape (state, action)."""
-        found = np.full((len(states), self.game.num_actions), self.unseen(plan))
-        seen, places = _find(self.pairs // self.game.num_actions, states)
-        found[seen] = self.untaken[plan, places[seen], None]
-        seen = np.flatnonzero(seen)
-        numbers = states[seen, None] * self.game.num_actions + np.arange(self.game.num_actions)
-        taken, places = _find(self.pairs, numbers)
-        row, action = np.nonzero(taken)
-        found[seen[row], action] = self.values[plan, places[row, action]]
+        actions = np.arange(self.game.num_actions)
+        seen, row = _find(self._states, states)
+        found = np.repeat(self._untaken[plan][row], len(actions)).reshape(-1, len(actions))
+        taken, place = _find(self._pairs, states[seen, None] * len(actions) + actions)
+        found[seen] = np.where(taken, self._values[plan][place], found[seen])
         return found
 
     def learn(
@@ -104,69 +100,49 @@ class ModelTable(Table):
             rewards: shape (move,).
             reached: state after each move, -1 if the game was over.
         """
-        moves = states * self.game.num_actions + actions
-        new = np.setdiff1d(moves, self.pairs)
-        places = np.searchsorted(self.pairs, new)
-        legal = self.game.mask(new // self.game.num_actions).sum(axis=1)
-        self.pairs = np.insert(self.pairs, places, new)
-        self.taken = np.insert(self.taken, places, 0)
-        self.rewards = np.insert(self.rewards, places, 0.0)
-        self.legal = np.insert(self.legal, places, legal)
-        first = [[self.unseen(plan)] for plan in range(len(self.bonuses))]
-        self.values = np.insert(self.values, places, first, axis=1)
-        self.untaken = np.insert(self.untaken, places, first, axis=1)
-        where = np.searchsorted(self.pairs, moves)
-        np.add.at(self.taken, where, 1)
-        np.add.at(self.rewards, where, rewards)
-        goes_on = reached >= 0
-        steps, times = np.unique(
-            moves[goes_on] * self.game.num_states + reached[goes_on], return_counts=True
-        )
-        new = np.setdiff1d(steps, self.nexts)
-        places = np.searchsorted(self.nexts, new)
-        self.nexts = np.insert(self.nexts, places, new)
-        self.times = np.insert(self.times, places, 0)
-        self.times[np.searchsorted(self.nexts, steps)] += times
-        for plan in range(len(self.bonuses)):
-            self._plan(plan)
+        pairs = states * self.game.num_actions + actions
+        made = np.append(self.moves, pairs * (self.game.num_states + 1) + reached + 1)
+        self.moves, which = np.unique(made, return_inverse=True)
+        self.times = np.bincount(which, np.append(self.times, np.ones(len(pairs))))
+        self.rewards = np.bincount(which, np.append(self.rewards, rewards))
+        self._plan()
 
-    def _plan(self, plan: int) -> None:
-        """Iterate the values of a plan until they change no more."""
-        before, after = np.divmod(self.nexts, self.game.num_states)
-        place = np.searchsorted(self.pairs, before)
-        states, first, numbers = np.unique(
-            self.pairs // self.game.num_actions, return_index=True, return_counts=True
-        )
-        known, row = _find(states, after)
-        row[~known] = len(states)  # the last entry of ``best``: a state that was never seen
-        unseen = self.unseen(plan)
-        partly = numbers < self.legal[first]
-        weight = self.prior + np.add.reduceat(self.taken, first)
-        bonus = self.bonuses[plan]
-        values = self.values[plan]
-        best = np.append(np.maximum.reduceat(values, first), unseen)
-        for _ in range(SWEEPS):
-            total = self.rewards + np.bincount(place, self.times * best[row], len(values))
-            mean = (self.prior * self.default + np.add.reduceat(total, first)) / weight
-            shared = np.repeat(mean, numbers)
-            planned = (self.prior * shared + total) / (self.prior + self.taken)
-            values[:] = np.minimum(planned + bonus / np.sqrt(self.taken), self.highest)
-            untaken = np.minimum(mean + bonus, self.highest)
-            found = np.maximum.reduceat(values, first)
-            found[partly] = np.maximum(found, untaken)[partly]
-            change = np.abs(found - best[:-1]).max()
-            best[:-1] = found
-            if change <= TOLERANCE:
-                break
-        self.untaken[plan] = np.repeat(untaken, numbers)
+    def _plan(self) -> None:
+        """Iterate the values of both plans until they change no more."""
+        before, after = np.divmod(self.moves, self.game.num_states + 1)
+        pairs, place = np.unique(before, return_inverse=True)
+        taken, rewards = (np.bincount(place, sums) for sums in (self.times, self.rewards))
+        states, row = np.unique(pairs // self.game.num_actions, return_inverse=True)
+        weight = self.prior + np.bincount(row, taken)
+        partly = np.bincount(row) < self.game.mask(states).sum(axis=1)
+        # Values of states end with those of a state that was never seen and of the end of a game.
+        later = np.where(after, _find(states, after - 1)[1], len(states) + 1)
+        self._states, self._pairs = states, pairs
+        self._values, self._untaken = [], []
+        for bonus in self.bonuses:
+            unseen = min(self.default + bonus, self.highest)
+            best = np.append(np.full(len(states) + 1, unseen), 0.0)
+            for _ in range(SWEEPS):
+                total = rewards + np.bincount(place, self.times * best[later], len(pairs))
+                mean = (self.prior * self.default + np.bincount(row, total)) / weight
+                values = (self.prior * mean[row] + total) / (self.prior + taken)
+                values = np.minimum(values + bonus / np.sqrt(taken), self.highest)
+                untaken = np.minimum(mean + bonus, self.highest)
+                found = np.where(partly, untaken, -np.inf)
+                np.maximum.at(found, row, values)
+                change = np.abs(found - best[:-2]).max(initial=0.0)
+                best[:-2] = found
+                if change <= TOLERANCE:
+                    break
+            self._values.append(np.append(values, unseen))
+            self._untaken.append(np.append(untaken, unseen))
 
 
-def _find(ordered: IntArray, wanted: IntArray) -> tuple[Any, IntArray]:
-    """Return which numbers are in an ordered array, and the place of each that is."""
+def _find(ordered: IntArray, wanted: IntArray) -> tuple[BoolArray, IntArray]:
+    """Return whether numbers are in an ordered array, and their places; its length if not."""
     places = np.searchsorted(ordered, wanted)
-    inside = places < len(ordered)
-    places[~inside] = 0
-    return inside & (ordered[places] == wanted) if len(ordered) else inside, places
+    found = np.append(ordered, -1)[places] == wanted
+    return found, np.where(found, places, len(ordered))
 
 
 class Planner(QLearning):
