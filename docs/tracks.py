@@ -1,16 +1,21 @@
 """Make the page of results of every track: ``python docs/tracks.py``.
 
 The tables are those of ``benchmarks/<track>/leaderboard.md``, which are made anew from the runs
-(but for self-play, where the cross table needs the models); the picture is that of ``exactdice
-plot track``. README gets the first columns of a table.
+(but for self-play, where the cross table needs the models), without their seconds, which were
+measured under different loads; ``benchmarks/costs.csv`` has what a run costs. The picture is that
+of ``exactdice plot track``. README gets the first columns of a table.
 """
 
+import csv
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.board.board import write
 from exactdice.agents.board.results import read_results
-from exactdice.agents.tracks import OPEN
+from exactdice.agents.tracks import OPEN, TRACKS
+from exactdice.core import Table
 from exactdice.look.boards import track
 from exactdice.look.drawing import draw
 
@@ -30,9 +35,10 @@ NOTES = {
 }
 NOTE = (
     "The searches of version 1 chose the hyperparameters by the mean of the nines of single runs; "
-    "equal trials are not equal compute. The seconds were measured under different loads, and "
-    "compare neither agents nor tracks."
+    "equal trials are not equal compute."
 )
+#: What the boards say of their seconds.
+SECONDS = "; seconds are those of one run, its exact scores included"
 HEADINGS = {
     "| better than": "Which agent is better\n\nThe probability that a run of the row scores higher "
     "than a run of the column in a game (Agarwal et al. 2021): the mean over games, and its 95 % "
@@ -74,24 +80,64 @@ def page(name: str) -> str:
         f"All {len(runs)} runs, by the [rules of the benchmark](benchmark.md). They come from",
         f"```sh\nexactdice benchmark --track {name} --folder benchmarks/{name} --seeds {seeds} \\\n"
         f"    --algorithms {' '.join(algorithms)}\n```",
-        first,
+        timeless(first),
         f"![The mean over games of the nines, over the moves]({name}.png)",
-        words,
+        words.replace(SECONDS, ""),
         f"{NOTES[name]}{NOTE}",
     ]
     for part in others:
         plain = re.sub(" +", " ", part)
         text += [f"## {words}" for begin, words in HEADINGS.items() if plain.startswith(begin)]
-        text.append(part)
+        text.append(timeless(part))
+    text += costs(name)
     made = "`python docs/tracks.py` makes this page from the files in "
     return "\n\n".join([*text, f"{made}`benchmarks/{name}`."]) + "\n"
 
 
+def costs(name: str) -> list[str]:
+    """Write what a run of each agent of a track costs; nothing if it was not measured."""
+    with (FOLDERS / "costs.csv").open(newline="", encoding="utf-8") as file:
+        measured = [row for row in csv.DictReader(file) if row["track"] == name]
+    games, rows = TRACKS[name].games, []
+    for algorithm in dict.fromkeys(row["algorithm"] for row in measured):
+        mine = {row["game"]: row for row in measured if row["algorithm"] == algorithm}
+        seconds = [float(mine[game]["processor_seconds"]) for game in games]
+        steps = max(int(row["gradient_steps"]) for row in mine.values())
+        rows.append([ALGORITHMS[algorithm].title, f"{steps:,}", *seconds])
+    if not rows:
+        return []
+    rows.sort(key=lambda row: sum(row[2:]))
+    words = (
+        "Gradient steps, and seconds of one core in each game, without exact scores: one run each, "
+        f"measured one after the other by `python benchmarks/costs.py {name}`."
+    )
+    return [
+        "## What a run costs",
+        words,
+        Table(["agent", "gradient steps", *games], rows).markdown(),
+    ]
+
+
+def chosen(table: str, wanted: Callable[[str], bool]) -> list[list[str]]:
+    """Return the cells of a table in Markdown, in the columns whose names are wanted."""
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()]
+    places = [place for place, name in enumerate(rows[0]) if wanted(name)]
+    return [[row[place] for place in places] for row in rows]
+
+
+def timeless(table: str) -> str:
+    """Leave the seconds out of a table in Markdown."""
+    if "| seconds |" not in re.sub(" +", " ", table):
+        return table
+    header, rules, *rows = chosen(table, lambda name: name != "seconds")
+    texts = sum(not rule.endswith(":") for rule in rules)
+    return Table(header, rows, texts=texts).markdown(aligned=True)
+
+
 def short() -> str:
     """Write the table of README."""
-    rows = [line.strip("| ").split("|") for line in parts_of(SHOWN)[2].splitlines()]
-    places = [[cell.strip() for cell in rows[0]].index(name) for name in COLUMNS]
-    return "\n".join(f"| {' | '.join(row[place].strip() for place in places)} |" for row in rows)
+    rows = chosen(parts_of(SHOWN)[2], COLUMNS.__contains__)
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 if __name__ == "__main__":

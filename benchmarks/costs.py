@@ -1,0 +1,64 @@
+"""What a run costs: processor seconds and gradient steps, one run a game and algorithm.
+
+python benchmarks/costs.py exactdice-10k     # on a quiet machine; writes benchmarks/costs.csv
+
+A run has the hyperparameters of its track and seed 0, and is trained on one thread without being
+scored. Gradient steps are those of optimizers; TRPO's steps of the policy are not among them.
+"""
+
+import csv
+import sys
+import time
+from pathlib import Path
+
+import torch
+from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.board.results import read_results
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.models import build
+from exactdice.agents.tracks import OPEN, TRACKS
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+FOLDER = Path(__file__).parent
+FILE = FOLDER / "costs.csv"
+HEADER = ("track", "algorithm", "game", "gradient_steps", "processor_seconds")
+
+
+def cost(algorithm: str, game: str, track: str) -> tuple[int, float]:
+    """Train once; return the number of gradient steps and the seconds."""
+    config = TrainConfig(game=game, algorithm=algorithm, track=track, seed=0)
+    _, model, callbacks = build(config)
+    steps = 0
+
+    def count(*_: object) -> None:
+        nonlocal steps
+        steps += 1
+
+    hook = register_optimizer_step_post_hook(count)
+    begun = time.process_time()
+    model.learn(config.total_steps, callback=callbacks)
+    hook.remove()
+    return steps, time.process_time() - begun
+
+
+def main() -> None:
+    """Measure all algorithms of a track's board; other tracks keep their rows."""
+    track = sys.argv[1] if len(sys.argv) > 1 else ""
+    if track not in OPEN:
+        raise SystemExit(f"the track must be one of {', '.join(OPEN)}, got {track!r}")
+    torch.set_num_threads(1)
+    found = {run.algorithm for run in read_results(FOLDER / track)}
+    rows = []
+    for algorithm in (name for name in ALGORITHMS if name in found):
+        for game in TRACKS[track].games:
+            steps, seconds = cost(algorithm, game, track)
+            rows.append([track, algorithm, game, steps, f"{seconds:.1f}"])
+            print(*rows[-1], flush=True)
+    with FILE.open(newline="", encoding="utf-8") as file:
+        others = [row for row in csv.reader(file) if row[0] != track]
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([*(others or [HEADER]), *rows])
+
+
+if __name__ == "__main__":
+    main()
