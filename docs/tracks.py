@@ -26,16 +26,19 @@ README = DOCS.parent / "README.md"
 SHOWN = "exactdice-100k"
 COLUMNS = ("agent", "rank", "nines", "95 % interval", "IQM", "95 % interval of the IQM")
 NOTES = {
-    "exactdice-10k": "TRPO and A2C train without masks, so that they must also learn which actions "
-    "are legal. ",
-    "exactdice-100k": "TRPO and A2C train without masks, and do not learn Shut the Box. ",
+    "exactdice-10k": "PPO and A2C stand there with masks and without: an agent without masks must "
+    "also learn which actions are legal, and the masks are worth more than the choice between the "
+    "two algorithms. TRPO trains without masks, too. ",
+    "exactdice-100k": "PPO and A2C stand there with masks and without; TRPO trains without masks. "
+    "Without masks no agent learns Shut the Box. ",
     "exactdice-1m": "",
     "exactdice-selfplay-1m": "The folder has every run with its curve, but not the models, from "
     "which the cross table was made. ",
 }
 NOTE = (
-    "The searches of version 1 chose the hyperparameters by the mean of the nines of single runs; "
-    "equal trials are not equal compute."
+    "The searches of version 1 chose the hyperparameters by the mean of the nines of single runs, "
+    "and kept no trials; `benchmarks/searches` has the trials of later ones. Equal trials are not "
+    "equal compute."
 )
 #: What the boards say of their seconds.
 SECONDS = "; seconds are those of one run, its exact scores included"

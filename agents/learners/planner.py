@@ -20,7 +20,8 @@ import numpy as np
 import torch as th
 from stable_baselines3.common.policies import BasePolicy
 
-from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...core import FloatArray, Game, InputError, IntArray
+from ...core.positions import places_in
 from .q_learning import QLearning, Table
 from .vec_env import GameVecEnv
 
@@ -83,10 +84,11 @@ class ModelTable(Table):
     def rows(self, states: IntArray, plan: int = 0) -> FloatArray:
         """Return the value of each action in a plan, shape (state, action)."""
         actions = np.arange(self.game.num_actions)
-        seen, row = _find(self._states, states)
+        row = places_in(self._states, states)
         found = np.repeat(self._untaken[plan][row], len(actions)).reshape(-1, len(actions))
-        taken, place = _find(self._pairs, states[seen, None] * len(actions) + actions)
-        found[seen] = np.where(taken, self._values[plan][place], found[seen])
+        seen = row >= 0
+        place = places_in(self._pairs, states[seen, None] * len(actions) + actions)
+        found[seen] = np.where(place >= 0, self._values[plan][place], found[seen])
         return found
 
     def learn(
@@ -115,13 +117,13 @@ class ModelTable(Table):
         states, row = np.unique(pairs // self.game.num_actions, return_inverse=True)
         weight = self.prior + np.bincount(row, taken)
         partly = np.bincount(row) < self.game.mask(states).sum(axis=1)
-        # Values of states end with those of a state that was never seen and of the end of a game.
-        later = np.where(after, _find(states, after - 1)[1], len(states) + 1)
+        # The values of states end with 0 for the end of a game, and that of a state never seen.
+        later = np.where(after, places_in(states, after - 1), len(states))
         self._states, self._pairs = states, pairs
         self._values, self._untaken = [], []
         for bonus in self.bonuses:
             unseen = min(self.default + bonus, self.highest)
-            best = np.append(np.full(len(states) + 1, unseen), 0.0)
+            best = np.append(np.full(len(states), unseen), [0.0, unseen])
             for _ in range(SWEEPS):
                 total = rewards + np.bincount(place, self.times * best[later], len(pairs))
                 mean = (self.prior * self.default + np.bincount(row, total)) / weight
@@ -136,13 +138,6 @@ class ModelTable(Table):
                     break
             self._values.append(np.append(values, unseen))
             self._untaken.append(np.append(untaken, unseen))
-
-
-def _find(ordered: IntArray, wanted: IntArray) -> tuple[BoolArray, IntArray]:
-    """Return whether numbers are in an ordered array, and their places; its length if not."""
-    places = np.searchsorted(ordered, wanted)
-    found = np.append(ordered, -1)[places] == wanted
-    return found, np.where(found, places, len(ordered))
 
 
 class Planner(QLearning):

@@ -323,13 +323,15 @@ def _table(config: TuneConfig, study: Study) -> Table:
         point = trial.last_step or 0
         known = trial.user_attrs
         scores, chosen = known.get(SCORES, {}), known[CHOSEN]
+        curve = " ".join(f"{at}:{nines:.4g}" for at, nines in trial.intermediate_values.items())
+        state = trial.state.name.lower()
         rows.append(
             [trial.number, trial.intermediate_values[point], point, again.get(trial.number, "")]
             + [scores.get(game, "") for game in games]
-            + [known.get("seconds", ""), *(chosen.get(name, "") for name in names)]
+            + [state, curve, known.get("seconds", ""), *(chosen.get(name, "") for name in names)]
         )
     rows.sort(key=lambda row: (row[4] == "", -row[2], -row[1]))
-    header = ["trial", "nines", "point", "final nines", *games, "seconds", *names]
+    header = ["trial", "nines", "point", "final nines", *games, "state", "curve", "seconds", *names]
     return Table(header, rows)
 
 
@@ -388,7 +390,8 @@ def _to_markdown(config: TuneConfig, found: Table) -> str:
         f"stopped in the worse half at one of the points {', '.join(map(str, RUNGS))}. A point is "
         "the number of moves so far, in per cent of the moves of one game, where the games are "
         "played from the smallest to the largest. Nines are means of -log10(1 - normalised score) "
-        f"over the games so far; final nines those of {len(FINAL_SEEDS)} other seeds."
+        f"over the games so far, which the curve has at each point; final nines are those of "
+        f"{len(FINAL_SEEDS)} other seeds."
     )
     title = f"# {ALGORITHMS[config.algorithm].title} on {config.rules.title}"
     rows = [

@@ -23,7 +23,7 @@ from torch import nn
 
 from ...agents.learners.adapter import ACTORS, GREEDY, ModelPolicy
 from ...agents.learners.dqn import KeepsToLegal
-from ...agents.learners.q_learning import QTable
+from ...agents.learners.q_learning import Table
 from ...agents.learners.vec_env import GameVecEnv
 from ...baselines import Policy, as_policy, occupancy
 from ...baselines.task import task_and_sight
@@ -145,7 +145,7 @@ class Diagnosed:
         self.env = _inner_env(model) if env is None else env
         view = AgentView(self.env)
         self.task, self.states = view.task, view.states
-        held = MaskableActorCriticPolicy | QTable
+        held = MaskableActorCriticPolicy | Table
         self.masked = isinstance(model.policy, held) or isinstance(model, KeepsToLegal)
         self.is_actor = isinstance(model.policy, ACTORS)
         if not self.is_actor and not isinstance(model.policy, GREEDY):
