@@ -1,5 +1,7 @@
 """The leaderboard that is shown, and the runs behind it, as anybody can check them."""
 
+import csv
+import itertools
 import json
 import re
 import runpy
@@ -21,6 +23,7 @@ from exactdice.agents.board.results import (
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
+from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import verify
 from exactdice.baselines.scoring.certificate import read
 
@@ -159,7 +162,19 @@ def test_a_page_shows_the_tables_of_its_runs(board, number):
     shown = [table for heading in headings for table in tables(board, heading)]
     assert len(shown) == number
     for table in shown:
+        if board != "leaderboard" and table.splitlines()[0].endswith("seconds |"):
+            table = "\n".join(f"{line.rsplit('|', 2)[0]}|" for line in table.splitlines())
         assert table in text
+
+
+def test_the_costs_of_runs_are_those_of_the_boards():
+    """A track whose costs were measured has them of each of its algorithms, in each game."""
+    with (ROOT / "benchmarks/costs.csv").open() as file:
+        measured = list(csv.DictReader(file))
+    for name in {row["track"] for row in measured}:
+        found = {run.algorithm for run in read_results(FOLDER.with_name(name))}
+        cells = [(row["algorithm"], row["game"]) for row in measured if row["track"] == name]
+        assert sorted(cells) == sorted(itertools.product(found, TRACKS[name].games))
 
 
 @pytest.mark.parametrize("board", [name for name in (*BOARDS, SELF_PLAY) if name != "leaderboard"])
