@@ -125,8 +125,7 @@ class CriticFigures(Estimates):
 
         If all exact values are equal, it is 1 for a critic whose errors are all equal, else 0.
         """
-        parts = self.errors, self.exact
-        left, whole = (self._mean((of - self._mean(of)) ** 2) for of in parts)
+        left, whole = (self._mean((of - self._mean(of)) ** 2) for of in (self.errors, self.exact))
         if whole <= self.equal**2:
             return float(left <= self.equal**2)
         return 1 - left / whole

@@ -299,6 +299,9 @@ def _moved(array: Any, axes: int) -> Iterator[tuple[str, Any]]:
             moved = array[inside]
             moved[inside != places] = beyond
             yield words, moved
+            own = moved[rows]
+            own[-1] = array[-1]  # which many programs treat apart
+            yield words, own
     if str(array.dtype).endswith("bool"):
         first = array[rows]
         first[-1] = 0

@@ -86,12 +86,14 @@ def check_chance(
         report.unchecked["outcomes"] = "final_observations are needed where games were cut"
     found = [*deviations(steps, policy, payoffs), *_coincidences(steps)]
     least, looks = threshold(len(found)), len(found) * len(RATES)
+    copied = any(each.check == "coincidences" and each.evidence >= least for each in found)
+    seeds = [Mistake("same-seeds")] * copied
     for check in dict.fromkeys(deviation.check for deviation in found):
         mine = [deviation for deviation in found if deviation.check == check]
         worst = max(mine, key=lambda deviation: deviation.evidence)
         wrong = np.full(worst.steps, worst.evidence >= least)
         if check == "coincidences":
-            report.add(check, wrong, worst.words, [Mistake("same-seeds")])
+            report.add(check, wrong, worst.words, seeds)
             continue
         tens = (worst.evidence - np.log(looks)) / np.log(10)
         words = (
@@ -100,7 +102,7 @@ def check_chance(
             f"10^{tens:.0f}"
         )
         drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
-        report.add(check, wrong, words, chain(_copied_lanes(steps), drawn))
+        report.add(check, wrong, words, chain(seeds, drawn))
 
 
 def deviations(
@@ -402,11 +404,3 @@ def _explains(steps: Steps, policy: Policy) -> bool:
     far = (actions[second] == actions[second - 1]).sum() - chances.sum()
     spread = np.sqrt((chances * (1 - chances)).sum())
     return bool(abs(far) <= MOST_DEVIATIONS * spread + 1)
-
-
-def _copied_lanes(steps: Steps) -> Iterator[Mistake]:
-    """Yield a mistake if most lanes of a rollout are copies of one another."""
-    if steps.follow and steps.states.shape[1] > 1:
-        lanes = np.concatenate([steps.states, steps.actions]).T
-        if 2 * len(np.unique(lanes, axis=0)) <= len(lanes):
-            yield Mistake("same-seeds")

@@ -268,6 +268,7 @@ class Estimates:
     gamma: float
     gae_lambda: float
     returns: bool  # whether values are added
+    later: str = options(next="values of the next row", this="values of this row for the next")
     baseline: bool = True  # whether delta has the value before the move
     ends_in_delta: bool = True
     ends_in_sum: bool = True
@@ -298,7 +299,8 @@ class Estimates:
 
     def __call__(self) -> FloatArray:
         """Compute the numbers, shape (time, lane)."""
-        later = np.concatenate([self.values[1:], self.last_values[None]])
+        later = self.values[1:] if self.later == "next" else self.values[:-1]
+        later = np.concatenate([later, self.last_values[None]])
         later = np.where(self.truncated, self.final_values, later)
         later = np.where(self.terminated & self.ends_in_delta, 0.0, later)
         deltas = self.rewards + self.gamma * later - self.values * self.baseline

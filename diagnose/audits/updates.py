@@ -76,6 +76,7 @@ class PolicyLoss:
         clipped="advantages clipped",
     )
     policy_coef: float = 1.0
+    centre: float = 0.0  # taken from the advantages
     kl_coef: float = 0.0  # weight of the mean of the old logarithm less the new one
     kl3_coef: float = 0.0  # weight of the mean of r - 1 - log r
     ratio: str = options(
@@ -118,6 +119,7 @@ class PolicyLoss:
     axes: ClassVar[int] = 1
     names: ClassVar[Mapping[str, str]] = {
         "broadcast-added": "values-broadcast",
+        "centre-wrong": "advantages-shifted",
         "Huber-errors-of-values": "other-loss",
         "squares-of-values": "other-loss",
     }
@@ -132,7 +134,7 @@ class PolicyLoss:
             new - (new.detach() if self.ratio == "one" else self.log_probs)
         )
         ratio = change if self.ratio == "log" else change.exp()
-        policy = -self._objective(ratio, advantages).mean()
+        policy = -self._objective(ratio, advantages - self.centre).mean()
         if self.law == "entropy":
             logs = self.logits.log_softmax(dim=1)
         counted = self.masks if self.law == "all_of_legal" else th.isfinite(logs)
@@ -261,8 +263,8 @@ def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: Agent
     legal[readable] = are_legal(view.task.game, states[readable], actions[readable])
     unseen = "move {} of the batch: the agent never sees them before a move"
     report.add("observations", states < 0, unseen.format)
-    illegal = "its action is illegal; the arrays of a batch must be in the same order"
-    mixed = f"move {{}} of the batch: {illegal}"
+    illegal = "it was taken without a mask, or the arrays of the batch are in different orders"
+    mixed = f"move {{}} of the batch: its action is illegal: {illegal}"
     report.add("actions", (states >= 0) & ~legal, mixed.format)
     before, after = (parameters_of(getattr(update, name), name) for name in ("before", "after"))
     if before.keys() != after.keys():

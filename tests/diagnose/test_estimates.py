@@ -61,7 +61,12 @@ def last_row_goes_on(place, entry):
     return entry | ({"ends": False, "stops": False} if place[0] == 39 else {})
 
 
+def value_of_this_row(place, entry):
+    return entry | ({"next": entry["v"]} if place[0] < 39 else {})
+
+
 PLANTED = {
+    "values-of-this-row-for-the-next": {"change": value_of_this_row},
     "gae-ignores-ends": {"change": never(ends=False, stops=False)},
     "ends-in-sum-left-out": {"change": never(stops=False)},
     "ends-in-delta-left-out": {"change": never(ends=False)},
@@ -99,6 +104,24 @@ def test_a_mistake_in_advantages_is_named(recorded, name):
     wrong = dataclasses.replace(record, advantages=gae(arrays, cut, **mistake))
     (found,) = (each for each in audit(env, wrong).findings if each.check == "advantages")
     assert found.mistake == name
+
+
+def test_ends_of_the_row_before_are_named_though_the_last_row_has_its_own(recorded):
+    """As in loops that keep the flags of the row before, and those after the last row apart."""
+    env, arrays = recorded
+    late = np.roll(arrays["terminated"], 1, axis=0)
+    late[0], late[-1] = False, arrays["terminated"][-1]
+    cut = np.zeros(late.shape, dtype=bool)
+    record = Rollout(
+        *(arrays[key] for key in BASIC),
+        values=arrays["values"],
+        last_values=arrays["last"],
+        advantages=gae(arrays | {"terminated": late}, cut),
+        gamma=GAMMA,
+        gae_lambda=LAMBDA,
+    )
+    (found,) = audit(env, record).findings
+    assert (found.check, found.mistake) == ("advantages", "gae-ends-late")
 
 
 FORMS = {

@@ -87,6 +87,7 @@ PARTS = {
         "advantages": given["advantages"].roll(1)
     },
     "returns-negated": lambda given, new, values: {"squares": (values + given["returns"]) ** 2},
+    "advantages-shifted": lambda given, *_: {"mean": given["advantages"].mean() + 0.5},
     "kl-coef-wrong": lambda given, new, values: {"more": 0.3 * (given["log_probs"] - new).mean()},
     "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
 }
