@@ -66,7 +66,8 @@ def test_a_script_is_counted_and_scored_at_the_marks(cells, tmp_path):
     assert cells() == []  # finished
 
 
-def test_the_auditor_of_a_script_asks_for_its_file(cells, monkeypatch):
+@pytest.mark.usefixtures("cells")
+def test_the_auditor_of_a_script_asks_for_its_file(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["cleanrl_audit.py"])
     with pytest.raises(SystemExit, match="the file must be given, ppo.py of CleanRL, got none"):
         importlib.import_module("cleanrl_audit").main()
