@@ -62,7 +62,7 @@ NOT_RUN = {
     **dict.fromkeys(
         [
             *(f"python benchmarks/clients/{name}_track.py" for name in ("cleanrl", "tianshou")),
-            "python benchmarks/clients/cleanrl_audit.py",
+            *(f"python benchmarks/clients/{name}_audit.py" for name in ("cleanrl", "tianshou")),
             *("python benchmarks/clients/tune_entrant.py", "python film.py"),
             *("python -m rl_zoo3.enjoy", "python -m rl_zoo3.train"),
             "python -c 'from rl_zoo3.plots import plot_train; plot_train()'",
