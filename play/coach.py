@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import floor
 
+from ..baselines.advice import BEST, GOOD, THRESHOLDS, TIE, Advice, is_decision, made_of
 from ..core import Game
 from ..core.presentation import present
 from ..core.words import YOU, either, plural, sentence
-from .session import BEST, GOOD, THRESHOLDS, TIE, Advice, Session, is_decision, made_of
+from .session import Session
 
 EXACT = Decimal("0.0001")  # the digits of details
 SOME = 3  # moves in a hint, of which one is best

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..baselines import PolicyLike, Task, is_policy_name, score
+from ..baselines.advice import THRESHOLDS, TIE, Advice, advice_at, is_decision, made_of
 from ..baselines.policies.names import registered_policies
 from ..core import Game, InputError
 from ..core.presentation import present
@@ -23,7 +24,6 @@ from ..core.words import YOU
 from ..envs.drawing.scene import Scene, names_of, scene_at
 from .coach import unit_of
 from .levels import player, policy_of
-from .session import THRESHOLDS, TIE, Advice, advice_at, is_decision, made_of
 from .statistics import KeptGame, path_of_games, read_games
 
 LEVELS = ("easy", "medium", "hard")

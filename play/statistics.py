@@ -13,12 +13,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ..agents.runs.options import STRICT
+from ..baselines.advice import seen_at
 from ..core import InputError, WriteError, append, user_folder
 from ..core.presentation import present
 from .coach import POINTS, WINS, accuracy, costliest, steps, unit_of
 from .levels import rivals
 from .record import GameRecord
-from .session import Session, seen_at
+from .session import Session
 
 VARIABLE = "EXACTDICE_DATA"
 FILE = "games.jsonl"

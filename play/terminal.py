@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from ..baselines.advice import Advice
 from ..core import InputError, Table, WriteError
 from ..core.presentation import present
 from ..core.progress import shown_progress
@@ -13,7 +14,6 @@ from .coach import balance_in_words, result, unit_of, verdict
 from .levels import agent_of, rivals
 from .puzzles import Practice, Puzzle, level_of, practice_of
 from .record import SEEDS, GameRecord, free_path
-from .session import Advice
 from .statistics import keep, kept_game, path_of_games, statistics_view
 from .text import Screen, possible, rules, told_moves, understand, written
 

@@ -17,12 +17,13 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
+from ..baselines.advice import TIE, Advice, Choice
 from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Table, Tile, Tokens
 from ..core.presentation import present
 from ..core.words import printable
 from ..envs.drawing.scene import Event, Scene
 from .coach import Unit, given_away
-from .session import TIE, Advice, Choice, Session
+from .session import Session
 
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most

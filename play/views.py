@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import docstring_parser
 
 from ..baselines import Task
+from ..baselines.advice import TIE, Advice, Choice, spread_of
 from ..core import GAMES, FloatArray, Game, SizeError
 from ..core.presentation import Presentation, present
 from ..core.words import printable, sentence, typed
@@ -36,7 +37,7 @@ from .coach import (
 from .levels import PERSON, Agent, players, policy_of, rivals
 from .puzzles import Practice, erring, level_of
 from .record import GameRecord
-from .session import TIE, Advice, Choice, Session, spread_of
+from .session import Session
 from .text import rules, written
 
 SWITCH = {True: "yes", False: "no"}

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
+from ...core import Arithmetic, Array, BoolArray, IntArray, Stage, Values, frozen
 from ...core.positions import legal_in, states_of
 from ...core.sizes import check_array
 from ...core.sweeps import expected_values, pays_early, sweeps_of
@@ -32,10 +32,13 @@ from ..task import Task, first_law, initial_law, policies_against
 from . import kept
 from .cycles import solve_block
 from .induction import visit_action_values
-from .observations import Reader, integers_of
+from .observations import Reader, integers_of, state_of
 from .occupancy import outcomes, variance_of_law
 from .players import Players
 from .rounding import gamma, largest_payoff, upwards
+
+if TYPE_CHECKING:
+    from ..advice import Answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,16 +211,8 @@ class Evaluation:
 
     def _state(self, observation: Any) -> IntArray:
         """Give the state of an observation, shape (1,)."""
-        game, seat = self.task.game, self.task.seat
-        wanted = integers_of(observation, game, self.read)
-        state = game.encode(wanted[None])
-        known = sweeps_of(game).may_move(seat, state)[0]
-        if not known or (game.observe(state, seat)[0] != wanted).any():
-            raise InputError(
-                f"observation must be one that the player in seat {seat} may meet before a move "
-                f"in {game!r}, got {wanted.tolist()}"
-            )
-        return state
+        game = self.task.game
+        return state_of(game, self.task.seat, integers_of(observation, game, self.read))
 
 
 @dataclass(frozen=True)
@@ -257,6 +252,24 @@ class Solution(Evaluation):
         """
         state = self._state(observation)
         return np.flatnonzero(self._best(self._row(state)[None], state)[0])
+
+    def ask(self, *components: Any, policy: Any = None, **named: Any) -> "Answer":
+        """Say what to do in a position: every legal move with its value, cost and grade.
+
+        Args:
+            components: the observation, integers in its order; those left out are 0, or what they
+                must be.
+            policy: a policy in any form that ``as_policy`` takes, to say what it does there.
+            named: components by name: ``own_score=41``, ``dice="3 3 4 5 6"`` in any order,
+                ``open="1 3 4"`` (see ``baselines.advice.read_position``).
+
+        Raises:
+            InputError: naming the component that is out of range; or if the agent never sees the
+                position before a move.
+        """
+        from ..advice import answer  # which solves itself
+
+        return answer(self.task, components, named, policy)
 
     @cached_property
     def optimal(self) -> BoolArray:

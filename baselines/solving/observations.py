@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import Game, InputError, IntArray
+from ...core.sweeps import sweeps_of
 
 #: Gives the integers, shape (component,), of one observation as an environment shows it.
 Reader: TypeAlias = Callable[[Any], IntArray]
@@ -121,3 +122,19 @@ def integers_of(observation: Any, game: Game, read: Reader | None) -> IntArray:
     if read is not None:
         return read(observation)
     return whole_numbers(observation, game.observation_sizes, game.observation_names)
+
+
+def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
+    """Return the state in which a player sees an observation before a move, shape (1,).
+
+    Raises:
+        InputError: if there is none.
+    """
+    state = game.encode(observation[None])
+    known = sweeps_of(game).may_move(seat, state)[0]
+    if not known or (game.observe(state, seat)[0] != observation).any():
+        raise InputError(
+            f"observation must be one that the player in seat {seat} may meet before a move "
+            f"in {game!r}, got {observation.tolist()}"
+        )
+    return state

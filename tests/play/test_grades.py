@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, occupancy, solve
+from exactdice.baselines.advice import THRESHOLDS, Advice, Choice, is_decision, spread_of
 from exactdice.play.coach import POINTS, SUCCEEDS, WINS, hints, unit_of, verdict
-from exactdice.play.session import THRESHOLDS, Advice, Choice, Session, is_decision, spread_of
+from exactdice.play.session import Session
 from small_games import SMALL
 
 

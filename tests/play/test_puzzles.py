@@ -5,6 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from exactdice.baselines import Task, solve
+from exactdice.baselines.advice import Advice, Choice
 from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore
 from exactdice.play.puzzles import (
     ANY,
@@ -17,7 +18,6 @@ from exactdice.play.puzzles import (
     practice_of,
     puzzles,
 )
-from exactdice.play.session import Advice, Choice
 
 GAME = Greed(30)
 

@@ -1,9 +1,9 @@
 """The board as text, and what people may type to choose a move."""
 
 import pytest
+from exactdice.baselines.advice import Choice
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
-from exactdice.play.session import Choice
 from exactdice.play.text import IN_ASCII, board, labels, told, understand, written
 
 

@@ -23,6 +23,7 @@ COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "verify": verify.run_verify,
     "audit": diagnosis.run_audit,
     "solve": tasks.run_solve,
+    "ask": tasks.run_ask,
     "describe": tasks.run_describe,
     "diagnose": diagnosis.run_diagnose,
     "benchmark": training.run_benchmark,

@@ -1,5 +1,6 @@
-"""``exactdice solve`` and ``describe``: games themselves, without an agent."""
+"""``exactdice solve``, ``ask`` and ``describe``: games themselves, without an agent."""
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +9,7 @@ import tyro
 from ..agents.board.ladders import LadderWords, find_ladder
 from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import describe, solve
+from ..baselines.advice import answer
 from ..baselines.scoring.description import PROPERTIES
 from ..baselines.task import first_law
 from ..core import FLOATS, InputError, Table
@@ -44,6 +46,42 @@ def run_solve(options: SolveConfig) -> None:
     words = present(task.game)
     moves = " or ".join(words.describe_move(likeliest, int(action)) for action in actions)
     print(f"likeliest first position: {words.describe(likeliest)}; optimal play {moves}")
+
+
+@dataclass(frozen=True)
+class AskConfig:
+    """Say what to do in a position: every legal move with its value, its cost and its grade."""
+
+    game: tyro.conf.Positional[GameName]
+    """Game, in upper or lower case."""
+
+    position: tyro.conf.Positional[tuple[str, ...]] = ()
+    """The position: numbers in the order of the observation, or by name: Greed 41 49, or Greed
+    own_score=41 other_score=49; dice in any order, FourTwoOne cast=642 casts_made=1. Components
+    that are left out are 0, or what they must be."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
+
+    policy: str | None = None
+    """Policy whose move is asked for, too: a name such as random, a run folder, a certificate or a
+    saved model."""
+
+    json: bool = False
+    """Print JSON, with all digits."""
+
+
+def run_ask(options: AskConfig) -> None:
+    """Print the answer."""
+    task = task_from_options(options.game, options.env)
+    numbers = [word for word in options.position if "=" not in word]
+    named = [word.partition("=")[::2] for word in options.position if "=" in word]
+    names = [name for name, _ in named]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
+    with shown_progress():
+        found = answer(task, numbers, dict(named), options.policy)
+    print(json.dumps(found.to_dict(), indent=1) if options.json else found)
 
 
 @dataclass(frozen=True)

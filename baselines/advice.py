@@ -1,0 +1,344 @@
+"""What to do in a position: every legal move with its value, its cost and its grade.
+
+A loss is a share of a win, or of twice the standard deviation of the payoff in games that pay
+points: a fair game for a win has the standard deviation 1/2. The names are those of chess and
+backgammon programs. ``THRESHOLDS`` were chosen from the exact distribution of losses of all moves
+that are not best, at the decisions that optimal play meets, as often as it meets them:
+
+    game            good   inaccuracy   mistake   blunder
+    Greed           0.10         0.30      0.13      0.48
+    LowestScore     0.05         0.15      0.28      0.52
+    ShutTheBox      0.04         0.07      0.14      0.76
+    421 in a set    0.02         0.08      0.31      0.60
+    421             0.02         0.06      0.24      0.69
+
+So at least half of what one can do wrong is a blunder; the finer grades are for moves between which
+a good player hesitates.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import BoolArray, Game, InputError, IntArray, Table
+from ..core.positions import states_of
+from ..core.presentation import present
+from ..core.words import listed, to_you
+from .cache import cached
+from .policies.door import label
+from .policies.kinds import PolicyLike
+from .scoring.score import score
+from .solving.observations import state_of
+from .solving.solver import as_policy, solve
+from .task import Task
+
+BEST, GOOD = "best", "good"
+#: The smallest loss of each grade, as a share.
+THRESHOLDS = {"inaccuracy": 0.01, "mistake": 0.05, "blunder": 0.15}
+#: Most states of a game in which components that were left out are searched for.
+MOST = 2**22
+TIE = 1e-9  # smaller differences of values are taken as rounding errors
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A legal move.
+
+    Attributes:
+        action: its number.
+        words: the move in words.
+        parts: numbers of the pieces on the table that the move takes.
+    """
+
+    action: int
+    words: str
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The value of a legal move.
+
+    Attributes:
+        choice: the move.
+        value: expected payoff if play is optimal afterwards.
+        cost: the value of the best move minus this value; 0 if the move is optimal.
+        share: the cost as a share of a win, or of the spread of the payoffs (``spread_of``).
+    """
+
+    choice: Choice
+    value: float
+    cost: float
+    share: float
+
+    @property
+    def grade(self) -> str:
+        """The grade of the move by what it gives away."""
+        if self.cost < TIE:
+            return BEST
+        reached = [name for name, least in THRESHOLDS.items() if self.share >= least]
+        return reached[-1] if reached else GOOD
+
+
+def is_decision(advice: Sequence[Advice]) -> bool:
+    """Say whether the choice matters: there are moves that give something away."""
+    return any(one.cost >= TIE for one in advice)
+
+
+def made_of(advice: Sequence[Advice], action: int) -> Advice:
+    """Return the advice on a move."""
+    return next(one for one in advice if one.choice.action == action)
+
+
+def seen_at(game: Game, seat: int, state: int) -> IntArray:
+    """Return the observation of a seat in a state, shape (component,)."""
+    seen: IntArray = game.observe(np.array([state]), seat)[0]
+    return seen
+
+
+def choices_at(game: Game, seat: int, state: int) -> list[Choice]:
+    """Return the legal moves of a seat in a state."""
+    seen, shown = seen_at(game, seat, state), present(game)
+    return [
+        Choice(action, to_you(shown.describe_move(seen, action)), shown.parts(seen, action))
+        for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist()
+    ]
+
+
+def advice_at(task: Task, state: int) -> list[Advice]:
+    """Return the value of every legal move in a state, in the order of ``choices_at``."""
+    values = solve(task).action_values(seen_at(task.game, task.seat, state))
+    costs = values.max() - values
+    shares = costs / spread_of(task)
+    return [
+        Advice(choice, *(float(figure[choice.action]) for figure in (values, costs, shares)))
+        for choice in choices_at(task.game, task.seat, state)
+    ]
+
+
+@cached
+def spread_of(task: Task) -> float:
+    """Return what a loss is measured by: 1 in games for a win, else twice the deviation."""
+    if task.game.payoff_range == (0.0, 1.0):
+        return 1.0
+    known = present(task.game).deviation
+    return 2 * (known or score("optimal", task).deviation) or 1.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to do in a position, and what a policy does there.
+
+    Attributes:
+        task: game, seat and opponents.
+        observation: the position, one integer for each component.
+        moves: the legal moves, best first.
+        policy: name of the policy that was asked for, None if there is none.
+        law: its probability of each of these moves; None without a policy.
+    """
+
+    task: Task
+    observation: tuple[int, ...]
+    moves: tuple[Advice, ...]
+    policy: str | None = None
+    law: tuple[float, ...] | None = None
+
+    @property
+    def value(self) -> float:
+        """Expected payoff if play is optimal from here on."""
+        return self.moves[0].value
+
+    @property
+    def cost(self) -> float | None:
+        """Expected loss by the policy's move; None without a policy."""
+        if self.law is None:
+            return None
+        return float(np.dot(self.law, [move.cost for move in self.moves]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as numbers, texts and lists, as JSON has them."""
+        names = self.task.game.observation_names
+        moves = [
+            {"action": each.choice.action, "words": each.choice.words, "value": each.value}
+            | {"cost": each.cost, "grade": each.grade}
+            | ({} if self.law is None else {"probability": self.law[place]})
+            for place, each in enumerate(self.moves)
+        ]
+        return {
+            "task": self.task.words,
+            "observation": dict(zip(names, self.observation, strict=True)),
+            "words": self._position,
+            "value": self.value,
+            "moves": moves,
+            **({} if self.policy is None else {"policy": self.policy, "cost": self.cost}),
+        }
+
+    @property
+    def _position(self) -> str:
+        return present(self.task.game).describe(np.array(self.observation))
+
+    def __str__(self) -> str:
+        header = ["move", "value", "cost", "grade"]
+        rows: list[list[Any]] = [
+            [each.choice.words, f"{each.value:.6f}", f"{each.cost:.6f}", each.grade]
+            for each in self.moves
+        ]
+        if self.law is not None:
+            header.append(str(self.policy))
+            rows = [[*row, f"{part:.1%}"] for row, part in zip(rows, self.law, strict=True)]
+        table = Table(header, rows).markdown(aligned=True)
+        best = f"{self._position}: {self.moves[0].choice.words}, worth {self.value:.6f}"
+        said = "" if self.policy is None else f"\n{self.policy} gives away {self.cost:.6f} here"
+        return f"{best}{said}\n\n{table}"
+
+
+def answer(
+    task: Task, components: Sequence[Any], named: Mapping[str, Any], policy: PolicyLike | None
+) -> Answer:
+    """Say what to do in a position (see ``Solution.ask``)."""
+    state = state_meant(task, *read_position(task.game, components, named))
+    seen = task.game.observe(state, task.seat)[0]
+    moves = sorted(advice_at(task, int(state[0])), key=lambda each: each.cost)
+    if policy is None:
+        return Answer(task, tuple(seen.tolist()), tuple(moves))
+    player = as_policy(policy, task, deterministic=False)
+    chances = player.probabilities(state)[0]
+    law = tuple(float(chances[each.choice.action]) for each in moves)
+    return Answer(task, tuple(seen.tolist()), tuple(moves), label(policy), law)
+
+
+def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
+    """Find the state that a person means, whatever the order of its dice, shape (1,).
+
+    Args:
+        task: whose agent is to move.
+        seen: the observation, 0 where nothing was given.
+        given: which components were given; those of some dice were, if one was.
+
+    Raises:
+        InputError: if there is no such state; or naming a component that may be several numbers,
+            none of them 0.
+    """
+    game, seat = task.game, task.seat
+    try:
+        return state_of(game, seat, seen)
+    except InputError:
+        own = states_of(game, seat) if game.num_states <= MOST else np.zeros(0, dtype=np.int64)
+        if not len(own):
+            raise
+        known, wanted = game.observe(own, seat), seen.copy()
+        for kind in _kinds(game).values():
+            if kind.numbered:
+                dice = list(kind.places.values())
+                known[:, dice], wanted[dice] = np.sort(known[:, dice]), np.sort(wanted[dice])
+        rows = np.flatnonzero(((known == wanted) | ~given).all(axis=1))
+        if not len(rows):
+            raise
+        for place in np.flatnonzero(~given).tolist():
+            values = np.unique(known[rows, place])
+            if len(values) > 1 and values[0]:
+                name, each = _word(game.observation_names[place]), map(str, values.tolist())
+                raise InputError(f"{name} must be given, one of {', '.join(each)}") from None
+            rows = rows[known[rows, place] == values[0]]
+        return own[rows]
+
+
+def read_position(
+    game: Game, components: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[IntArray, BoolArray]:
+    """Read an observation as people write it, and which of its components were given.
+
+    Args:
+        game: the game.
+        components: numbers in the order of the observation.
+        named: numbers by the name of a component, with _ for a space and without its question
+            mark; and all components of a kind at once: ``dice="3 3 4 5 6"`` for "die 1" and so on
+            or for "dice of face 1" and so on, ``open="1 3 4"`` for "tile 1 open?" and so on.
+
+    Returns:
+        The observation, 0 where nothing was given, and the given ones, each of shape (component,).
+
+    Raises:
+        InputError: naming the component that is out of range, given twice or unknown.
+    """
+    sizes, kinds = game.observation_sizes, _kinds(game)
+    places = {_word(name): place for place, name in enumerate(game.observation_names)}
+    if len(components) > len(sizes):
+        raise InputError(
+            f"a position of {game.name} must have at most {len(sizes)} components "
+            f"({', '.join(places)}), got {len(components)}"
+        )
+    given: dict[str, Any] = dict(zip(places, components, strict=False))
+    for name, value in named.items():
+        word = _word(name)
+        if word in given:
+            raise InputError(f"{word} must be given once, got {given[word]} and {value}")
+        if word not in places and word not in kinds:
+            each = listed([*kinds, *places])
+            raise InputError(f"a component of {game.name} must be one of {each}, got {name}")
+        given[word] = value
+    seen, known = np.zeros(len(sizes), dtype=np.int64), np.zeros(len(sizes), dtype=bool)
+    for word, value in given.items():
+        if word in kinds:
+            known[list(kinds[word].places.values())] = True
+            kinds[word].write(seen, str(value), word)
+        else:
+            known[places[word]] = True
+            seen[places[word]] = _number(str(value), sizes[places[word]], word)
+    return seen, known
+
+
+def _word(name: str) -> str:
+    """Return the name of a component as a keyword."""
+    return name.replace(" ", "_").replace("'", "").rstrip("?")
+
+
+def _number(text: str, size: int, word: str) -> int:
+    if not text.isdecimal() or int(text) >= size:
+        raise InputError(f"{word} must be from 0 to {size - 1}, got {text}")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Components that are given together: dice in places, or marks that are there so often."""
+
+    places: Mapping[str, int]  # by number of the place, or by mark
+    size: int
+    numbered: bool
+
+    def write(self, seen: IntArray, text: str, word: str) -> None:
+        """Write numbers or marks, with spaces or commas between them, into an observation."""
+        marks = re.split(r"[ ,]+", text.strip())
+        if len(marks) == 1 and text.isdecimal() and text not in self.places:
+            marks = list(text)  # 33456
+        if self.numbered and len(marks) > len(self.places):
+            raise InputError(f"{word} must be at most {len(self.places)} numbers, got {text}")
+        for place, mark in zip(self.places.values(), marks, strict=False):
+            if self.numbered:
+                seen[place] = _number(mark, self.size, word)
+        for mark in () if self.numbered else marks:
+            if mark not in self.places or seen[self.places[mark]] + 1 >= self.size:
+                raise InputError(f"{word} must be of {listed(self.places)}, got {text}")
+            seen[self.places[mark]] += 1
+
+
+def _kinds(game: Game) -> dict[str, _Kind]:
+    """Return the components of a game that are given together, by what they are called."""
+    found: dict[tuple[str, bool], dict[str, int]] = {}
+    for place, name in enumerate(game.observation_names):
+        if face := re.fullmatch(r"dice of face (\d+)", name):
+            found.setdefault(("dice", False), {})[face[1]] = place
+        elif die := re.fullmatch(r"(\w+) (\d+)", name):
+            kind = die[1].replace("die", "dice")
+            found.setdefault((kind, True), {})[die[2]] = place
+        elif is_open := re.fullmatch(r"(?:tile )?(\w+) open\?", name):
+            found.setdefault(("open", False), {})[is_open[1]] = place
+    sizes = game.observation_sizes
+    return {
+        kind: _Kind(places, min(sizes[place] for place in places.values()), numbered)
+        for (kind, numbered), places in found.items()
+    }

@@ -1,0 +1,147 @@
+"""What to do in a position: against the solution in every state, and as people write positions."""
+
+import json
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, solve
+from exactdice.baselines.advice import GOOD, THRESHOLDS, answer, read_position
+from exactdice.core import InputError
+from exactdice.core.positions import states_of
+from exactdice.games import (
+    FourTwoOne,
+    FourTwoOneMatch,
+    Greed,
+    LowestScore,
+    LowestScoreMatch,
+    ShutTheBox,
+    Yahtzee,
+)
+
+YAHTZEE = Yahtzee(boxes="ones,full_house")
+TASKS = [
+    Task(Greed(9, 3), 1, "if_else"),
+    Task(LowestScore(3, 3, players=2), 0, "random"),
+    Task(ShutTheBox(4, 2, 3)),
+    Task(FourTwoOne(2, 4, utility="sum")),
+    Task(FourTwoOneMatch(tokens=2, faces=2)),
+    Task(LowestScoreMatch(2, 3, players=2, wins=2)),
+    Task(YAHTZEE),
+]
+
+
+def by_name(game, observation):
+    """Name every component, as the command line does."""
+    names = [name.replace(" ", "_").replace("'", "") for name in game.observation_names]
+    return dict(zip(names, map(str, observation.tolist()), strict=True))
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_every_position_has_the_values_of_the_solution(task):
+    game, solution, rng = task.game, solve(task), np.random.default_rng(0)
+    own = states_of(game, task.seat)
+    for state in rng.choice(own, size=min(len(own), 200), replace=False).tolist():
+        seen = game.observe(np.array([state]), task.seat)[0]
+        found = answer(task, seen.tolist(), {}, None)
+        values = solution.action_values(seen)
+        assert found.observation == tuple(seen.tolist())
+        assert found == answer(task, (), by_name(game, seen), None)
+        legal = np.flatnonzero(np.isfinite(values))
+        assert sorted(move.choice.action for move in found.moves) == legal.tolist()
+        for move in found.moves:
+            assert move.value == pytest.approx(values[move.choice.action], abs=1e-12)
+            assert move.cost == pytest.approx(values.max() - move.value, abs=1e-12)
+        costs = [move.cost for move in found.moves]
+        assert costs == sorted(costs)
+        best = [move.choice.action for move in found.moves if move.grade == "best"]
+        assert sorted(best) == solution.optimal_actions(seen).tolist()
+
+
+def test_a_policy_is_shown_beside_the_optimum():
+    task = Task(ShutTheBox(4, 2, 3))
+    found = solve(task).ask(1, 1, 1, 1, 4, policy="random")
+    law = np.array(found.law)
+    assert law.sum() == pytest.approx(1)
+    assert (law == law[0]).all()
+    assert found.cost == pytest.approx(np.mean([move.cost for move in found.moves]))
+    assert solve(task).ask(1, 1, 1, 1, 4, policy="optimal").cost == 0
+    said = str(found).splitlines()
+    assert said[0].startswith("open 1 2 3 4, rolled 4: ")
+    assert said[1] == f"random gives away {found.cost:.6f} here"
+    assert len(said) == 4 + len(found.moves) + 1
+
+
+@pytest.mark.parametrize(
+    ("game", "words", "wanted"),
+    [
+        (FourTwoOne(), {"cast": "264", "casts_made": "1"}, (0, 0, 2, 4, 6, 1)),
+        (FourTwoOne(), {"accumulated": "4", "cast": "1, 6", "casts_made": 2}, None),
+        (LowestScore(), {"dice": "4 1 4 5", "total_kept": 4, "players_after": 3}, None),
+        (ShutTheBox(5), {"open": "135", "roll": "6"}, (1, 0, 1, 0, 1, 6)),
+        (
+            Yahtzee(boxes="ones,full_house"),
+            {"open": "ones", "dice": "33456", "rolls_left": 2},
+            None,
+        ),
+    ],
+)
+def test_dice_are_read_in_any_order(game, words, wanted):
+    found = answer(Task(game), (), words, None)
+    if wanted is not None:
+        assert found.observation[: len(wanted)] == wanted
+    shown = found.to_dict()["words"]
+    for word in ("dice", "cast"):
+        for die in str(words.get(word, "")).replace(",", " "):
+            assert die in shown
+
+
+@pytest.mark.parametrize(
+    ("components", "named", "message"),
+    [
+        ((120,), {}, "own_score must be from 0 to 100, got 120"),
+        (("x",), {}, "own_score must be from 0 to 100, got x"),
+        ((1, 2, 0, 0), {}, r"at most 3 components \(own_score, other_score, last_turn\), got 4"),
+        ((41,), {"own_score": 3}, "own_score must be given once, got 41 and 3"),
+        ((), {"own": 3}, "must be one of own_score, other_score and last_turn, got own"),
+        ((), {"other_score": -1}, "other_score must be from 0 to 100, got -1"),
+    ],
+)
+def test_wrong_components_are_named(components, named, message):
+    with pytest.raises(InputError, match=message):
+        read_position(Greed(), components, named)
+
+
+@pytest.mark.parametrize(
+    ("game", "named", "message"),
+    [
+        (FourTwoOne(), {"cast": "6 4 2 1"}, "cast must be at most 3 numbers, got 6 4 2 1"),
+        (FourTwoOne(), {"cast": "9"}, "cast must be from 0 to 6, got 9"),
+        (ShutTheBox(4), {"open": "7"}, "open must be of 1, 2, 3 and 4, got 7"),
+        (ShutTheBox(4), {"open": "1 1"}, "open must be of 1, 2, 3 and 4, got 1 1"),
+    ],
+)
+def test_wrong_dice_are_named(game, named, message):
+    with pytest.raises(InputError, match=message):
+        read_position(game, (), named)
+
+
+def test_a_position_that_nobody_meets_is_refused():
+    with pytest.raises(InputError, match="may meet before a move"):
+        solve(Task(FourTwoOne())).ask(cast="642", casts_made=0)
+
+
+def test_a_component_that_is_left_out_is_zero_or_what_it_must_be():
+    task = Task(ShutTheBox(4, 2, 3), 1)
+    with pytest.raises(InputError, match="roll must be given, one of 1, 2, 3"):
+        answer(task, (), {"open": "12"}, None)
+    match = answer(Task(LowestScoreMatch(2, 3, players=2, wins=2)), (), {"dice": "21"}, None)
+    assert match.to_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
+
+
+def test_the_answer_as_json_has_all_digits():
+    found = solve(Task(Greed())).ask(41, 49)
+    said = json.loads(json.dumps(found.to_dict()))
+    assert said["observation"] == {"own score": 41, "other score": 49, "last turn?": 0}
+    assert said["value"] == said["moves"][0]["value"] == found.value
+    assert {move["grade"] for move in said["moves"]} <= {"best", GOOD, *THRESHOLDS}
+    assert "policy" not in said
