@@ -156,7 +156,8 @@ class Answer:
         """Expected loss by the policy's move; None without a policy."""
         if self.law is None:
             return None
-        return float(np.dot(self.law, [move.cost for move in self.moves]))
+        costs = (move.cost for move in self.moves)
+        return sum(chance * cost for chance, cost in zip(self.law, costs, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as numbers, texts and lists, as JSON has them."""

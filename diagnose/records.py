@@ -64,6 +64,8 @@ class Rollout:
             reward of a cut row may have ``gamma`` times this value added, as it has in
             stable-baselines3.
         last_observations: the observations after the last row, shape (lane, ...).
+        used: whether a row is a move, shape (time, lane): not where an environment ignored the
+            action and was reset, after the end of a game. None if all are.
     """
 
     observations: Any
@@ -81,6 +83,7 @@ class Rollout:
     final_observations: Any = None
     final_values: Any = None
     last_observations: Any = None
+    used: Any = None
 
 
 @dataclass(frozen=True)
@@ -122,14 +125,15 @@ class PolicyUpdate:
         advantages: as they were estimated, before they are normalised.
         returns: targets of the critic.
         before: the torch module before the step, ``copy.deepcopy(agent)``.
-        after: the module after ``optimizer.step()``, with the gradients of ``loss.backward()``.
-        actor: from observations, as recorded, to logits (move, action), by the module ``before``.
-        critic: from observations to values, by the module ``before``; None if there is none.
+        after: the module after ``optimizer.step()``, with the gradients of ``loss.backward()``,
+            which ``copy.deepcopy`` leaves out.
+        actor: from a tensor of observations to logits (move, action), by the module ``before``.
+        critic: from such a tensor to values, by the module ``before``; None if there is none.
         clip: largest change of r that is rewarded.
         ent_coef: weight of the entropy bonus.
         vf_coef: weight of the critic's mean squared error.
         normalised: whether the loss takes the advantages of the batch less their mean, divided by
-            their standard deviation.
+            their standard deviation; "rollout" if mean and deviation are those of all its moves.
         old_values: of the critic when the actions were drawn, if its loss clips their change by
             ``clip``; None if it does not.
         value_loss: "mse", or "huber", by which errors of the critic beyond 1 count linearly.
@@ -155,7 +159,7 @@ class PolicyUpdate:
     clip: float = 0.2
     ent_coef: float = 0.0
     vf_coef: float = 0.5
-    normalised: bool = True
+    normalised: bool | Literal["rollout"] = True
     old_values: Any = None
     value_loss: Literal["huber", "mse"] = "mse"
     accumulated: Any = None

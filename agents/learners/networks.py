@@ -69,7 +69,7 @@ class ModulePolicy(PerceptronPolicy):
         """
         given = self._outputs(self._input(observations))
         call = "net(torch.as_tensor(seen).float())"
-        return as_preferences(given, (len(observations), num_actions), self.__name__, call)
+        return as_preferences(given, (len(observations), num_actions), self, call)
 
     def _perceptron(self) -> Perceptron | None:
         """Return the module; None if it is no perceptron."""

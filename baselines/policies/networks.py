@@ -92,6 +92,11 @@ class NetworkPolicy(ABC):
         """
         raise InputError(f"{self.__name__} must be a perceptron to be kept in fixed point")
 
+    @property
+    def drawn(self) -> str:
+        """The argument of ``from_network`` for a policy that draws, as code."""
+        return "" if self._deterministic else ", deterministic=False"
+
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
     ) -> npt.NDArray[Any]:
@@ -157,11 +162,11 @@ class FunctionNetwork(NetworkPolicy):
         """
         given = self._function(self._show(observations))
         wanted = len(observations), num_actions
-        return as_preferences(given, wanted, self.__name__, "function(seen)")
+        return as_preferences(given, wanted, self, "function(seen)")
 
 
 def as_preferences(
-    given: Any, wanted: tuple[int, int], name: str, call: str
+    given: Any, wanted: tuple[int, int], policy: NetworkPolicy, call: str
 ) -> npt.NDArray[np.float64]:
     """Return a network's output as preferences, shape (state, action).
 
@@ -174,12 +179,12 @@ def as_preferences(
         place = f"[{index}]" * several + ".logits" * hasattr(part, "logits")
         if place and (hasattr(part, "logits") or getattr(part, "shape", ()) == wanted):
             raise InputError(
-                f"{must} alone, got {type(given).__name__} of {name}: give "
-                f"exactdice.from_network(lambda seen: {call}{place}, env)"
+                f"{must} alone, got {type(given).__name__} of {policy.__name__}: give "
+                f"exactdice.from_network(lambda seen: {call}{place}, env{policy.drawn})"
             )
     preferences = as_numbers(given, "policy").astype(np.float64)
     if preferences.shape != wanted:
-        raise InputError(f"{must} (state, action), got {preferences.shape} of {name}")
+        raise InputError(f"{must} (state, action), got {preferences.shape} of {policy.__name__}")
     return preferences
 
 

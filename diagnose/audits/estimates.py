@@ -372,8 +372,8 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
         size = max(float(np.abs(array).max(initial=0)) for array in used)
         given = numbers(getattr(rollout, check), check, shape, finite=False)
         close = closeness(rollout.rewards, rollout.values, getattr(rollout, check))
-        options: Any = {"size": size, "close": close, "groups": steps.groups}
-        compare(report, check, right, given, partial(dict, alike), **options)
+        options: Any = {"known": steps.used, "size": size, "close": close}
+        compare(report, check, right, given, partial(dict, alike), groups=steps.groups, **options)
 
 
 # ------------------------------------------------------------------------------- targets

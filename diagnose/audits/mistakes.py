@@ -113,8 +113,8 @@ def _autoreset(steps: Steps, lanes: int) -> Iterator[Mistake]:
     row = f"{where}the row after the end of a game is no move: leave it out"
     if steps.follow:
         row = (
-            "after the end of a game the environment ignores one action and resets: leave that "
-            "row out"
+            "after the end of a game the environment ignores one action and resets: say by used= "
+            "that this row is no move"
         )
     yield Mistake("autoreset", {"used": steps.used & ~after_end}, {"row": row})
 

@@ -73,6 +73,7 @@ class Steps:
             )
         used = np.ones(shape, dtype=bool)
         if isinstance(record, Rollout):
+            used = used if record.used is None else flags(record.used, "used", shape)
             final = np.full(shape, -1)
             if record.last_observations is not None:
                 final[-1] = view.states_at(record.last_observations, "last_observations", shape[1:])

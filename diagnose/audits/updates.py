@@ -28,8 +28,8 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..gradients import joined, parameters_of, tensors
 from ..records import PolicyUpdate, Rollout, Targets, ValueUpdate
-from ..report import SWAPPED, Mistake, Report, named, options, reproducing
-from ..view import AgentView, each_array, leading_shape, numbers, whole
+from ..report import SWAPPED, Finding, Mistake, Report, named, options, reproducing
+from ..view import AgentView, each_array, flags, leading_shape, numbers, whole
 from .estimates import Alike, Numbers, compare
 from .steps import closeness
 
@@ -356,7 +356,8 @@ def _check_gradient(
     """
     before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
     if all(parameter.grad is None for parameter in after.values()):
-        raise InputError("after must have the gradients of loss.backward(), got none")
+        why = "which a deep copy leaves out"
+        raise InputError(f"after must have the gradients of loss.backward(), {why}, got none")
     given = joined(after, {key: parameter.grad for key, parameter in after.items()})
     if update.accumulated is not None:
         given = given - joined(after, {key: update.accumulated.get(key) for key in after})
@@ -447,16 +448,36 @@ def _loss(
         masks=legal,
         actions=taken,
         log_probs=constant("log_probs"),
-        advantages=constant("advantages"),
+        advantages=_by_rollout(update, constant("advantages")),
         returns=none if update.critic is None else constant("returns"),
         values=none if update.critic is None else called("critic", shape),
         old_values=None if update.old_values is None else constant("old_values"),
         clip=float(update.clip),
         ent_coef=float(update.ent_coef),
         vf_coef=0.0 if update.critic is None else float(update.vf_coef),
-        normalised="yes" if update.normalised else "no",
+        normalised="yes" if update.normalised is True else "no",
         value_loss=update.value_loss,
     )
+
+
+def _by_rollout(update: PolicyUpdate, advantages: Tensor) -> Tensor:
+    """Normalise advantages by those of all moves of the rollout, if the update says so."""
+    rollout = update.rollout
+    if update.normalised != "rollout":
+        return advantages
+    if rollout is None or rollout.advantages is None:
+        raise InputError('rollout must be given with its advantages for normalised="rollout"')
+    moves = _moves_of(rollout)
+    found = numbers(rollout.advantages, "advantages", moves.shape)[moves]
+    normal: Tensor = (advantages - found.mean()) / (found.std() + 1e-8)
+    return normal
+
+
+def _moves_of(rollout: Rollout) -> BoolArray:
+    """Return which rows of a rollout are moves, shape (time, lane)."""
+    shape = leading_shape(rollout.observations, "observations", 2)
+    every = np.ones(shape, dtype=bool)
+    return every if rollout.used is None else flags(rollout.used, "used", shape)
 
 
 def _attached(update: ValueUpdate, like: Tensor, view: AgentView) -> Tensor:
@@ -677,29 +698,38 @@ def _check_rows(
 
 def check_epoch(report: Report, updates: Sequence[PolicyUpdate], view: AgentView) -> None:
     """Check all updates of an epoch, and that they use each move of the rollout equally often."""
-    for update in updates:
+    if len({id(update.after) for update in updates}) < len(updates):
+        raise InputError("each update must have an own copy of the module after it, got one twice")
+    found: dict[tuple[str, str | None], list[Finding]] = {}
+    for number, update in enumerate(updates):
         own = Report()  # a finding of one update must not end the audit of the next one
         check_update(own, update, view)
-        report.findings += own.findings
+        for each in own.findings:
+            first = replace(each, words=f"update {number}: {each.words}")
+            found.setdefault((each.check, each.mistake), []).append(first)
         report.notes += [note for note in own.notes if note not in report.notes]
         report.unchecked |= own.unchecked
         for check, count in own.held.items():
             report.held[check] = report.held.get(check, 0) + count
-    for found in report.findings:
-        report.held.pop(found.check, None)
+    for alike in found.values():
+        words = f"in {len(alike)} of {len(updates)} updates. {alike[0].words}"
+        count, of = (sum(getattr(each, key) for each in alike) for key in ("count", "of"))
+        report.findings.append(replace(alike[0], count=count, of=of, words=words))
+        report.held.pop(alike[0].check, None)
     rollout = updates[0].rollout
     if rollout is None or any(update.rows is None for update in updates):
         return  # which is said by ``unchecked``
-    size = int(np.prod(leading_shape(rollout.observations, "observations", 2)))
+    moves = _moves_of(rollout).ravel()
     used = np.concatenate([np.ravel(as_numbers(update.rows, "rows")) for update in updates])
-    counts = np.bincount(used.astype(np.int64), minlength=size)
-    often = max(int(np.rint(len(used) / size)), 1)
-    wrong = counts != often
+    counts = np.bincount(used.astype(np.int64), minlength=moves.size)
+    often = max(int(np.rint(len(used) / moves.sum())), 1)
+    wrong = counts != often * moves
 
     def example(row: int) -> str:
-        return f"move {row} of the rollout is used {counts[row]} times, and must be {often} times"
+        must = often * moves[row]
+        return f"row {row} of the rollout is used {counts[row]} times, and must be {must} times"
 
-    name = "rows-repeated" if counts.min() >= often else "rows-left-out"
+    name = "rows-repeated" if (counts >= often * moves).all() else "rows-left-out"
     report.add("epoch", wrong, example, [Mistake(name)])
 
 

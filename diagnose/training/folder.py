@@ -4,7 +4,6 @@ diagnosis.npz         an array (row,) for each of ``COLUMNS``, NaN where a numbe
                       ``visited``, the states that training has visited, as packed bits; ``words``,
                       a text in JSON: the reasons of missing columns, and the findings of audits
 diagnosis.csv         the columns, for spreadsheets
-diagnosis-models.csv  the columns of the models, computed after training or in a pause of it
 """
 
 import io
@@ -15,17 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch as th
 
 from ...agents.runs.config import RunError
-from ...agents.runs.folders import held, load_model, read_config, read_log, reading
-from ...agents.runs.run import Run
+from ...agents.runs.folders import held, read_config, reading
 from ...core import BoolArray, FloatArray, Table, write_file
-from .model import COLUMNS, Columns, Diagnosed
+from .model import COLUMNS
 
 NAME = "diagnosis.npz"
-#: The file of a run folder with a row for each model.
-FILE = "diagnosis-models.csv"
 
 
 @dataclass
@@ -68,7 +63,7 @@ class Diary:
         if self.visited is not None:
             content |= {"visited": np.packbits(self.visited), "states": len(self.visited)}
         write_file(folder / NAME, lambda file: np.savez(file, **content))
-        write_file(folder / "diagnosis.csv", _csv(COLUMNS, self.rows))
+        write_file(folder / "diagnosis.csv", to_csv(COLUMNS, self.rows))
 
     @classmethod
     def read(cls, folder: Path) -> "Diary":
@@ -89,40 +84,10 @@ class Diary:
             return cls(rows, dict(words["missing"]), list(words["findings"]), visited)
 
 
-def _csv(header: Iterable[str], rows: list[dict[str, Any]]) -> bytes:
+def to_csv(header: Iterable[str], rows: list[dict[str, Any]]) -> bytes:
     """Return rows as CSV; numbers that are missing are empty."""
     names = list(header)
     return Table(names, [[row.get(name) for name in names] for row in rows]).csv().encode()
-
-
-def diagnose_models(folder: Path) -> dict[str, Columns]:
-    """Compute the columns of the models of a run, and write them into its folder.
-
-    Args:
-        folder: a run folder.
-
-    Returns:
-        The columns by model: "best" and "final"; before the end of training "checkpoint" instead
-        of "final". A run on a track has no "best".
-
-    Raises:
-        RunError: if the folder is not that of a run, holds no model, or is one of self-play.
-    """
-    require_fixed_opponents(folder)
-    th.set_num_threads(1)  # more threads slow small networks down
-    log, found = read_log(folder), {}
-    last = "final" if (folder / "score.json").is_file() else "checkpoint"
-    for which in (last,) if read_config(folder).track else ("best", last):
-        model = Run.resume(folder).model if which == "checkpoint" else load_model(folder, which)[0]
-        row = int(np.argmax(log["results"])) if which == "best" else -1
-        steps = model.num_timesteps if which == "checkpoint" else log["timesteps"][row]
-        columns = Diagnosed(model).figures()
-        columns.numbers["timesteps"] = float(steps)
-        columns.leave_out(("unvisited", "audit_findings"), "train --diagnose keeps them")
-        found[which] = columns
-    rows = [{"model": which, **columns.numbers} for which, columns in found.items()]
-    write_file(folder / FILE, _csv(["model", *COLUMNS], rows))
-    return found
 
 
 def require_fixed_opponents(folder: Path) -> None:

@@ -58,9 +58,7 @@ MATES = ["LowestScore", "--env", "opponents", "only3s,random,notebook"]
         (["solve", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
         (["solve", *MATES], "against only3s in seat 1, random in seat 2 and notebook in seat 3: o"),
         (["solve", *SET, "--exact"], "116396797115/313456656384"),
-        (["ask", "Greed", "4", "own_score=3", *SMALL[1:]], "")
-        if False
-        else (["ask", *SMALL[:1], "4", "5", *SMALL[1:]], "4 points to 5: roll "),
+        (["ask", "Greed", "4", "other_score=5", *SMALL], "4 points to 5: roll "),
         (
             ["score", "if_else", *SMALL, "opponent", "random", "seat", "1"],
             "if_else (deterministic, masked) in Greed, max_score 10, sides 3, seat 1, against rand",

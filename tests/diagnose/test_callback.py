@@ -18,7 +18,7 @@ from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
 from exactdice.diagnose import training as module
 from exactdice.diagnose.training import FindingWarning
-from exactdice.diagnose.training.folder import FILE, Diary, diagnose_models
+from exactdice.diagnose.training.folder import Diary
 from exactdice.diagnose.training.model import COLUMNS
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
@@ -29,6 +29,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
 import exactdice
+from exactdice.commands.diagnosis import FILE, diagnose_models
 from exactdice.commands.training import diagnosis_of
 
 GREED = {"max_score": 10, "sides": 3}

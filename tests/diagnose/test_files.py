@@ -77,7 +77,8 @@ WRONG = {
         lambda named: {name: array for name, array in named.items() if name != "rewards"},
         "must hold the arrays observations, actions, rewards, terminated and may hold values, "
         "last_values, log_probs, advantages, returns, gamma, gae_lambda, truncated, "
-        "final_observations, final_values, last_observations, as Rollout has them, got no rewards",
+        "final_observations, final_values, last_observations, used, as Rollout has them, got no "
+        "rewards",
     ),
     "a misspelt array": (lambda named: named | {"value": 1}, "got the unknown value"),
     "the end of a terminal's line": (

@@ -10,6 +10,7 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, Rollout, Targets, Transitions, audit
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import NormalizeReward, TimeLimit
 from random_games import RandomGame
 from recording import BASIC, TASKS, at_random, play, rollout, transitions
@@ -92,6 +93,34 @@ def test_cut_games_are_right_if_their_last_observations_have_a_value(added):
     assert audit(env, moves, "random").ok
     as_end = dataclasses.replace(moves, terminated=ends[:, 0], truncated=None)
     assert {each.mistake for each in audit(env, as_end).findings} == {"truncation-as-end"}
+
+
+def test_rows_in_which_environments_were_reset_are_no_moves():
+    """The default of Gymnasium 1.x: the row after the end of a game ignores its action."""
+    env, arrays = play("Greed", steps=60, lanes=8, mode=AutoresetMode.NEXT_STEP, **SMALL)
+    ended = arrays["terminated"]
+    used = ~np.concatenate([np.zeros_like(ended[:1]), ended[:-1]])
+    assert (~used).sum() > 20
+    values, last = critic(arrays["observations"]), critic(arrays["after"][-1])
+    advantages, ahead = np.zeros_like(values), 0.0
+    for row in reversed(range(60)):
+        following = last if row == 59 else values[row + 1]
+        delta = arrays["rewards"][row] + GAMMA * following * ~ended[row] - values[row]
+        ahead = advantages[row] = delta + GAMMA * 0.8 * ahead * ~ended[row]
+    record = Rollout(
+        *(arrays[name] for name in BASIC),
+        values=values,
+        last_values=last,
+        advantages=np.where(used, advantages, 7.0),
+        returns=advantages + values,
+        gamma=GAMMA,
+        gae_lambda=0.8,
+        used=used,
+    )
+    report = audit(env, record, "random", critic)
+    assert report.ok, report
+    found = audit(env, dataclasses.replace(record, used=None), "random").findings
+    assert "autoreset" in {each.mistake for each in found}
 
 
 def several(arrays, most):

@@ -211,6 +211,55 @@ def test_an_epoch_uses_each_move_once(batch, parts, mistake):
         audit(env, [])
 
 
+def test_an_epoch_without_the_rows_of_resets_is_right(batch):
+    env, numbers = batch
+    kept = {name: array.reshape(20, 10, *array.shape[1:]) for name, array in numbers.items()}
+    kept |= {"rewards": np.zeros((20, 10)), "terminated": np.zeros((20, 10))}
+    used = np.arange(200).reshape(20, 10) % 7 != 3
+    steps = []
+    for rows in np.array_split(np.flatnonzero(used), 3):
+        drawn = {name: array[rows] for name, array in numbers.items()}
+        steps.append(ppo(drawn, right, rollout=Rollout(**kept, used=used), rows=rows))
+    assert audit(env, steps).ok
+    every = [replace(step, rollout=Rollout(**kept)) for step in steps]
+    assert [found.mistake for found in audit(env, every).findings] == ["rows-left-out"]
+
+
+def test_findings_of_an_epoch_are_told_once(batch):
+    env, numbers = batch
+
+    def loss(given, new, entropy, values):
+        return right(given, new, entropy, values, ent_coef=-0.1)
+
+    (found,) = audit(env, [ppo(numbers, right), *(ppo(numbers, loss) for _ in range(2))]).findings
+    assert found.mistake == "entropy-sign"
+    assert found.words.startswith("in 2 of 3 updates. update 1: the cosine")
+    step = ppo(numbers, right)
+    with pytest.raises(InputError, match="each update must have an own copy of the module after"):
+        audit(env, [step, replace(step, learning_rate=0.1)])
+
+
+def test_advantages_may_be_normalised_over_the_rollout(batch):
+    env, numbers = batch
+    kept = {name: array.reshape(20, 10, *array.shape[1:]) for name, array in numbers.items()}
+    kept |= {"rewards": np.zeros((20, 10)), "terminated": np.zeros((20, 10))}
+    mean, spread = numbers["advantages"].mean(), numbers["advantages"].std()
+    rows = np.arange(60)
+
+    def loss(given, new, entropy, values):
+        ratio = (new - given["log_probs"]).exp()
+        advantages = (given["advantages"] - mean) / spread
+        policy = torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+        return 0.5 * ((values - given["returns"]) ** 2).mean() - policy - 0.1 * entropy
+
+    drawn = {name: array[rows] for name, array in numbers.items()}
+    step = ppo(drawn, loss, rollout=Rollout(**kept), rows=rows, normalised="rollout")
+    assert audit(env, step).ok
+    assert not audit(env, replace(step, normalised=True)).ok
+    with pytest.raises(InputError, match="rollout must be given with its advantages for normalis"):
+        audit(env, replace(step, rollout=None))
+
+
 def test_gradients_that_were_there_before_are_taken_away(batch):
     env, numbers = batch
     first, second = ppo(numbers, right), ppo(numbers, lambda *given: 3 * right(*given))

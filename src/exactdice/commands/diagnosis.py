@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
 
@@ -10,6 +11,9 @@ from ..agents.runs.options import GameName, Keywords, environment_from_options
 from ..core.progress import shown_progress
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
+
+if TYPE_CHECKING:
+    from ..diagnose.training.model import Columns
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,10 @@ def run_audit(options: AuditConfig) -> int:
     return 0 if report.ok else 1
 
 
+#: The file of a run folder with the figures of its models, a row for each.
+FILE = "diagnosis-models.csv"
+
+
 @dataclass(frozen=True)
 class DiagnoseConfig:
     """Compute how good the numbers are that a run learns from, for each of its models.
@@ -52,12 +60,50 @@ class DiagnoseConfig:
     """Run folder, of a finished run or of one with a checkpoint."""
 
 
+def diagnose_models(folder: Path) -> "dict[str, Columns]":
+    """Compute the columns of the models of a run, and write them into its folder.
+
+    Args:
+        folder: a run folder.
+
+    Returns:
+        The columns by model: "best" and "final"; before the end of training "checkpoint" instead
+        of "final". A run on a track has no "best".
+
+    Raises:
+        RunError: if the folder is not that of a run, holds no model, or is one of self-play.
+    """
+    import numpy as np
+    import torch as th
+
+    from ..agents.runs.folders import load_model, read_config, read_log
+    from ..agents.runs.run import Run
+    from ..core import write_file
+    from ..diagnose.training.folder import require_fixed_opponents, to_csv
+    from ..diagnose.training.model import COLUMNS, Diagnosed
+
+    require_fixed_opponents(folder)
+    th.set_num_threads(1)  # more threads slow small networks down
+    log, found = read_log(folder), {}
+    last = "final" if (folder / "score.json").is_file() else "checkpoint"
+    for which in (last,) if read_config(folder).track else ("best", last):
+        model = Run.resume(folder).model if which == "checkpoint" else load_model(folder, which)[0]
+        row = int(np.argmax(log["results"])) if which == "best" else -1
+        steps = model.num_timesteps if which == "checkpoint" else log["timesteps"][row]
+        columns = Diagnosed(model).figures()
+        columns.numbers["timesteps"] = float(steps)
+        columns.leave_out(("unvisited", "audit_findings"), "train --diagnose keeps them")
+        found[which] = columns
+    rows = [{"model": which, **columns.numbers} for which, columns in found.items()]
+    write_file(folder / FILE, to_csv(["model", *COLUMNS], rows))
+    return found
+
+
 def run_diagnose(options: DiagnoseConfig) -> None:
     """Print the figures of a run's models."""
     from rich.console import Console
 
     from ..core import Table
-    from ..diagnose.training.folder import FILE, diagnose_models
     from ..diagnose.training.model import COLUMNS, told_missing
 
     found, console, rows = diagnose_models(options.run_folder), Console(), []

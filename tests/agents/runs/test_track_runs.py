@@ -19,11 +19,11 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score, score_self_play
-from exactdice.diagnose.training.folder import diagnose_models
 from exactdice.look.boards import track_curves
 from rich.console import Console
 
 import exactdice
+from exactdice.commands.diagnosis import diagnose_models
 
 ENV = {"max_score": 10, "sides": 3}
 TINY = Track("tiny", 3, 1000, ("Greed",))
