@@ -376,11 +376,11 @@ def _check_gradient(
         others = chain(_borders(right), _weights(right, left))
         yield from reproducing(right, others, left.agrees)
 
-    norms = [float(np.linalg.norm(part)) for part in (given, exact)]
+    norms = [float(np.linalg.norm(part)) for part in (given, exact, far)]
     cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
     words = (
-        f"the cosine of this gradient and that of the loss is {cosine:.4f}, their norms are "
-        f"{norms[0]:.4g} and {norms[1]:.4g}"
+        f"it is off that of the loss by {norms[2] / max(norms[1], 1e-300):.2%} of its norm; "
+        f"their cosine is {cosine:.4f}, their norms are {norms[0]:.4g} and {norms[1]:.4g}"
     )
     right_one = report.add("gradient", wrong, words, search(), groups=_places(before))
     if right_one and isinstance(right, PolicyLoss):

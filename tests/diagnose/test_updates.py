@@ -1,6 +1,7 @@
 """Gradient steps: right ones hold, and mistakes that the example learners do not show are named."""
 
 import copy
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,31 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
     small = {"vf_coef": 1e-3} if mistake.startswith(("clip", "advantages-divided")) else {}
     (found,) = audit(env, ppo(numbers, loss, **small)).findings
     assert (found.check, found.mistake) == ("gradient", mistake)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        # A clip around the present values does nothing: two names have the same numbers.
+        ("values-clipped-around-the-present-ones", lambda values, old: values),
+        (
+            "values-clipped-without-a-gradient",
+            lambda values, old: old + (values - old).detach().clamp(-0.2, 0.2),
+        ),
+    ],
+)
+def test_a_wrong_clip_of_values_is_named(batch, name, near):
+    env, numbers = batch
+    old = np.random.default_rng(2).normal(-0.5, 0.2, size=len(numbers["returns"]))
+
+    def loss(given, new, entropy, values):
+        clipped = near(values, torch.tensor(old, dtype=torch.float32))
+        squares = [(each - given["returns"]) ** 2 for each in (values, clipped)]
+        return right(given, new, entropy, values, squares=torch.max(*squares))
+
+    (found,) = audit(env, ppo(numbers, loss, old_values=old)).findings
+    assert found.check == "gradient"
+    assert name in (found.mistake, *re.findall(r"[a-z-]+", found.words))
 
 
 def test_a_gradient_that_nothing_reproduces_says_where_it_differs(batch):
@@ -233,7 +259,7 @@ def test_findings_of_an_epoch_are_told_once(batch):
 
     (found,) = audit(env, [ppo(numbers, right), *(ppo(numbers, loss) for _ in range(2))]).findings
     assert found.mistake == "entropy-sign"
-    assert found.words.startswith("in 2 of 3 updates. update 1: the cosine")
+    assert found.words.startswith("in 2 of 3 updates. update 1: it is off that of the loss")
     step = ppo(numbers, right)
     with pytest.raises(InputError, match="each update must have an own copy of the module after"):
         audit(env, [step, replace(step, learning_rate=0.1)])
