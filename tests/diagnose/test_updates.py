@@ -119,14 +119,14 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
 )
 def test_a_wrong_clip_of_values_is_named(batch, name, near):
     env, numbers = batch
-    old = np.random.default_rng(2).normal(-0.5, 0.2, size=len(numbers["returns"]))
+    old = np.random.default_rng(2).normal(-0.5, 0.3, size=len(numbers["returns"]))
 
     def loss(given, new, entropy, values):
         clipped = near(values, torch.tensor(old, dtype=torch.float32))
         squares = [(each - given["returns"]) ** 2 for each in (values, clipped)]
-        return right(given, new, entropy, values, squares=torch.max(*squares))
+        return right(given, new, entropy, values, squares=torch.max(*squares), vf_coef=50.0)
 
-    (found,) = audit(env, ppo(numbers, loss, old_values=old)).findings
+    (found,) = audit(env, ppo(numbers, loss, old_values=old, vf_coef=50.0)).findings
     assert found.check == "gradient"
     assert name in (found.mistake, *re.findall(r"[a-z-]+", found.words))
 
