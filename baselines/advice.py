@@ -19,6 +19,7 @@ a good player hesitates.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -205,10 +206,10 @@ def answer(
     moves = sorted(advice_at(task, int(state[0])), key=lambda each: each.cost)
     if policy is None:
         return Answer(task, tuple(seen.tolist()), tuple(moves))
-    player = as_policy(policy, task, deterministic=False)
-    chances = player.probabilities(state)[0]
+    chances = as_policy(policy, task).probabilities(state)[0]
     law = tuple(float(chances[each.choice.action]) for each in moves)
-    return Answer(task, tuple(seen.tolist()), tuple(moves), label(policy), law)
+    shown = Path(policy) if isinstance(policy, str) and Path(policy).exists() else policy
+    return Answer(task, tuple(seen.tolist()), tuple(moves), label(shown), law)
 
 
 def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:

@@ -177,6 +177,8 @@ class Planner(QLearning):
             policy,  # type: ignore[arg-type]
             env,
             initial_value=initial_value,
+            exploration_initial_eps=0.0,
+            exploration_final_eps=0.0,
             n_steps=n_steps,
             seed=seed,
             _init_setup_model=_init_setup_model,

@@ -259,7 +259,8 @@ class Solution(Evaluation):
         Args:
             components: the observation, integers in its order; those left out are 0, or what they
                 must be.
-            policy: a policy in any form that ``as_policy`` takes, to say what it does there.
+            policy: a policy in any form that ``as_policy`` takes, to say what it does there; models
+                take their likeliest action, as they are scored.
             named: components by name: ``own_score=41``, ``dice="3 3 4 5 6"`` in any order,
                 ``open="1 3 4"`` (see ``baselines.advice.read_position``).
 

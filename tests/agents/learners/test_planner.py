@@ -88,6 +88,7 @@ def test_a_saved_model_has_the_counts(tmp_path):
             again.policy.rows(states, plan), model.policy.rows(states, plan)
         )
     assert again.policy.times.sum() == 2048
+    assert again.exploration_rate == 0  # of its law: its moves are those of the plan
 
 
 def test_a_game_whose_moves_have_too_large_numbers_is_refused():
