@@ -1,4 +1,4 @@
-"""What to do in a position: every legal move with its value, its cost and its grade.
+"""Advice on a position: the value, the cost and the grade of every legal move.
 
 A loss is a share of a win, or of twice the standard deviation of the payoff in games that pay
 points: a fair game for a win has the standard deviation 1/2. The names are those of chess and
@@ -131,7 +131,7 @@ def spread_of(task: Task) -> float:
 
 @dataclass(frozen=True)
 class Answer:
-    """What to do in a position, and what a policy does there.
+    """The advice on a position, and the law of a policy there.
 
     Attributes:
         task: game, seat and opponents.
@@ -285,6 +285,8 @@ def read_position(
     seen, known = np.zeros(len(sizes), dtype=np.int64), np.zeros(len(sizes), dtype=bool)
     for word, value in given.items():
         if word in kinds:
+            if both := [name for name in given if places.get(name) in kinds[word].places.values()]:
+                raise InputError(f"{word} must be given without {both[0]}, got both")
             known[list(kinds[word].places.values())] = True
             kinds[word].write(seen, str(value), word)
         else:

@@ -1,4 +1,4 @@
-"""What a run costs: processor seconds and gradient steps, one run a game and algorithm.
+"""The cost of a run: processor seconds and gradient steps, for each game and algorithm.
 
 python benchmarks/costs.py exactdice-10k     # on a quiet machine; writes benchmarks/costs.csv
 

@@ -122,7 +122,7 @@ def costs(name: str) -> list[str]:
         f"measured one after the other by `python benchmarks/costs.py {name}`."
     )
     return [
-        "## What a run costs",
+        "## The cost of a run",
         words,
         Table(["agent", "gradient steps", *games], rows).markdown(),
     ]

@@ -73,10 +73,14 @@ class ModelTable(Table):
     def _save_to_state_dict(
         self, destination: dict[str, Any], prefix: str, keep_vars: bool
     ) -> None:
+        destination[prefix + "shape"] = th.tensor([self.game.num_states, self.game.num_actions])
         for name in ("moves", "times", "rewards"):
             destination[prefix + name] = th.as_tensor(getattr(self, name))
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        shape, own = state_dict[prefix + "shape"].tolist(), self.game
+        if shape != [own.num_states, own.num_actions]:
+            raise InputError(f"the model must be of {own!r}, got one of shape {shape}")
         for name in ("moves", "times", "rewards"):
             setattr(self, name, state_dict[prefix + name].numpy())
         self._plan()

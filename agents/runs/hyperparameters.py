@@ -256,7 +256,8 @@ class Hyperparameters(SimpleNamespace):
     prior: Positive
     """Number of moves that the initial value counts for."""
     bonus: Weight
-    """What draws the planner to an action that was taken once, in spans of the payoffs."""
+    """Bonus of an action that the planner took once, in spans of the payoffs; it falls with the
+    square root of the number of moves."""
 
     @property
     def rollout(self) -> int:

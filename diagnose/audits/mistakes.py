@@ -265,13 +265,14 @@ def _mixed_seats(steps: Steps) -> Iterator[Mistake]:
     by_other = next_ended & ~ended
     used = steps.used.copy()
     used[-2:] = False
-    mixed = {
+    mixed: dict[str, Any] = {
         "task": Task(game, steps.task.seat, "random"),
         "later": np.roll(steps.states, -2, axis=0),
         "terminated": ended | by_other,
         "rewards": np.where(by_other, sum(game.payoff_range) - paid, steps.rewards),
     }
-    yield Mistake("seats-mixed", mixed | {"used": used})
+    if _possible(replace(steps, used=used, **mixed)):
+        yield Mistake("seats-mixed", mixed | {"used": used})
 
 
 # ------------------------------------------------------------------------------ rewards

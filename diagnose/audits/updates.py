@@ -455,7 +455,7 @@ def _loss(
         clip=float(update.clip),
         ent_coef=float(update.ent_coef),
         vf_coef=0.0 if update.critic is None else float(update.vf_coef),
-        normalised="yes" if update.normalised is True else "no",
+        normalised="yes" if update.normalised and update.normalised != "rollout" else "no",
         value_loss=update.value_loss,
     )
 
@@ -463,10 +463,10 @@ def _loss(
 def _by_rollout(update: PolicyUpdate, advantages: Tensor) -> Tensor:
     """Normalise advantages by those of all moves of the rollout, if the update says so."""
     rollout = update.rollout
-    if update.normalised != "rollout":
+    if not isinstance(update.normalised, str):
         return advantages
-    if rollout is None or rollout.advantages is None:
-        raise InputError('rollout must be given with its advantages for normalised="rollout"')
+    if update.normalised != "rollout" or rollout is None or rollout.advantages is None:
+        raise InputError('normalised must be True, False or "rollout" beside one with advantages')
     moves = _moves_of(rollout)
     found = numbers(rollout.advantages, "advantages", moves.shape)[moves]
     normal: Tensor = (advantages - found.mean()) / (found.std() + 1e-8)
@@ -476,8 +476,7 @@ def _by_rollout(update: PolicyUpdate, advantages: Tensor) -> Tensor:
 def _moves_of(rollout: Rollout) -> BoolArray:
     """Return which rows of a rollout are moves, shape (time, lane)."""
     shape = leading_shape(rollout.observations, "observations", 2)
-    every = np.ones(shape, dtype=bool)
-    return every if rollout.used is None else flags(rollout.used, "used", shape)
+    return np.ones(shape, bool) if rollout.used is None else flags(rollout.used, "used", shape)
 
 
 def _attached(update: ValueUpdate, like: Tensor, view: AgentView) -> Tensor:

@@ -1,4 +1,4 @@
-"""What to do in a position: against the solution in every state, and as people write positions."""
+"""Advice on positions: against the solution in every state, and as people write positions."""
 
 import json
 
@@ -115,6 +115,7 @@ def test_wrong_components_are_named(components, named, message):
     ("game", "named", "message"),
     [
         (FourTwoOne(), {"cast": "6 4 2 1"}, "cast must be at most 3 numbers, got 6 4 2 1"),
+        (FourTwoOne(), {"cast": "6", "cast_2": "1"}, "cast must be given without cast_2, got both"),
         (FourTwoOne(), {"cast": "9"}, "cast must be from 0 to 6, got 9"),
         (ShutTheBox(4), {"open": "7"}, "open must be of 1, 2, 3 and 4, got 7"),
         (ShutTheBox(4), {"open": "1 1"}, "open must be of 1, 2, 3 and 4, got 1 1"),

@@ -282,8 +282,10 @@ def test_advantages_may_be_normalised_over_the_rollout(batch):
     step = ppo(drawn, loss, rollout=Rollout(**kept), rows=rows, normalised="rollout")
     assert audit(env, step).ok
     assert not audit(env, replace(step, normalised=True)).ok
-    with pytest.raises(InputError, match="rollout must be given with its advantages for normalis"):
+    with pytest.raises(InputError, match='normalised must be True, False or "rollout" beside'):
         audit(env, replace(step, rollout=None))
+    with pytest.raises(InputError, match="normalised must be True"):
+        audit(env, replace(step, normalised="batch"))
 
 
 def test_gradients_that_were_there_before_are_taken_away(batch):

@@ -91,6 +91,12 @@ def test_a_saved_model_has_the_counts(tmp_path):
     assert again.exploration_rate == 0  # of its law: its moves are those of the plan
 
 
+def test_a_model_of_another_game_is_refused():
+    models = [Planner("ModelTable", GameVecEnv(Task(Greed(size, 3)), 1)) for size in (8, 9)]
+    with pytest.raises(exactdice.InputError, match="the model must be of Greed"):
+        models[0].policy.load_state_dict(models[1].policy.state_dict())
+
+
 def test_a_game_whose_moves_have_too_large_numbers_is_refused():
     game = SimpleNamespace(num_states=2**30, num_actions=8, observation_sizes=(2,))
     with pytest.raises(exactdice.InputError, match="the planner needs a smaller game"):
