@@ -17,6 +17,7 @@ from .scoring.description import Description, describe
 from .scoring.figure import LOGGED
 from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, random_value, score
 from .scoring.self_play import SelfPlayScore, score_self_play
+from .simple import SimpleGame
 from .solving.evaluation import Evaluation, Solution
 from .solving.induction import equilibrium
 from .solving.solver import (
@@ -51,6 +52,7 @@ __all__ = [
     "Score",
     "SelfPlayScore",
     "Sight",
+    "SimpleGame",
     "Solution",
     "Task",
     "as_policy",

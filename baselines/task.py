@@ -28,6 +28,7 @@ from ..core.sweeps import sweeps_of
 from ..core.types import Start
 from ..core.words import listed, meant, plural
 from .cache import cached
+from .law_game import LawGame
 from .policies.door import Sight, label, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM, resolve
@@ -235,7 +236,7 @@ def initial_law(game: Game, arithmetic: Arithmetic = FLOATS) -> Start:
 
 
 #: A function that gives the task of an environment, and how it shows states to its agent.
-Inspect: TypeAlias = Callable[[Any], tuple[Task, Sight]]
+Inspect: TypeAlias = Callable[[Any], tuple[Task, Sight | None]]
 
 _INSPECTORS: dict[str, Inspect] = {}
 
@@ -243,7 +244,7 @@ _INSPECTORS: dict[str, Inspect] = {}
 def register_environment(package: str, inspector: Inspect) -> None:
     """Register the function that gives task and sight of environments from a package.
 
-    The package "str" stands for ids.
+    The package "str" stands for ids, "task" for tasks whose law an environment may show.
     """
     _INSPECTORS[package] = inspector
 
@@ -257,9 +258,11 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
         TypeError: if it is neither.
         ValueError: if a wrapper of the environment changes the game.
     """
-    if isinstance(env, Task):
+    if isinstance(env, Task) and not isinstance(env.game, LawGame):
         return env, None
-    packages = ["str"] if isinstance(env, str) else packages_of(env)
+    packages = ["task"] if isinstance(env, Task) else packages_of(env)
+    if isinstance(env, str):
+        packages = ["str"]
     known = [_INSPECTORS[name] for name in packages if name in _INSPECTORS]
     if not known:
         shown = repr(env)

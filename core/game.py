@@ -132,6 +132,7 @@ class Game(metaclass=Sealed):
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses: to that total at the end, to 0 in any move before.
         has_cycles: whether moves may lead back; if so, the game has the method ``block``.
+        is_process: whether the game is a listed decision process (see ``baselines.explicit``).
         laws: probabilities of outcomes, shape (law, outcome); ``law`` gives the row of a move.
     """
 
@@ -139,6 +140,7 @@ class Game(metaclass=Sealed):
     opponent_keyword: ClassVar[str] = "opponent"
     default_opponent: ClassVar[str] = "optimal"
     has_cycles: ClassVar[bool] = False
+    is_process: ClassVar[bool] = False
     num_players: int
     num_states: int
     num_actions: int

@@ -264,6 +264,8 @@ def require_totals(game: Game, seat: int, arithmetic: Arithmetic) -> None:
     Raises:
         GameError: naming a position from which they do not.
     """
+    if game.is_process:
+        return
     low, high = extremes(game, seat, arithmetic)
     ends: Any = range_of(game) if arithmetic.rounds else game.exact_range
     close = CLOSE * max(map(abs, ends)) if arithmetic.rounds else 0

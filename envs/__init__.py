@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from .api.encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .api.env import GameEnv
+from .api.given import from_P
 from .api.registration import find_game, full_place, register, register_package
 from .api.vector import GameVectorEnv
 from .api.wrappers import MaskInObservation, Opaque, not_followed, sight_in_training
@@ -33,6 +34,7 @@ __all__ = [
     "encoding_for",
     "encoding_of",
     "find_game",
+    "from_P",
     "full_place",
     "not_followed",
     "register",

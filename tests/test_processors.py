@@ -68,8 +68,9 @@ EXACT = [
     if path != ESTIMATES and path.parent != JAX
 ]
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks. Products and
-#: sums in fixed point are integers that floats hold exactly, in any order; its tanh is rounded.
-OTHERS = {"_check_states", "choose", "grid_actions", "_product", "_tangents"}
+#: sums in fixed point are integers that floats hold exactly, in any order; its tanh is rounded. The
+#: error bound of a decision process is proved of its values, however they were found.
+OTHERS = {"_check_states", "choose", "grid_actions", "_product", "_tangents", "_factors"}
 
 
 def library_arithmetic(code, powers=False):

@@ -21,7 +21,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
-from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
@@ -298,6 +298,8 @@ def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
                 "a bare environment, and a VecNormalize as observations="
             )
         inner = inner.venv
+    if isinstance(inner, DummyVecEnv):  # of others' environments, all alike
+        return inspect_env(inner.envs[0])
     if not isinstance(inner, GameVecEnv):
         raise TypeError(
             f"env must be an exactdice environment, got {type(inner).__name__}: pass one of its "

@@ -15,6 +15,7 @@ from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, fr
 from ...core.game import once_a_game
 from ...core.positions import are_legal, first_actions, states_of
 from ...core.sizes import check_array
+from ..explicit import ExplicitGame
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
 
 BATCH = 2**21  # entries (state, action) in a batch that is checked, or computed by a function
@@ -163,6 +164,8 @@ def table_policy(
     else:
         given = as_numbers(table, "policy")
         count, first, rest = game.num_states, given.shape[:1], given.shape[1:]
+        if isinstance(game, ExplicitGame) and first == (game.rows,):
+            given, first = given[np.arange(count) % game.rows], (count,)
         if first not in ((count,), (count + 1,)) or rest not in ((), (game.num_actions,)):
             raise check.shape_error(given, count)
         given = given[own]

@@ -29,7 +29,7 @@ from ...core.table import frame
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law, policies_against
-from . import kept
+from . import kept, mdp
 from .cycles import solve_block
 from .induction import visit_action_values
 from .observations import Reader, integers_of, state_of
@@ -137,6 +137,9 @@ class Evaluation:
     def _variance_of_sum(self) -> float | Fraction:
         """Compute the variance where payoffs add up (see the docstring of the module)."""
         task, arithmetic, values = self.task, self.arithmetic, self.found
+        if task.game.is_process:
+            met = outcomes(self.policy, task, arithmetic).visits
+            return mdp.variance(task.game, self.policy, values, met, arithmetic)
         start = first_law(task, arithmetic).start
         folded = None
         if task.game.num_players == 1 and self.policy.fold is not None:
@@ -163,6 +166,9 @@ class Evaluation:
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
+        if self.task.game.is_process:  # whose policies may be paid less than the range says
+            whole: float | Fraction = self.arithmetic.number(mean)
+            return whole
         payoffs = self.arithmetic.payoff_range(self.task.game)
         within: float | Fraction = self.arithmetic.number(self.arithmetic.within(mean, *payoffs))
         return within

@@ -28,7 +28,7 @@ from ...core.sweeps import sweeps_of
 from ...core.types import Fold
 from ..cache import cached
 from ..policies.kinds import DeterministicPolicy, GreedyPolicy
-from . import kept
+from . import kept, mdp
 from .cycles import fixed_point, pass_error
 from .players import Players, no_choices
 from .rounding import upwards
@@ -64,7 +64,8 @@ def sweep_back(players: Players) -> Sweep:
     """Compute the value of every position, and the choices of the free players."""
     if players.fold and (found := _folded(players, players.fold)):
         return found
-    values, error_bound = fixed_point(players)
+    find = mdp.swept if players.game.is_process else fixed_point
+    values, error_bound = find(players)
     choices = {
         other: _everywhere(players.game, choice) for other, choice in players.choices.items()
     }

@@ -109,6 +109,10 @@ class Players:
         chosen = self.choices[mover][states]
         return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
+    def law(self, stage: Stage, arithmetic: Arithmetic) -> Array:
+        """Return what a player with a fixed policy does, illegal actions too, (state, action)."""
+        return self._policies[stage.seat].spread(stage.states, stage.scale, arithmetic)
+
     def chosen(self, positions: Sequence[tuple[int, IntArray]]) -> IntArray:
         """Return the last choices of the free players in positions, (player, states) pairs."""
         each = [self.choices[seat][states] for seat, states in positions if seat in self.choices]

@@ -22,6 +22,7 @@ from ...baselines import NamedPolicy, register_environment, register_policies
 from ...core import Game, GameError, InputError
 from ...core.words import meant
 from ...games import GAMES
+from .given import inspect_task, known_law
 from .wrappers import inspect_env, inspect_id
 
 #: Modules that a module of the same name beside a loaded file never replaces.
@@ -31,6 +32,7 @@ KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 def register_package() -> None:
     """Register the games of this package, and how their environments and ids are inspected."""
     register_environment("gymnasium", inspect_env)
+    register_environment("task", inspect_task)
     register_environment("str", inspect_id)
     for game in GAMES.values():
         register(game)
@@ -125,7 +127,8 @@ def find_game(game: Any) -> type[Game]:
     """Return the game with a name, or load the game at a place and register it.
 
     Args:
-        game: the name, in upper or lower case; or a place, FILE.py:CLASS or MODULE:CLASS.
+        game: the name, in upper or lower case; a place, FILE.py:CLASS or MODULE:CLASS; or
+            ``gym:ID`` of an environment that has its law as ``P``.
 
     Raises:
         InputError: if no game has this name, or if the class at this place cannot be loaded.
@@ -141,7 +144,7 @@ def find_game(game: Any) -> type[Game]:
             f"MODULE:CLASS, got {game!r}{meant(game, GAMES)}"
         )
     where, _, name = game.rpartition(":")
-    found = getattr(_load(where), name, None)
+    found = known_law(name) if where == "gym" else getattr(_load(where), name, None)
     if found is None:
         raise InputError(f"game must be a class in {where}, which has no {name!r}")
     register(found)

@@ -19,6 +19,7 @@ from ...core import InputError, IntArray, one_of
 from ...core.words import meant
 from .encoding import Features
 from .env import GameEnv
+from .given import has_law, inspect_law, sight_of
 from .vector import GameVectorEnv
 
 #: Wrappers that do not change the game, by package and class.
@@ -128,12 +129,19 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
     while isinstance(inner, gym.Wrapper | VectorWrapper):
         layers.insert(0, inner)
         inner = inner.env
+    shown = [layer for layer in layers if _kind(layer) == "observations"]
+    if not isinstance(inner, GameEnv | GameVectorEnv) and has_law(inner):
+        limited = [layer for layer in layers if _name(layer) == "gymnasium.TimeLimit"]
+        task = inspect_law(inner, [layer._max_episode_steps for layer in limited])
+        for layer in layers:
+            if layer not in limited:
+                check(layer, task)
+        return task, sight_of(task.game, shown, env.observation_space)
     if not isinstance(inner, GameEnv | GameVectorEnv):
         advice = ""
         if isinstance(inner, VectorEnv):
             advice = "; of a vector of environments pass one, such as env.envs[0]"
         raise TypeError(f"env must be an exactdice environment, got {inner}{advice}")
-    shown = [layer for layer in layers if _kind(layer) == "observations"]
     for layer in layers:
         check(layer, inner.task)
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask

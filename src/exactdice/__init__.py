@@ -20,6 +20,7 @@ from .baselines import (
     PayoffMatrix,
     Policy,
     Score,
+    SimpleGame,
     Solution,
     Task,
     as_policy,
@@ -41,7 +42,7 @@ from .baselines import (
 )
 from .core import InputError
 from .core.errors import needing
-from .envs import REFERENCE, register, register_package
+from .envs import REFERENCE, from_P, register, register_package
 
 __version__ = version("exactdice")
 
@@ -98,6 +99,7 @@ __all__ = [
     "PayoffMatrix",
     "Policy",
     "Score",
+    "SimpleGame",
     "Solution",
     "Task",
     "as_policy",
@@ -108,6 +110,7 @@ __all__ = [
     "exact_evaluation",
     "expected_payoffs",
     "exploitability",
+    "from_P",
     "from_network",
     "in_fixed_point",
     "occupancy",

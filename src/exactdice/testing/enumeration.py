@@ -125,6 +125,8 @@ class Listing:
         Raises:
             GameError: naming the position from which they do not.
         """
+        if self.game.is_process:  # whose range need not hold the totals of all games
+            return
         low, high = self.game.exact_range
         for player in range(self.game.num_players):
             for best, end, sign in ((min, low, 1), (max, high, -1)):

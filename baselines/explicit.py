@@ -1,0 +1,485 @@
+"""Games whose moves are listed state by state: their arrays, and the class ``ExplicitGame``.
+
+A state is a position: one player moves in it. States are numbered, and all *ways* of all moves, the
+possible outcomes, stand in flat arrays, sorted by state, action and outcome (``Listing``). The
+order of the states follows from the moves. States between which moves lead back and forth are the
+strongly connected components of a graph, whose blocks they are (``Game.block``). Within a component
+a move leads to a state of a larger number, or to the cut, so that every cycle passes the cut.
+
+A *limit* of moves makes layers of the states, one for each number of moves made so far; after the
+last layer the game is over.
+"""
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import floor, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+from typing_extensions import override
+
+from ..core.block_moves import in_a_row, sums
+from ..core.contract import CLOSE
+from ..core.errors import GameError, needing
+from ..core.game import Game
+from ..core.turn_game import Index, keys_of
+from ..core.types import Array, BoolArray, IntArray, Move, Order
+
+#: A float next to a fraction with a denominator up to this one stands for that fraction.
+DENOMINATOR = 10**6
+#: Floats that computation has rounded a few times differ from it by this part of it at most.
+ROUNDED = 2.0**-50
+#: Probabilities whose sum is off by 1 in this number at most are divided by it.
+MOST_OFF = 10**9
+
+
+class Law(NamedTuple):
+    """Probabilities of outcomes as fractions of one denominator, their sum."""
+
+    parts: tuple[int, ...]
+    whole: int
+
+
+class Listing(NamedTuple):
+    """All moves of a game, in flat arrays.
+
+    Attributes:
+        movers: the player to move in each state, shape (state,).
+        seen: the observation of each state, shape (state, component).
+        start: probability of each state at the beginning, fractions of shape (state,).
+        legal: which actions are legal, shape (state, action).
+        laws: the different laws of moves.
+        rows: number of the law of each cell, shape (state * action,); 0 where it is illegal.
+        counts: number of ways of each cell, shape (state * action,).
+        targets: the state that a way leads to; -1 if the game is over, shape (way,).
+        payoffs: the different payoffs, fractions of shape (payoff,).
+        paid: number of the payoff of a way to the player who moves, shape (way,).
+    """
+
+    movers: IntArray
+    seen: IntArray
+    start: Array
+    legal: BoolArray
+    laws: Sequence[Law]
+    rows: IntArray
+    counts: IntArray
+    targets: IntArray
+    payoffs: Array
+    paid: IntArray
+
+    @property
+    def cells(self) -> IntArray:
+        """The cell, state * number of actions + action, of each way, shape (way,)."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @property
+    def sources(self) -> IntArray:
+        """The state of each way, shape (way,)."""
+        sources: IntArray = self.cells // self.legal.shape[1]
+        return sources
+
+    def leading_to(self, first: BoolArray) -> tuple[BoolArray, IntArray]:
+        """Find the states from which play can come to some ways.
+
+        Args:
+            first: the ways, shape (way,).
+
+        Returns:
+            Which states these are, and an action of each that leads nearer, both (state,).
+        """
+        cells, actions, count = self.cells, self.legal.shape[1], len(self.movers)
+        known, nearer = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+        by_target = np.argsort(self.targets, kind="stable")
+        sizes = np.bincount(self.targets + 1, minlength=count + 1)  # the end is first
+        new = np.unique(cells[first])
+        while len(new):
+            found, at = np.unique(new // actions, return_index=True)
+            fresh = ~known[found]
+            found, at = found[fresh], at[fresh]
+            known[found], nearer[found] = True, new[at] % actions
+            new = np.unique(cells[by_target[in_a_row(sizes, found + 1)]])
+        return known, nearer
+
+    def lasting(self, allowed: BoolArray) -> BoolArray:
+        """Find the states in which some actions, (state, action), can keep a game for ever."""
+        cells, allowed = self.cells, allowed & self.legal
+        last: BoolArray = np.asarray(np.any(allowed, axis=1))
+        before = -1
+        while before != (before := int(last.sum())):
+            leaves = cells[(self.targets < 0) | ~last[self.targets]]
+            allowed.ravel()[leaves] = False
+            last = np.asarray(np.any(allowed, axis=1))
+        return last
+
+
+def order_of_states(listing: Listing) -> Order:
+    """Order the states so that moves lead to later stages, or to the cut of their block.
+
+    Returns:
+        Stages, blocks and cut, arrays of shape (state,).
+
+    Raises:
+        ModuleNotFoundError: if moves lead back and SciPy is not installed.
+    """
+    count, on = len(listing.movers), listing.targets >= 0
+    edges = np.unique(listing.sources[on] * np.int64(count) + listing.targets[on])
+    sources, targets = np.divmod(edges, count)
+    levels, ends = _levels(sources, targets, count)
+    if ends:
+        return Order(levels, np.zeros_like(levels), np.zeros(count, dtype=bool))
+    with needing("a game whose moves lead back", "scipy"):
+        from scipy.sparse import coo_array, csgraph
+    graph = coo_array((np.ones(len(edges), np.int8), (sources, targets)), (count, count))
+    number, parts = csgraph.connected_components(graph, connection="strong")
+    inside = parts[sources] == parts[targets]
+    blocks = _levels(parts[sources[~inside]], parts[targets[~inside]], number)[0][parts]
+    cut = np.zeros(count, dtype=bool)
+    cut[targets[inside & (targets <= sources)]] = True
+    ahead = inside & ~cut[targets]
+    within, _ = _levels(sources[ahead], targets[ahead], count)
+    _, stages = np.unique(blocks * np.int64(count) + within, return_inverse=True)
+    return Order(stages, blocks, cut)
+
+
+def _levels(sources: IntArray, targets: IntArray, count: int) -> tuple[IntArray, bool]:
+    """Give the length of the longest way to each node of a graph, and whether it has no cycle."""
+    targets = targets[np.argsort(sources, kind="stable")]
+    sizes = np.bincount(sources, minlength=count)
+    waiting = np.bincount(targets, minlength=count)  # for so many nodes before
+    levels, level = np.zeros(count, dtype=np.int64), 0
+    ready = np.flatnonzero(waiting == 0)
+    while len(ready):
+        levels[ready] = level
+        after, times = np.unique(targets[in_a_row(sizes, ready)], return_counts=True)
+        waiting[after] -= times
+        ready, level = after[waiting[after] == 0], level + 1
+    return levels, not waiting.any()
+
+
+def split_by(numbers: IntArray) -> list[IntArray]:
+    """Divide indices by their numbers, which are 0, 1, ... without a gap."""
+    return np.split(np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers))[:-1])
+
+
+def rational(number: Any) -> Fraction:
+    """Give the fraction that a number stands for: of a float next to 1/3, say, 1/3.
+
+    A float is next to a fraction, whose denominator is at most ``DENOMINATOR``, if a few roundings
+    part them; it is among the convergents of its continued fraction then. All other floats stand
+    for themselves.
+    """
+    return _near(number) or Fraction(number)
+
+
+def _near(number: Any) -> Fraction | None:
+    """Give the fraction with a small denominator that a float is next to; None if there is none."""
+    if not isinstance(number, float) or number.is_integer():
+        return Fraction(number)
+    close, rest = abs(number) * ROUNDED, number
+    (above, below), (last, before) = (1, 0), (0, 1)
+    while True:
+        whole = floor(rest)
+        above, below, last, before = whole * above + last, whole * below + before, above, below
+        if below > DENOMINATOR:
+            return None
+        if abs(above / below - number) <= close:
+            return Fraction(above, below)
+        rest = 1 / (rest - whole)
+
+
+def _exact_law(chances: Sequence[Any], named: str) -> Law:
+    """Read a law; its numbers are fractions together, or all stand for the floats that they are."""
+    try:
+        law = [near for chance in chances if (near := _near(chance)) is not None]
+        if len(law) < len(chances):
+            law = [Fraction(chance) for chance in chances]
+    except (TypeError, ValueError, OverflowError):
+        raise GameError(f"probabilities must be numbers, got {chances!r} {named}") from None
+    whole = lcm(*(chance.denominator for chance in law))
+    parts = tuple(chance.numerator * (whole // chance.denominator) for chance in law)
+    total, least = sum(parts), min(parts, default=0)
+    if least <= 0 or abs(total - whole) * MOST_OFF > whole:
+        got = f"a sum of {total / whole:.6g}" if least > 0 else str(least / whole)
+        raise GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
+    return Law(parts, total)
+
+
+def _parts(target: int) -> tuple[int, ...]:
+    """Part an outcome that goes on in two, the second of which does not."""
+    return (target,) if target < 0 else (target, -1)
+
+
+class Lister:
+    """Collects the moves of a game, cell by cell, by state and action.
+
+    Args:
+        gamma: discount. It parts each outcome after which the game goes on in two: with the
+            probability ``gamma`` it does go on.
+    """
+
+    def __init__(self, gamma: float = 1.0) -> None:
+        self._gamma = rational(gamma)
+        self._rows, self._counts, self._targets, self._paid = (array("q") for _ in range(4))
+        self._laws: list[Law] = []
+        self._known: dict[Any, int] = {}
+        self._payoffs: dict[Any, int] = {}
+
+    def skip(self) -> None:
+        """Leave out a cell: the action is illegal."""
+        self._rows.append(0)
+        self._counts.append(0)
+
+    def add(
+        self, chances: Sequence[Any], targets: Sequence[int], payoffs: Sequence[Any], named: str
+    ) -> None:
+        """Add the outcomes of a legal action.
+
+        Args:
+            chances: their probabilities, floats or fractions.
+            targets: the states that follow, -1 if the game is over.
+            payoffs: what they pay, floats or fractions.
+            named: state and action, for a message.
+
+        Raises:
+            GameError: if the probabilities are no law.
+        """
+        split = self._gamma < 1
+        key = (*chances, *(target < 0 for target in targets)) if split else tuple(chances)
+        if key not in self._known:
+            self._known[key] = len(self._laws)
+            self._laws.append(self._law(chances, targets, named))
+        if split:
+            payoffs = [paid for paid, to in zip(payoffs, targets, strict=True) for _ in _parts(to)]
+            targets = [after for to in targets for after in _parts(to)]
+        self._rows.append(self._known[key])
+        self._counts.append(len(targets))
+        self._targets.extend(targets)
+        self._paid.extend([self._payoffs.setdefault(paid, len(self._payoffs)) for paid in payoffs])
+
+    def _law(self, chances: Sequence[Any], targets: Sequence[int], named: str) -> Law:
+        law = _exact_law(chances, named)
+        if self._gamma == 1:
+            return law
+        on, whole = self._gamma.numerator, self._gamma.denominator
+        each = zip(law.parts, targets, strict=True)
+        parted = [
+            (part * whole,) if to < 0 else (part * on, part * (whole - on)) for part, to in each
+        ]
+        return Law(tuple(part for parts in parted for part in parts), law.whole * whole)
+
+    def listing(
+        self, movers: IntArray, seen: IntArray, start: Mapping[int, Any], num_actions: int
+    ) -> Listing:
+        """Make the listing of all cells, (state, action), of which each was added or skipped.
+
+        Args:
+            movers: see ``Listing``.
+            seen: see ``Listing``.
+            start: probabilities of the first states.
+            num_actions: number of actions.
+        """
+        law = _exact_law(list(start.values()), "of first states")
+        first = np.full(len(movers), Fraction(0), dtype=object)
+        first[list(start)] = [Fraction(part, law.whole) for part in law.parts]
+        rows, counts, targets, paid = map(
+            np.array, (self._rows, self._counts, self._targets, self._paid)
+        )
+        payoffs = np.array([rational(payoff) for payoff in self._payoffs], dtype=object)
+        legal = counts.reshape(-1, num_actions) > 0
+        return Listing(movers, seen, first, legal, self._laws, rows, counts, targets, payoffs, paid)
+
+
+class ExplicitGame(Game):
+    """A game whose moves are listed (see the docstring of the module).
+
+    A state is the number of a state of the listing plus, if there is a limit, the number of moves
+    so far times the number of those states; observations then end with the number of moves. What
+    one of two players is paid the other pays.
+
+    Args:
+        listing: the moves.
+        components: names of the components of the listing's observations.
+        limit: number of moves after which a game is over; None for no limit.
+        longest: bound of the expected number of moves, whatever the player does; None if a game
+            whose moves lead back may never end.
+
+    Attributes:
+        rows: number of states of the listing.
+        is_process: whether the game is a decision process whose moves lead back: its only player
+            may be paid in cycles or, unless ``longest`` is given, play on for ever (see
+            ``baselines.solving.mdp``). Then ``payoff_range`` may not hold the values of all
+            policies.
+        way_out: in such a process, an action of each state with which a game ends in the long run,
+            shape (state,).
+
+    Raises:
+        GameError: if such a process has a state from which no moves lead to an end.
+    """
+
+    def __init__(
+        self,
+        listing: Listing,
+        components: Sequence[str],
+        limit: int | None = None,
+        longest: float | None = None,
+    ) -> None:
+        self.listing, self._limit = listing, limit
+        self.rows, self.num_actions = listing.legal.shape
+        self.num_players = 1 + int(listing.movers.max())
+        self.zero_sum = self.num_players == 2
+        self.num_states = self.rows * (limit or 1)
+        sizes = (listing.seen.max(axis=0) + 1).tolist()
+        self._index = Index(keys_of(listing.seen, sizes))
+        self.observation_sizes = (*sizes, *([limit] if limit else []))
+        self.observation_names = (*components, *(["moves"] if limit else []))
+        if limit:
+            nowhere = np.zeros(self.rows, dtype=np.int64)
+            self._order = Order(nowhere, nowhere, nowhere.astype(bool))
+        else:
+            self._order = order_of_states(listing)
+        self._firsts = sums(listing.counts)
+        self.has_cycles = bool(self._order.cut.any())  # type: ignore[misc]
+        self.is_process = self.has_cycles and self.num_players == 1  # type: ignore[misc]
+        self.way_out = self._way_out() if self.is_process else np.zeros(0, dtype=np.int64)
+        self._floats = listing.payoffs.astype(np.float64)
+        self.payoff_range = self._range(longest)
+        self.laws = self._table(lambda part, whole: part / whole, np.float64)
+
+    def _way_out(self) -> IntArray:
+        """Give an action of each state with which a game ends in the long run, shape (state,)."""
+        ends, actions = self.listing.leading_to(self.listing.targets < 0)
+        if not ends.all():
+            raise GameError(
+                "a game without a limit of moves must be able to end, and no moves lead from "
+                f"{name_states(~ends)} to an end: give a horizon, or a gamma below 1"
+            )
+        return actions
+
+    def _range(self, longest: float | None) -> tuple[float, float]:
+        """Find the smallest and the largest payoff of a player."""
+        paid_on = self.listing.paid[self.listing.targets >= 0]
+        if self.is_process and self._floats[paid_on].any():
+            most = (longest or self.rows) * float(np.abs(self._floats).max())
+            return -most, most
+        low, high = self._extreme(np.minimum), self._extreme(np.maximum)
+        if any(payoff.denominator > 1 for payoff in self.listing.payoffs):  # sums may be rounded
+            wider = CLOSE * max(abs(low), abs(high))
+            low, high = low - wider, high + wider
+        return (min(low, -high), max(-low, high)) if self.num_players == 2 else (low, high)
+
+    def _extreme(self, best: np.ufunc) -> float:
+        """Find the smallest or the largest total of player 0 from any state on."""
+        listing, groups = self.listing, [np.arange(self.rows)]
+        signs = np.where(listing.movers[listing.sources] == 0, 1.0, -1.0)
+        paid = signs * self._floats[listing.paid]
+        sizes = np.bincount(listing.sources, minlength=self.rows)
+        worth = np.zeros(self.rows + 1)  # the last is that of the end
+        extremes = [0.0] if self.is_process else []  # of a game that never ends
+        if not self._limit:
+            groups = split_by(self._order.stages)[::-1]
+            worth[:-1] = np.inf if best is np.minimum else -np.inf  # unknown
+        for _ in range(self._limit or self.rows):
+            before = worth.copy()
+            for states in groups:
+                ways = in_a_row(sizes, states)
+                totals = paid[ways] + worth[listing.targets[ways]]
+                worth[states] = best.reduceat(totals, sums(sizes[states])[:-1])
+            extremes.append(float(best.reduce(worth[:-1])))
+            if (worth == before).all() or not (self._limit or self.has_cycles):
+                break
+        return float(best.reduce(extremes))
+
+    # ------------------------------------------------------------------ rules
+
+    @override
+    def exact_laws(self) -> Array:
+        return self._table(Fraction, object)
+
+    def _table(self, divide: Callable[[int, int], Any], dtype: Any) -> Array:
+        """Make the table of laws."""
+        laws = self.listing.laws
+        table: Array = np.full(
+            (len(laws), max(len(law.parts) for law in laws)), divide(0, 1), dtype
+        )
+        for row, law in zip(table, laws, strict=True):
+            row[: len(law.parts)] = [divide(part, law.whole) for part in law.parts]
+        return table
+
+    @override
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        moves, rows = np.divmod(states, self.rows)
+        seen: IntArray = self.listing.seen[rows]
+        return np.append(seen, moves[:, None], axis=1) if self._limit else seen
+
+    @override
+    def encode(self, observations: IntArray) -> IntArray:
+        width = self.listing.seen.shape[1]
+        rows = self._index.find(keys_of(observations[:, :width], self.observation_sizes[:width]))
+        if not self._limit:
+            return rows
+        moves = observations[:, -1]
+        known = (rows >= 0) & (moves >= 0) & (moves < self._limit)
+        return np.where(known, rows + moves * self.rows, -1)
+
+    @override
+    def mask(self, states: IntArray) -> BoolArray:
+        legal: BoolArray = self.listing.legal[states % self.rows]
+        return legal
+
+    @override
+    def initial_law(self) -> tuple[IntArray, Array]:
+        states = np.flatnonzero(self.listing.start)
+        return states, self.listing.start[states]
+
+    @override
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        rows: IntArray = self.listing.rows[states % self.rows * self.num_actions + actions]
+        return rows
+
+    @override
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        return self._advance(self._floats, states, actions, outcomes)
+
+    @override
+    def exact_advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        return self._advance(self.listing.payoffs, states, actions, outcomes)
+
+    def _advance(
+        self, payoffs: Array, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        listing, (moves, rows) = self.listing, np.divmod(states, self.rows)
+        ways = self._firsts[rows * self.num_actions + actions] + outcomes
+        after, paid = listing.targets[ways], payoffs[listing.paid[ways], None]
+        over = after < 0
+        if self._limit:
+            over, after = over | (moves + 1 >= self._limit), after + (moves + 1) * self.rows
+        after = np.where(over, states, after)
+        if self.num_players == 2:
+            paid = np.where(listing.movers[rows, None] == np.arange(2), paid, -paid)
+        seats = listing.movers[after % self.rows]
+        return Move(seats, after, paid, np.repeat(over[:, None], self.num_players, axis=1))
+
+    @override
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        groups = split_by(self._order.stages)
+        movers = [(seat, self.listing.movers == seat) for seat in range(self.num_players)]
+        listed = [(seat, states[mine[states]]) for states in groups for seat, mine in movers]
+        listed = [(seat, states) for seat, states in listed if len(states)]
+        layers = np.arange(self._limit or 1) * self.rows
+        return [(seat, states + layer) for layer in layers for seat, states in listed]
+
+    @override
+    def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
+        return self._order.blocks[states], self._order.cut[states]
+
+
+def name_states(which: BoolArray) -> str:
+    """Name the first few of some states, (state,), for a message."""
+    first = [str(state) for state in np.flatnonzero(which)[:3]]
+    several, more = "s" if len(first) > 1 else "", ", ..." if which.sum() > 3 else ""
+    return f"state{several} {', '.join(first)}{more}"

@@ -1,0 +1,174 @@
+"""The class ``SimpleGame``: a game that is written state by state, in plain Python.
+
+Its author says where a game begins, which actions a state has, and what each leads to. The states
+are found from there by search, numbered and listed once; from then on it is a game as any other.
+The contract of ``Game`` takes arrays of states instead, for games that are too large to list so.
+"""
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from ..core.errors import GameError
+from ..core.presentation import Note, Presentation, Row, presents
+from ..core.progress import tell
+from ..core.sizes import check_memory
+from ..core.types import Array, IntArray
+from .explicit import ExplicitGame, Lister
+
+#: Bytes of a state, its actions and their outcomes while they are found, about.
+STATE = 1000
+
+
+class SimpleGame(ExplicitGame):
+    """A game of one player, or of two whose payoffs add up to 0, that is written state by state.
+
+    A subclass has the methods ``start``, ``actions`` and ``outcomes``; of two players ``player``,
+    too. States and actions are any hashable objects. States that are tuples of as many whole
+    numbers are observed as these numbers, all others as their number in the order of the search.
+    A subclass with arguments keeps each as an attribute and then calls ``super().__init__()``.
+
+    Attributes:
+        name: the name of the game, by default that of the class.
+        gamma: discount, read as the chance that the game goes on after a move.
+        horizon: number of moves after which a game is over; None for no limit.
+        states: the states by number.
+        choices: the actions by number: whole numbers in growing order, others as they are met.
+
+    Raises:
+        GameError: naming the state, and the action, that breaks a rule.
+        SizeError: if there are too many states.
+    """
+
+    gamma: ClassVar[float] = 1.0
+    horizon: ClassVar[int | None] = None
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def __init__(self) -> None:
+        self.states, moves, start = _search(self)
+        numbers = {state: number for number, state in enumerate(self.states)}
+        met = dict.fromkeys(action for own in moves for action in own)
+        whole = all(isinstance(action, int) for action in met)
+        self.choices = sorted(met) if whole else list(met)
+        lister = Lister(self.gamma)
+        for state, own in zip(self.states, moves, strict=True):
+            for action in self.choices:
+                if action not in own:
+                    lister.skip()
+                    continue
+                chances, payoffs, after = zip(*own[action], strict=True)
+                targets = [-1 if each is None else numbers[each] for each in after]
+                lister.add(chances, targets, payoffs, f"for action {action!r} in state {state!r}")
+        movers = np.array([self.player(state) for state in self.states])
+        if not np.isin(movers, (0, 1)).all():
+            wrong = int(np.argmin(np.isin(movers, (0, 1))))
+            raise GameError(
+                f"player must be 0 or 1, got {movers[wrong]} in state {self.states[wrong]!r}"
+            )
+        if any(movers[numbers[state]] for state in start):
+            raise GameError("player 0 must make the first move, and start gives states of player 1")
+        names, seen = _observed(self.states)
+        first = {numbers[state]: chance for state, chance in start.items()}
+        longest = 1 / (1 - self.gamma) if self.gamma < 1 else None
+        listing = lister.listing(movers, seen, first, len(self.choices))
+        super().__init__(listing, names, self.horizon, longest)
+
+    @abstractmethod
+    def start(self) -> Iterable[tuple[Any, Hashable]]:
+        """Give the probability of each first state: ``[(probability, state), ...]``."""
+
+    @abstractmethod
+    def actions(self, state: Any) -> Iterable[Hashable]:
+        """Give the legal actions in a state, at least one."""
+
+    @abstractmethod
+    def outcomes(self, state: Any, action: Any) -> Iterable[tuple[Any, Any, Hashable | None]]:
+        """Give what an action leads to: ``[(probability, reward, next state), ...]``.
+
+        The next state is None if the game is over. The reward is that of the player who moves.
+        Probabilities and rewards are floats, whole numbers or fractions.
+        """
+
+    def player(self, state: Any) -> int:
+        """Say who is to move, 0 or 1; by default there is one player."""
+        return 0
+
+
+def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], dict[Any, Any]]:
+    """Find the states, the outcomes of the actions of each, and the law of the first ones."""
+    start: dict[Any, Any] = {}
+    for chance, state in game.start():
+        start[state] = start.get(state, 0) + chance
+    if not start:
+        raise GameError("start must give a state at least, got none")
+    states, moves = list(start), []
+    known = set(states)
+    for number, state in enumerate(states):  # which grow as the search goes on
+        if number % 1024 == 0:
+            check_memory("states", len(states), STATE)
+            tell(number, len(states), "states")
+        own = {action: _outcomes(game, state, action) for action in game.actions(state)}
+        if not own:
+            raise GameError(f"actions must give an action at least, got none in state {state!r}")
+        for after in (way[2] for ways in own.values() for way in ways):
+            if after is not None and after not in known:
+                known.add(after)
+                states.append(after)
+        moves.append(own)
+    return states, moves, start
+
+
+def _outcomes(game: SimpleGame, state: Any, action: Any) -> list[Any]:
+    """Give the outcomes of an action after checking their form."""
+    ways = [tuple(way) for way in game.outcomes(state, action)]
+    if not ways or any(len(way) != 3 for way in ways):
+        raise GameError(
+            f"outcomes must give (probability, reward, next state), got {ways[:3]} for action "
+            f"{action!r} in state {state!r}"
+        )
+    return [way for way in ways if way[0] != 0]
+
+
+def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:
+    """Give the components of observations, and those of each state, shape (state, component)."""
+    first = states[0]
+    numbers: Any = np.arange(len(states))[:, None]
+    if (
+        not isinstance(first, tuple)
+        or not first
+        or any(len(state) != len(first) for state in states)
+    ):
+        return ["state"], numbers
+    if not all(isinstance(entry, int | np.integer) for state in states for entry in state):
+        return ["state"], numbers
+    seen: Array = np.array(states, dtype=np.int64)
+    names = getattr(first, "_fields", [f"component {number + 1}" for number in range(len(first))])
+    return list(names), seen - seen.min(axis=0)
+
+
+@presents(SimpleGame)  # type: ignore[type-abstract]
+class SimplePresentation(Presentation[SimpleGame]):
+    """The words of a game that is written state by state: its states and actions as texts."""
+
+    def _state(self, observation: IntArray) -> Any:
+        (number,) = self.game.encode(observation[None]) % self.game.rows
+        return self.game.states[number]
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        return (Row("state", (Note(str(self._state(observation))),)),)
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        moves = f", after {observation[-1]} moves" if self.game.horizon else ""
+        return f"{self._state(observation)}{moves}"
+
+    @override
+    def describe_action(self, action: int) -> str:
+        return f"chooses {self.game.choices[action]}"

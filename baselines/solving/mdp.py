@@ -1,0 +1,452 @@
+"""Decision processes whose moves lead back, by policy iteration on their listed moves.
+
+Such a process (``baselines.explicit``) has one player. Moves may pay in cycles, and without a limit
+of moves or a discount a policy may never end. Its value is the expected sum of all that it is paid.
+A policy that circles for ever in states where nothing is paid has the sum so far; one that
+is charged on average as it circles has minus infinity (the convention of stochastic shortest paths,
+Bertsekas and Tsitsiklis 1991).
+
+*A policy* makes a Markov chain. States from which the chain cannot end lead to recurrent classes
+that it never leaves: they are found in its graph, not in rounded numbers. In all other states, with
+P the chances among them and r what a move pays, the values solve (I - P) v = r and the expected
+visits solve the transposed system; both are sparse.
+
+*The optimum.* Policy iteration begins with a policy that ends from every state, and changes an
+action only for a strictly better one. Then no policy on the way circles for ever, unless it is paid
+on average as it does: with the values v of the last policy, v(s) < r(s) + sum of P(s, s') v(s') in
+a changed state and equality in others, so that in a recurrent class the stationary mean of what is
+paid is positive. The optimum is infinite then, and refused. At the end v >= T v, with T the Bellman
+operator, so that whatever a policy does, it is paid in n moves v(s) - E v(s_n) at most. If it ends,
+that is at most v(s). If it never ends and is not charged for ever, it keeps to actions whose value
+is v; so v is the optimum if no such actions can keep a game in states with v < 0 for ever. A
+process in which they can is refused: there, never to end is worth more.
+
+*Error bound.* The same argument proves bounds. Let w be whole multiples of a small unit, with
+w >= T w without rounding: then w is no less than the values that T has as its fixed point. Such a w
+is found from the computed values by adding a little and raising each number to T w, rounded up,
+while there is one below. A move that only leads to states of one number, and pays nothing, raises
+nothing, so that circles do not climb. The same with signs reversed bounds values from below, under
+the policy that was found. All of it takes whole numbers, so that no rounding is left to bound.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import frexp
+from typing import Any
+
+import numpy as np
+
+from ...core import (
+    EXACT,
+    FLOATS,
+    Arithmetic,
+    Array,
+    BoolArray,
+    Game,
+    InputError,
+    IntArray,
+    Stage,
+    Values,
+)
+from ...core.block_moves import sums
+from ...core.blocks import PayoffLaw
+from ...core.errors import needing
+from ...core.presentation import present
+from ...core.types import Decide, Start
+from ..explicit import ExplicitGame, name_states
+from ..policies.kinds import Policy
+from .players import Players, one_hot
+from .rounding import require_precision, upwards
+
+#: An action is better if its value is larger by this part of the largest value.
+BETTER = 1e-12
+#: Where never ending is excluded, actions count as equal up to this part of the largest value.
+EQUAL = 1e-9
+#: Bits of the unit of error bounds, below the largest value.
+BITS = 48
+#: Policy iteration takes a few rounds; after this many it must be going in circles.
+MOST_ROUNDS = 1000
+ENDLESS = "the value of a policy must be finite, and this one circles and is paid without end"
+#: So with rounds in which error bounds are raised.
+MOST_RAISES = 20_000
+
+
+def sparse() -> Any:
+    """Return ``scipy.sparse``, with its graphs and its linear algebra."""
+    with needing("a game whose moves lead back", "scipy"):
+        import scipy.sparse
+        import scipy.sparse.csgraph
+        import scipy.sparse.linalg
+    return scipy.sparse
+
+
+class Chain:
+    """What a policy makes of a process.
+
+    Args:
+        game: the process.
+        weights: probability of each legal action, shape (state, action).
+        beyond: what illegal actions pay each state on average, shape (state,).
+        arithmetic: of values and visits.
+
+    Attributes:
+        settled: the states in which the chain stays for ever and nothing is paid, shape (state,).
+        circling: those from which it may come to stay for ever where moves pay, shape (state,).
+    """
+
+    def __init__(
+        self, game: ExplicitGame, weights: Array, beyond: Array, arithmetic: Arithmetic
+    ) -> None:
+        listing, self._arithmetic, self._count = game.listing, arithmetic, game.rows
+        chances = weights.ravel()[listing.cells] * _chances(game, arithmetic)
+        possible = np.flatnonzero(chances)
+        sources, targets = listing.sources[possible], listing.targets[possible]
+        chances, paid = chances[possible], _payoffs(game, arithmetic)[listing.paid[possible]]
+        self.paid = beyond.copy()
+        np.add.at(self.paid, sources, chances * paid)
+        on = targets >= 0
+        self._edges, self._weights = (sources[on], targets[on]), chances[on]
+        graph = self._graph(*self._edges)
+        _, parts = sparse().csgraph.connected_components(graph, connection="strong")
+        apart = parts[sources[on]] != parts[targets[on]]
+        leave = [parts[sources[~on]], parts[sources[on][apart]], parts[np.flatnonzero(beyond)]]
+        stays = ~np.isin(parts[:-1], np.concatenate(leave))
+        pays = np.isin(parts[:-1], parts[sources[paid != 0]])
+        self.settled = stays & ~pays
+        self._circle = stays & pays
+        self.circling = self._leading_to(np.flatnonzero(self._circle))
+
+    def require_ends(self, first: IntArray, game: Game, said: str) -> None:
+        """Raise an error that names where the chain circles, if it may from some states."""
+        if self.circling[first].any():
+            ahead = self._reached(first, *self._edges)
+            refuse_for_ever(game, self._circle & ahead, said)
+
+    def _graph(self, sources: IntArray, targets: IntArray) -> Any:
+        """Make the matrix of a graph of the states and one more node."""
+        shape = self._count + 1, self._count + 1
+        return sparse().coo_array((np.ones(len(sources)), (sources, targets)), shape).tocsr()
+
+    def _leading_to(self, first: IntArray) -> BoolArray:
+        """Find the states from which the chain may come to some states, which are among them."""
+        return self._reached(first, *self._edges[::-1])
+
+    def _reached(self, first: IntArray, sources: IntArray, targets: IntArray) -> BoolArray:
+        """Find the states to which edges lead from some states, which are among them."""
+        begin = np.full(len(first), self._count)
+        graph = self._graph(np.append(sources, begin), np.append(targets, first))
+        order = sparse().csgraph.breadth_first_order(graph, self._count, return_predecessors=False)
+        found = np.zeros(self._count + 1, dtype=bool)
+        found[order] = True
+        return found[:-1]
+
+    def values(self) -> Array:
+        """Solve for the value of each state, shape (state,); minus infinity where it circles."""
+        values = self.solve(self.paid)
+        values[self.circling] = -np.inf
+        return values
+
+    def visits(self, begun: Array) -> Array:
+        """Solve for the expected visits of each state, shape (state,).
+
+        Of settled states the first one is counted, as nothing is paid from there on.
+
+        Args:
+            begun: mass before the first move, shape (state,).
+        """
+        sources, targets = self._edges
+        found = self.solve(begun, transposed=True)
+        into = self.settled[targets] & ~self.settled[sources]
+        np.add.at(found, targets[into], self._weights[into] * found[sources[into]])
+        return found
+
+    def stays(self) -> Array:
+        """Solve for the expected number of moves before the chain ends or settles, (state,)."""
+        return self.solve(np.where(self.settled, 0.0, 1.0))
+
+    def solve(self, right: Array, transposed: bool = False) -> Array:
+        """Solve x = right + P x, or x = right + P' x, in the states that lead to an end.
+
+        In the other states x is ``right`` if they are settled, and 0 if they circle.
+        """
+        rows, columns = self._edges[::-1] if transposed else self._edges
+        free = ~self.settled & ~self.circling
+        inside, places = free[rows] & free[columns], np.cumsum(free) - 1
+        rows, columns, weights = (
+            places[rows[inside]],
+            places[columns[inside]],
+            self._weights[inside],
+        )
+        found = right.copy()
+        found[self.circling] = self._arithmetic.number(0)
+        if not self._arithmetic.rounds:
+            found[free] = _eliminated(rows, columns, weights, right[free])
+        elif free.any():
+            shape = int(free.sum()), int(free.sum())
+            moves = sparse().coo_array((weights, (rows, columns)), shape).tocsc()
+            factors = _factors(sparse().eye_array(*shape, format="csc") - moves)
+            first = factors.solve(right[free])
+            missed = right[free] - first
+            np.add.at(missed, rows, weights * first[columns])
+            found[free] = first + factors.solve(missed)
+        return found
+
+
+def _factors(matrix: Any) -> Any:
+    """Factor a sparse matrix, by a library whose last bits may depend on the processor."""
+    return sparse().linalg.splu(matrix)
+
+
+def _eliminated(rows: IntArray, columns: IntArray, weights: Array, right: Array) -> Array:
+    """Solve x = right + A x in fractions, by putting in one unknown after the other."""
+    solved = right.copy()
+    known: list[dict[int, Any]] = [{} for _ in right]
+    users: list[set[int]] = [set() for _ in right]
+    for row, column, weight in zip(rows.tolist(), columns.tolist(), weights, strict=True):
+        known[row][column] = known[row].get(column, 0) + weight
+        users[column].add(row)
+    for place, equation in enumerate(known):
+        factor = 1 / Fraction(1 - equation.pop(place, 0))
+        solved[place] *= factor
+        for column in equation:
+            equation[column] *= factor
+        for other in users[place] - {place}:
+            part = known[other].pop(place)
+            solved[other] += part * solved[place]
+            for column, weight in equation.items():
+                known[other][column] = known[other].get(column, 0) + part * weight
+                users[column].add(other)
+    return solved
+
+
+def _chances(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
+    """Give the chance of each way, shape (way,)."""
+    counts = game.listing.counts
+    outcomes = np.arange(counts.sum()) - np.repeat(sums(counts)[:-1], counts)
+    chances: Array = arithmetic.laws(game)[np.repeat(game.listing.rows, counts), outcomes]
+    return chances
+
+
+def _payoffs(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
+    payoffs = game.listing.payoffs
+    return arithmetic.numbers(payoffs) if arithmetic.rounds else payoffs
+
+
+def swept(players: Players) -> tuple[Values, float]:
+    """Find the values of a process to its player, who is free or has a policy; and their bound.
+
+    Raises:
+        InputError: naming the states, if the policy or the optimum circles for ever where it is
+            paid, or never to end is worth more than to end.
+    """
+    game, arithmetic = players.game, players.arithmetic
+    assert isinstance(game, ExplicitGame)
+    if players.free:
+        found, choices, bound = _optimum(game, arithmetic)
+        players.choices[0][:] = choices
+    else:
+        found, bound = _evaluated(game, players)
+    require_precision(game, bound)
+    values = arithmetic.values(1, game.rows)
+    values.put(0, found, 1)
+    return values.frozen(), bound
+
+
+def _optimum(game: ExplicitGame, arithmetic: Arithmetic) -> tuple[Array, IntArray, float]:
+    """Find the values of optimal play, an optimal action in each state, and the error bound."""
+    rounds, nothing = arithmetic.rounds, arithmetic.zeros(game.rows)
+    choices = game.way_out if rounds else _optimum(game, FLOATS)[1]
+    for _ in range(MOST_ROUNDS):
+        weights = one_hot(choices, game.num_actions)
+        chain = Chain(game, weights, nothing, arithmetic)
+        every = np.arange(game.rows)
+        chain.require_ends(
+            every, game, "the optimum must be finite, and play can be paid without end"
+        )
+        values = chain.values()
+        expected, most = _expected(game, values, arithmetic), float(np.abs(values).max())
+        now = expected[np.arange(game.rows), choices]
+        better = expected.max(axis=1) > now + (BETTER * most if rounds else 0)
+        if not better.any():
+            break
+        choices = np.where(better, expected.argmax(axis=1), choices)
+    else:
+        raise ArithmeticError(f"policy iteration must end within {MOST_ROUNDS} rounds, and did not")
+    near = EQUAL * most
+    lasting = game.listing.lasting(expected.astype(float) >= (values.astype(float) - near)[:, None])
+    if (better_on := lasting & (values.astype(float) < -near)).any():
+        refuse_for_ever(game, better_on, "a game must be worth ending, and play may rather go on")
+    if not rounds:
+        return values, choices, 0.0
+    stays = chain.stays()
+    above = _raised(game, values, stays, None, 1)
+    below = _raised(game, -values, stays, (weights, EXACT.zeros(game.rows)), -1)
+    return values, choices, upwards(max(above, below))
+
+
+def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float]:
+    """Find the values of a policy, and the error bound."""
+    arithmetic = players.arithmetic
+    chain = Chain(game, *_law(players, arithmetic), arithmetic)
+    first = game.initial_law()[0] if arithmetic.rounds else np.arange(game.rows)
+    chain.require_ends(first, game, ENDLESS)
+    values = chain.values()
+    if not arithmetic.rounds:
+        return values, 0.0
+    law, stays = _law(players, EXACT), chain.stays()
+    finite = np.where(chain.circling, 0.0, values)
+    above, below = (_raised(game, sign * finite, stays, law, sign) for sign in (1, -1))
+    return values, upwards(max(above, below))
+
+
+def _law(players: Players, arithmetic: Arithmetic) -> tuple[Array, Array]:
+    """Give the weights of the player's legal actions, and what illegal ones pay on average."""
+    game = players.game
+    stage = Stage(0, np.arange(game.num_states), arithmetic.numbers(np.ones(game.num_states, int)))
+    weights = players.law(stage, arithmetic)
+    legal = game.mask(stage.states)
+    beyond = np.where(legal, 0, weights).sum(axis=1) * arithmetic.payoff_range(game)[0]
+    return np.where(legal, weights, arithmetic.number(0)), beyond + arithmetic.zeros(len(legal))
+
+
+def refuse_for_ever(game: Game, where: BoolArray, said: str) -> None:
+    """Raise the error that a game goes on for ever in some states, (state,)."""
+    raise InputError(
+        f"{said} in {name_states(where)} of {present(game).title}: give a horizon, or a gamma "
+        "below 1"
+    )
+
+
+def variance(
+    game: Game, policy: Policy, values: Values, met: Values, arithmetic: Arithmetic
+) -> float | Fraction:
+    """Compute the variance of what a policy is paid, by the law of total variance.
+
+    It is that of the first states' values, and with the expected visits of each state the sum of
+    the mean squares by which a move changes what is paid so far and the value together.
+
+    Args:
+        game: the process.
+        policy: that of its player, which keeps to the legal actions.
+        values: the values of the policy.
+        met: the expected visits.
+        arithmetic: of values and visits.
+    """
+    assert isinstance(game, ExplicitGame)
+    states, chances = game.initial_law()
+    often, worth = met[0], values[0]
+    away = np.where(often != 0, worth, arithmetic.number(0))  # it may circle elsewhere
+    weights = policy.spread(np.arange(game.rows), often, arithmetic)
+    squares = np.where(weights != 0, _expected(game, away, arithmetic, squared=True), 0)
+    begins = arithmetic.numbers(chances)
+    first = away[states] - arithmetic.mean(begins, away[states])
+    found: float | Fraction = arithmetic.total(weights * squares)
+    found += arithmetic.mean(begins, first * first)
+    return found
+
+
+def _expected(
+    game: ExplicitGame, values: Array, arithmetic: Arithmetic, squared: bool = False
+) -> Array:
+    """Compute the expected value of each action, shape (state, action); illegal are -inf.
+
+    Args:
+        game: the process.
+        values: shape (state,).
+        arithmetic: of the values.
+        squared: whether to compute the mean square of its distance from the state's value instead.
+    """
+    listing, ahead = game.listing, np.append(values, arithmetic.zeros(1))
+    worth = _payoffs(game, arithmetic)[listing.paid] + ahead[listing.targets]
+    if squared:
+        worth = (worth - values[listing.sources]) ** 2
+    found: Array = np.full(listing.legal.size, -np.inf, arithmetic.dtype)
+    some = np.flatnonzero(listing.counts)
+    begins = sums(listing.counts)[some]
+    found[some] = np.add.reduceat(_chances(game, arithmetic) * worth, begins)
+    return found.reshape(listing.legal.shape)
+
+
+def _raised(
+    game: ExplicitGame,
+    values: Array,
+    stays: Array,
+    law: tuple[Array, Array] | None,
+    sign: int,
+) -> float:
+    """Raise values until they bound the true ones from above; return by how much at most.
+
+    Args:
+        game: the process.
+        values: about the true ones, floats of shape (state,).
+        stays: expected number of moves from each state on, about, shape (state,).
+        law: of a policy, as ``_law`` gives it in fractions; None for the best play.
+        sign: -1 if values, and what moves pay, are negative.
+    """
+    listing = game.listing
+    unit = 2.0 ** (frexp(float(np.abs(values).max()) or 1.0)[1] - BITS)
+    counts, some = listing.counts, np.flatnonzero(listing.counts)
+    rows = listing.rows[some]
+    chances = _objects(part for row in rows.tolist() for part in listing.laws[row].parts)
+    whole = _objects(law.whole for law in listing.laws)[rows]
+    payoffs = _objects(_up(sign * payoff / Fraction(unit)) for payoff in listing.payoffs)
+    paid, begins = payoffs[listing.paid], sums(counts)[some]
+    states = some // game.num_actions
+    firsts = np.flatnonzero(np.diff(states, prepend=-1))
+    if law is not None:
+        weights, beyond = law
+        own = _objects(Fraction(weight) for weight in weights.ravel()[some])
+        extra = _objects(sign * Fraction(more) / Fraction(unit) for more in beyond)
+    now = _objects(
+        _up(Fraction(v) + 8 * Fraction(s)) for v, s in zip(values / unit, stays, strict=True)
+    )
+    # whole numbers of 64 bits, if all sums fit
+    largest = max(map(abs, (*payoffs, *now)), default=0)
+    if law is None and 4 * largest * max(each.whole for each in listing.laws) < 2**63:
+        chances, whole, paid, now = (part.astype(np.int64) for part in (chances, whole, paid, now))
+    for _ in range(MOST_RAISES):
+        worth = chances * (paid + np.append(now, 0)[listing.targets])
+        expected = -(-np.add.reduceat(worth, begins) // whole)
+        if law is None:
+            best = np.maximum.reduceat(expected, firsts)
+        else:
+            best = _objects(map(_up, np.add.reduceat(own * expected, firsts) + extra))
+        higher = best > now
+        if not higher.any():
+            away = now.astype(object) - _objects(map(Fraction, values / unit))
+            return float(max(away) * Fraction(unit))
+        now = np.where(higher, best, now)
+    return np.inf
+
+
+def _up(number: Fraction) -> int:
+    return -(-number.numerator // number.denominator)
+
+
+def _objects(numbers: Iterable[Any]) -> Array:
+    listed = list(numbers)
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
+    return found
+
+
+def visits(
+    game: Game, decide: Decide, start: Start, arithmetic: Arithmetic, law: PayoffLaw | None
+) -> Values:
+    """Compute the expected visits of each state (see ``cycles.visits`` and ``Chain.visits``)."""
+    assert isinstance(game, ExplicitGame)
+    states = np.arange(game.rows)
+    stage = Stage(0, states, np.ones(game.rows, arithmetic.dtype))
+    weights = decide(stage, stage.scale)
+    nothing = arithmetic.zeros(game.rows)
+    chain, begun = Chain(game, weights, nothing, arithmetic), nothing.copy()
+    begun[start.states] = start.chances
+    chain.require_ends(np.flatnonzero(begun), game, ENDLESS)
+    met = chain.visits(begun)
+    if law is not None:
+        ends = game.listing.targets < 0
+        flow = (met[:, None] * weights).ravel()[game.listing.cells] * _chances(game, arithmetic)
+        law.add(_payoffs(game, arithmetic)[game.listing.paid[ends]], flow[ends])
+        settled = met[chain.settled].sum()
+        law.add(arithmetic.zeros(1), arithmetic.zeros(1) + settled)
+    return Values(met[None]).frozen()

@@ -1,0 +1,205 @@
+"""Environments of others whose law is known: their ``P`` makes a game that is solved exactly."""
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ...baselines import Sight, Task
+from ...baselines.law_game import LawGame, law_game
+from ...baselines.solving.observations import Changed, told, whole_numbers
+from ...core import Game, InputError, IntArray
+
+#: Arguments of environments that do not change their law.
+HIDDEN = ("render_mode",)
+#: What a game of a law is made of.
+COLUMNS = ("counts", "successors", "chances", "rewards", "initial")
+#: Longest text of keywords in the name of an environment.
+LONGEST = 60
+
+
+def from_P(  # noqa: N802  # the name that toy text gives the law
+    law: Any,
+    initial: Any = None,
+    gamma: float = 1.0,
+    horizon: int | None = None,
+    *,
+    rewards: Any = None,
+    legal: Any = None,
+    title: str | None = None,
+) -> Task:
+    """Make the task of an agent whose transition law is given; every function here takes it.
+
+    Args:
+        law: ``P[state][action] = [(probability, next state, reward, terminated), ...]``; an
+            environment that has such a ``P``, whose limit of steps is left out; or a matrix (state,
+            next state) for each action, dense or sparse, where a state is over that only leads to
+            itself and pays nothing. An action without outcomes is illegal.
+        initial: the first state, or probability of each state at the beginning, shape (state,); by
+            default that of the environment.
+        gamma: discount, read as the chance that the game goes on after a move.
+        horizon: number of moves after which the game is over; None for no limit.
+        rewards: with matrices, what is paid: shape (state,), (state, action) or (action, state,
+            next state).
+        legal: which actions are legal, shape (state, action); by default all that have an outcome.
+        title: name for people.
+
+    Returns:
+        The task. Its observations are (state,), and with a horizon (state, moves made so far).
+
+    Raises:
+        InputError: if the law has another form.
+        GameError: naming state and action, if probabilities do not sum to one or a state is out of
+            range; or the states from which the game cannot end, if there are no limit and no
+            discount.
+    """
+    if isinstance(law, gym.Env):
+        bare: Any = law.unwrapped
+        if not has_law(bare):
+            raise InputError(f"env must have P and initial_state_distrib, got {law}")
+        initial = law_begins(bare) if initial is None else initial
+        title, law = title or title_of(bare), bare.P
+    if initial is None:
+        raise InputError("initial must be given: the first state, or a probability of each state")
+    return Task(
+        law_game(law, initial, gamma, horizon, rewards=rewards, legal=legal, title=title or "a law")
+    )
+
+
+def has_law(bare: Any) -> bool:
+    """Say whether an environment has its law as toy text does."""
+    return hasattr(bare, "P") and law_begins(bare) is not None
+
+
+def law_begins(bare: Any) -> Any:
+    """Return the law of the first state of an environment; None if it has none."""
+    return getattr(bare, "initial_state_distrib", getattr(bare, "isd", None))
+
+
+def title_of(bare: Any) -> str:
+    """Name an environment: its id, and its keywords."""
+    if bare.spec is None:
+        return type(bare).__name__
+    keywords = [f", {name} {value}" for name, value in bare.spec.kwargs.items()]
+    words = "".join(keywords)
+    return f"{bare.spec.id}{words if len(words) < LONGEST else ''}"
+
+
+@cache
+def known_law(env_id: str) -> type[LawGame]:
+    """Make a class of games of an environment's id, for the command line and for training.
+
+    Its arguments are those of the environment that have a default, ``gamma`` and, by default the
+    limit that Gymnasium sets, ``horizon``; 0 stands for no limit.
+
+    Raises:
+        InputError: if there is no such environment, or it has no ``P``.
+    """
+    try:
+        env = gym.make(env_id)
+    except gym.error.Error as error:
+        raise InputError(f"game must be an environment that can be made: {error}") from None
+    if not has_law(env.unwrapped) or env.spec is None:
+        raise InputError(f"game must be an environment with P, which {env_id} has not")
+    spec = env.spec
+    known = inspect.signature(type(env.unwrapped)).parameters.values()
+    own = {each.name: spec.kwargs.get(each.name, each.default) for each in known}
+    defaults = {name: value for name, value in own.items() if name not in HIDDEN}
+    defaults |= {"gamma": 1.0, "horizon": spec.max_episode_steps or 0}
+
+    class Known(LawGame):
+        name = re.sub(r"\W", "_", env_id)
+
+        def __init__(self, **keywords: Any) -> None:
+            given = {**defaults, **keywords}
+            for argument, value in given.items():
+                setattr(self, argument, value)
+            gamma, horizon = given.pop("gamma"), given.pop("horizon") or None
+            bare: Any = gym.make(env_id, **given).unwrapped
+            game = law_game(bare.P, law_begins(bare), gamma, horizon, title=title_of(bare))
+            columns = {name: getattr(game, name) for name in COLUMNS}
+            super().__init__(**columns, gamma=gamma, horizon=horizon, title=game.title)
+            self.horizon = horizon or 0
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _known_again, (env_id, self.keywords)
+
+    shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+    for argument, value in defaults.items():
+        shown.append(inspect.Parameter(argument, inspect.Parameter.KEYWORD_ONLY, default=value))
+    Known.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    Known.__qualname__ = f"gym:{env_id}"
+    return Known
+
+
+def _known_again(env_id: str, keywords: dict[str, Any]) -> LawGame:
+    return known_law(env_id)(**keywords)
+
+
+def inspect_law(bare: Any, limits: Sequence[int]) -> Task:
+    """Return the task of an environment with a law, within the limits of its wrappers."""
+    return from_P(bare, horizon=min(limits, default=None))
+
+
+def inspect_task(task: Task) -> tuple[Task, Sight | None]:
+    """Return the task, and how an environment with its law shows states, if it has a law."""
+    sight = None
+    if isinstance(task.game, LawGame):
+        sight = sight_of(task.game, [], gym.spaces.Discrete(task.game.rows))
+    return task, sight
+
+
+def sight_of(game: Game, layers: Sequence[Any], space: gym.Space[Any]) -> Sight:
+    """Return how an environment shows its states.
+
+    Args:
+        game: the game of its law.
+        layers: its wrappers of observations, innermost first.
+        space: the observation space.
+    """
+    assert isinstance(game, LawGame)
+    names = tuple(type(layer).__name__ for layer in layers)
+    read: Callable[[Any], IntArray] = Changed(names) if names else _Read(game)
+    return Sight(space, _Show(layers), wrapped=True, read=read)
+
+
+@dataclass(frozen=True)
+class _Show:
+    """Shows the number of the state, as wrappers change it."""
+
+    layers: Sequence[Any]
+
+    def __call__(self, observations: IntArray) -> npt.NDArray[Any]:
+        states: npt.NDArray[Any] = observations[:, 0]
+        if not self.layers:
+            return states
+        shown = []
+        for state in states.tolist():
+            for layer in self.layers:
+                state = layer.observation(state)
+            shown.append(np.asarray(state))
+        return np.stack(shown)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Reads a state; in a game with a horizon, a state and the number of moves so far."""
+
+    game: LawGame
+
+    def __call__(self, observation: Any) -> IntArray:
+        sizes, names = self.game.observation_sizes, self.game.observation_names
+        given = np.atleast_1d(observation) if np.ndim(observation) == 0 else observation
+        if len(sizes) == 2 and np.size(given) == 1:
+            raise InputError(
+                "observation must be (state, moves), with the number of moves so far, as values "
+                f"within {self.game.horizon} moves depend on it, got {told(observation)}; "
+                "env.unwrapped has no limit of moves"
+            )
+        return whole_numbers(given, sizes, names)

@@ -1,0 +1,199 @@
+"""Environments of others whose law is known, as Gymnasium makes them."""
+
+import re
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import scipy.sparse
+from exactdice.games import GameError, InputError
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.env_util import make_vec_env
+
+import exactdice
+
+#: Environment, keywords, and the optimum within its limit and without one, by value iteration of
+#: another program in floats.
+OPTIMA = [
+    ("FrozenLake-v1", {}, 0.7441902878, 14 / 17),
+    ("FrozenLake-v1", {"map_name": "8x8", "max_episode_steps": 200}, 0.9132201502, 1),
+    ("FrozenLake-v1", {"is_slippery": False}, 1, 1),
+    ("Taxi-v4", {}, 7.93, 7.93),
+    ("CliffWalking-v1", {}, -13, -13),
+]
+
+
+def iterated(env, gamma=1.0, steps=3000):
+    """Compute the values of optimal play in each state by value iteration."""
+    law = env.unwrapped.P
+    values = np.zeros(len(law))
+    for _ in range(steps):
+        values = np.array(
+            [
+                max(
+                    sum(p * (r + gamma * (0 if over else values[to])) for p, to, r, over in ways)
+                    for ways in law[state].values()
+                )
+                for state in range(len(law))
+            ]
+        )
+    return values
+
+
+@pytest.mark.parametrize(("name", "keywords", "limited", "free"), OPTIMA)
+def test_optima_of_toy_text(name, keywords, limited, free):
+    env = gym.make(name, **keywords)
+    within, without = exactdice.solve(env), exactdice.solve(env.unwrapped)
+    assert within.value == pytest.approx(limited, abs=5e-9)
+    assert without.value == pytest.approx(free, abs=1e-9)
+    assert without.error_bound < 1e-9
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "CliffWalking-v1"])
+@pytest.mark.parametrize("gamma", [1, 0.9])
+def test_values_of_all_states_are_those_of_value_iteration(name, gamma):
+    env = gym.make(name).unwrapped
+    solution = exactdice.solve(exactdice.from_P(env, gamma=gamma))
+    assert np.allclose(solution.values[0], iterated(env, gamma), rtol=0, atol=1e-9)
+
+
+def test_fractions():
+    lake = exactdice.solve(gym.make("FrozenLake-v1").unwrapped, exact=True)
+    assert str(lake.value) == "14/17"
+    assert exactdice.solve(gym.make("Taxi-v4").unwrapped, exact=True).value * 100 == 793
+
+
+def test_a_stationary_policy_within_the_limit_is_simulated():
+    env = gym.make("FrozenLake-v1")
+    policy = exactdice.solve(env.unwrapped).policy.likeliest(np.arange(16))
+    score = exactdice.score(policy, env)
+    assert score.optimum == pytest.approx(0.7441902878)
+    assert score.value < score.optimum - 1e-3  # the best stationary policy does not see the time
+    wins = []
+    for seed in range(2000):
+        state, _ = env.reset(seed=seed)
+        over = cut = False
+        while not over and not cut:
+            state, reward, over, cut, _ = env.step(int(policy[state]))
+        wins.append(reward)
+    assert abs(np.mean(wins) - score.value) < 4 * np.std(wins) / len(wins) ** 0.5
+    assert "within 100 moves" in str(score)
+    assert "without a limit of moves" in str(exactdice.score(policy, env.unwrapped))
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_models_of_stable_baselines3():
+    env = gym.make("FrozenLake-v1")
+    model = PPO("MlpPolicy", env, n_steps=64, batch_size=64, seed=0).learn(256)
+    acts = model.predict(np.arange(16), deterministic=True)[0]
+    assert exactdice.score(model, env).value == exactdice.score(acts, env).value
+    assert exactdice.score(model, model.get_env()).value == exactdice.score(acts, env).value
+    assert exactdice.score(model, env.unwrapped).value == exactdice.score(acts, env.unwrapped).value
+    discounted = exactdice.from_P(env, gamma=0.9)
+    assert exactdice.score(model, discounted).value == exactdice.score(acts, discounted).value
+    drawn = exactdice.score(model, env, deterministic=False)
+    assert not drawn.deterministic
+    copies = make_vec_env("FrozenLake-v1", 3, seed=1)
+    fast = DQN("MlpPolicy", copies, seed=0, learning_starts=1).learn(64)
+    assert exactdice.exact_evaluation(fast, copies)["value"] >= 0
+    coded = gym.wrappers.FlattenObservation(gym.make("FrozenLake-v1"))
+    other = PPO("MlpPolicy", coded, n_steps=64, batch_size=64, seed=0).learn(64)
+    acts = other.predict(np.eye(16), deterministic=True)[0]
+    assert exactdice.score(other, coded).value == exactdice.score(acts, env).value
+
+
+def test_policies_in_other_forms():
+    env, rng = gym.make("Taxi-v4"), np.random.default_rng(0)
+    actions = rng.integers(6, size=500)
+    values = [
+        exactdice.score(policy, env).value
+        for policy in (
+            actions,
+            np.eye(6)[actions],
+            dict(enumerate(actions.tolist())),
+            lambda seen, _legal: actions[seen[:, 0]],
+            exactdice.from_network(lambda states: np.eye(6)[actions[states]], env),
+        )
+    ]
+    assert len(set(values)) == 1
+    assert exactdice.score(actions, "Taxi-v4").value == values[0]
+
+
+def test_policies_that_never_end():
+    cliff = gym.make("CliffWalking-v1")
+    with pytest.raises(InputError, match=r"in state 36 of CliffWalking-v1: give a horizon"):
+        exactdice.score(np.full(48, 3), cliff)
+    assert exactdice.score(np.full(48, 3), exactdice.from_P(cliff, horizon=50)).value == -50
+    lake = gym.make("FrozenLake-v1", is_slippery=False)
+    assert exactdice.score(np.full(16, 0), lake.unwrapped).value == 0  # nothing is paid on the way
+
+
+def test_occupancy_and_blunders_add_up():
+    env = gym.make("FrozenLake-v1").unwrapped
+    score = exactdice.score("random", env)
+    assert sum(blunder.cost for blunder in score.blunders(None)) == pytest.approx(score.regret)
+    visits = exactdice.occupancy("random", env)
+    games, met = 3000, np.zeros(16)
+    env.reset(seed=0)
+    for _ in range(games):
+        state, over = env.reset()[0], False
+        while not over:
+            met[state] += 1
+            state, _, over, _, _ = env.step(env.np_random.integers(4))
+    assert np.allclose(met / games, visits, atol=0.1)
+
+
+def test_matrices_and_masks():
+    env = gym.make("Taxi-v4").unwrapped
+    moves = [scipy.sparse.lil_array((501, 501)) for _ in range(6)]
+    rewards = np.zeros((501, 6))
+    for state, actions in env.P.items():
+        for action, [(chance, after, reward, over)] in actions.items():
+            moves[action][state, 500 if over else after] = chance
+            rewards[state, action] = reward
+    for matrix in moves:
+        matrix[500, 500] = 1
+    start = np.append(env.initial_state_distrib, 0)
+    task = exactdice.from_P([matrix.tocsr() for matrix in moves], start, rewards=rewards)
+    assert exactdice.solve(task).value == pytest.approx(7.93)
+    legal = [env.action_mask(state) for state in range(500)]
+    masked = exactdice.from_P(env, legal=legal, horizon=200)
+    assert exactdice.solve(masked).value == pytest.approx(7.93)
+    free = exactdice.from_P(env, horizon=200)
+    assert exactdice.score("random", masked).value > exactdice.score("random", free).value
+
+
+@pytest.mark.parametrize(
+    ("law", "options", "said"),
+    [
+        ({0: {0: [(0.5, 0, 0, True)]}}, {}, "sum to 1, got a sum of 0.5 for action 0 in state 0"),
+        ({0: {0: [(1.0, 3, 0, True)]}}, {}, "states from 0 to 0, got (1.0, 3, 0, True)"),
+        ({0: {0: [(1.0, 0, 0)]}}, {}, "got (1.0, 0, 0)"),
+        ({1: {0: [(1.0, 0, 0, True)]}}, {}, "P must have the states 0 to 0"),
+        ({0: {0: [(1.0, 0, float("nan"), True)]}}, {}, "rewards must be from"),
+        ({0: {0: [(1.0, 0, 1, False)]}}, {}, "must be able to end, and no moves lead from state 0"),
+        ({0: {0: [(1.0, 0, 1, True)]}}, {"initial": 2}, "initial must be a state from 0 to 0"),
+        ({0: {0: [(1.0, 0, 1, True)]}}, {"initial": [0.5]}, "initial must be 1 probabilities"),
+        ({0: {0: [(1.0, 0, 1, True)]}}, {"gamma": 1.5}, "gamma must be from 0 to 1, got 1.5"),
+        ({0: {0: [(1.0, 0, 1, True)]}}, {"horizon": 0}, "horizon must be a whole number above 0"),
+        ({0: {0: [(1.0, 0, 1, True)]}}, {"rewards": [1]}, "rewards must be left out"),
+        ([np.eye(2)], {}, "rewards must be given with matrices"),
+        ([np.eye(2)], {"rewards": np.zeros(3)}, "rewards must be of shape (2,), (2, 1) or"),
+        ({0: {0: []}}, {}, "a state must have an action with an outcome, got none in state 0"),
+    ],
+)
+def test_mistakes_are_named(law, options, said):
+    with pytest.raises((GameError, InputError), match=re.escape(said)):
+        exactdice.from_P(law, **{"initial": 0, **options})
+
+
+def test_environments_without_a_law_are_refused():
+    with pytest.raises(TypeError, match="exactdice environment"):
+        exactdice.solve(gym.make("Blackjack-v1"))
+    with pytest.raises(InputError, match="must have P"):
+        exactdice.from_P(gym.make("CartPole-v1"))
+    scaled = gym.wrappers.TransformReward(gym.make("FrozenLake-v1"), lambda reward: 2 * reward)
+    with pytest.raises(InputError, match="TransformReward"):
+        exactdice.solve(scaled)
+    with pytest.raises(InputError, match=r"\(state, moves\)"):
+        exactdice.solve(gym.make("FrozenLake-v1")).action_values(0)

@@ -1,0 +1,226 @@
+"""Games that are written state by state, against other computations and the vectorised contract."""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines.simple import SimpleGame
+from exactdice.games import GameError, Greed, present
+
+import exactdice
+from exactdice.testing import check_game
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture
+def example(own_games):
+    """Load a class of examples/ for one test."""
+    return lambda place: own_games(str(EXAMPLES / place))
+
+
+class TwoDice(SimpleGame):
+    """Roll a die, keep it or roll it again once."""
+
+    def start(self):
+        return [(Fraction(1, 6), (face, 0)) for face in range(1, 7)]
+
+    def actions(self, state):
+        return ["keep", "again"] if not state[1] else ["keep"]
+
+    def outcomes(self, state, action):
+        if action == "keep":
+            return [(1, state[0], None)]
+        return [(Fraction(1, 6), 0, (face, 1)) for face in range(1, 7)]
+
+
+class SimpleGreed(SimpleGame):
+    """Greed to a few points, state by state: dice are added to a score that must not pass it."""
+
+    def __init__(self, max_score=8, sides=6, max_dice=6):
+        self.max_score, self.sides, self.max_dice = max_score, sides, max_dice
+        super().__init__()
+
+    def start(self):
+        return [(1, (0, 0, 0, 0))]  # mover, own score, other score, last turn?
+
+    def player(self, state):
+        return state[0]
+
+    def actions(self, state):
+        return range(self.max_dice + 1)
+
+    def outcomes(self, state, action):
+        mover, own, other, last = state
+        law = {0: Fraction(1)}
+        for _ in range(action):
+            more = {}
+            for total, chance in law.items():
+                for face in range(1, self.sides + 1):
+                    more[total + face] = more.get(total + face, 0) + chance / self.sides
+            law = more
+        for total, chance in law.items():
+            now = own + total
+            if now > self.max_score:
+                yield chance, -1, None
+            elif last:
+                yield chance, (now > other) - (now < other), None
+            elif action == 0:
+                yield chance, 0, (1 - mover, other, now, 1)
+            else:
+                yield chance, 0, (1 - mover, other, now, 0)
+
+
+def test_a_first_game():
+    task = exactdice.Task(TwoDice())
+    solution = exactdice.solve(task, exact=True)
+    assert solution.value == Fraction(1, 2) * 5 + Fraction(1, 2) * Fraction(7, 2)
+    assert solution.optimal_actions((2, 0)).tolist() == [1]  # observed from 0 on
+    assert solution.optimal_actions((3, 0)).tolist() == [0]
+    game = task.game
+    assert (game.name, game.choices, game.observation_names) == (
+        "TwoDice",
+        ["keep", "again"],
+        ("component 1", "component 2"),
+    )
+    words = present(game)
+    assert words.describe(np.array([2, 0])) == "(3, 0)"
+    assert words.describe_action(1) == "chooses again"
+    check_game(game)
+
+
+@pytest.mark.parametrize("size", [{}, {"max_score": 7, "sides": 3, "max_dice": 4}])
+def test_greed_is_the_vectorised_game_state_by_state(size):
+    simple = SimpleGreed(**size)
+    game = Greed(simple.max_score, simple.sides, simple.max_dice)
+    ours, theirs = exactdice.solve(exactdice.Task(simple)), exactdice.solve(exactdice.Task(game))
+    assert ours.value == pytest.approx(2 * theirs.value - 1, abs=1e-12)
+    compared = 0
+    for number, (mover, own, other, last) in enumerate(simple.states):
+        state = game.encode(np.array([[own, other, last]]))[0]
+        if state < 0:
+            continue
+        value = theirs.found.at(mover, np.array([state]))[0]
+        assert ours.values[mover, number] == pytest.approx(2 * value - 1, abs=1e-12)
+        compared += 1
+    assert compared > 50
+
+
+def test_pig_is_the_vectorised_game_state_by_state(example):
+    simple, game = example("simple_pig.py:SimplePig")(10), example("pig.py:Pig")(10)
+    ours, theirs = exactdice.solve(exactdice.Task(simple)), exactdice.solve(exactdice.Task(game))
+    for number, (mover, *seen) in enumerate(simple.states):
+        (state,) = game.encode(np.array([seen]))
+        value = theirs.found.at(mover, np.array([state]))[0]
+        assert ours.values[mover, number] == pytest.approx(2 * value - 1, abs=1e-12)
+    assert ours.error_bound < 1e-12
+    evaluated = exactdice.evaluate("random", exactdice.Task(simple, 0, "random"))
+    other = exactdice.evaluate("random", exactdice.Task(game, 0, "random"))
+    assert evaluated.value == pytest.approx(2 * other.value - 1)
+
+
+@pytest.mark.parametrize(
+    ("rules", "optimum"),
+    [
+        ({}, -0.0465560),
+        ({"sab": True}, -0.0431131),
+        ({"natural": True}, -0.0257292),
+        ({"natural": True, "sab": True}, -0.0431131),
+    ],
+)
+def test_blackjack_has_the_optimum_of_gymnasium_and_its_rewards(example, rules, optimum):
+    game = example("blackjack.py:Blackjack")(**rules)
+    task = exactdice.Task(game)
+    assert exactdice.solve(task).value == pytest.approx(optimum, abs=5e-8)
+    policy = {}  # stick on 17: hard hands and soft ones
+    for hand in game.states:
+        total = hand.total + 10 * (hand.ace and hand.total <= 11)
+        policy[hand] = int(total < 17)
+    exact = exactdice.evaluate([policy[hand] for hand in game.states], task)
+    env = gym.make("Blackjack-v1", **rules).unwrapped
+    env.reset(seed=7)
+    rewards = []
+    for _ in range(10_000):
+        (total, _, _), over = env.reset()[0], False
+        while not over:
+            (total, _, _), reward, over, _, _ = env.step(int(total < 17))
+        rewards.append(reward)
+    error = np.std(rewards) / len(rewards) ** 0.5
+    assert abs(np.mean(rewards) - exact.value) < 4 * error
+
+
+def test_gamblers_reach_the_goal_by_bold_play(example):
+    task = exactdice.Task(example("gambler.py:Gambler")())
+    solution = exactdice.solve(task, exact=True)
+    assert solution.value == Fraction(2, 5)  # all at once
+    place = task.game.states.index(75)  # half of what is there: .4 + .6 times .4
+    assert solution.values[0, place] == Fraction(2, 5) + Fraction(3, 5) * Fraction(2, 5)
+    fair = exactdice.Task(example("gambler.py:Gambler")(12, 0.5))
+    values = exactdice.evaluate("random", fair, exact=True).values[0]
+    assert {s: values[n] for n, s in enumerate(fair.game.states)} == {
+        s: Fraction(s, 12) for s in range(1, 12)
+    }
+
+
+def test_tic_tac_toe_is_a_draw_and_a_random_player_loses(example):
+    game = example("tic_tac_toe.py:TicTacToe")()
+    assert exactdice.solve(exactdice.Task(game)).value == 0
+    assert exactdice.solve(exactdice.Task(game, 0, "random"), exact=True).value == Fraction(
+        191, 192
+    )
+    assert len(game.states) == 4520  # positions in which a player is to move
+    score = exactdice.score("random", gym.make("exactdice/TicTacToe-v0", opponent="random"))
+    assert score.value == pytest.approx(0.585 - 0.288, abs=1e-3)  # known chances of random play
+
+
+def test_discounts_and_horizons():
+    class Waits(SimpleGame):
+        gamma = 0.5
+
+        def start(self):
+            return [(1, "here")]
+
+        def actions(self, state):
+            return ["wait"]
+
+        def outcomes(self, state, action):
+            return [(1, 1, "here")]
+
+    assert exactdice.solve(exactdice.Task(Waits()), exact=True).value == 2
+    short = type("Short", (Waits,), {"gamma": 1.0, "horizon": 7})
+    assert exactdice.solve(exactdice.Task(short())).value == 7
+
+
+def faulty(**methods):
+    return type("Faulty", (TwoDice,), methods)
+
+
+@pytest.mark.parametrize(
+    ("methods", "said"),
+    [
+        (
+            {"actions": lambda *_: []},
+            "actions must give an action at least, got none in state (1, 0)",
+        ),
+        (
+            {"outcomes": lambda *_: [(0.5, 0, None)]},
+            "probabilities must be above 0 and sum to 1, got a sum of 0.5 for action 'keep' in "
+            "state (1, 0)",
+        ),
+        (
+            {"outcomes": lambda *_: [(1, None)]},
+            "outcomes must give (probability, reward, next state), got [(1, None)] for action "
+            "'keep' in state (1, 0)",
+        ),
+        ({"player": lambda *_: 2}, "player must be 0 or 1, got 2 in state (1, 0)"),
+        ({"player": lambda *_: 1}, "player 0 must make the first move"),
+        ({"start": lambda _: []}, "start must give a state"),
+        ({"outcomes": lambda *_: [("x", 0, None)]}, "probabilities must be numbers"),
+    ],
+)
+def test_mistakes_are_named(methods, said):
+    with pytest.raises(GameError, match=re.escape(said)):
+        faulty(**methods)()
