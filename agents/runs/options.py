@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform
@@ -131,6 +131,14 @@ def _in_words(
 # -------------------------------------------------------------------------------- types of options
 
 
+def as_number(value: Any) -> Any:
+    """Read 1e6, which YAML reads as a text since it has no dot, as a number, and 3.0 as 3."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _game(game: str) -> str:
     find_game(game)
     return full_place(game)
@@ -167,6 +175,17 @@ _IN_WORDS = ", ".join(
 OneAlgorithm = Annotated[AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {_IN_WORDS}.")]
 #: Types of further options: a number of things, a path, a number of jobs or -1.
 Positive = Annotated[int, Field(ge=1)]
+#: A number of moves, as 100000 or 1e5 on the command line.
+Moves = Annotated[
+    Positive,
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda words: as_number(words[0]),  # what is none, pydantic refuses
+        is_instance=lambda given: isinstance(given, int),
+        str_from_instance=lambda given: [str(given)],
+    ),
+]
 Place = Annotated[Path, Field(strict=False)]
 Jobs = Annotated[int, AfterValidator(_jobs)]
 
