@@ -11,7 +11,7 @@ from ...core.positions import has_few_states
 from ...envs import RewardMode, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
-from ..runs.options import AlgorithmName, GameName, Jobs, Moves, Place, Positive, TrackName, checked
+from ..runs.options import AlgorithmName, GameName, Jobs, Place, Positive, TrackName, checked
 from ..tracks import TRACKS
 from .ladders import Ladder, LadderWords, find_ladder
 
@@ -53,7 +53,7 @@ class BenchmarkConfig:
     seeds: Positive | None = None
     """Number of seeds; the seeds are 0, 1, ... Default: those of the track, or 5."""
 
-    steps: Moves | None = None
+    steps: Positive | None = None
     """Moves to train for. Default: as tuned, or those of the track."""
 
     folder: Place | None = None

@@ -14,17 +14,7 @@ from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS, check_self_play
 from ..tracks import TRACKS, Track
 from .hyperparameters import Hyperparameters, read_changes, read_file, read_hyperparameters, tuned
-from .options import (
-    Changes,
-    GameName,
-    Keywords,
-    Moves,
-    OneAlgorithm,
-    Place,
-    Positive,
-    TrackName,
-    checked,
-)
+from .options import Changes, GameName, Keywords, OneAlgorithm, Place, Positive, TrackName, checked
 
 #: Hyperparameters that options of their own give.
 ELSEWHERE = {"n_envs": "--num-envs", "n_timesteps": "--steps", "env_kwargs": "--env"}
@@ -53,7 +43,7 @@ class TrainConfig:
     and hyperparameters tuned for so many moves; no steps, eval-interval, stop-at or other reward
     may be given. Scores are compared where --env keeps the game's defaults."""
 
-    steps: Moves | None = None
+    steps: Positive | None = None
     """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
 
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
@@ -80,7 +70,7 @@ class TrainConfig:
     device: str = "cpu"
     """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
 
-    eval_interval: Moves | None = None
+    eval_interval: Positive | None = None
     """Steps between exact scores; the run is saved after each. Default: 1/40 of all steps, or more
     in games of more than 800,000 states, since a score evaluates every state. Games of more than 67
     million states are scored exactly at the end, and before by sample games."""

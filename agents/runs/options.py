@@ -174,18 +174,10 @@ _IN_WORDS = ", ".join(
 #: The same where one is given: the help has the algorithms in words.
 OneAlgorithm = Annotated[AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {_IN_WORDS}.")]
 #: Types of further options: a number of things, a path, a number of jobs or -1.
-Positive = Annotated[int, Field(ge=1)]
-#: A number of moves, as 100000 or 1e5 on the command line.
-Moves = Annotated[
-    Positive,
-    tyro.constructors.PrimitiveConstructorSpec(
-        nargs=1,
-        metavar="INT",
-        instance_from_str=lambda words: as_number(words[0]),  # what is none, pydantic refuses
-        is_instance=lambda given: isinstance(given, int),
-        str_from_instance=lambda given: [str(given)],
-    ),
-]
+_NUMBER = tyro.constructors.PrimitiveConstructorSpec(  # of 1e5, too; pydantic refuses the others
+    1, "INT", lambda words: as_number(words[0]), lambda n: isinstance(n, int), lambda n: [str(n)]
+)
+Positive = Annotated[int, Field(ge=1), _NUMBER]
 Place = Annotated[Path, Field(strict=False)]
 Jobs = Annotated[int, AfterValidator(_jobs)]
 

@@ -86,14 +86,12 @@ class Comparison(InParts):
         second: score of the second agent.
         players: both policies as they were given, which play the other seat, too.
         reading: how these policies see the game.
-        names: names of both agents for tables; without them those of the scores, numbered if equal.
     """
 
     first: Score
     second: Score
     players: tuple[Any, Any] = field(repr=False)
     reading: Reading = field(repr=False)
-    names: tuple[str, str] | None = None
 
     @property
     def gain(self) -> float:
@@ -174,10 +172,13 @@ class Comparison(InParts):
 
     def parts(self) -> Iterator[str | Table]:
         """Give the sentences and the tables of a comparison."""
-        (first, second), task = self._names, self.first.task
+        task, first, second = self.first.task, self.first.policy, self.second.policy
+        if first == second:
+            first, second = f"{first} 1", f"{second} 2"
         names = quoted(first), quoted(second)
         yield task.words
-        yield Table(["", *names], list(self._figures()))
+        told = [(f.label, f.text(self.first), f.text(self.second)) for f in FIGURES if f.label]
+        yield Table(["", *names], [row for row in told if any(row[1:])])
         better = names if self.gain < 0 else names[::-1]
         apart = lost(abs(self.gain), task.game)
         rounding = self.first.error_bound + self.second.error_bound
@@ -194,18 +195,6 @@ class Comparison(InParts):
             yield from self._met(*names)
         except InputError as error:
             yield f"No games head to head: {error}."
-
-    @property
-    def _names(self) -> tuple[str, str]:
-        first, second = self.names or (self.first.policy, self.second.policy)
-        return (first, second) if first != second else (f"{first} 1", f"{second} 2")
-
-    def _figures(self) -> Iterator[tuple[str, ...]]:
-        """Give the rows of the table of both scores."""
-        for figure in FIGURES:
-            texts = (figure.text(self.first), figure.text(self.second)) if figure.label else ()
-            if any(texts):
-                yield figure.label, *texts
 
     def _differences(self, names: tuple[str, str]) -> Iterator[str | Table]:
         differences = self.differences(SHOWN)
@@ -241,15 +230,10 @@ class Comparison(InParts):
         header = ("", *(result(payoff, game) for payoff in paid), "expected payoff")
         yield Table(header, list(rows), f"head to head: {name} against {other}")
 
-    def as_dict(self, count: int | None = 10) -> dict[str, Any]:
-        """Return the comparison in JSON's types; what the game has not, or is too large for: None.
-
-        Args:
-            count: see ``differences``.
-        """
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it in JSON's types, ten differences; None if the game is too large."""
         found: dict[str, Any] = {
             "task": self.first.task.words,
-            "names": self._names,
             "first": self.first.as_dict(),
             "second": self.second.as_dict(),
             "gain": self.gain,
@@ -257,16 +241,14 @@ class Comparison(InParts):
         }
         with suppress(SizeError):
             found["gain_alike"], found["shares"] = self.gain_alike, self.shares
-            game = self.first.task.game
             found["differences"] = [
-                {**each._asdict(), "observation": by_name(game, each.observation)}
-                | {"gain": each.gain}
-                for each in self.differences(count)
+                {**one._asdict(), "gain": one.gain}
+                | {"observation": by_name(self.first.task.game, one.observation)}
+                for one in self.differences(SHOWN)
             ]
         with suppress(InputError):
             found["meetings"] = [
-                {**each._asdict(), "outcomes": each.outcomes and in_json(each.outcomes)}
-                for each in self.meetings
+                {**one._asdict(), "outcomes": in_json(one.outcomes)} for one in self.meetings
             ]
         return found
 

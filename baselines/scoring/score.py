@@ -290,7 +290,7 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the blunders, in JSON's types; None if the game is too large."""
-        law, parts = self.outcomes, {}
+        parts = {}
         with suppress(SizeError):
             parts = {"regrets": self.regrets, "counts": self.counts} if self.regrets else {}
         return {
@@ -301,14 +301,14 @@ class Score:
             "seat": self.task.seat,
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
             **{figure.name: figure.of(self) for figure in FIGURES},
-            "outcomes": law and in_json(law),
+            "outcomes": in_json(self.outcomes),
             **parts,
         }
 
 
-def in_json(law: Mapping[float, float]) -> dict[str, float]:
+def in_json(law: Mapping[float, float] | None) -> dict[str, float] | None:
     """Return the probability of every payoff by the payoff as a text, as JSON has it."""
-    return {str(payoff): chance for payoff, chance in law.items()}
+    return None if law is None else {str(payoff): chance for payoff, chance in law.items()}
 
 
 def _why_impossible(agent: Policy, task: Task) -> str:

@@ -268,21 +268,19 @@ class Solution(Evaluation):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the value, and the optimal moves of the likeliest first position, as JSON has."""
-        task = self.task
-        start, words = first_law(task, FLOATS).start, present(task.game)
+        task, told = self.task, present(self.task.game)
+        start = first_law(task, FLOATS).start
         state = start.states[[np.argmax(start.chances)]]
         seen = task.game.observe(state, task.seat)[0]
-        optimal = np.flatnonzero(self._best(self._row(state)[None], state)[0]).tolist()
-        moves = [
-            {"action": each, "words": to_you(words.describe_move(seen, each))} for each in optimal
-        ]
-        first = {"observation": by_name(task.game, seen), "words": words.describe(seen)}
+        best = np.flatnonzero(self._best(self._row(state)[None], state)[0]).tolist()
+        moves = [{"action": one, "words": to_you(told.describe_move(seen, one))} for one in best]
+        observation = by_name(task.game, seen)
         return {
             "task": task.words,
             "value": float(self.value),
             "exact": str(self.value) if isinstance(self.value, Fraction) else None,
             "error_bound": self.error_bound,
-            "first": {**first, "moves": moves},
+            "first": {"observation": observation, "words": told.describe(seen), "moves": moves},
         }
 
     def optimal_actions(self, observation: Any) -> IntArray:

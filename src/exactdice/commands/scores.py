@@ -118,14 +118,13 @@ def run_compare(options: CompareConfig) -> None:
     from rich.text import Text
 
     with shown_progress():
-        found = _compare(options)
-        found = replace(found, names=_names(found, (options.first, options.second)))
-        said = found.as_dict() if options.json else list(found.parts())
-    if isinstance(said, dict):
-        print_json(said)
+        found = _named(_compare(options), (options.first, options.second))
+        parts, content = list(found.parts()), found.as_dict() if options.json else {}
+    if options.json:
+        print_json(content)
         return
     console = Console()
-    for part in said:
+    for part in parts:
         if isinstance(part, str):
             console.print(Text(part), soft_wrap=True)
         else:
@@ -147,11 +146,11 @@ def _compare(options: CompareConfig) -> Comparison:
     return compare(first, second, task, deterministic=not options.stochastic)
 
 
-def _names(found: Comparison, words: tuple[str, str]) -> tuple[str, str]:
+def _named(found: Comparison, words: tuple[str, str]) -> Comparison:
     """Name both agents; files of one name are named by the folders that differ."""
-    names = found.first.policy, found.second.policy
-    first, second = (Path(word).resolve().parts for word in words)
-    if names[0] == names[1] and first != second:
-        depth = next(d for d in range(1, len(first) + 1) if first[-d:] != second[-d:])
-        names = first[-depth], second[-depth]
-    return names
+    one, other = (Path(word).resolve().parts for word in words)
+    if found.first.policy != found.second.policy or one == other:
+        return found
+    depth = next(d for d in range(1, len(one) + 1) if one[-d:] != other[-d:])
+    first = replace(found.first, policy=one[-depth])
+    return replace(found, first=first, second=replace(found.second, policy=other[-depth]))
