@@ -59,7 +59,7 @@ slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800
 
 reproduce: setup
-	$(BIN)/python -m reproductions
+	$(BIN)/python -m reproductions greed lowest-score shut-the-box 421
 
 bench: setup
 	$(BIN)/python benchmarks/solving.py

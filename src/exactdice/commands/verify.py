@@ -85,9 +85,8 @@ def run_verify(options: VerifyConfig) -> int:
             wrong = str(error)
         except OSError as error:
             code = 2
-            wrong = (
-                f"{printable(str(file))} must be a certificate that can be read: {error.strerror}"
-            )
+            wrong = f"{printable(str(file))} must be a certificate that can be read: "
+            wrong += error.strerror or ""
         if wrong:
             print(f"error: {wrong}", file=sys.stderr)
             found.append({"file": str(path), "holds": False, "error": wrong})
