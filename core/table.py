@@ -133,8 +133,8 @@ class InParts:
 
     def _repr_html_(self) -> str:
         """Write paragraphs and tables, for notebooks."""
-        parts = self.parts()
-        return "".join(p.html() if isinstance(p, Table) else f"<p>{escape(p)}</p>" for p in parts)
+        each = (p.html() if isinstance(p, Table) else f"<p>{escape(p)}</p>" for p in self.parts())
+        return "".join(each)
 
 
 def frame(columns: Mapping[str, Any]) -> Any:

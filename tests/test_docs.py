@@ -140,9 +140,16 @@ def promised(code):
     return re.findall(r"# (\d+\.\d{3,}|\d+/\d+$)", code, re.M)
 
 
+def outside():
+    """List what is in the folders of the checkout and at home, where no block may write."""
+    places = [ROOT, *(ROOT / name for name in ("docs", "examples", "notebooks")), Path.home()]
+    return {path for place in places for path in place.iterdir() if path.name[0] not in "._"}
+
+
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """Work in a folder that has of the checkout what the pages name."""
+    """Work in a folder that has of the checkout what the pages name, and see that it is alone."""
+    before = outside()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "examples")
     monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody is there to play
@@ -151,6 +158,8 @@ def checkout(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     shutil.copy(ROOT / folder / "certificates.zip", folder)
     shutil.copy(ROOT / "agents/hyperparams/ppo.yml", "mine.yml")
+    yield
+    assert outside() == before  # no block leaves a file in the checkout or at home
 
 
 PYTHON = [

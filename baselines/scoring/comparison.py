@@ -35,7 +35,6 @@ from .summary import lost, pays_wins, quoted, result
 
 #: Largest difference by rounding between a mean payoff and the mean of its law.
 WITHIN = 1e-9
-SHOWN = 10  # differences in the table
 
 
 class Difference(NamedTuple):
@@ -197,7 +196,7 @@ class Comparison(InParts):
             yield f"No games head to head: {error}."
 
     def _differences(self, names: tuple[str, str]) -> Iterator[str | Table]:
-        differences = self.differences(SHOWN)
+        differences = self.differences()
         shares = (
             f"{100 * share:.3g} % of the decisions of {name}"
             for share, name in zip(self.shares, names, strict=True)
@@ -232,6 +231,7 @@ class Comparison(InParts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it in JSON's types, ten differences; None if the game is too large."""
+        game = self.first.task.game
         found: dict[str, Any] = {
             "task": self.first.task.words,
             "first": self.first.as_dict(),
@@ -242,9 +242,8 @@ class Comparison(InParts):
         with suppress(SizeError):
             found["gain_alike"], found["shares"] = self.gain_alike, self.shares
             found["differences"] = [
-                {**one._asdict(), "gain": one.gain}
-                | {"observation": by_name(self.first.task.game, one.observation)}
-                for one in self.differences(SHOWN)
+                one._asdict() | {"gain": one.gain, "observation": by_name(game, one.observation)}
+                for one in self.differences()
             ]
         with suppress(InputError):
             found["meetings"] = [

@@ -47,27 +47,23 @@ def run_score(options: ScoreConfig) -> None:
         from ..agents.runs.folders import load_model
 
         model, env = load_model(Path(options.policy), options.model or "final")
-        highest = ceiling(model, env.task)
-        found["ceiling"] = {"regret": highest.regret, "normalized": highest.normalized}
+        top = ceiling(model, env.task)
+        found["ceiling"] = {"regret": top.regret, "normalized": top.normalized}
+        figures = f"regret {top.regret:.6f}, normalised score {top.normalized:.6f}"
         if not options.json:
-            print(
-                "the ceiling, the same network fitted to the optimal policy: "
-                f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
-            )
+            print(f"the ceiling, the same network fitted to the optimal policy: {figures}")
     if options.json:
         print_json(found)
 
 
 def _as_json(score: Score) -> dict[str, Any]:
     """Give the score, its summary and its costliest decisions, None if the game is too large."""
-    found = {"task": score.task.words, **score.as_dict(), "summary": summary(score)}
-    game, found["blunders"] = score.task.game, None
+    game, blunders = score.task.game, None
     with suppress(SizeError):
-        found["blunders"] = [
-            {**asdict(each), "observation": by_name(game, each.observation)}
-            for each in score.blunders()
-        ]
-    return found
+        found = score.blunders()
+        blunders = [asdict(o) | {"observation": by_name(game, o.observation)} for o in found]
+    told = {"task": score.task.words, **score.as_dict(), "summary": summary(score)}
+    return {**told, "blunders": blunders}
 
 
 @dataclass(frozen=True)

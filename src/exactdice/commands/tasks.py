@@ -130,10 +130,8 @@ def run_describe(options: DescribeConfig) -> None:
             [heading, each.task.words, *(getattr(each, name) for name in header[2:])]
             for heading, each in zip(headings, found, strict=True)
         ]
-        if options.csv:
-            print(Table(header, rows).csv(), end="")
-        else:
-            print_json([dict(zip(header, row, strict=True)) for row in rows])
+        named = [dict(zip(header, row, strict=True)) for row in rows]
+        print_json(named) if options.json else print(Table(header, rows).csv(), end="")
         return
     for heading, each in zip(headings, found, strict=True):
         print(f"{heading}: {each.task.words}")
