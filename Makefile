@@ -7,11 +7,12 @@
 # make bench    timings, as ratios within one run
 # make site     the documentation as web pages, in build/site
 # make notebooks  run them and keep what they show
+# make notebooks-ui  open them in the browser, with jupyterlab
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo train test slow reproduce bench site notebooks lint
+.PHONY: setup demo train test slow reproduce bench site notebooks notebooks-ui lint
 
 setup: .venv/installed
 
@@ -58,7 +59,7 @@ slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800
 
 reproduce: setup
-	$(BIN)/python -m reproductions
+	$(BIN)/python -m reproductions greed lowest-score shut-the-box 421
 
 bench: setup
 	$(BIN)/python benchmarks/solving.py
@@ -71,3 +72,7 @@ site: setup
 
 notebooks: setup
 	$(BIN)/python notebooks/run.py
+
+notebooks-ui: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'exactdice[notebooks]'
+	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/your-first-agent.ipynb

@@ -17,15 +17,15 @@ a good player hesitates.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..core import BoolArray, Game, InputError, IntArray, Table
-from ..core.positions import states_of
+from ..core import BoolArray, Game, InParts, InputError, IntArray, Table
+from ..core.positions import by_name, states_of
 from ..core.presentation import present
 from ..core.words import listed, to_you
 from .cache import cached
@@ -130,7 +130,7 @@ def spread_of(task: Task) -> float:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(InParts):
     """The advice on a position, and the law of a policy there.
 
     Attributes:
@@ -160,9 +160,8 @@ class Answer:
         costs = (move.cost for move in self.moves)
         return sum(chance * cost for chance, cost in zip(self.law, costs, strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the answer as numbers, texts and lists, as JSON has them."""
-        names = self.task.game.observation_names
         moves = [
             {"action": each.choice.action, "words": each.choice.words, "value": each.value}
             | {"cost": each.cost, "grade": each.grade}
@@ -171,7 +170,7 @@ class Answer:
         ]
         return {
             "task": self.task.words,
-            "observation": dict(zip(names, self.observation, strict=True)),
+            "observation": by_name(self.task.game, self.observation),
             "words": self._position,
             "value": self.value,
             "moves": moves,
@@ -182,7 +181,8 @@ class Answer:
     def _position(self) -> str:
         return present(self.task.game).describe(np.array(self.observation))
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[str | Table]:
+        """Give the best move, what the policy gives away, and the table of all moves."""
         header = ["move", "value", "cost", "grade"]
         rows: list[list[Any]] = [
             [each.choice.words, f"{each.value:.6f}", f"{each.cost:.6f}", each.grade]
@@ -191,10 +191,10 @@ class Answer:
         if self.law is not None:
             header.append(str(self.policy))
             rows = [[*row, f"{part:.1%}"] for row, part in zip(rows, self.law, strict=True)]
-        table = Table(header, rows).markdown(aligned=True)
-        best = f"{self._position}: {self.moves[0].choice.words}, worth {self.value:.6f}"
-        said = "" if self.policy is None else f"\n{self.policy} gives away {self.cost:.6f} here"
-        return f"{best}{said}\n\n{table}"
+        yield f"{self._position}: {self.moves[0].choice.words}, worth {self.value:.6f}"
+        if self.policy is not None:
+            yield f"{self.policy} gives away {self.cost:.6f} here"
+        yield Table(header, rows)
 
 
 def answer(

@@ -22,7 +22,7 @@ from .presentation import (
 )
 from .sampling import AliasLaws, InverseLaws
 from .sweeps import Sweeps, sweeps_for, sweeps_of
-from .table import Table
+from .table import InParts, Table
 from .turn import Turn
 from .turn_game import TurnGame
 from .turn_sweeps import TurnSweeps
@@ -42,6 +42,7 @@ __all__ = [
     "Game",
     "GameError",
     "Gauge",
+    "InParts",
     "InputError",
     "IntArray",
     "InverseLaws",

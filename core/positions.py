@@ -1,6 +1,6 @@
 """The states in which a seat may be to move, and the legal actions of many states at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,11 @@ def states_of(game: Game, seat: int) -> IntArray:
         if mover == seat:
             known[states] = True
     return frozen(np.flatnonzero(known))
+
+
+def by_name(game: Game, observation: Iterable[int]) -> dict[str, int]:
+    """Return an observation as integers by the names of its components, as JSON has it."""
+    return dict(zip(game.observation_names, map(int, observation), strict=True))
 
 
 def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:

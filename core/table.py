@@ -5,6 +5,7 @@ And as a table of pandas, which is optional: the rest of the package does not ne
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from html import escape
@@ -114,6 +115,26 @@ class Table:
     @property
     def _lines(self) -> list[Sequence[Any]]:
         return [self.header, *self.rows]
+
+
+class InParts:
+    """A result that prints as sentences and tables, and shows both in a notebook."""
+
+    def parts(self) -> Iterable[str | Table]:
+        """Give the sentences and the tables, in order."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        texts = (
+            part if isinstance(part, str) else f"\n{part.title}\n{part.markdown(aligned=True)}\n"
+            for part in self.parts()
+        )
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(texts)).strip("\n")
+
+    def _repr_html_(self) -> str:
+        """Write paragraphs and tables, for notebooks."""
+        each = (p.html() if isinstance(p, Table) else f"<p>{escape(p)}</p>" for p in self.parts())
+        return "".join(each)
 
 
 def frame(columns: Mapping[str, Any]) -> Any:

@@ -10,12 +10,10 @@ python examples/cleanrl_style_dqn.py --help
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import gymnasium as gym
 import torch
 import tyro
-from exactdice.baselines import certificate
 from torch import nn
 
 import exactdice
@@ -162,7 +160,7 @@ def main(args: Args) -> dict[str, float]:
     figures = exactdice.exact_evaluation(network, envs)
     log(figures, args.total_timesteps)
     if args.certificate:
-        Path(args.certificate).write_bytes(certificate(exactdice.score(network, envs)))
+        exactdice.score(network, envs).save(args.certificate)
     return figures
 
 

@@ -24,7 +24,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import tyro
-from exactdice.baselines import certificate
 from jax.example_libraries import optimizers, stax
 from jax.nn.initializers import orthogonal, zeros
 
@@ -159,8 +158,7 @@ def main(options: Options) -> None:
         print(f"seed {seed}, by the core: {score.normalized:.9f}")
         if options.certificates:
             options.certificates.mkdir(parents=True, exist_ok=True)
-            file = options.certificates / f"{env.name}-{seed}.npz"
-            file.write_bytes(certificate(score))
+            score.save(options.certificates / f"{env.name}-{seed}.npz")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Print the claims of the sources, each with the exact result and a verdict.
 
-``python -m reproductions`` prints ``docs/reproduction.md``, and ``python -m reproductions greed``
-the tables of one source; ``--pictures FOLDER`` draws the figures of the sources instead.
+``python -m reproductions greed`` prints the page of one source, ``docs/reproduction/greed.md``, and
+``python -m reproductions`` the index, ``docs/reproduction.md``, which computes all claims, too;
+``--pictures FOLDER`` draws the figures of the sources instead.
 """
 
 import sys
@@ -9,9 +10,9 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from exactdice.core import InputError, one_of
+from exactdice.core import InputError, Table, one_of
 
-from .claim import Claim, surprises, table
+from .claim import Claim, summary, surprises, table
 from .four_two_one import claims as four_two_one
 from .four_two_one import match_claims
 from .greed import claims as greed
@@ -31,15 +32,18 @@ SOURCES: dict[str, list[tuple[str, Callable[[], list[Claim]]]]] = {
 
 HEADING = """# The sources, recomputed
 
-Every printed number and every claim of the sources, beside the result of exact computation, as
-`python -m reproductions` prints it in a checkout. Each source has a table: first the claims that
-are *wrong*, with a counterexample beside each wrong statement, then the numbers that the
-transcription lost (*garbled*), then the claims that *agree*. A number may agree exactly, *by
-rounding* or *by truncation* of its last digit."""
+Every printed number and every claim of the sources, beside the result of exact computation. Each
+source has a table: first the claims that are *wrong*, with a counterexample beside each wrong
+statement, then the numbers that the transcription lost (*garbled*), then the claims that *agree*. A
+number may agree exactly, *by rounding* or *by truncation* of its last digit.
+
+In a checkout `python -m reproductions` prints this page, and `python -m reproductions greed` that
+of a source: greed, lowest-score, shut-the-box or 421. `make reproduce` prints the pages of all."""
+END = "[All sources](../reproduction.md), and what the verdicts mean."
 
 
 def reproduce(names: Sequence[str]) -> int:
-    """Print the tables of some sources as a Markdown page.
+    """Print the Markdown pages of some sources; without any, the index of all.
 
     Returns:
         0 if every verdict is as recorded, else 1.
@@ -49,13 +53,16 @@ def reproduce(names: Sequence[str]) -> int:
     """
     for name in names:
         one_of("source", name, tuple(SOURCES))
-    print(HEADING, flush=True)  # the first claims take seconds
-    new = 0
-    for title, find in (entry for name in names for entry in SOURCES[name]):
-        claims = find()
-        new += len(surprises(claims))
-        print()
-        print(table(title, claims), flush=True)
+    rows, new = [], 0
+    for name in names or SOURCES:
+        found = [(title, find()) for title, find in SOURCES[name]]
+        new += sum(len(surprises(claims)) for _, claims in found)
+        rows += [(f"[{title}](reproduction/{name}.md)", summary(claims)) for title, claims in found]
+        if names:
+            page = "\n\n".join([*(table(*each) for each in found), END])
+            print(page[1:], flush=True)  # the first title is the page's
+    if not names:
+        print(f"{HEADING}\n\n{Table(['source', 'claims'], rows).markdown()}")
     return 1 if new else 0
 
 
@@ -67,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.pictures is None:
-            return reproduce(options.sources or list(SOURCES))
+            return reproduce(options.sources)
         from .pictures import draw_all
 
         draw_all(options.pictures)

@@ -154,12 +154,17 @@ def surprises(claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if claim.verdict != claim.recorded]
 
 
-def table(title: str, claims: Sequence[Claim]) -> str:
-    """Write the claims of a source as a Markdown table, the wrong claims first."""
+def summary(claims: Sequence[Claim]) -> str:
+    """Count the claims by verdict, and those whose verdict is not the recorded one."""
     counts = {
         verdict: sum(claim.verdict == verdict for claim in claims) for verdict in get_args(Verdict)
     }
-    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    each = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return f"{len(claims)} claims: {each}; {len(surprises(claims))} not as recorded"
+
+
+def table(title: str, claims: Sequence[Claim]) -> str:
+    """Write the claims of a source as a Markdown table, the wrong claims first."""
     rows = []
     for claim in sorted(claims, key=lambda claim: FIRST.get(claim.verdict, len(FIRST))):
         new = "" if claim.verdict == claim.recorded else f" (recorded: {claim.recorded}, NEW)"
@@ -167,7 +172,4 @@ def table(title: str, claims: Sequence[Claim]) -> str:
         shown = claim.formula or str(claim.exact)
         rows.append([claim.place, claim.printed, shown, decimal, claim.verdict + new, claim.note])
     header = ["where", "the source", "exact", "decimal", "verdict", "note"]
-    return (
-        f"## {title}\n\n{len(claims)} claims: {summary}; "
-        f"{len(surprises(claims))} not as recorded.\n\n{Table(header, rows).markdown()}"
-    )
+    return f"## {title}\n\n{summary(claims)}.\n\n{Table(header, rows).markdown()}"

@@ -73,6 +73,32 @@ def test_a_score_is_a_line_and_a_table():
     assert f"<td>{score.regret:.6f}</td>" in page
 
 
+def test_solutions_comparisons_and_answers_are_words_and_tables():
+    solution = exactdice.solve(SMALL)
+    said = str(solution)
+    assert said.startswith(f"{SMALL.words}: optimal value {solution.value}, right within ")
+    assert said.endswith("\nlikeliest first position: 0 points to 0; best: roll 1 die")
+    page = solution._repr_html_()
+    assert page.startswith(f"<table><caption>{SMALL.words}</caption>")
+    assert f"<td>{solution.value}</td>" in page
+    exact = exactdice.solve(SMALL, exact=True)
+    assert str(exact).startswith(f"{SMALL.words}: optimal value {exact.value}\n")
+    assert str(exactdice.evaluate("random", SMALL)).startswith(f"{SMALL.words}: value 0.")
+    found = exactdice.compare("random", "random", SMALL)
+    words, page = str(found), found._repr_html_()
+    assert words.startswith(f'{SMALL.words}\n\n|                    | "random 1" | "random 2" |\n')
+    assert "\n\nBoth are equal.\nThey play differently in 0 % of the decisions of" in words
+    assert page.startswith(f"<p>{SMALL.words}</p><table><thead>")
+    assert "<p>Both are equal.</p>" in page
+    assert "<caption>head to head: &quot;random 1&quot; against &quot;random 2&quot;" in page
+    answer = solution.ask(4, 5)
+    title, table = str(answer).split("\n\n")
+    assert f"<p>{title}</p><table>" in answer._repr_html_()
+    assert len(table.splitlines()) == 2 + len(answer.moves)
+    for shown in (words, said, str(answer)):
+        assert not any(word in shown for word in ("Greed(", "array", "None", "Task"))
+
+
 def test_a_saved_score_is_one_that_holds(tmp_path):
     score = exactdice.score("if_else", SMALL)
     score.save(tmp_path / "mine.npz")

@@ -35,17 +35,9 @@ from ...core import InputError
 from ...core.words import one_line, shown
 from ...envs import RewardMode
 from ..algorithms import ALGORITHMS
-from .options import LIMITS, STRICT, read
+from .options import LIMITS, STRICT, as_number, read
 
 MOST = 2**63 - 1  # of an integer; ``memory`` checks what fits into memory
-
-
-def as_number(value: Any) -> Any:
-    """Read 1e6, which YAML reads as a text since it has no dot, as a number, and 3.0 as 3."""
-    if isinstance(value, str):
-        with suppress(ValueError):
-            value = float(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _falling(value: Any, check: Callable[[Any], float]) -> Any:

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform
@@ -131,6 +131,14 @@ def _in_words(
 # -------------------------------------------------------------------------------- types of options
 
 
+def as_number(value: Any) -> Any:
+    """Read 1e6, which YAML reads as a text since it has no dot, as a number, and 3.0 as 3."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _game(game: str) -> str:
     find_game(game)
     return full_place(game)
@@ -166,7 +174,10 @@ _IN_WORDS = ", ".join(
 #: The same where one is given: the help has the algorithms in words.
 OneAlgorithm = Annotated[AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {_IN_WORDS}.")]
 #: Types of further options: a number of things, a path, a number of jobs or -1.
-Positive = Annotated[int, Field(ge=1)]
+_NUMBER = tyro.constructors.PrimitiveConstructorSpec(  # of 1e5, too; pydantic refuses the others
+    1, "INT", lambda words: as_number(words[0]), lambda n: isinstance(n, int), lambda n: [str(n)]
+)
+Positive = Annotated[int, Field(ge=1), _NUMBER]
 Place = Annotated[Path, Field(strict=False)]
 Jobs = Annotated[int, AfterValidator(_jobs)]
 

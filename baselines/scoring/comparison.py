@@ -9,7 +9,8 @@ A cost is how often the agent comes to the position, times the loss by its move 
 from then on. Where two agents play alike, they differ only in how often they come there.
 """
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -17,18 +18,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import FLOATS, Array, InputError, IntArray
+from ...core import FLOATS, Array, InParts, InputError, IntArray, SizeError, Table
 from ...core.checks import at_most
-from ...core.positions import require_few_states
+from ...core.positions import by_name, require_few_states
 from ...core.presentation import present
 from ...core.progress import tell
+from ...core.words import to_you
 from ..policies.door import Reading, convert, label
 from ..solving.induction import arithmetic_of
 from ..solving.occupancy import outcomes, pieces
 from ..solving.solver import evaluate, read_player, solve
 from ..task import Task, as_task, task_and_sight
-from .score import Score, score
-from .summary import pays_wins
+from .figure import FIGURES
+from .score import Score, in_json, score
+from .summary import lost, pays_wins, quoted, result
 
 #: Largest difference by rounding between a mean payoff and the mean of its law.
 WITHIN = 1e-9
@@ -74,7 +77,7 @@ class Meeting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(InParts):
     """Two agents in one task.
 
     Attributes:
@@ -165,6 +168,88 @@ class Comparison:
         if abs(sum(won * chance for won, chance in paid.items()) - payoff) > WITHIN:
             return Meeting(seat, payoff, None)  # the payoffs of both add up to another total
         return Meeting(seat, payoff, {won: paid[won] for won in sorted(paid, reverse=True)})
+
+    def parts(self) -> Iterator[str | Table]:
+        """Give the sentences and the tables of a comparison."""
+        task, first, second = self.first.task, self.first.policy, self.second.policy
+        if first == second:
+            first, second = f"{first} 1", f"{second} 2"
+        names = quoted(first), quoted(second)
+        yield task.words
+        told = [(f.label, f.text(self.first), f.text(self.second)) for f in FIGURES if f.label]
+        yield Table(["", *names], [row for row in told if any(row[1:])])
+        better = names if self.gain < 0 else names[::-1]
+        apart = lost(abs(self.gain), task.game)
+        rounding = self.first.error_bound + self.second.error_bound
+        yield (
+            f"{better[0]} is better: {better[1]} loses {apart} more."
+            if abs(self.gain) > rounding
+            else f"Both are equal{' up to rounding' if self.gain else ''}."
+        )
+        try:
+            yield from self._differences(names)
+        except SizeError as error:
+            yield f"No differences: {error}."
+        try:
+            yield from self._met(*names)
+        except InputError as error:
+            yield f"No games head to head: {error}."
+
+    def _differences(self, names: tuple[str, str]) -> Iterator[str | Table]:
+        differences = self.differences()
+        shares = (
+            f"{100 * share:.3g} % of the decisions of {name}"
+            for share, name in zip(self.shares, names, strict=True)
+        )
+        yield f"They play differently in {' and in '.join(shares)}."
+        rows = (
+            (each.position, *map(to_you, (*each.moves, each.best_move)), f"{each.gain:+.6f}")
+            for each in differences
+        )
+        header = ("position", *names, "best", f"{names[1]} gains")
+        if differences:
+            yield Table(header, list(rows), "where they differ most, and gains a game", texts=4)
+
+    def _met(self, name: str, other: str) -> Iterator[Table]:
+        """Make a table of the games of the first agent against the second."""
+        meetings, game = self.meetings, self.first.task.game
+        if not meetings:
+            return
+        laws = [each.outcomes for each in meetings if each.outcomes is not None]
+        laws = laws if len(laws) == len(meetings) else [{} for _ in meetings]
+        paid = sorted({payoff for law in laws for payoff in law}, reverse=True)
+        rows = (
+            (
+                f"{name} in seat {each.seat}",
+                *(f"{law.get(payoff, 0.0):.2%}" for payoff in paid),
+                f"{each.payoff:.6f}",
+            )
+            for each, law in zip(meetings, laws, strict=True)
+        )
+        header = ("", *(result(payoff, game) for payoff in paid), "expected payoff")
+        yield Table(header, list(rows), f"head to head: {name} against {other}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it in JSON's types, ten differences; None if the game is too large."""
+        game = self.first.task.game
+        found: dict[str, Any] = {
+            "task": self.first.task.words,
+            "first": self.first.as_dict(),
+            "second": self.second.as_dict(),
+            "gain": self.gain,
+            **dict.fromkeys(("gain_alike", "shares", "differences", "meetings")),
+        }
+        with suppress(SizeError):
+            found["gain_alike"], found["shares"] = self.gain_alike, self.shares
+            found["differences"] = [
+                one._asdict() | {"gain": one.gain, "observation": by_name(game, one.observation)}
+                for one in self.differences()
+            ]
+        with suppress(InputError):
+            found["meetings"] = [
+                {**one._asdict(), "outcomes": in_json(one.outcomes)} for one in self.meetings
+            ]
+        return found
 
     @cached_property
     def _changes(self) -> tuple[IntArray, IntArray]:

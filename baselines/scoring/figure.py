@@ -1,7 +1,8 @@
 """The numbers of a score, and how each is shown: in JSON, in the terminal and on web pages."""
 
+from contextlib import suppress
 from decimal import Context, Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...core import SizeError
 
@@ -25,12 +26,15 @@ class Figure(NamedTuple):
     sentence: str = ""
     logged: bool = False
 
+    def of(self, score: object) -> Any:
+        """Give the number; None if the game has none, or is too large for it."""
+        with suppress(SizeError):
+            return getattr(score, self.name)
+        return None
+
     def text(self, score: object) -> str:
-        """Write the number; empty if it is None, or if the game is too large for it."""
-        try:
-            value = getattr(score, self.name)
-        except SizeError:
-            return ""
+        """Write the number; empty if it is None."""
+        value = self.of(score)
         return "" if value is None else format(value, self.format)
 
 

@@ -9,6 +9,7 @@ costs of single decisions.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
@@ -23,6 +24,7 @@ from ...core import (
     FloatArray,
     InputError,
     IntArray,
+    SizeError,
     Stage,
     Table,
     at_least,
@@ -287,8 +289,10 @@ class Score:
         write_file(file, certificate(self))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the blunders, in JSON's types."""
-        law = self.outcomes
+        """Return everything but the blunders, in JSON's types; None if the game is too large."""
+        parts = {}
+        with suppress(SizeError):
+            parts = {"regrets": self.regrets, "counts": self.counts} if self.regrets else {}
         return {
             "policy": self.policy,
             "deterministic": self.deterministic,
@@ -296,10 +300,15 @@ class Score:
             "game": repr(self.task.game),
             "seat": self.task.seat,
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
-            **{name: getattr(self, name) for name, *_ in FIGURES},
-            "outcomes": law and {str(payoff): chance for payoff, chance in law.items()},
-            **({"regrets": self.regrets, "counts": self.counts} if self.regrets else {}),
+            **{figure.name: figure.of(self) for figure in FIGURES},
+            "outcomes": in_json(self.outcomes),
+            **parts,
         }
+
+
+def in_json(law: Mapping[float, float] | None) -> dict[str, float] | None:
+    """Return the probability of every payoff by the payoff as a text, as JSON has it."""
+    return None if law is None else {str(payoff): chance for payoff, chance in law.items()}
 
 
 def _why_impossible(agent: Policy, task: Task) -> str:

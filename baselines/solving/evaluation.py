@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, BoolArray, IntArray, Stage, Values, frozen
-from ...core.positions import legal_in, states_of
+from ...core import FLOATS, Arithmetic, Array, BoolArray, IntArray, Stage, Table, Values, frozen
+from ...core.positions import by_name, legal_in, states_of
+from ...core.presentation import present
 from ...core.sizes import check_array
 from ...core.sweeps import expected_values, pays_early, sweeps_of
 from ...core.table import frame
 from ...core.types import Start
+from ...core.words import either, to_you
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law, policies_against
 from . import kept, mdp
@@ -190,6 +192,13 @@ class Evaluation:
         visit_action_values(game, visit, self.found, self.task.seat, self.arithmetic)
         return frozen(expected)
 
+    def __str__(self) -> str:
+        return f"{self.task.words}: value {self.value}{self._within}"
+
+    @property
+    def _within(self) -> str:
+        return f", right within {self.error_bound:.1e}" if self.error_bound else ""
+
     def action_values(self, observation: Any) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf.
 
@@ -246,6 +255,39 @@ class Solution(Evaluation):
             InputError: if pandas is not installed.
         """
         return self.states().to_frame()
+
+    def __str__(self) -> str:
+        value = f"{self.task.words}: optimal value {self.value}{self._within}"
+        return f"{value}\nlikeliest first position: {'; best: '.join(self._first)}"
+
+    def _repr_html_(self) -> str:
+        """Write the task and a table of the value and the first moves, for notebooks."""
+        row = (str(self.value), f"{self.error_bound:.1e}", *self._first)
+        header = ("optimal value", "right within", "likeliest first position", "best")
+        return Table(header, [row], self.task.words, texts=len(row)).html()
+
+    @property
+    def _first(self) -> tuple[str, str]:
+        """The likeliest first position and its optimal moves, in words."""
+        first = self.as_dict()["first"]
+        return first["words"], either(move["words"] for move in first["moves"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the value, and the optimal moves of the likeliest first position, as JSON has."""
+        task, told = self.task, present(self.task.game)
+        start = first_law(task, FLOATS).start
+        state = start.states[[np.argmax(start.chances)]]
+        seen = task.game.observe(state, task.seat)[0]
+        best = np.flatnonzero(self._best(self._row(state)[None], state)[0]).tolist()
+        moves = [{"action": one, "words": to_you(told.describe_move(seen, one))} for one in best]
+        observation = by_name(task.game, seen)
+        return {
+            "task": task.words,
+            "value": float(self.value),
+            "exact": str(self.value) if isinstance(self.value, Fraction) else None,
+            "error_bound": self.error_bound,
+            "first": {"observation": observation, "words": told.describe(seen), "moves": moves},
+        }
 
     def optimal_actions(self, observation: Any) -> IntArray:
         """Give all optimal actions at one observation, in increasing order.

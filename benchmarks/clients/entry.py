@@ -15,7 +15,6 @@ from typing import Any
 import gymnasium as gym
 import torch
 from exactdice.agents.tracks import OPEN
-from exactdice.baselines import certificate
 
 import exactdice
 
@@ -70,7 +69,7 @@ class Cell:
         """Score the last agent, and write the files of the cell."""
         result = self._score(agent)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.with_suffix(".npz").write_bytes(certificate(result))
+        result.save(self.path.with_suffix(".npz"))
         found = {
             "track": self.track.title,
             **{name: getattr(self, name) for name in ("game", "entrant", "seed", "moves")},

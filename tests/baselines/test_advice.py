@@ -89,7 +89,7 @@ def test_dice_are_read_in_any_order(game, words, wanted):
     found = answer(Task(game), (), words, None)
     if wanted is not None:
         assert found.observation[: len(wanted)] == wanted
-    shown = found.to_dict()["words"]
+    shown = found.as_dict()["words"]
     for word in ("dice", "cast"):
         for die in str(words.get(word, "")).replace(",", " "):
             assert die in shown
@@ -136,12 +136,12 @@ def test_a_component_that_is_left_out_is_zero_or_what_it_must_be():
     with pytest.raises(InputError, match="roll must be given, one of 1, 2, 3"):
         answer(task, (), {"open": "12"}, None)
     match = answer(Task(LowestScoreMatch(2, 3, players=2, wins=2)), (), {"dice": "21"}, None)
-    assert match.to_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
+    assert match.as_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
 
 
 def test_the_answer_as_json_has_all_digits():
     found = solve(Task(Greed())).ask(41, 49)
-    said = json.loads(json.dumps(found.to_dict()))
+    said = json.loads(json.dumps(found.as_dict()))
     assert said["observation"] == {"own score": 41, "other score": 49, "last turn?": 0}
     assert said["value"] == said["moves"][0]["value"] == found.value
     assert {move["grade"] for move in said["moves"]} <= {"best", GOOD, *THRESHOLDS}

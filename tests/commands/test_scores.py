@@ -52,7 +52,7 @@ MATES = ["LowestScore", "--env", "opponents", "only3s,random,notebook"]
         ),
         (
             ["solve", *SMALL],
-            "likeliest first position: 0 points to 0; optimal play rolls 1 die",
+            "likeliest first position: 0 points to 0; best: roll 1 die",
         ),
         (["solve", "--env", "max_score", "4", "sides", "2", "seat", "1"], "optimal value 0."),
         (["solve", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),

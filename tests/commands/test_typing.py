@@ -124,7 +124,7 @@ def test_sizes_that_do_not_fit_are_one_line(refusal):
         (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
         (["train", "--steps", "0"], "steps must be at least 1, got 0"),
         (["train", "--resume", "nowhere"], "error: run folder must hold a config.json, got nowh"),
-        (["train", "--steps", "many"], "invalid literal for int() with base 10: 'many'"),
+        (["train", "--steps", "many"], "error: steps must be a whole number, got 'many'"),
         (["train", "--steps", "9", "--steps", "8"], "error: --steps must be given once, got it 2"),
         (["train", "--env", "max_score", "5", "max_score", "6"], "each name once, got max_score"),
         (["train", "--hyperparams", "gamma", "1", "gamma", "0"], "hyperparams must give each name"),

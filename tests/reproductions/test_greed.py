@@ -34,7 +34,7 @@ def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
 
 
 def test_the_rule_that_both_lose_a_tie_by_hand():
-    page = (Path(__file__).parents[2] / "docs/reproduction.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/reproduction/greed.md").read_text()
     first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
     (row,) = (row for row in page.splitlines() if row.startswith("| section 8, a tie lost by"))
     assert f"| first {float(first):.6f}, second {float(second):.6f}" in row

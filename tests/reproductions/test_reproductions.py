@@ -8,30 +8,39 @@ import numpy as np
 import pytest
 
 from reproductions import pictures
-from reproductions.__main__ import HEADING, SOURCES, main, reproduce
-from reproductions.claim import At, printed_table, surprises, table
+from reproductions.__main__ import END, HEADING, SOURCES, main, reproduce
+from reproductions.claim import At, printed_table, summary, surprises, table
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "reproduction.md").read_text()
-#: Every table of the page: its title and what computes its claims, of which Greed's take seconds.
+INDEX = (DOCS / "reproduction.md").read_text()
+PAGES = {source: (DOCS / "reproduction" / f"{source}.md").read_text() for source in SOURCES}
+#: Every table: its source, its title and what computes its claims, of which Greed's take seconds.
 TABLES = [
-    pytest.param(*entry, id=entry[0], marks=[] if source == "greed" else pytest.mark.slow)
+    pytest.param(source, *entry, id=entry[0], marks=[] if source == "greed" else pytest.mark.slow)
     for source, entries in SOURCES.items()
     for entry in entries
 ]
 
 
-@pytest.mark.parametrize(("title", "claims"), TABLES)
-def test_every_verdict_is_as_recorded_and_the_page_is_what_the_command_prints(title, claims):
+@pytest.mark.parametrize(("source", "title", "claims"), TABLES)
+def test_every_verdict_is_as_recorded_and_the_pages_are_what_the_command_prints(
+    source, title, claims
+):
     found = claims()
     assert surprises(found) == []
-    assert table(title, found) in PAGE
+    assert table(title, found) in f"#{PAGES[source]}"  # the first title is the page's
+    assert f"\n| [{title}](reproduction/{source}.md) | {summary(found)} |\n" in INDEX
 
 
-def test_the_page_lists_the_sources_in_order():
-    assert PAGE.startswith(HEADING)
-    places = [PAGE.index(title) for tables in SOURCES.values() for title, _ in tables]
-    assert places == sorted(places)
+def test_the_index_lists_the_sources_in_order_and_each_has_a_page():
+    assert INDEX.startswith(HEADING)
+    titles = {source: [title for title, _ in tables] for source, tables in SOURCES.items()}
+    wanted = [(title, source) for source, each in titles.items() for title in each]
+    assert re.findall(r"^\| \[(.*)\]\(reproduction/(.*)\.md\) \|", INDEX, re.M) == wanted
+    for source, page in PAGES.items():
+        assert re.findall("^#+ (.*)$", page, re.M) == titles[source]
+        assert page.startswith("# ")
+        assert page.endswith(f"\n\n{END}\n")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +54,7 @@ def test_the_page_lists_the_sources_in_order():
     ],
 )
 def test_every_cell_that_a_source_prints_is_on_the_page(place, count):
-    assert len(re.findall(rf"^\| {place}", PAGE, re.M)) == count
+    assert len(re.findall(rf"^\| {place}", "".join(PAGES.values()), re.M)) == count
 
 
 def test_a_new_verdict_is_an_error(monkeypatch, capsys):
@@ -101,14 +110,17 @@ def test_a_table_shows_fractions_decimals_and_formulas_and_begins_with_the_wrong
     assert second == "| page 2 | 0.3 | (2/3)^3 | 0.296296296296 | agrees by rounding |  |"
 
 
-def test_the_command_prints_the_tables_of_one_source_or_of_all(monkeypatch, capsys):
+def test_the_command_prints_the_pages_of_sources_or_the_index(monkeypatch, capsys):
     """The claims themselves are computed in the other files of this folder."""
     claim = At("page 1").statement(printed="2 + 2 = 4", holds=True)
     for source, tables in SOURCES.items():
         monkeypatch.setitem(SOURCES, source, [(title, lambda: [claim]) for title, _ in tables])
-    for words, shown in (["greed"], 1), (["421"], 2), ([], sum(map(len, SOURCES.values()))):
+    everything = sum(map(len, SOURCES.values()))
+    for words, shown in (["greed"], 1), (["421"], 2), (list(SOURCES), everything), ([], everything):
         assert main(words) == 0
-        assert capsys.readouterr().out.count("1 claims: 1 agrees; 0 not as recorded.") == shown
+        said = capsys.readouterr().out
+        assert said.count("1 claims: 1 agrees; 0 not as recorded") == shown
+        assert said.count("2 + 2 = 4") == (shown if words else 0)
 
 
 def test_unknown_sources_are_named(capsys):

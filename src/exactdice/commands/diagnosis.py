@@ -1,6 +1,6 @@
 """``exactdice audit`` and ``diagnose``: what a learning algorithm records and learns from."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +11,14 @@ from ..agents.runs.options import GameName, Keywords, environment_from_options
 from ..core.progress import shown_progress
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
+from .printing import InJson, print_json
 
 if TYPE_CHECKING:
     from ..diagnose.training.model import Columns
 
 
 @dataclass(frozen=True)
-class AuditConfig:
+class AuditConfig(InJson):
     """Check what a learning algorithm has recorded against the exact law of the game.
 
     The exit code is 0 if all checks hold, 1 if one does not, 2 if the file cannot be read.
@@ -40,7 +41,7 @@ def run_audit(options: AuditConfig) -> int:
 
     with shown_progress():
         report = audit_file(environment_from_options(options.game, options.env), options.file)
-    print(report)
+    print_json({"ok": report.ok, **asdict(report)}) if options.json else print(report)
     return 0 if report.ok else 1
 
 

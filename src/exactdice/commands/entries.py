@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tyro
 
-from ..agents.runs.options import Jobs, TrackName, checked
+from ..agents.runs.options import Jobs, Positive, TrackName, checked
 
 
 @checked
@@ -30,7 +30,7 @@ class SubmitConfig:
     track: TrackName | None = None
     """Track of certificates; runs know theirs, as they know moves and seconds."""
 
-    moves: int | None = None
+    moves: Positive | None = None
     """Largest number of moves of a run, exploration included, for certificates."""
 
     seconds: float | None = None

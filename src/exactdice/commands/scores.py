@@ -1,27 +1,26 @@
 """``exactdice score``, ``report`` and ``compare``: agents, scored exactly."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
 from ..agents.runs.agent import AgentOptions, policy_from_word, task_of_agents
 from ..agents.runs.options import GameWord, Keywords
 from ..baselines import Comparison, Score, compare
-from ..baselines.scoring.figure import FIGURES
-from ..baselines.scoring.summary import lost, quoted, result
-from ..core import InputError, SizeError, Table
+from ..baselines.scoring.summary import summary
+from ..core import SizeError
+from ..core.positions import by_name
 from ..core.progress import shown_progress
-from ..core.words import to_you
+from .printing import InJson, print_json
 
-SHOWN = 10  # differences in the table
 _Agent = tyro.conf.arg(metavar="AGENT")
 
 
 @dataclass(frozen=True)
-class ScoreConfig(AgentOptions):
+class ScoreConfig(AgentOptions, InJson):
     """Score a trained run, or a policy by name, exactly."""
 
     ceiling: bool = False
@@ -40,17 +39,31 @@ def run_score(options: ScoreConfig) -> None:
     with shown_progress():
         score = options.score()
         compute(score)
-    report(score, Console())
+        found = _as_json(score) if options.json else {}
+    if not options.json:
+        report(score, Console())
     if options.ceiling:
         from ..agents.learners.ceiling import ceiling
         from ..agents.runs.folders import load_model
 
         model, env = load_model(Path(options.policy), options.model or "final")
-        highest = ceiling(model, env.task)
-        print(
-            "the ceiling, the same network fitted to the optimal policy: "
-            f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
-        )
+        top = ceiling(model, env.task)
+        found["ceiling"] = {"regret": top.regret, "normalized": top.normalized}
+        figures = f"regret {top.regret:.6f}, normalised score {top.normalized:.6f}"
+        if not options.json:
+            print(f"the ceiling, the same network fitted to the optimal policy: {figures}")
+    if options.json:
+        print_json(found)
+
+
+def _as_json(score: Score) -> dict[str, Any]:
+    """Give the score, its summary and its costliest decisions, None if the game is too large."""
+    game, blunders = score.task.game, None
+    with suppress(SizeError):
+        found = score.blunders()
+        blunders = [asdict(o) | {"observation": by_name(game, o.observation)} for o in found]
+    told = {"task": score.task.words, **score.as_dict(), "summary": summary(score)}
+    return {**told, "blunders": blunders}
 
 
 @dataclass(frozen=True)
@@ -74,7 +87,7 @@ def run_report(options: ReportConfig) -> None:
 
 
 @dataclass(frozen=True)
-class CompareConfig:
+class CompareConfig(InJson):
     """Compare two agents exactly: scores, where they differ and at what cost, head to head."""
 
     first: tyro.conf.Positional[Annotated[str, _Agent]]
@@ -101,10 +114,12 @@ def run_compare(options: CompareConfig) -> None:
     from rich.text import Text
 
     with shown_progress():
-        found = _compare(options)
-        parts = list(_parts(found, _names(found, (options.first, options.second))))
+        found = _named(_compare(options), (options.first, options.second))
+        parts, content = list(found.parts()), found.as_dict() if options.json else {}
+    if options.json:
+        print_json(content)
+        return
     console = Console()
-    console.print(Text(found.first.task.words), soft_wrap=True)
     for part in parts:
         if isinstance(part, str):
             console.print(Text(part), soft_wrap=True)
@@ -127,77 +142,11 @@ def _compare(options: CompareConfig) -> Comparison:
     return compare(first, second, task, deterministic=not options.stochastic)
 
 
-def _names(found: Comparison, words: tuple[str, str]) -> tuple[str, str]:
+def _named(found: Comparison, words: tuple[str, str]) -> Comparison:
     """Name both agents; files of one name are named by the folders that differ."""
-    names = found.first.policy, found.second.policy
-    first, second = (Path(word).resolve().parts for word in words)
-    if names[0] == names[1] and first != second:
-        depth = next(d for d in range(1, len(first) + 1) if first[-d:] != second[-d:])
-        names = first[-depth], second[-depth]
-    return quoted(names[0]), quoted(names[1])
-
-
-def _parts(found: Comparison, names: tuple[str, str]) -> Iterator[str | Table]:
-    """Give the sentences and the tables of a comparison."""
-    yield Table(["", *names], list(_figures(found.first, found.second)))
-    better = names if found.gain < 0 else names[::-1]
-    apart = lost(abs(found.gain), found.first.task.game)
-    rounding = found.first.error_bound + found.second.error_bound
-    yield (
-        f"{better[0]} is better: {better[1]} loses {apart} more."
-        if abs(found.gain) > rounding
-        else f"Both are equal{' up to rounding' if found.gain else ''}."
-    )
-    try:
-        yield from _differences(found, names)
-    except SizeError as error:
-        yield f"No differences: {error}."
-    try:
-        yield from _met(found, names)
-    except InputError as error:
-        yield f"No games head to head: {error}."
-
-
-def _figures(first: Score, second: Score) -> Iterator[tuple[str, ...]]:
-    """Give the rows of the table of both scores."""
-    for figure in FIGURES:
-        texts = (figure.text(first), figure.text(second)) if figure.label else ()
-        if any(texts):
-            yield figure.label, *texts
-
-
-def _differences(found: Comparison, names: tuple[str, str]) -> Iterator[str | Table]:
-    differences = found.differences(SHOWN)
-    shares = (
-        f"{100 * share:.3g} % of the decisions of {name}"
-        for share, name in zip(found.shares, names, strict=True)
-    )
-    yield f"They play differently in {' and in '.join(shares)}."
-    rows = (
-        (each.position, *map(to_you, (*each.moves, each.best_move)), f"{each.gain:+.6f}")
-        for each in differences
-    )
-    header = ("position", *names, "best", f"{names[1]} gains")
-    if differences:
-        yield Table(header, list(rows), "where they differ most, and gains a game", texts=4)
-
-
-def _met(found: Comparison, names: tuple[str, str]) -> Iterator[Table]:
-    """Make a table of the games of the first agent against the second."""
-    meetings, game = found.meetings, found.first.task.game
-    if not meetings:
-        return
-    name, other = names
-    laws = [each.outcomes for each in meetings if each.outcomes is not None]
-    laws = laws if len(laws) == len(meetings) else [{} for _ in meetings]
-    paid = sorted({payoff for law in laws for payoff in law}, reverse=True)
-    rows = (
-        (
-            f"{name} in seat {each.seat}",
-            *(f"{law.get(payoff, 0.0):.2%}" for payoff in paid),
-            f"{each.payoff:.6f}",
-        )
-        for each, law in zip(meetings, laws, strict=True)
-    )
-    header = ("", *(result(payoff, game) for payoff in paid), "expected payoff")
-    yield Table(header, list(rows), f"head to head: {name} against {other}")
+    one, other = (Path(word).resolve().parts for word in words)
+    if found.first.policy != found.second.policy or one == other:
+        return found
+    depth = next(d for d in range(1, len(one) + 1) if one[-d:] != other[-d:])
+    first = replace(found.first, policy=one[-depth])
+    return replace(found, first=first, second=replace(found.second, policy=other[-depth]))

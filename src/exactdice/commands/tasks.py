@@ -1,9 +1,7 @@
 """``exactdice solve``, ``ask`` and ``describe``: games themselves, without an agent."""
 
-import json
 from dataclasses import dataclass, field
 
-import numpy as np
 import tyro
 
 from ..agents.board.ladders import LadderWords, find_ladder
@@ -11,16 +9,15 @@ from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import describe, solve
 from ..baselines.advice import answer
 from ..baselines.scoring.description import PROPERTIES
-from ..baselines.task import first_law
-from ..core import FLOATS, InputError, Table
-from ..core.presentation import present
+from ..core import InputError, Table
 from ..core.progress import shown_progress
 from ..core.words import listed
 from ..games import DEFAULT_GAME
+from .printing import InJson, print_json
 
 
 @dataclass(frozen=True)
-class SolveConfig:
+class SolveConfig(InJson):
     """Solve a game exactly and print its optimum."""
 
     game: tyro.conf.Positional[GameName] = DEFAULT_GAME
@@ -38,18 +35,11 @@ def run_solve(options: SolveConfig) -> None:
     task = task_from_options(options.game, options.env)
     with shown_progress():
         solution = solve(task, exact=options.exact)
-    within = f", right within {solution.error_bound:.1e}" if solution.error_bound else ""
-    print(f"{task.words}: optimal value {solution.value}{within}")
-    start = first_law(task, FLOATS).start
-    likeliest = task.game.observe(start.states[[np.argmax(start.chances)]], task.seat)[0]
-    actions = solution.optimal_actions(likeliest)
-    words = present(task.game)
-    moves = " or ".join(words.describe_move(likeliest, int(action)) for action in actions)
-    print(f"likeliest first position: {words.describe(likeliest)}; optimal play {moves}")
+    print_json(solution.as_dict()) if options.json else print(solution)
 
 
 @dataclass(frozen=True)
-class AskConfig:
+class AskConfig(InJson):
     """Say what to do in a position: every legal move with its value, its cost and its grade."""
 
     game: tyro.conf.Positional[GameName]
@@ -67,9 +57,6 @@ class AskConfig:
     """Policy whose move is asked for, too: a name such as random, a run folder, a certificate or a
     saved model."""
 
-    json: bool = False
-    """Print JSON, with all digits."""
-
 
 def run_ask(options: AskConfig) -> None:
     """Print the answer."""
@@ -81,11 +68,11 @@ def run_ask(options: AskConfig) -> None:
         raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
     with shown_progress():
         found = answer(task, numbers, dict(named), options.policy)
-    print(json.dumps(found.to_dict(), indent=1) if options.json else found)
+    print_json(found.as_dict()) if options.json else print(found)
 
 
 @dataclass(frozen=True)
-class DescribeConfig:
+class DescribeConfig(InJson):
     """Print exact properties of games: states, moves, noise of outcomes, action gaps.
 
     The table has a column for each game, or for each rung of a ladder. The page "What makes a game
@@ -108,6 +95,8 @@ class DescribeConfig:
 
     def __post_init__(self) -> None:
         """Check that the options fit each other."""
+        if self.csv and self.json:
+            raise InputError("csv must be left out: json prints the same figures")
         if self.ladder is not None:
             find_ladder(self.ladder)  # which refuses what is none
             for option in ("games", "env"):
@@ -135,13 +124,14 @@ def run_describe(options: DescribeConfig) -> None:
     with shown_progress():
         found = [describe(task) for task in built]
     headings = [heading for heading, _, _ in tasks]
-    if options.csv:
+    if options.csv or options.json:
         header = ["name", "task", *(figure.name for figure in PROPERTIES)]
         rows = [
             [heading, each.task.words, *(getattr(each, name) for name in header[2:])]
             for heading, each in zip(headings, found, strict=True)
         ]
-        print(Table(header, rows).csv(), end="")
+        named = [dict(zip(header, row, strict=True)) for row in rows]
+        print_json(named) if options.json else print(Table(header, rows).csv(), end="")
         return
     for heading, each in zip(headings, found, strict=True):
         print(f"{heading}: {each.task.words}")

@@ -15,10 +15,14 @@ from ..core import InputError
 from ..core.progress import shown_progress
 from ..core.words import printable
 from ..envs import find_game
+from .printing import InJson, print_json
+
+#: Attributes of a score that are printed as JSON.
+KEPT = ("policy", "value", "optimum", "random", "regret", "normalized", "nines", "error_bound")
 
 
 @dataclass(frozen=True)
-class VerifyConfig:
+class VerifyConfig(InJson):
     """Check policy certificates: recompute value, optimum and regret from the policy in each.
 
     The exit code is 0 if all certificates hold, 1 if one does not, 2 if a file is missing or no
@@ -64,9 +68,10 @@ def _files(places: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
 
 def run_verify(options: VerifyConfig) -> int:
     """Check every certificate, even after one that does not hold or cannot be read."""
-    code = 0
+    code, found = 0, []
     rules = None if options.game is None else find_game(options.game)  # which registers it
     for path, file in _files(options.certificates):
+        wrong = ""
         try:
             with shown_progress():
                 score = verify(file)
@@ -77,14 +82,17 @@ def run_verify(options: VerifyConfig) -> int:
                 )
         except CertificateError as error:
             code = max(code, 2 if isinstance(error, UnreadableError) else 1)
-            print(f"error: {error}", file=sys.stderr)
+            wrong = str(error)
         except OSError as error:
             code = 2
-            print(
-                f"error: {printable(str(file))} must be a certificate that can be read: "
-                f"{error.strerror}",
-                file=sys.stderr,
-            )
+            wrong = f"{printable(str(file))} must be a certificate that can be read: "
+            wrong += error.strerror or ""
+        if wrong:
+            print(f"error: {wrong}", file=sys.stderr)
+            found.append({"file": str(path), "holds": False, "error": wrong})
+        elif options.json:
+            figures = {name: getattr(score, name) for name in KEPT}
+            found.append({"file": str(path), "holds": True, "task": score.task.words, **figures})
         else:
             print(
                 f"{printable(str(path))}: holds, value {score.value:.9f}, "
@@ -92,4 +100,6 @@ def run_verify(options: VerifyConfig) -> int:
                 f"normalised score {score.normalized:.6f}: "
                 f"{printable(score.policy)} in {printable(score.task.words)}"
             )
+    if options.json:
+        print_json(found)
     return code

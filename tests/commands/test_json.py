@@ -1,0 +1,142 @@
+"""``--json``: the names are those of ``docs/json.md``, and numbers have all digits."""
+
+import json
+import re
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from checkout import ROOT
+from typed_words import SMALL
+
+import exactdice
+
+PAGE = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+#: Names whose values have names of the game or of the check, not of the page.
+OPEN = {"observation", "opponents", "outcomes", "regrets", "counts", "held", "unchecked"}
+#: Names that the page has and a default game has not.
+RARE = {"regrets", "counts", "ceiling"}
+
+
+def told(command):
+    """Give the names that the page has of a command: before the dash of a row, and within it."""
+    (part,) = re.findall(rf"^## {command}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
+    return set(re.findall(r"`(\w+)`", part)) - {"null"}
+
+
+def names(found):
+    """Give the names in a value, but those of ``OPEN``."""
+    if isinstance(found, list):
+        return set().union(*map(names, found))
+    if not isinstance(found, dict):
+        return set()
+    inner = (names(value) for name, value in found.items() if name not in OPEN)
+    return set(found).union(*inner)
+
+
+@pytest.fixture
+def said(run):
+    """Call a command for JSON, without constants that JSON has not: (exit code, value, errors)."""
+
+    def call(*words):
+        code, out, errors = run(*words, "--json")
+        return code, json.loads(out, parse_constant=pytest.fail), errors
+
+    return call
+
+
+def test_the_page_has_the_names_of_a_score_and_of_a_comparison(said):
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    code, found, errors = said("score", "if_else", *SMALL)
+    score = exactdice.score("if_else", env)
+    assert (code, errors) == (0, "")
+    assert names(found) == told("score") - RARE
+    assert (found["value"], found["regret"]) == (score.value, score.regret)
+    assert found["outcomes"]["1.0"] == score.outcomes[1.0]
+    for given, blunder in zip(found["blunders"], score.blunders(), strict=True):
+        assert (given["cost"], given["move"]) == (blunder.cost, blunder.move)
+        assert tuple(given["observation"].values()) == blunder.observation
+    _, both, _ = said("compare", "if_else", "terminal", *SMALL)
+    own = {name: value for name, value in both.items() if name not in ("first", "second")}
+    assert names(own) | {"first", "second", "summary", "blunders"} == told("compare")
+    assert both["first"] == {name: found[name] for name in both["first"]}
+    assert both["gain"] == both["second"]["value"] - both["first"]["value"]
+
+
+def test_the_page_has_the_names_of_a_solution_and_of_an_answer(said):
+    _, exact, _ = said("solve", *SMALL, "--exact")
+    _, found, _ = said("solve", *SMALL)
+    assert names(exact) == names(found) == told("solve")
+    assert float(Fraction(exact["exact"])) == exact["value"]
+    assert abs(found["value"] - exact["value"]) <= found["error_bound"]
+    assert (found["exact"], exact["error_bound"]) == (None, 0)
+    _, answer, _ = said("ask", "Greed", *SMALL, "--policy", "random")
+    assert names(answer) == told("ask")
+    best = [each for each in answer["moves"] if each["grade"] == "best"]
+    assert [{"action": each["action"], "words": each["words"]} for each in best] == found["first"][
+        "moves"
+    ]
+    assert best[0]["value"] == found["value"]
+
+
+def test_the_page_has_the_names_of_checked_certificates(said):
+    exactdice.score("random", gym.make("exactdice/Greed-v0", max_score=5)).save("mine.npz")
+    code, found, errors = said("verify", "mine.npz", "none.npz")
+    assert code == 2
+    assert errors == f"error: {found[1]['error']}\n"
+    assert [each["holds"] for each in found] == [True, False]
+    assert names(found) == told("verify")
+
+
+def test_the_page_has_the_names_of_an_audit(said):
+    env = gym.make("exactdice/Greed-v0", max_score=5, sides=3)
+    _, info = env.reset(seed=0)
+    rows = {name: [] for name in ("observations", "actions", "rewards", "terminated")}
+    rows["next_observations"], seen = [], np.zeros(3, dtype=np.int64)
+    for _ in range(50):
+        action = env.action_space.sample(mask=info["action_mask"])
+        after, reward, over, _, info = env.step(action)
+        for name, value in zip(rows, (seen, action, reward + 1, over, after), strict=True):
+            rows[name].append(value)
+        if over:
+            after, info = env.reset()
+        seen = after
+    np.savez("wrong.npz", **{name: np.array(column) for name, column in rows.items()})
+    words = ("audit", "wrong.npz", "Greed", "--env", "max_score", "5", "sides", "3")
+    code, found, errors = said(*words)
+    assert (code, errors, found["ok"]) == (1, "", False)
+    assert names(found) == told("audit")
+
+
+def test_the_page_has_the_names_of_a_description(said, refusal):
+    _, found, _ = said("describe", "Greed", "FourTwoOne")
+    assert [each["name"] for each in found] == ["Greed", "FourTwoOne"]
+    assert names(found) == told("describe")
+    assert found[0]["optimum"] == exactdice.solve("exactdice/Greed-v0").value
+    assert refusal("describe", "--csv", "--json").startswith("csv must be left out")
+
+
+def test_what_a_game_has_not_is_null(said, monkeypatch):
+    _, found, _ = said("compare", "random", "goal:1,1", "FourTwoOne")
+    assert found["meetings"] == []
+    boxes = ["Yahtzee", "--env", "boxes", "ones,yahtzee"]
+    _, found, _ = said("score", "random", *boxes)
+    assert found["outcomes"] is None
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    _, found, _ = said("compare", "random", "optimal", *boxes)
+    assert [found[name] for name in ("shares", "gain_alike", "differences")] == [None] * 3
+    _, found, _ = said("score", "random", *boxes)
+    assert [found[name] for name in ("flawless", "blunders")] == [None] * 2
+    _, found, _ = said("score", "optimal", *boxes)
+    assert {"regrets", "counts"} <= set(found) & told("score")
+
+
+def test_numbers_of_moves_may_be_written_with_an_exponent(prints, refusal):
+    train = ["train", *SMALL, "--num-envs", 8, "--eval-interval", "1e3", "--run-folder", "mine"]
+    assert prints(*train, "--steps", "1e3")
+    for command in (["train"], ["benchmark"]):
+        assert refusal(*command, "--steps", "1.5") == "steps must be a whole number, got 1.5"
+        assert "got 'many'" in refusal(*command, "--steps", "many")
+    entry = ["submit", "mine", "--title", "a", "--link", "https://a.b"]
+    assert "got 1.5" in refusal(*entry, "--moves", "1.5")
