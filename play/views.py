@@ -186,20 +186,22 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
         film: the board at each moment that is to be shown, at last now; nothing without a position.
         choices: the legal moves.
     """
-    pages = {"wide": WIDE, "narrow": NARROW}
     return {
         "title": present(game).title,
         "rules": rules(game),
         "worth": present(game).worth_table(),
-        "film": [
-            {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
-            for scene in film
-        ],
+        "film": [drawn(scene) for scene in film],
         "position": film[-1].position if film else "",
         "pieces": written(film[-1].rows) if film else {},
         "actions": game.num_actions,
         "choices": [vars(choice) for choice in choices],
     }
+
+
+def drawn(scene: Scene) -> dict[str, str]:
+    """Draw a board as SVG for wide and for narrow screens."""
+    pages = {"wide": WIDE, "narrow": NARROW}
+    return {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
 
 
 def advice_view(session: Session, before: int, agent: Agent | None = None) -> JSON:

@@ -14,7 +14,7 @@ import webbrowser
 from functools import cache, partial
 from pathlib import Path
 
-from flask import Flask, Response, abort, request
+from flask import Flask, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import make_server
 
@@ -26,10 +26,12 @@ from .levels import strength
 from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, Progress, begin_game, place_of
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
+from .session import opening
 from .statistics import statistics_view
 from .views import (
     JSON,
     advice_view,
+    drawn,
     past_view,
     practice_view,
     review_view,
@@ -40,7 +42,7 @@ HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 LARGEST_BODY = 10_000  # bytes
 PAGE = Path(__file__).parent / "page"
-PAGES = {"/": "index.html", "/puzzles": "puzzles.html", "/statistics": "statistics.html"}
+PAGES = {"/puzzles": "puzzles.html", "/statistics": "statistics.html"}
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
@@ -76,8 +78,10 @@ def whole(content: JSON, key: str) -> int:
     return value
 
 
-def refusal(error: HTTPException) -> tuple[JSON, int]:
-    """Answer a request that is refused."""
+def refusal(error: HTTPException) -> tuple[JSON | str, int]:
+    """Answer a request that is refused; a person who has typed an address gets a page."""
+    if error.code == 404 and not request.path.startswith("/api/"):
+        return render_template("lost.html"), 404
     return {"error": error.description or error.name}, error.code or 500
 
 
@@ -212,14 +216,15 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
     app.add_url_rule("/api/statistics", view_func=statistics_view)
 
 
-def make_app(first: GameRecord, watch: str | None = None) -> Flask:
+def make_app(first: GameRecord, watch: str | None = None, *, fresh: bool = False) -> Flask:
     """Create the server's application.
 
     Args:
         first: the game that is selected at first.
         watch: the policy that makes the moves in it; None for a person.
+        fresh: whether each tab begins with a seed of its own.
     """
-    app = Flask("exactdice", static_folder=PAGE, static_url_path="/page")
+    app = Flask("exactdice", static_folder=PAGE, static_url_path="/page", template_folder=PAGE)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one
     progress = Progress()
@@ -238,10 +243,18 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
         response.headers.update(HEADERS)
         return response
 
+    @app.get("/")
+    def first_page() -> str:
+        """Return the page of the games, with the board of the first one to look at meanwhile."""
+        seed = new_seed() if fresh else first.seed
+        known = not (first.actions or watch)
+        boards = drawn(opening(first.task, seed, together=first.together)) if known else {}
+        return render_template("index.html", seed=seed, boards=boards)
+
     app.register_error_handler(HTTPException, refusal)
     app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
     app.register_error_handler(WriteError, lambda error: ({"error": str(error)}, 507))
-    app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 404))
+    app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 410))
     for address, file in PAGES.items():
         app.add_url_rule(address, file, partial(app.send_static_file, file))
 
@@ -260,7 +273,14 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     return app
 
 
-def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
+def serve(
+    first: GameRecord,
+    port: int,
+    page: str = "/",
+    watch: str | None = None,
+    *,
+    fresh: bool = False,
+) -> None:
     """Serve the page until Ctrl-C, and open it in a browser if there is a screen or BROWSER is set.
 
     Args:
@@ -268,6 +288,7 @@ def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = Non
         port: port of this machine.
         page: the page to open, one of ``PAGES``.
         watch: as of ``make_app``.
+        fresh: as of ``make_app``.
 
     Raises:
         ValueError: if the port is taken, or the game cannot start.
@@ -275,7 +296,8 @@ def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = Non
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
-        server = make_server(HOST, port, make_app(first, watch), threaded=True, fd=door.fileno())
+        app = make_app(first, watch, fresh=fresh)
+        server = make_server(HOST, port, app, threaded=True, fd=door.fileno())
         address = f"http://{HOST}:{port}{page}"
         sys.stdout.write(f"Play at {address} (Ctrl-C ends it)\n")
         sys.stdout.flush()

@@ -3,15 +3,10 @@
 import threading
 
 import pytest
-from browsing import wait
+from browsing import Silent, wait
 from exactdice.play.record import GameRecord
 from exactdice.play.web import make_app
-from werkzeug.serving import WSGIRequestHandler, make_server
-
-
-class Silent(WSGIRequestHandler):
-    def log(self, *_):
-        pass
+from werkzeug.serving import make_server
 
 
 @pytest.fixture(scope="module")

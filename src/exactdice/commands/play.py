@@ -89,7 +89,8 @@ def run_play(options: PlayConfig) -> None:
     if options.web:
         from ..play.web import serve
 
-        serve(record, options.port, _page(options), options.watch)
+        fresh = options.seed is None and options.resume is None
+        serve(record, options.port, _page(options), options.watch, fresh=fresh)
     elif options.puzzles:
         practise(record, options.puzzles)
     elif options.watch is not None:
