@@ -59,10 +59,18 @@ class Tile:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A number of points on a scale from 0 to a limit."""
+    """A number of points on a scale from 0 to a limit.
+
+    Attributes:
+        points: the points.
+        limit: the limit.
+        beyond: a word on points above the limit, for which the scale then has room; empty if there
+            are none.
+    """
 
     points: int
     limit: int
+    beyond: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,11 +99,14 @@ class Row:
         label: a word or two.
         pieces: the pieces from left to right.
         seat: the player who owns the pieces; None if no player does.
+        rolled: whether pictures show here the dice that the player has rolled last; the label is
+            empty, and so are the pieces.
     """
 
     label: str
     pieces: tuple[Piece, ...]
     seat: int | None = None
+    rolled: bool = False
 
 
 def dice_of(
@@ -223,6 +234,12 @@ class Presentation(Generic[GameT]):
             observations: observations of one player, shape (state, component).
         """
         return None
+
+    @property
+    def welcome(self) -> str:
+        """A sentence that a new player reads first; by default the first one of the rules."""
+        first = re.split(r"(?<=\.) ", next(iter(self.describe_rules())))[0]
+        return first[:1].upper() + first[1:]
 
     @property
     def title(self) -> str:

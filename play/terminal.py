@@ -199,6 +199,7 @@ class Terminal:
     def _greet(self) -> None:
         session, task = self._session, self._session.task
         self._say(f"{present(task.game).title}, seed {session.seed}", style="bold")
+        self._say(present(task.game).welcome)
         if session.together:
             self._say(f"You are {task.game.num_players} persons at this screen, by turns.")
         elif task.labels:

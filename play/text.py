@@ -183,7 +183,7 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
     """Find the move that a reply means.
 
     Args:
-        reply: a label, the move in words, or what is on its pieces.
+        reply: a label, the move in words, or in some of them, or what is on its pieces.
         choices: the legal moves.
         on: the signs on pieces, as ``written`` returns them.
 
@@ -202,6 +202,8 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
         if found:
             each = " or ".join(name for name, choice in named.items() if choice in found)
             raise InputError(f"That can be {each}.")
+    if len(found := _by_words(said, choices)) == 1:
+        return found[0]
     raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
 
 
@@ -248,6 +250,25 @@ def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int | str]
         if found:
             return found
     return []
+
+
+def _by_words(said: str, choices: Sequence[Choice]) -> list[Choice]:
+    """Find the moves with the verb and exactly the numbers of a reply: "I roll 24", "keep 3, 4".
+
+    A move without numbers must be said in all its words.
+    """
+
+    def sense(words: str) -> tuple[set[str], list[str]]:
+        return set(re.findall(r"[^\W\d]+", words)), sorted(re.findall(r"\d+", words))
+
+    words, numbers = sense(said)
+    meanings = [(choice, sense(choice.words.casefold())) for choice in choices]
+    verbs = {choice.words.casefold().split()[0] for choice in choices} & words
+    return [
+        one
+        for one, (own, each) in meanings
+        if each == numbers and (own <= words or (numbers and verbs and verbs <= own))
+    ]
 
 
 class Screen:

@@ -166,7 +166,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         "log": [
             {
                 "who": event.who,
-                "seat": session.names.index(event.who),
+                "seat": event.seat,
                 "words": event.words,
                 "decided": event.decided,
             }
@@ -188,6 +188,7 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
     """
     return {
         "title": present(game).title,
+        "welcome": present(game).welcome,
         "rules": rules(game),
         "worth": present(game).worth_table(),
         "film": [drawn(scene) for scene in film],

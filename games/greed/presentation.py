@@ -32,6 +32,12 @@ class GreedPresentation(Presentation[Greed]):
             f"{TIES[self.game.tie].words}."
         )
 
+    @property
+    @override
+    def welcome(self) -> str:
+        limit = self.game.max_score
+        return f"Roll as many dice as you dare: {HIGHER.words}, but above {limit} you are bust."
+
     def _roll_rule(self) -> str:
         """Write the sentence about the number of dice."""
         if self.game.max_dice == 1:
@@ -96,11 +102,16 @@ class GreedPresentation(Presentation[Greed]):
         return (*scores, *stopped)
 
     def _scores(self, seat: int, own: int, other: int, names: Sequence[str]) -> tuple[Row, ...]:
-        """Return a row for each player's score."""
+        """Return a row for each player's score, and one for the player's dice."""
         points = (own, other) if seat == 0 else (other, own)
         limit = self.game.max_score
         return tuple(
-            Row(names[player], (Gauge(points[player], limit),), player) for player in range(2)
+            row
+            for player in range(2)
+            for row in (
+                Row(names[player], (Gauge(points[player], limit, "bust"),), player),
+                Row("", (), player, rolled=True),
+            )
         )
 
     @override

@@ -74,8 +74,9 @@ function makeClickable() {
     if (!faces.has(offered.pieces[part])) continue;
     shape.classList.add("open");
     shape.addEventListener("click", (event) => {
-      if (event.detail < 2 || !chosen.has(part)) choose(part);
-      if (event.detail > 1 && ready()) work(() => make(ready().action));
+      const again = event.detail > 1 && touched; // else its first click was on the position before
+      if (!again || !chosen.has(part)) choose(part);
+      if (again && ready()) work(() => make(ready().action));
     });
     shape.setAttribute("tabindex", "0");
     shape.setAttribute("role", "button");
@@ -90,10 +91,11 @@ function makeClickable() {
 
 function pick(choice, event) {
   if (isWorking()) return;
+  const again = event.detail > 1 && picked === choice;
   picked = choice;
   chosen = new Set(choice.parts);
   showChosen();
-  if (event.detail > 1) work(() => make(choice.action));
+  if (again) work(() => make(choice.action));
   else if (!event.detail) by("play").focus({ preventScroll: true }); // it was chosen by Enter, which plays now
 }
 

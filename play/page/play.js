@@ -7,6 +7,7 @@ import { by, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { reviewPicture } from "./review.js";
 import { ask } from "./server.js";
+import { closeSheets } from "./sheets.js";
 import { fillSetup, wishOfFile, wishOfLink } from "./setup.js";
 import { goOn, isWorking, once, pause, tell, work } from "./work.js";
 
@@ -95,6 +96,7 @@ async function arrive() {
 // Show the position before a move and what the move gave away, or a move of another player.
 async function look(made, film = -1) {
   clearAdvice();
+  closeSheets();
   past = { made, answer: await inGame(`/past/${made}`) };
   const { answer } = past;
   const scene = answer.film.at(film);
@@ -286,6 +288,8 @@ async function show(answer, watched, judged = false) {
 function showMoves() {
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
+  by("welcome").hidden = Boolean(state.made);
+  by("welcome").firstElementChild.textContent = state.welcome;
   by("turn").textContent = state.persons.length > 1 ? `Now ${state.names[state.seat]}` : "";
   offer(state, move);
 }
@@ -398,6 +402,7 @@ by("again").addEventListener("click", () => work(() => begin(alike((state.seed +
 by("same").addEventListener("click", () => work(() => begin(alike(state.seed, 0))));
 by("earlier").addEventListener("click", () => work(() => look(past.made - 1)));
 by("later").addEventListener("click", () => work(() => look(past.made + 1)));
+by("lookback").addEventListener("click", () => work(() => look(state.made - 1)));
 by("retry").addEventListener("click", () => work(() => retry(past.made)));
 by("strength").addEventListener("click", () => work(async () => {
   by("who").append((await inGame("/strength")).words);
@@ -419,7 +424,7 @@ by("load").addEventListener("change", () => work(async () => {
 addEventListener("popstate", () => work(arrive));
 by("board").addEventListener("click", goOn);
 document.addEventListener("keydown", goOn);
-for (const card of document.querySelectorAll("aside > details")) card.open = !narrow.matches;
+by("welcome").querySelector("button").addEventListener("click", () => { by("how").open = true; });
 
 await work(async () => {
   coach(Boolean(sessionStorage.getItem("coach")));

@@ -185,6 +185,15 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     assert page.locator(".course .lost").count() == 3
     assert page.locator(".course .luck, .course .bad").count() == 3
     assert page.locator(".course .kept").count() == 1  # before the first roll
+    assert page.locator(".key").all_inner_texts() == ["given away", "luck", "bad luck"]
+    assert page.locator(".ticks button").all_inner_texts() == ["1", "2", "3"]
+    press(page, "ArrowLeft")
+    assert page.inner_text("#when") == "Before move 3 of 3"
+    press(page, "Escape")
+    click(page, ".ticks button >> nth=1")
+    assert page.inner_text("#when") == "Before move 2 of 3"
+    press(page, "Escape")
+    wait(page, "#account .review")
     worst = page.locator(".worst li")
     assert worst.count() == 3
     assert worst.first.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
@@ -200,7 +209,7 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     page.locator("#log .told", has_text="opponent rolls").click()
     idle(page)
     assert page.inner_text("#when") == "After move 1 of 3"
-    page.locator(".told").first.click()
+    page.locator("#log .told").first.click()
     idle(page)
     assert page.inner_text("#when") == "Before move 1 of 3"
     assert page.locator("#earlier").is_disabled()
@@ -265,6 +274,28 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
         board = page.locator("#board").bounding_box()
         assert board["height"] < 400, name
     assert page.locator("aside > details[open]").count() == 0
+
+
+def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
+    page = tabs(390)
+    page.set_viewport_size({"width": 390, "height": 844})
+    words = "Roll as many dice as you dare: the higher score wins, but above 20 you are bust."
+    assert page.inner_text("#welcome span") == words
+    before = page.locator("#play").bounding_box()
+    page.click("#welcome button")
+    sheet = page.locator("details[open] .sheet")
+    for name in ("Rules", "Moves", "Coach", "More"):
+        if name != "Rules":
+            page.locator("summary", has_text=re.compile(f"^{name}$")).click()
+        assert sheet.count() == 1
+        box = sheet.bounding_box()
+        assert box["y"] > 844 / 4
+        assert 760 < box["y"] + box["height"] <= 844  # where the thumb is
+        assert page.locator("#play").bounding_box() == before
+    page.locator("#board").click(position={"x": 5, "y": 5})
+    assert sheet.count() == 0
+    choose(page, 1)
+    assert page.locator("#welcome").is_hidden()
 
 
 def test_dice_roll_and_news_are_bold_and_nothing_moves_if_motion_is_reduced(tabs):
