@@ -59,14 +59,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A number of points on a scale from 0 to a limit.
-
-    Attributes:
-        points: the points.
-        limit: the limit.
-        beyond: a word on points above the limit, for which the scale then has room; empty if there
-            are none.
-    """
+    """A number of points on a scale from 0 to a limit; ``beyond`` is a word on points above it."""
 
     points: int
     limit: int
@@ -99,8 +92,7 @@ class Row:
         label: a word or two.
         pieces: the pieces from left to right.
         seat: the player who owns the pieces; None if no player does.
-        rolled: whether pictures show here the dice that the player has rolled last; the label is
-            empty, and so are the pieces.
+        rolled: whether the dice that the player has rolled last are drawn here, in an empty row.
     """
 
     label: str
@@ -159,8 +151,10 @@ class Presentation(Generic[GameT]):
         made_for_two: keyword arguments for two players, if the default game is for one player.
         options: values of keyword arguments that a person may choose, with their meaning in words,
             by keyword.
+        welcome: a sentence that a new player reads first; empty for none.
     """
 
+    welcome: ClassVar[str] = ""
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     options: ClassVar[Mapping[str, Mapping[Any, str]]] = MappingProxyType({})
 
@@ -234,12 +228,6 @@ class Presentation(Generic[GameT]):
             observations: observations of one player, shape (state, component).
         """
         return None
-
-    @property
-    def welcome(self) -> str:
-        """A sentence that a new player reads first; by default the first one of the rules."""
-        first = re.split(r"(?<=\.) ", next(iter(self.describe_rules())))[0]
-        return first[:1].upper() + first[1:]
 
     @property
     def title(self) -> str:

@@ -56,20 +56,13 @@ def _policy_of(word: str) -> str:
 
 
 def check_player(game: type[Game], words: str, keyword: str) -> None:
-    """Refuse words that name no player of a game and look like no path; ``keyword`` has them.
-
-    Raises:
-        InputError: with the names of the levels and of the game's own players.
-    """
-    known = [name for name in registered_policies(game.name) if "<" not in name]
-    known = [*BY_WORD, *known, *([PERSON.name] if keyword == "against" else [])]
+    """Refuse words in ``keyword`` that name no player, with a list of the players."""
+    known = [*BY_WORD, *(name for name in registered_policies(game.name) if "<" not in name)]
     for word in words.split(","):
-        is_known = word in known or is_policy_name(game, word) or Path(word).exists()
-        if not is_known and re.fullmatch(r"[\w -]*", word):
-            raise InputError(
-                f"{keyword} must be {', '.join(known)}, or a run folder, a certificate or a saved "
-                f"model, got {word!r}{meant(word, known)}"
-            )
+        is_known = is_policy_name(game, word) or Path(word).exists()
+        if not is_known and re.fullmatch(r"[\w -]*", word):  # no path
+            each = f"{', '.join(known)}, or a run folder, a certificate or a saved model"
+            raise InputError(f"{keyword} must be {each}, got {word!r}{meant(word, known)}")
 
 
 def player(game: type[Game] | Game, name: str) -> Player:

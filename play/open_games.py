@@ -89,9 +89,8 @@ class Opened(Generic[Thing]):
         """
         with self._lock:
             if name not in self._kept:
-                why = f"only the last {KEPT} are"
-                if not name.startswith(self._run):
-                    why = "the server has been started again"
+                here = name.startswith(self._run)
+                why = f"only the last {KEPT} are" if here else "the server has been started again"
                 raise NotKeptError(f"This {self._kind} is not kept here: {why}. Begin a new one.")
             self._kept.move_to_end(name)
             thing, lock = self._kept[name]
@@ -161,8 +160,8 @@ class OpenGame:
     @property
     def view(self) -> JSON:
         """The board, the legal moves and the moves so far."""
-        counts = {"counts": self._counts}
-        return session_view(self.session, self.record, self.agent) | counts
+        view = session_view(self.session, self.record, self.agent)
+        return view | {"counts": self._counts}
 
     def keep(self) -> None:
         """Keep the game for the statistics, if it is over and counts; once."""
@@ -188,9 +187,9 @@ def begin_game(wish: JSON, first: GameRecord, watch: str) -> OpenGame:
     """
     given = read(NewGame, wish, "the options of a game")
     if wish.keys() <= {"seed"}:
-        seed = first.seed if given.seed is None else given.seed
-        own = first if seed == first.seed else replace(first, seed=seed)
-        return OpenGame(own, watch, counts=True)
+        if given.seed not in (None, first.seed):
+            first = replace(first, seed=given.seed, actions=())
+        return OpenGame(first, watch, counts=True)
     counts = "moves" not in wish if given.counts is None else given.counts
     return OpenGame(_record(given, first, watch), given.watch, counts=counts)
 

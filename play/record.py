@@ -72,8 +72,7 @@ class GameRecord:
         Raises:
             ValueError: if a keyword or a policy is not one of the game's.
         """
-        game = find_game(self.game)
-        keyword = game.opponent_keyword
+        keyword = (game := find_game(self.game)).opponent_keyword
         if self.against is None or self.together:
             return task_from_options(self.game, dict(self.env))
         if keyword in self.env:

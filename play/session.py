@@ -24,15 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, solve
+from ..baselines import Policy, Task, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
 from ..baselines.task import first_law
-from ..core import FLOATS, FloatArray, Game, InputError, IntArray, InverseLaws, at_least
+from ..core import FLOATS, FloatArray, InputError, IntArray, InverseLaws, at_least
 from ..core.sampling import draw
 from ..core.sizes import show
 from ..core.sweeps import checked_advance
 from ..core.words import YOU, listed
-from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of, scene_at
+from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
 from ..envs.engine.lanes import Played
 
 #: Number of games in a row that end before a person's move, after which it is checked whether a
@@ -79,23 +79,6 @@ class Account:
     payoff: float
 
 
-def opening(task: Task, seed: int, *, together: bool = False) -> Scene:
-    """Return the table before the first move of a session; it needs no policy, so it is quick."""
-    state = _first_state(task.game, np.random.default_rng(seed))
-    return scene_at(task.game, 0, state, _names(task, YOU, together))
-
-
-def _first_state(game: Game, rng: np.random.Generator) -> int:
-    starts, chances = game.initial_law()
-    law = InverseLaws(chances.astype(np.float64)[None])
-    return int(starts[law.draw(np.array([0]), rng)[0]])
-
-
-def _names(task: Task, called: str, together: bool) -> list[str]:
-    players = range(task.game.num_players)
-    return [f"player {seat + 1}" for seat in players] if together else names_of(task, called)
-
-
 class Session:
     """A game of one person against the other players' policies, or of persons alone.
 
@@ -135,10 +118,11 @@ class Session:
             raise InputError("a game of several persons must have several players, got 1")
         self.task, self.seed, self.together = task, seed, together
         self.persons = list(range(players)) if together else [task.seat]
-        self.names = _names(task, called, together)
+        self.names = names_of(task, called)
+        if together:
+            self.names = [f"player {seat + 1}" for seat in self.persons]
         self._called = called
         self.actions: list[int] = []
-        self._policies = dict(task.policies)
         self._rng = np.random.default_rng(seed)
         self.moments = [self._start()]
         self._advice = cache(self._advice_at)
@@ -206,11 +190,14 @@ class Session:
 
     def _start(self) -> Moment:
         """Begin a game; one that ends before a person's first move begins again."""
+        starts, chances = self.task.game.initial_law()
+        law = InverseLaws(chances.astype(np.float64)[None])
         unpaid = np.zeros(self.task.game.num_players)
         for replay in count():
             if replay == PATIENCE:
                 first_law(self.task, FLOATS)  # raises if the person never gets to move
-            moment = self._play(0, _first_state(self.task.game, self._rng), unpaid)
+            state = int(starts[law.draw(np.array([0]), self._rng)[0]])
+            moment = self._play(0, state, unpaid)
             if not moment.over:
                 break
         return replace(moment, paid=unpaid)
@@ -311,6 +298,11 @@ class Session:
         expected, *moves, payoff = self.course_of(seat)
         given_away = sum(map(sub, moves[::2], moves[1::2]), 0.0)
         return Account(expected, given_away, payoff - expected + given_away, payoff)
+
+    @cached_property
+    def _policies(self) -> Mapping[int, Policy]:
+        """The policies by seat, when one of them is to move: the game may have to be solved."""
+        return self.task.policies
 
     @cached_property
     def _tasks(self) -> dict[int, Task]:

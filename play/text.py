@@ -202,7 +202,7 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
         if found:
             each = " or ".join(name for name, choice in named.items() if choice in found)
             raise InputError(f"That can be {each}.")
-    if len(found := _by_words(said, choices)) == 1:
+    if len(found := [choice for choice in choices if _says(said, choice.words)]) == 1:
         return found[0]
     raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
 
@@ -252,23 +252,11 @@ def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int | str]
     return []
 
 
-def _by_words(said: str, choices: Sequence[Choice]) -> list[Choice]:
-    """Find the moves with the verb and exactly the numbers of a reply: "I roll 24", "keep 3, 4".
-
-    A move without numbers must be said in all its words.
-    """
-
-    def sense(words: str) -> tuple[set[str], list[str]]:
-        return set(re.findall(r"[^\W\d]+", words)), sorted(re.findall(r"\d+", words))
-
-    words, numbers = sense(said)
-    meanings = [(choice, sense(choice.words.casefold())) for choice in choices]
-    verbs = {choice.words.casefold().split()[0] for choice in choices} & words
-    return [
-        one
-        for one, (own, each) in meanings
-        if each == numbers and (own <= words or (numbers and verbs and verbs <= own))
-    ]
+def _says(reply: str, move: str) -> bool:
+    """Whether a reply has a move's verb and exactly its numbers, or all words if it has none."""
+    words, own = (re.findall(r"[^\W\d]+", each) for each in (reply, move.casefold()))
+    said, numbers = (sorted(re.findall(r"\d+", each)) for each in (reply, move))
+    return said == numbers and {*own[: 1 if numbers else None]} <= {*words}
 
 
 class Screen:

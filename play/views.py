@@ -192,7 +192,6 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
         "rules": rules(game),
         "worth": present(game).worth_table(),
         "film": [drawn(scene) for scene in film],
-        "position": film[-1].position if film else "",
         "pieces": written(film[-1].rows) if film else {},
         "actions": game.num_actions,
         "choices": [vars(choice) for choice in choices],

@@ -11,7 +11,9 @@ import os
 import socket
 import sys
 import webbrowser
+from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 from flask import Flask, Response, abort, render_template, request
@@ -26,7 +28,6 @@ from .levels import strength
 from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, Progress, begin_game, place_of
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
-from .session import opening
 from .statistics import statistics_view
 from .views import (
     JSON,
@@ -216,13 +217,12 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
     app.add_url_rule("/api/statistics", view_func=statistics_view)
 
 
-def make_app(first: GameRecord, watch: str | None = None, *, fresh: bool = False) -> Flask:
+def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     """Create the server's application.
 
     Args:
         first: the game that is selected at first.
         watch: the policy that makes the moves in it; None for a person.
-        fresh: whether each tab begins with a seed of its own.
     """
     app = Flask("exactdice", static_folder=PAGE, static_url_path="/page", template_folder=PAGE)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
@@ -243,12 +243,14 @@ def make_app(first: GameRecord, watch: str | None = None, *, fresh: bool = False
         response.headers.update(HEADERS)
         return response
 
+    seeds = chain([first.seed], iter(new_seed, None))  # a tab after the first has dice of its own
+
     @app.get("/")
     def first_page() -> str:
-        """Return the page of the games, with the board of the first one to look at meanwhile."""
-        seed = new_seed() if fresh else first.seed
-        known = not (first.actions or watch)
-        boards = drawn(opening(first.task, seed, together=first.together)) if known else {}
+        """Return the page of the games, with a board to look at if no policy has moved on it."""
+        seed = next(seeds)
+        is_quick = not (first.actions or watch or first.task.seat)
+        boards = drawn(replace(first, seed=seed).session().scene) if is_quick else {}
         return render_template("index.html", seed=seed, boards=boards)
 
     app.register_error_handler(HTTPException, refusal)
@@ -273,14 +275,7 @@ def make_app(first: GameRecord, watch: str | None = None, *, fresh: bool = False
     return app
 
 
-def serve(
-    first: GameRecord,
-    port: int,
-    page: str = "/",
-    watch: str | None = None,
-    *,
-    fresh: bool = False,
-) -> None:
+def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
     """Serve the page until Ctrl-C, and open it in a browser if there is a screen or BROWSER is set.
 
     Args:
@@ -288,7 +283,6 @@ def serve(
         port: port of this machine.
         page: the page to open, one of ``PAGES``.
         watch: as of ``make_app``.
-        fresh: as of ``make_app``.
 
     Raises:
         ValueError: if the port is taken, or the game cannot start.
@@ -296,8 +290,7 @@ def serve(
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
-        app = make_app(first, watch, fresh=fresh)
-        server = make_server(HOST, port, app, threaded=True, fd=door.fileno())
+        server = make_server(HOST, port, make_app(first, watch), threaded=True, fd=door.fileno())
         address = f"http://{HOST}:{port}{page}"
         sys.stdout.write(f"Play at {address} (Ctrl-C ends it)\n")
         sys.stdout.flush()

@@ -138,15 +138,12 @@ def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
 
 def _with_rolls(scene: Scene) -> Scene:
     """Move the dice of the last moves from the foot to the rows for them."""
-    last = {event.seat: event.dice for event in scene.events}
-    rows = [
-        replace(row, pieces=last.get(row.seat, ())[:MOST_DICE])
-        if row.rolled and row.seat is not None
-        else row
-        for row in scene.rows
-    ]
-    events = tuple(replace(event, dice=()) for event in scene.events)
-    return replace(scene, rows=tuple(rows), events=events)
+    last: dict[int | None, tuple[Die, ...]] = {one.seat: one.dice for one in scene.events}
+    rows = (
+        replace(one, pieces=last.get(one.seat, ())) if one.rolled else one for one in scene.rows
+    )
+    events = (replace(event, dice=()) for event in scene.events)
+    return replace(scene, rows=tuple(rows), events=tuple(events))
 
 
 def _head(scene: Scene, page: Page) -> Iterator[Shape]:
@@ -321,9 +318,8 @@ def draw_gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> 
     """Draw points as a filled part of a bar, with a line at the limit if there may be more."""
     width, height = room - 88, 22
     top, end = middle - height / 2, width / BEYOND if gauge.beyond else width
-    yield Box(x, top, width, height, ZONE if gauge.beyond else PALE, radius=height / 2)
-    if gauge.beyond:
-        yield Box(x, top, end, height, PALE, radius=height / 2)
+    for long, fill in ((width, ZONE if gauge.beyond else PALE), (end, PALE)):
+        yield Box(x, top, long, height, fill, radius=height / 2)
     filled = min(width, max(height, end * gauge.points / gauge.limit))
     if gauge.points:
         yield Box(x, top, filled, height, colour(row.seat or 0), radius=height / 2)

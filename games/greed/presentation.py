@@ -18,6 +18,7 @@ SHOWN = 30  # the largest number of dice that are drawn
 class GreedPresentation(Presentation[Greed]):
     """The words and the board of Greed; ``Greed`` has the rules."""
 
+    welcome = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
     options = MappingProxyType({"tie": {tie: ending.words for tie, ending in TIES.items()}})
 
     @override
@@ -31,12 +32,6 @@ class GreedPresentation(Presentation[Greed]):
             f"Roll none, and the other player has one last turn; then {HIGHER.words}, and "
             f"{TIES[self.game.tie].words}."
         )
-
-    @property
-    @override
-    def welcome(self) -> str:
-        limit = self.game.max_score
-        return f"Roll as many dice as you dare: {HIGHER.words}, but above {limit} you are bust."
 
     def _roll_rule(self) -> str:
         """Write the sentence about the number of dice."""
@@ -105,14 +100,9 @@ class GreedPresentation(Presentation[Greed]):
         """Return a row for each player's score, and one for the player's dice."""
         points = (own, other) if seat == 0 else (other, own)
         limit = self.game.max_score
-        return tuple(
-            row
-            for player in range(2)
-            for row in (
-                Row(names[player], (Gauge(points[player], limit, "bust"),), player),
-                Row("", (), player, rolled=True),
-            )
-        )
+        one, two = (Gauge(own, limit, "bust") for own in points)
+        first, second = Row(names[0], (one,), 0), Row(names[1], (two,), 1)
+        return first, Row("", (), 0, rolled=True), second, Row("", (), 1, rolled=True)
 
     @override
     def settled(

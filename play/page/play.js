@@ -288,7 +288,7 @@ async function show(answer, watched, judged = false) {
 function showMoves() {
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
-  by("welcome").hidden = Boolean(state.made);
+  by("welcome").hidden = Boolean(state.made || !state.welcome);
   by("welcome").firstElementChild.textContent = state.welcome;
   by("turn").textContent = state.persons.length > 1 ? `Now ${state.names[state.seat]}` : "";
   offer(state, move);

@@ -279,7 +279,7 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
 def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
     page = tabs(390)
     page.set_viewport_size({"width": 390, "height": 844})
-    words = "Roll as many dice as you dare: the higher score wins, but above 20 you are bust."
+    words = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
     assert page.inner_text("#welcome span") == words
     before = page.locator("#play").bounding_box()
     page.click("#welcome button")
@@ -432,7 +432,7 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
 
 def test_a_game_outlives_the_server(browser):
     def served(port):
-        app = make_app(GameRecord("Greed"), fresh=True)
+        app = make_app(GameRecord("Greed"))
         server = make_server("127.0.0.1", port, app, threaded=True, request_handler=Silent)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         return server

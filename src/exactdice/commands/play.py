@@ -89,8 +89,7 @@ def run_play(options: PlayConfig) -> None:
     if options.web:
         from ..play.web import serve
 
-        fresh = options.seed is None and options.resume is None
-        serve(record, options.port, _page(options), options.watch, fresh=fresh)
+        serve(record, options.port, _page(options), options.watch)
     elif options.puzzles:
         practise(record, options.puzzles)
     elif options.watch is not None:
