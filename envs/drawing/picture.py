@@ -187,7 +187,8 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
     if row.rolled:
         page = replace(page, left=MARGIN + 4)  # such rows have no label
     else:
-        yield Text(MARGIN + 4, middle, row.label, 15, FAINT)
+        size = min(15, (page.left - 24) / (0.57 * max(1, len(row.label))))
+        yield Text(MARGIN + 4, middle, row.label, size, FAINT)
     if not row.pieces and not row.rolled:
         yield Text(page.left, middle, "none", 15, FAINT)
     wide = _width(row)
