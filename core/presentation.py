@@ -59,10 +59,11 @@ class Tile:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A number of points on a scale from 0 to a limit."""
+    """A number of points on a scale from 0 to a limit; ``beyond`` is a word on points above it."""
 
     points: int
     limit: int
+    beyond: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,13 @@ class Row:
         label: a word or two.
         pieces: the pieces from left to right.
         seat: the player who owns the pieces; None if no player does.
+        rolled: whether the dice that the player has rolled last are drawn here, in an empty row.
     """
 
     label: str
     pieces: tuple[Piece, ...]
     seat: int | None = None
+    rolled: bool = False
 
 
 def dice_of(
@@ -148,8 +151,10 @@ class Presentation(Generic[GameT]):
         made_for_two: keyword arguments for two players, if the default game is for one player.
         options: values of keyword arguments that a person may choose, with their meaning in words,
             by keyword.
+        welcome: a sentence that a new player reads first; empty for none.
     """
 
+    welcome: ClassVar[str] = ""
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     options: ClassVar[Mapping[str, Mapping[Any, str]]] = MappingProxyType({})
 

@@ -73,6 +73,7 @@ class Table:
             return f"<tr>{''.join(each)}</tr>"
 
         head = line("th", (name.format(escape(text)) for text in self.header))
+        head = head.replace("<th></th>", "<td></td>")  # a heading has words
         rows = (map(str, row) for row in self.rows)
         body = "".join(line("td", (marks.get(c, "") + escape(c) for c in row)) for row in rows)
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""

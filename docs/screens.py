@@ -61,7 +61,7 @@ def photograph(
     _wait(page)
     for move in moves:
         buttons = page.locator("#choices button")
-        buttons.nth(min(move, buttons.count() - 1)).click()
+        buttons.nth(min(move, buttons.count() - 1)).dblclick()
         _wait(page)
     if page.locator("rect.open").count():
         page.locator("rect.open").first.click()

@@ -4,15 +4,17 @@ Levels are policies of graded strength (``baselines/policies/names.py``): each w
 of what perfect play wins more than random play, so that the steps between them are equally large.
 """
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..baselines import Policy, Task, score
+from ..baselines import Policy, Task, is_policy_name, score
 from ..baselines.policies.door import Reading, convert
 from ..baselines.policies.names import EQUILIBRIUM, registered_policies
 from ..core import FloatArray, Game, InputError
+from ..core.words import meant
 from .coach import unit_of
 from .session import Session
 
@@ -51,6 +53,16 @@ def policy_of(against: str) -> str:
 def _policy_of(word: str) -> str:
     meant = BY_WORD.get(word.strip().casefold())
     return word if meant is None or Path(word).exists() else meant
+
+
+def check_player(game: type[Game], words: str, keyword: str) -> None:
+    """Refuse words in ``keyword`` that name no player, with a list of the players."""
+    known = [*BY_WORD, *(name for name in registered_policies(game.name) if "<" not in name)]
+    for word in words.split(","):
+        is_known = is_policy_name(game, word) or Path(word).exists()
+        if not is_known and re.fullmatch(r"[\w -]*", word):  # no path
+            each = f"{', '.join(known)}, or a run folder, a certificate or a saved model"
+            raise InputError(f"{keyword} must be {each}, got {word!r}{meant(word, known)}")
 
 
 def player(game: type[Game] | Game, name: str) -> Player:
@@ -134,6 +146,7 @@ def agent_of(word: str, task: Task) -> Agent:
         ValueError: if there is no such policy, or it does not fit the game.
     """
     name, game, seat = policy_of(word), task.game, task.seat
+    check_player(type(game), name, "watch")
     policy = convert(name, game, seat)
     try:
         laws = convert(name, game, seat, Reading(deterministic=False))

@@ -5,6 +5,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -67,11 +68,12 @@ class Opened(Generic[Thing]):
 
     def __init__(self, kind: str, progress: Progress) -> None:
         self.progress, self._kind, self._lock = progress, kind, Lock()
+        self._run = secrets.token_urlsafe(4)  # names of another run of the server begin otherwise
         self._kept: OrderedDict[str, tuple[Thing, Lock]] = OrderedDict()
 
     def add(self, thing: Thing) -> str:
         """Keep a thing, and return its name."""
-        name = secrets.token_urlsafe(16)
+        name = self._run + secrets.token_urlsafe(16)
         with self._lock:
             self._kept[name] = thing, Lock()
             while len(self._kept) > KEPT:
@@ -87,10 +89,9 @@ class Opened(Generic[Thing]):
         """
         with self._lock:
             if name not in self._kept:
-                raise NotKeptError(
-                    f"This {self._kind} is not kept here: only the last {KEPT} are. "
-                    "Begin a new one."
-                )
+                here = name.startswith(self._run)
+                why = f"only the last {KEPT} are" if here else "the server has been started again"
+                raise NotKeptError(f"This {self._kind} is not kept here: {why}. Begin a new one.")
             self._kept.move_to_end(name)
             thing, lock = self._kept[name]
         with lock, self.progress.shown():
@@ -122,6 +123,7 @@ class NewGame(BaseModel):
     seed: int | None = None
     env: Env = {}
     moves: list[int] = []
+    counts: bool | None = None
 
 
 class NewPuzzles(BaseModel):
@@ -158,7 +160,8 @@ class OpenGame:
     @property
     def view(self) -> JSON:
         """The board, the legal moves and the moves so far."""
-        return session_view(self.session, self.record, self.agent)
+        view = session_view(self.session, self.record, self.agent)
+        return view | {"counts": self._counts}
 
     def keep(self) -> None:
         """Keep the game for the statistics, if it is over and counts; once."""
@@ -170,8 +173,9 @@ class OpenGame:
 def begin_game(wish: JSON, first: GameRecord, watch: str) -> OpenGame:
     """Start a game with the wished options, or the command line's.
 
-    A game that is given moves, be it none, does not count for the statistics: the same dice again,
-    another try from a position, a link or a file.
+    A request for nothing but a seed asks for the command line's game. A game that is given moves,
+    be it none, does not count for the statistics: the same dice again, another try from a position,
+    a link or a file. ``counts`` decides where a page restores a game that the server has lost.
 
     Args:
         wish: the request.
@@ -181,10 +185,13 @@ def begin_game(wish: JSON, first: GameRecord, watch: str) -> OpenGame:
     Raises:
         ValueError: if an option is unknown or out of range.
     """
-    if not wish:
-        return OpenGame(first, watch, counts=True)
     given = read(NewGame, wish, "the options of a game")
-    return OpenGame(_record(given, first, watch), given.watch, counts="moves" not in wish)
+    if wish.keys() <= {"seed"}:
+        if given.seed not in (None, first.seed):
+            first = replace(first, seed=given.seed, actions=())
+        return OpenGame(first, watch, counts=True)
+    counts = "moves" not in wish if given.counts is None else given.counts
+    return OpenGame(_record(given, first, watch), given.watch, counts=counts)
 
 
 def _record(given: NewGame, first: GameRecord, watch: str) -> GameRecord:

@@ -20,7 +20,7 @@ from ..core import Game, InputError, WriteError, write_file
 from ..core.words import YOU, printable, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
-from .levels import PERSON, policy_of
+from .levels import PERSON, check_player, policy_of
 from .session import Session
 
 KIND = "exactdice play"  # marks the files of saved games
@@ -72,11 +72,12 @@ class GameRecord:
         Raises:
             ValueError: if a keyword or a policy is not one of the game's.
         """
-        keyword = find_game(self.game).opponent_keyword
+        keyword = (game := find_game(self.game)).opponent_keyword
         if self.against is None or self.together:
             return task_from_options(self.game, dict(self.env))
         if keyword in self.env:
             raise InputError(f"against must be left out, as env gives {keyword}")
+        check_player(game, self.against, "against")
         return task_from_options(self.game, {**self.env, keyword: self.against})
 
     def session(self, called: str = YOU) -> Session:

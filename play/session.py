@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, solve
+from ..baselines import Policy, Task, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
 from ..baselines.task import first_law
 from ..core import FLOATS, FloatArray, InputError, IntArray, InverseLaws, at_least
@@ -123,7 +123,6 @@ class Session:
             self.names = [f"player {seat + 1}" for seat in self.persons]
         self._called = called
         self.actions: list[int] = []
-        self._policies = dict(task.policies)
         self._rng = np.random.default_rng(seed)
         self.moments = [self._start()]
         self._advice = cache(self._advice_at)
@@ -299,6 +298,11 @@ class Session:
         expected, *moves, payoff = self.course_of(seat)
         given_away = sum(map(sub, moves[::2], moves[1::2]), 0.0)
         return Account(expected, given_away, payoff - expected + given_away, payoff)
+
+    @cached_property
+    def _policies(self) -> Mapping[int, Policy]:
+        """The policies by seat, when one of them is to move: the game may have to be solved."""
+        return self.task.policies
 
     @cached_property
     def _tasks(self) -> dict[int, Task]:

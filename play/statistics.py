@@ -67,18 +67,20 @@ def figures(games: Sequence[KeptGame]) -> dict[str, Any]:
 
     Returns:
         The number of "games" and of "decisions", what a decision has "lost" on average, the
-        "accuracy" (``coach.accuracy``), and the mean "luck" and "payoff" of a game.
+        "accuracy" (``coach.accuracy``), and the mean "luck" and "payoff" of a game. The payoff of a
+        single game is "won", "lost" or "tied", unless it is points.
     """
     unit = POINTS if games[0].points else WINS
     decisions, lost = sum(one.decisions for one in games), sum(one.lost for one in games)
     payoff = sum(one.payoff for one in games) / len(games)
+    ended = {0.0: "lost", 1.0: "won"}.get(payoff, "tied")
     return {
         "games": len(games),
         "decisions": decisions,
         "lost": unit.shown(unit.rounded(lost / max(1, decisions))),
         "accuracy": accuracy(lost, sum(one.average for one in games)),
         "luck": unit.signed(sum(one.luck for one in games) / len(games)),
-        "payoff": unit.shown(unit.rounded(payoff)),
+        "payoff": ended if len(games) == 1 and unit.ends else unit.shown(unit.rounded(payoff)),
     }
 
 

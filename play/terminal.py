@@ -98,7 +98,7 @@ class Terminal:
             return
         self._forget()
         if self._session.choices:
-            self._draw(f"\nThe same game again:\n  {self._same_game()}")
+            self._draw(f"\nThe same game again:\n  {self._record.after(self._session).command}")
         else:
             self._say("")
 
@@ -133,7 +133,7 @@ class Terminal:
     def _again(self) -> None:
         """Ask after the end of a game whether to play again."""
         session = self._session
-        self._draw(f"The seed was {session.seed}: {self._same_game()}")
+        self._draw(f"The seed was {session.seed}: {self._record.after(session).command}")
         while True:
             reply = self._ask("again? (y: new dice, s: the same dice, u: take back, n: no) ")
             word = reply.strip().casefold()
@@ -191,14 +191,13 @@ class Terminal:
             f"\nSaved. To come back:\n  exactdice play --resume {printable(typed([str(path)]))}"
         )
 
-    def _same_game(self) -> str:
-        return self._record.after(self._session).command
-
     # ------------------------------------------------------------- the words
 
     def _greet(self) -> None:
         session, task = self._session, self._session.task
         self._say(f"{present(task.game).title}, seed {session.seed}", style="bold")
+        if welcome := present(task.game).welcome:
+            self._say(welcome)
         if session.together:
             self._say(f"You are {task.game.num_players} persons at this screen, by turns.")
         elif task.labels:

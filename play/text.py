@@ -183,7 +183,7 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
     """Find the move that a reply means.
 
     Args:
-        reply: a label, the move in words, or what is on its pieces.
+        reply: a label, the move in words, or in some of them, or what is on its pieces.
         choices: the legal moves.
         on: the signs on pieces, as ``written`` returns them.
 
@@ -202,6 +202,8 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
         if found:
             each = " or ".join(name for name, choice in named.items() if choice in found)
             raise InputError(f"That can be {each}.")
+    if len(found := [choice for choice in choices if _says(said, choice.words)]) == 1:
+        return found[0]
     raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
 
 
@@ -248,6 +250,13 @@ def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int | str]
         if found:
             return found
     return []
+
+
+def _says(reply: str, move: str) -> bool:
+    """Whether a reply has a move's verb and exactly its numbers, or all words if it has none."""
+    words, own = (re.findall(r"[^\W\d]+", each) for each in (reply, move.casefold()))
+    said, numbers = (sorted(re.findall(r"\d+", each)) for each in (reply, move))
+    return said == numbers and {*own[: 1 if numbers else None]} <= {*words}
 
 
 class Screen:

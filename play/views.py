@@ -166,7 +166,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         "log": [
             {
                 "who": event.who,
-                "seat": session.names.index(event.who),
+                "seat": event.seat,
                 "words": event.words,
                 "decided": event.decided,
             }
@@ -186,20 +186,22 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
         film: the board at each moment that is to be shown, at last now; nothing without a position.
         choices: the legal moves.
     """
-    pages = {"wide": WIDE, "narrow": NARROW}
     return {
         "title": present(game).title,
+        "welcome": present(game).welcome,
         "rules": rules(game),
         "worth": present(game).worth_table(),
-        "film": [
-            {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
-            for scene in film
-        ],
-        "position": film[-1].position if film else "",
+        "film": [drawn(scene) for scene in film],
         "pieces": written(film[-1].rows) if film else {},
         "actions": game.num_actions,
         "choices": [vars(choice) for choice in choices],
     }
+
+
+def drawn(scene: Scene) -> dict[str, str]:
+    """Draw a board as SVG for wide and for narrow screens."""
+    pages = {"wide": WIDE, "narrow": NARROW}
+    return {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
 
 
 def advice_view(session: Session, before: int, agent: Agent | None = None) -> JSON:

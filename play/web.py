@@ -11,10 +11,12 @@ import os
 import socket
 import sys
 import webbrowser
+from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
-from flask import Flask, Response, abort, request
+from flask import Flask, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import make_server
 
@@ -30,6 +32,7 @@ from .statistics import statistics_view
 from .views import (
     JSON,
     advice_view,
+    drawn,
     past_view,
     practice_view,
     review_view,
@@ -40,7 +43,7 @@ HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 LARGEST_BODY = 10_000  # bytes
 PAGE = Path(__file__).parent / "page"
-PAGES = {"/": "index.html", "/puzzles": "puzzles.html", "/statistics": "statistics.html"}
+PAGES = {"/puzzles": "puzzles.html", "/statistics": "statistics.html"}
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
@@ -76,8 +79,10 @@ def whole(content: JSON, key: str) -> int:
     return value
 
 
-def refusal(error: HTTPException) -> tuple[JSON, int]:
-    """Answer a request that is refused."""
+def refusal(error: HTTPException) -> tuple[JSON | str, int]:
+    """Answer a request that is refused; a person who has typed an address gets a page."""
+    if error.code == 404 and not request.path.startswith("/api/"):
+        return render_template("lost.html"), 404
     return {"error": error.description or error.name}, error.code or 500
 
 
@@ -219,7 +224,7 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
         first: the game that is selected at first.
         watch: the policy that makes the moves in it; None for a person.
     """
-    app = Flask("exactdice", static_folder=PAGE, static_url_path="/page")
+    app = Flask("exactdice", static_folder=PAGE, static_url_path="/page", template_folder=PAGE)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one
     progress = Progress()
@@ -238,10 +243,20 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
         response.headers.update(HEADERS)
         return response
 
+    seeds = chain([first.seed], iter(new_seed, None))  # a tab after the first has dice of its own
+
+    @app.get("/")
+    def first_page() -> str:
+        """Return the page of the games, with a board to look at if no policy has moved on it."""
+        seed = next(seeds)
+        is_quick = not (first.actions or watch or first.task.seat)
+        boards = drawn(replace(first, seed=seed).session().scene) if is_quick else {}
+        return render_template("index.html", seed=seed, boards=boards)
+
     app.register_error_handler(HTTPException, refusal)
     app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
     app.register_error_handler(WriteError, lambda error: ({"error": str(error)}, 507))
-    app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 404))
+    app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 410))
     for address, file in PAGES.items():
         app.add_url_rule(address, file, partial(app.send_static_file, file))
 

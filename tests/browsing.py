@@ -1,6 +1,15 @@
 """What the tests of the pages do in a browser."""
 
+from werkzeug.serving import WSGIRequestHandler
+
 IDLE = "body:not([aria-busy])"
+
+
+class Silent(WSGIRequestHandler):
+    """Writes no line on a request."""
+
+    def log(self, *_):
+        pass
 
 
 def idle(page):
@@ -18,8 +27,8 @@ def click(page, what):
 
 
 def choose(page, place=0):
-    """Click on a move of the list."""
-    page.locator("#choices button").nth(place).click()
+    """Make a move of the list by a double click."""
+    page.locator("#choices button").nth(place).dblclick()
     idle(page)
 
 

@@ -188,13 +188,13 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
     return None
 
 
-def is_policy_name(game: Game, name: str) -> bool:
+def is_policy_name(game: type[Game] | Game, name: str) -> bool:
     """Return whether a policy of the game has this name, with any argument."""
     kinds = {known.partition(":")[:2] for known in policy_names(game)}
     return name.partition(":")[:2] in kinds
 
 
-def policy_names(game: Game) -> list[str]:
+def policy_names(game: type[Game] | Game) -> list[str]:
     """List the names of a game's policies, registered policies included."""
     return [*COMMON, *registered_policies(game.name)]
 

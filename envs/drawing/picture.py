@@ -25,6 +25,8 @@ PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
 PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WOOD, LIT, SPECIAL, CLOSED = "#e8c07d", "#f0e442", "#0072b2", "#5f5b50"
 WORD = 8  # most letters in a line of a tile
+ROLL = 2.0  # height of a row of dice that were rolled, relative to a row of words
+BEYOND, ZONE = 1.12, "#f3d9cf"  # end of a scale with points above its limit, and the colour there
 #: Where pips lie on a die, in thirds of its half side.
 PIPS = {
     1: [(0, 0)],
@@ -120,6 +122,8 @@ class Picture:
 
 def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
     """Lay out a scene."""
+    if any(row.rolled for row in scene.rows):
+        scene, page = _with_rolls(scene), replace(page, lines=2)
     lines = _foot_lines(scene, page)
     foot = LINE * max(len(lines), page.lines) + 8  # at least, so that moves do not shift the rows
     parts = [_part(row, page) for row in scene.rows]
@@ -130,6 +134,16 @@ def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
         shapes += _row(row, scene, page, top, height * part)
         top += height * part
     return Picture(page, [*shapes, *_foot(lines, page, page.height - foot)])
+
+
+def _with_rolls(scene: Scene) -> Scene:
+    """Move the dice of the last moves from the foot to the rows for them."""
+    last: dict[int | None, tuple[Die, ...]] = {one.seat: one.dice for one in scene.events}
+    rows = (
+        replace(one, pieces=last.get(one.seat, ())) if one.rolled else one for one in scene.rows
+    )
+    events = (replace(event, dice=()) for event in scene.events)
+    return replace(scene, rows=tuple(rows), events=tuple(events))
 
 
 def _head(scene: Scene, page: Page) -> Iterator[Shape]:
@@ -152,6 +166,8 @@ def _title(title: str, room: float) -> Iterator[Shape]:
 
 def _part(row: Row, page: Page) -> float:
     """Return the height of a row relative to a row of words: dice may need several lines."""
+    if row.rolled:
+        return ROLL  # always, so that bars stay where they are
     pieces = sum(isinstance(piece, Die | Tile) for piece in row.pieces)
     # an empty row gets pieces later, without shifting the others
     width = pieces * _width(row) if row.pieces else 1
@@ -168,8 +184,12 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
     middle = top + height / 2
     if row.seat is not None:
         yield Box(MARGIN - 8, top + 6, 4, height - 12, colour(row.seat), radius=2)
-    yield Text(MARGIN + 4, middle, row.label, 15, FAINT)
-    if not row.pieces:
+    if row.rolled:
+        page = replace(page, left=MARGIN + 4)  # such rows have no label
+    else:
+        size = min(15, (page.left - 24) / (0.57 * max(1, len(row.label))))
+        yield Text(MARGIN + 4, middle, row.label, size, FAINT)
+    if not row.pieces and not row.rolled:
         yield Text(page.left, middle, "none", 15, FAINT)
     wide = _width(row)
     side = _side(len(row.pieces), page.room / wide, height - 10)
@@ -296,12 +316,18 @@ def draw_tile(
 
 
 def draw_gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:
-    """Draw points as a filled part of a bar."""
-    width, height = room - 84, 22
-    yield Box(x, middle - height / 2, width, height, PALE, radius=height / 2)
-    filled = min(width, max(height, width * gauge.points / gauge.limit))
+    """Draw points as a filled part of a bar, with a line at the limit if there may be more."""
+    width, height = room - 88, 22
+    top, end = middle - height / 2, width / BEYOND if gauge.beyond else width
+    for long, fill in ((width, ZONE if gauge.beyond else PALE), (end, PALE)):
+        yield Box(x, top, long, height, fill, radius=height / 2)
+    filled = min(width, max(height, end * gauge.points / gauge.limit))
     if gauge.points:
-        yield Box(x, middle - height / 2, filled, height, colour(row.seat or 0), radius=height / 2)
+        yield Box(x, top, filled, height, colour(row.seat or 0), radius=height / 2)
+    if gauge.beyond:
+        yield Box(x + end - 1, top - 5, 2, height + 10, CLOSED)
+        words = f"{gauge.beyond} above {gauge.limit}"
+        yield Text(x + width, top + height + 9, words, 11, FAINT, "end")
     yield Text(x + width + 12, middle, f"{gauge.points} of {gauge.limit}", 15)
 
 

@@ -24,6 +24,7 @@ class Event:
         taken: numbers of the dice that the move took (``Die.part``).
         words: the move in words.
         decided: a sentence on what the move has decided, and why; empty if it decided nothing.
+        seat: the player's seat.
     """
 
     who: str
@@ -32,6 +33,7 @@ class Event:
     taken: tuple[int, ...]
     words: str
     decided: str = ""
+    seat: int = 0
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
     taken, who = shown.parts(seen, move.action), names[move.seat]
     words = said_of(who, shown.tell(seen, move.action, move.outcome))
     decided = shown.decided(move.seat, seen, move.action, move.outcome, names)
-    return Event(who, shown.describe(seen), dice, taken, words, decided)
+    return Event(who, shown.describe(seen), dice, taken, words, decided, move.seat)
 
 
 def ending(task: Task, payoff: float, names: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     """The words and the board of a match; ``FourTwoOneMatch`` has the rules."""
 
     title = "A match of 421"
+    welcome = "Put dice aside and cast the others again: the lower combination takes the tokens."
     options = MappingProxyType(
         {
             "starter": STARTERS,

@@ -40,6 +40,7 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
     """The words and the board of a turn or a set; ``FourTwoOne`` has the rules."""
 
     title = "421"
+    welcome = "Cast the dice, put aside those that you like, and cast the others again."
     made_for_two = MappingProxyType({"utility": "set"})
     options = MappingProxyType(
         {

@@ -18,6 +18,7 @@ SHOWN = 30  # the largest number of dice that are drawn
 class GreedPresentation(Presentation[Greed]):
     """The words and the board of Greed; ``Greed`` has the rules."""
 
+    welcome = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
     options = MappingProxyType({"tie": {tie: ending.words for tie, ending in TIES.items()}})
 
     @override
@@ -96,12 +97,12 @@ class GreedPresentation(Presentation[Greed]):
         return (*scores, *stopped)
 
     def _scores(self, seat: int, own: int, other: int, names: Sequence[str]) -> tuple[Row, ...]:
-        """Return a row for each player's score."""
+        """Return a row for each player's score, and one for the player's dice."""
         points = (own, other) if seat == 0 else (other, own)
         limit = self.game.max_score
-        return tuple(
-            Row(names[player], (Gauge(points[player], limit),), player) for player in range(2)
-        )
+        one, two = (Gauge(own, limit, "bust") for own in points)
+        first, second = Row(names[0], (one,), 0), Row(names[1], (two,), 1)
+        return first, Row("", (), 0, rolled=True), second, Row("", (), 1, rolled=True)
 
     @override
     def settled(

@@ -24,6 +24,8 @@ STARTERS = {
 class _OfTurns(Presentation[RulesT]):
     """The words and the board of one turn, in a round or in a match."""
 
+    welcome = "Keep your lowest dice and roll the others again: the lowest total is the best."
+
     @property
     def round(self) -> LowestScore:
         """A round, which has the turn."""

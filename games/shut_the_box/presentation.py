@@ -18,6 +18,7 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
     """The words and the board of Shut the Box; ``ShutTheBox`` has the rules."""
 
     title = "Shut the Box"
+    welcome = "Close tiles that add up to your roll: the fewer points stay open, the better."
     made_for_two = MappingProxyType({"objective": "win"})
     options = MappingProxyType(
         {

@@ -40,6 +40,7 @@ def title_of(box: int) -> str:
 class YahtzeePresentation(Presentation[Yahtzee]):
     """The words and the score sheet; ``Yahtzee`` has the rules."""
 
+    welcome = "Roll, keep the dice that you like, roll the others again, and fill your boxes."
     options = MappingProxyType(
         {
             "joker": {

@@ -86,7 +86,7 @@ export function accountPicture(account) {
     (so, { number }) => [...so, so.at(-1) + Number(number)], [0]);
   const steps = [
     ["expected", 0, sums[1], minus(expected.number), "expected"],
-    ["given away", sums[1], sums[2], Number(lost.number) ? signed(lost) : `−${lost.number}`, "lost"],
+    ["given away", sums[1], sums[2], Number(lost.number) ? signed(lost) : lost.number, "lost"],
     [Number(luck.number) < 0 ? "bad luck" : "luck", sums[2], sums[3], signed(luck),
       Number(luck.number) < 0 ? "bad" : "luck"],
     ["your result", 0, sums[3], `= ${minus(payoff.number)}`, "result"],

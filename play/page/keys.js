@@ -1,8 +1,9 @@
-// Keys: digits choose, Backspace begins again, Enter plays, u takes back, h gives a hint, Escape leaves a look back.
+// Keys: digits choose, Backspace begins again, Enter plays, u takes back, h gives a hint, arrows look back, Escape
+// returns.
 
 import { by } from "./element.js";
 
-const BUTTONS = { u: ["undo", "back"], h: ["ask"], Escape: ["now"], ArrowLeft: ["earlier"], ArrowRight: ["later"] };
+const BUTTONS = { u: ["undo", "back"], h: ["ask"], Escape: ["now"], ArrowLeft: ["earlier", "lookback"], ArrowRight: ["later"] };
 let typed = ""; // the digits of a number so far
 
 export const forget = () => { typed = ""; };

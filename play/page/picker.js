@@ -1,10 +1,11 @@
-// Choose a move: by the pieces on the board, by its button, or by digits on the keyboard.
+// Choose a move: by the pieces on the board, by its button, or by digits on the keyboard. Each of them
+// only chooses; the main button makes the move, and so does a double click.
 
 import { light } from "./board.js";
 import { by, element } from "./element.js";
 import { forget, listen } from "./keys.js";
 import { exactMove, fitting, withoutPiece, withPiece } from "./pieces.js";
-import { isWorking, once } from "./work.js";
+import { isWorking, once, work } from "./work.js";
 
 const MANY = 6; // in games with more actions, moves without pieces are numbers in a grid
 
@@ -12,7 +13,7 @@ let offered = { choices: [], pieces: {}, actions: 0 }; // the position
 let make = null; // makes a move of the player's choice
 let chosen = new Set(); // numbers of the chosen pieces
 let touched = false; // whether the player has chosen pieces since the last move
-let picked = null; // the move that was chosen by its number
+let picked = null; // the move that was chosen by its button or its number
 
 // Offer the moves of a position; `makeMove` is called with the action that the player chooses.
 export function offer(position, makeMove) {
@@ -42,7 +43,7 @@ function showButtons() {
     const words = plain ? choice.words.match(/\d+/)?.[0] ?? choice.words : choice.words;
     const button = element("button",
       { type: "button", "data-action": choice.action, title: choice.words, "aria-label": choice.words }, words);
-    button.addEventListener("click", once(() => make(choice.action)));
+    button.addEventListener("click", (event) => pick(choice, event));
     for (const name of ["pointerenter", "focus"]) {
       button.addEventListener(name, () => light(choice.parts));
     }
@@ -61,7 +62,7 @@ function numbered() {
 function hintFor(choices) {
   const pieces = choices.some((choice) => choice.parts.length);
   if (choices.length === 1) return "There is only one move.";
-  return pieces ? "Click what you want to take on the board, or choose:" : "";
+  return pieces ? "Choose on the board or here:" : "";
 }
 
 function makeClickable() {
@@ -72,7 +73,11 @@ function makeClickable() {
     const part = Number(shape.dataset.part);
     if (!faces.has(offered.pieces[part])) continue;
     shape.classList.add("open");
-    shape.addEventListener("click", () => choose(part));
+    shape.addEventListener("click", (event) => {
+      const again = event.detail > 1 && touched; // else its first click was on the position before
+      if (!again || !chosen.has(part)) choose(part);
+      if (again && ready()) work(() => make(ready().action));
+    });
     shape.setAttribute("tabindex", "0");
     shape.setAttribute("role", "button");
     shape.setAttribute("aria-label", `take ${offered.pieces[part]}`);
@@ -82,6 +87,16 @@ function makeClickable() {
       choose(part);
     });
   }
+}
+
+function pick(choice, event) {
+  if (isWorking()) return;
+  const again = event.detail > 1 && picked === choice;
+  picked = choice;
+  chosen = new Set(choice.parts);
+  showChosen();
+  if (again) work(() => make(choice.action));
+  else if (!event.detail) by("play").focus({ preventScroll: true }); // it was chosen by Enter, which plays now
 }
 
 function choose(part) {
@@ -139,7 +154,8 @@ function showChosen() {
     const action = Number(button.dataset.action);
     button.classList.toggle("fits", chosen.size > 0 && fit.has(action));
     button.classList.toggle("off", chosen.size > 0 && !fit.has(action));
-    button.classList.toggle("now", action === picked?.action);
+    button.classList.toggle("now", action === now?.action);
+    button.setAttribute("aria-pressed", action === now?.action);
   }
 }
 

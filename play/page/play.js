@@ -7,10 +7,12 @@ import { by, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { reviewPicture } from "./review.js";
 import { ask } from "./server.js";
+import { closeSheets } from "./sheets.js";
 import { fillSetup, wishOfFile, wishOfLink } from "./setup.js";
 import { goOn, isWorking, once, pause, tell, work } from "./work.js";
 
 const PAUSE = 900; // milliseconds for which another player's move is shown
+const GONE = 410; // the status of an answer about a game that the server does not keep
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -24,7 +26,25 @@ let playing = false; // whether an agent that is watched moves by itself
 
 // ------------------------------------------------------------------ the server
 
-const inGame = (path, body) => ask(`/api/games/${id}${path}`, body);
+// Ask the server about the game. If the server no longer keeps it, begin it again as this tab knows it.
+async function inGame(path, body) {
+  try {
+    return await ask(`/api/games/${id}${path}`, body);
+  } catch (error) {
+    const known = sessionStorage.getItem(id);
+    if (error.status !== GONE || !known) throw error;
+    sessionStorage.removeItem(id);
+    ({ id } = await ask("/api/games", JSON.parse(known)));
+    sessionStorage.setItem(id, known);
+    history.replaceState(null, "", `#${id}`);
+    return ask(`/api/games/${id}${path}`, body);
+  }
+}
+
+// Let the tab know the game, so that it outlives the server.
+function keep() {
+  sessionStorage.setItem(id, JSON.stringify({ ...alike(state.seed, state.made), counts: state.counts }));
+}
 
 // -------------------------------------------------------------------- the game
 
@@ -36,7 +56,7 @@ function openSetup(open) { // the form is folded on small screens
 
 async function begin(wish) {
   const answer = await ask("/api/games", wish);
-  if (answer.coach && !Object.keys(wish).length) coach(true);
+  if (answer.coach && !wish.game) coach(true);
   openSetup(false);
   if (id && !location.hash.includes("=")) history.pushState(null, "", `#${answer.id}`);
   else history.replaceState(null, "", `#${answer.id}`);
@@ -44,26 +64,30 @@ async function begin(wish) {
   verdicts = [];
   clearAdvice();
   await show(answer, !answer.made);
-  if (answer.made && coached()) await recall();
+  await recallIf(answer.made);
 }
+
+const first = () => ({ seed: Number(by("board").dataset.seed) }); // the game of the command line
 
 // Show the game that the address names: an open one by its random name, or any by its options, seed
 // and moves. "Back" in the browser comes here too.
 async function arrive() {
   const name = location.hash.slice(1);
   try {
-    if (name.includes("=") || !name) return await begin(name ? wishOfLink(name) : {});
-    const answer = await ask(`/api/games/${name}`);
+    if (name.includes("=") || !name) return await begin(name ? wishOfLink(name) : first());
     id = name;
+    const answer = await inGame("");
     verdicts = [];
     clearAdvice();
     await show(answer, false);
-    if (coached()) await recall();
+    await recallIf(true);
   } catch (error) {
     if (!error.status) throw error;
     history.replaceState(null, "", "#");
-    await begin({});
-    tell(error.message.replace("Begin a new one.", "This is a new one."));
+    id = "";
+    await begin(first());
+    tell(error.status === GONE ? error.message.replace("Begin a new one.", "This is a new one.")
+      : `That game cannot go on here: ${error.message}. This is a new one.`);
   }
 }
 
@@ -72,6 +96,7 @@ async function arrive() {
 // Show the position before a move and what the move gave away, or a move of another player.
 async function look(made, film = -1) {
   clearAdvice();
+  closeSheets();
   past = { made, answer: await inGame(`/past/${made}`) };
   const { answer } = past;
   const scene = answer.film.at(film);
@@ -133,14 +158,21 @@ function showSwitches() {
   by("coaches").replaceChildren(...others.map((seat) => {
     const box = element("input", { type: "checkbox", id: `coach-${seat}` });
     box.checked = by("coach").checked;
-    box.addEventListener("change", () => recallIf(box.checked));
+    box.addEventListener("change", () => recallNow(box.checked));
     return element("label", { class: "switch" }, box, ` ${nameOf(seat)}`);
   }));
 }
 
-const recallIf = (on) => {
+// Say what the moves so far have given away, if there is a coach to say it; and of the last one in full.
+async function recallIf(on) {
+  if (!on || !state.made || !coached()) return;
+  if (state.persons.length > 1 || state.watched) await recall();
+  else await judge();
+}
+
+const recallNow = (on) => {
   idle();
-  if (on && state.made) work(recall);
+  if (on && state?.made) work(() => recallIf(on));
   else if (state) showLog(logged);
 };
 
@@ -226,6 +258,7 @@ async function hint() {
 
 async function show(answer, watched, judged = false) {
   state = answer;
+  keep();
   showSwitches();
   by("rules").textContent = state.rules;
   by("worth").replaceChildren(...state.worth.map(([words, worth]) => element("tr", {},
@@ -255,6 +288,8 @@ async function show(answer, watched, judged = false) {
 function showMoves() {
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
+  by("welcome").hidden = Boolean(state.made || !state.welcome);
+  by("welcome").firstElementChild.textContent = state.welcome;
   by("turn").textContent = state.persons.length > 1 ? `Now ${state.names[state.seat]}` : "";
   offer(state, move);
 }
@@ -337,6 +372,8 @@ async function showEnd() {
     by("account").append(accountPicture(review), reviewPicture(review, (made) => work(() => look(made)), (made) => work(() => retry(made))));
   }
   await inGame("/keep", {});
+  state.counts = false;
+  keep();
 }
 
 // -------------------------------------------------------------------- the start
@@ -344,7 +381,7 @@ async function showEnd() {
 by("open").addEventListener("click", () => openSetup(by("open").ariaExpanded !== "true"));
 by("coach").addEventListener("change", () => {
   coach(by("coach").checked);
-  recallIf(by("coach").checked);
+  recallNow(by("coach").checked);
 });
 narrow.addEventListener("change", () => {
   if (isWorking()) return; // it is drawn when the film ends
@@ -365,6 +402,7 @@ by("again").addEventListener("click", () => work(() => begin(alike((state.seed +
 by("same").addEventListener("click", () => work(() => begin(alike(state.seed, 0))));
 by("earlier").addEventListener("click", () => work(() => look(past.made - 1)));
 by("later").addEventListener("click", () => work(() => look(past.made + 1)));
+by("lookback").addEventListener("click", () => work(() => look(state.made - 1)));
 by("retry").addEventListener("click", () => work(() => retry(past.made)));
 by("strength").addEventListener("click", () => work(async () => {
   by("who").append((await inGame("/strength")).words);
@@ -386,10 +424,10 @@ by("load").addEventListener("change", () => work(async () => {
 addEventListener("popstate", () => work(arrive));
 by("board").addEventListener("click", goOn);
 document.addEventListener("keydown", goOn);
-for (const card of document.querySelectorAll("aside > details")) card.open = !narrow.matches;
+by("welcome").querySelector("button").addEventListener("click", () => { by("how").open = true; });
 
 await work(async () => {
-  fillSetup(await ask("/api/setup"), (wish) => work(() => begin(wish)));
   coach(Boolean(sessionStorage.getItem("coach")));
   await arrive();
 });
+ask("/api/setup", undefined, "").then((setup) => fillSetup(setup, (wish) => work(() => begin(wish))), (error) => tell(error.message));

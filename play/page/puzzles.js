@@ -5,6 +5,7 @@ import { adviceTable, verdictOf } from "./coach.js";
 import { by, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { ask } from "./server.js";
+import "./sheets.js";
 import { once, work } from "./work.js";
 
 const LEVELS = {
@@ -119,8 +120,6 @@ narrow.addEventListener("change", () => {
   redraw();
   if (state?.choices.length && !state.advice) offerAgain();
 });
-for (const card of document.querySelectorAll("aside > details")) card.open = !narrow.matches;
-
 await work(async () => {
   fillForm(await ask("/api/setup"));
   await begin(wished());

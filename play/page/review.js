@@ -3,6 +3,8 @@
 import { graded } from "./coach.js";
 import { element } from "./element.js";
 
+const TICKS = 12; // most moves with a number below the chart
+const LEGEND = { lost: "given away", luck: "luck", bad: "bad luck" };
 const SAME = 1e-9; // smaller differences are roundings
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -39,9 +41,19 @@ function chart(review, onJump) {
     field.addEventListener("click", () => onJump(step.number));
     svg.append(field);
   });
-  return element("figure", {}, element("figcaption", {}, `${review.name} from move to move`),
+  const every = Math.ceil(steps.length / TICKS);
+  const ticks = steps.map((step, number) => element("span", {}, ...(number % every ? [] : [tick(step, onJump)])));
+  return element("figure", {}, element("figcaption", {}, `${review.name} from move to move: `,
+    ...Object.entries(LEGEND).map(([kind, words]) => element("span", { class: `key ${kind}` }, words))),
     element("div", { class: "axis" }, element("span", {}, review.high), element("span", {}, review.low)),
-    svg);
+    svg, element("div", { class: "ticks" }, element("span", {}), ...ticks));
+}
+
+// The number of a move, which leads there.
+function tick(step, onJump) {
+  const button = element("button", { type: "button", class: "told", "aria-label": `Move ${step.number + 1}: ${step.words}` }, step.number + 1);
+  button.addEventListener("click", () => onJump(step.number));
+  return button;
 }
 
 function worst(review, number, onJump, onAgain) {

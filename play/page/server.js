@@ -4,14 +4,15 @@ import { by } from "./element.js";
 
 const WAIT = "One moment: the game is being solved exactly.";
 
-export async function ask(path, body) {
+// Return the answer to a request. `words` tell of a long wait; without words nothing is told.
+export async function ask(path, body, words = WAIT) {
   const options = body === undefined ? {} : {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
   };
   let asking = 0;
   const waiting = setTimeout(() => {
-    by("waiting").textContent = WAIT;
-    by("busy").hidden = false;
+    by("waiting").textContent = words;
+    by("busy").hidden = !words;
     asking = setInterval(showProgress, 500);
   }, 250);
   try {

@@ -15,6 +15,7 @@ export function fillSetup(setup, onWish) {
   form.elements.game.replaceChildren(
     ...games.map((game) => element("option", { value: game.name }, game.title)));
   form.elements.game.value = setup.first;
+  form.inert = false;
   form.elements.game.addEventListener("change", showGame);
   by("keywords").addEventListener("input", showSeats);
   form.elements.seat.addEventListener("change", showAgainst);

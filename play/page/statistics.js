@@ -10,14 +10,16 @@ const SPAN = 10; // games in a moving mean
 
 const noBreak = (words) => words.replaceAll(" ", "\u00a0").replace(/^-/, "\u2212");
 
-function totals(game) {
-  const row = (words, total) => element("tr", {}, element("th", { scope: "row" }, words),
-    ...[total.games, total.decisions, total.lost, total.accuracy, total.luck, total.payoff]
-      .map((number) => element("td", { class: "value" }, noBreak(String(number)))));
-  const head = ["", "games", "decisions", "lost per decision", "accuracy", "luck per game", "result per game"]
-    .map((words) => element("th", { scope: "col" }, words));
-  return element("div", { class: "wide" }, element("table", { class: "totals" }, element("thead", {}, element("tr", {}, ...head)),
-    element("tbody", {}, row("all games", game.all), ...(game.recent ? [row(`last ${SPAN}`, game.recent)] : []))));
+const tableOf = (head, rows) => element("table", { class: "totals" },
+  element("thead", {}, element("tr", {}, element("td", {}), ...head.map((words) => element("th", { scope: "col" }, words)))),
+  element("tbody", {}, ...rows.map(([first, ...numbers]) => element("tr", {}, element("th", { scope: "row" }, first),
+    ...numbers.map((number) => element("td", { class: "value" }, noBreak(String(number))))))));
+
+function totals(game) { // a row for each figure, so that the table fits a phone
+  const parts = [game.all, ...(game.recent ? [game.recent] : [])];
+  const words = { games: "games", decisions: "decisions", lost: "lost per decision", accuracy: "accuracy", luck: "luck per game", payoff: "result per game" };
+  return tableOf(["all games", `last ${SPAN}`].slice(0, parts.length),
+    Object.entries(words).map(([name, said]) => [said, ...parts.map((part) => part[name])]));
 }
 
 // Draw the loss per decision of each game, and its mean over the last games.
@@ -47,15 +49,12 @@ function course(game) {
     element("div", { class: "axis" }, element("span", {}, noBreak(highest)), element("span", {}, "0")), svg);
 }
 
-const dateOf = (one) => new Date(one.when).toLocaleDateString(undefined, { dateStyle: "medium" });
+const dateOf = (one) => new Date(one.when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 function latest(game) {
-  const rows = game.series.slice(-ROWS).reverse().map((one) => element("tr", {},
-    element("th", { scope: "row" }, element("a", { href: `/#${one.link}` }, noBreak(dateOf(one))), one.rivals ? ` against ${one.rivals}` : ""),
-    ...[one.words.lost, one.words.accuracy, one.words.luck, one.words.payoff]
-      .map((number) => element("td", { class: "value" }, noBreak(number)))));
-  const head = ["game", "lost per decision", "accuracy", "luck", "result"].map((words) => element("th", { scope: "col" }, words));
-  return element("div", { class: "wide" }, element("table", { class: "totals" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
+  return tableOf(["lost per decision", "accuracy", "luck", "result"], game.series.slice(-ROWS).reverse().map((one) => [
+    element("span", {}, element("a", { href: `/#${one.link}` }, dateOf(one)), one.rivals ? ` against ${one.rivals}` : ""),
+    one.words.lost, one.words.accuracy, one.words.luck, one.words.payoff]));
 }
 
 const section = (game) => element("section", { class: "card" }, element("h2", {}, game.title),

@@ -10,10 +10,11 @@ import pytest
 from exactdice.baselines import make_task
 from exactdice.core.dice import dice_with_sum
 from exactdice.envs.drawing.painting import Renderer, to_pixels, to_svg
-from exactdice.envs.drawing.picture import NARROW, WIDE, Box, Disc, Text, picture_of
+from exactdice.envs.drawing.picture import LINE, NARROW, WIDE, Box, Disc, Text, colour, picture_of
 from exactdice.envs.drawing.scene import event_of, names_of, scene_at
 from exactdice.envs.engine.lanes import Played
 from exactdice.games import GAMES, present
+from exactdice.play.session import Session
 from gymnasium.wrappers import RecordVideo
 from small_games import SMALL
 
@@ -186,3 +187,22 @@ def test_without_pygame_pictures_are_refused_by_name(monkeypatch):
     message = r"mode 'rgb_array' needs more libraries \(pygame\): pip install 'exactdice\[board\]'"
     with pytest.raises(gym.error.DependencyNotInstalled, match=message):
         make("Greed", render_mode="rgb_array")
+
+
+def test_greed_shows_the_dice_that_each_player_rolled_last_and_the_bust_line():
+    session = Session(make_task("Greed"), 3, [4])
+    events = session.scene.events
+    assert [event.seat for event in events] == [0, 1]
+    for page in (WIDE, NARROW):
+        shapes = picture_of(session.scene, page).shapes
+        pips = [shape for shape in shapes if isinstance(shape, Disc)]
+        assert len(pips) == sum(die.face for event in events for die in event.dice)
+        assert all(pip.y < page.height - 2 * LINE for pip in pips)  # not in the foot
+        limits = [shape for shape in shapes if getattr(shape, "words", "") == "bust above 100"]
+        assert len(limits) == 2
+    for dice, is_bust in ((1, False), (6, True)):
+        game = Session(make_task("Greed", max_score=20), 5, [dice])
+        boxes = [one for one in picture_of(game.scene, NARROW).shapes if isinstance(one, Box)]
+        [bar] = [box for box in boxes if box.fill == colour(0) and box.width > 4]
+        line = next(box for box in boxes if box.width == 2)
+        assert (bar.x + bar.width > line.x) == is_bust

@@ -3,23 +3,20 @@
 import threading
 
 import pytest
-from browsing import wait
+from browsing import Silent, wait
+from exactdice.play import web
 from exactdice.play.record import GameRecord
-from exactdice.play.web import make_app
-from werkzeug.serving import WSGIRequestHandler, make_server
-
-
-class Silent(WSGIRequestHandler):
-    def log(self, *_):
-        pass
+from werkzeug.serving import make_server
 
 
 @pytest.fixture(scope="module")
 def address():
-    app = make_app(GameRecord("Greed", {"max_score": 20}, None, 3))
-    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.port}/"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(web, "new_seed", lambda: 3)  # each tab begins with the same dice
+        app = web.make_app(GameRecord("Greed", {"max_score": 20}, None, 3))
+        server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.port}/"
     server.shutdown()
     server.server_close()
 

@@ -1,11 +1,15 @@
 """The page as people use it, in Chromium: by clicks and keys, in every game."""
 
 import re
+import threading
 from pathlib import Path
 
 import pytest
-from browsing import IDLE, begin, choose, click, idle, press, wait
+from browsing import IDLE, Silent, begin, choose, click, idle, press, wait
+from exactdice.play.record import GameRecord
+from exactdice.play.web import make_app
 from small_games import SMALL
+from werkzeug.serving import make_server
 
 FAINT_WORDS = Path(__file__).with_name("faint_words.js")
 
@@ -18,10 +22,10 @@ def step(page, number):
         if page.locator("#play").is_enabled():
             page.click("#play")
             return idle(page)
-        page.locator("#choices .fits").first.click()
+        page.locator("#choices .fits").first.dblclick()
     else:
         buttons = page.locator("#choices button")
-        buttons.nth(min(1, buttons.count() - 1)).click()
+        buttons.nth(min(1, buttons.count() - 1)).dblclick()
     return idle(page)
 
 
@@ -101,6 +105,8 @@ def test_the_keyboard_suffices(tabs):
     assert page.locator("rect.open[aria-pressed=true]").count() >= 1
     page.locator("#choices .fits").first.focus()
     press(page, "Enter")
+    assert page.inner_text("#log") == ""
+    press(page, "Enter")
     assert page.locator("#log li").count() >= 1
     press(page, "h")
     assert page.locator("#verdict p").count() == 1
@@ -171,13 +177,23 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
 def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 100})
     for number in (5, 1, 24):  # of which the second is a blunder
-        click(page, f"#choices [data-action='{number}']")
+        page.locator(f"#choices [data-action='{number}']").dblclick()
+        idle(page)
     wait(page, "#account .review")
     end = drawn(page)
     assert re.match(r"\d+\s% accuracy", page.inner_text(".accuracy"))
     assert page.locator(".course .lost").count() == 3
     assert page.locator(".course .luck, .course .bad").count() == 3
     assert page.locator(".course .kept").count() == 1  # before the first roll
+    assert page.locator(".key").all_inner_texts() == ["given away", "luck", "bad luck"]
+    assert page.locator(".ticks button").all_inner_texts() == ["1", "2", "3"]
+    press(page, "ArrowLeft")
+    assert page.inner_text("#when") == "Before move 3 of 3"
+    press(page, "Escape")
+    click(page, ".ticks button >> nth=1")
+    assert page.inner_text("#when") == "Before move 2 of 3"
+    press(page, "Escape")
+    wait(page, "#account .review")
     worst = page.locator(".worst li")
     assert worst.count() == 3
     assert worst.first.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
@@ -193,7 +209,7 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     page.locator("#log .told", has_text="opponent rolls").click()
     idle(page)
     assert page.inner_text("#when") == "After move 1 of 3"
-    page.locator(".told").first.click()
+    page.locator("#log .told").first.click()
     idle(page)
     assert page.inner_text("#when") == "Before move 1 of 3"
     assert page.locator("#earlier").is_disabled()
@@ -258,6 +274,28 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
         board = page.locator("#board").bounding_box()
         assert board["height"] < 400, name
     assert page.locator("aside > details[open]").count() == 0
+
+
+def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
+    page = tabs(390)
+    page.set_viewport_size({"width": 390, "height": 844})
+    words = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
+    assert page.inner_text("#welcome span") == words
+    before = page.locator("#play").bounding_box()
+    page.click("#welcome button")
+    sheet = page.locator("details[open] .sheet")
+    for name in ("Rules", "Moves", "Coach", "More"):
+        if name != "Rules":
+            page.locator("summary", has_text=re.compile(f"^{name}$")).click()
+        assert sheet.count() == 1
+        box = sheet.bounding_box()
+        assert box["y"] > 844 / 4
+        assert 760 < box["y"] + box["height"] <= 844  # where the thumb is
+        assert page.locator("#play").bounding_box() == before
+    page.locator("#board").click(position={"x": 5, "y": 5})
+    assert sheet.count() == 0
+    choose(page, 1)
+    assert page.locator("#welcome").is_hidden()
 
 
 def test_dice_roll_and_news_are_bold_and_nothing_moves_if_motion_is_reduced(tabs):
@@ -335,7 +373,7 @@ def test_the_verdict_comes_before_the_moves_of_the_others(tabs):
     page = tabs(motion="no-preference")
     page.check("#coach")
     begin(page, "LowestScore", sizes={"players": 4})
-    page.locator("#choices button").last.click()
+    page.locator("#choices button").last.dblclick()
     page.wait_for_selector("#verdict:not([hidden])")
     assert page.locator("body[aria-busy]").count() == 1
     assert page.inner_text("#log .said") == page.inner_text("#verdict")
@@ -386,9 +424,41 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
     page.goto("about:blank")
     page.goto(f"{address}#gone")  # a game that is not kept is followed by a new one
     wait(page)
-    assert "only the last" in page.inner_text("#message")
-    assert "404" in tabs.said.pop()
+    said = "the server has been started again. This is a new one."
+    assert page.inner_text("#message").endswith(said)
+    assert "410" in tabs.said.pop()
     assert "#gone" not in page.url
+
+
+def test_a_game_outlives_the_server(browser):
+    def served(port):
+        app = make_app(GameRecord("Greed"))
+        server = make_server("127.0.0.1", port, app, threaded=True, request_handler=Silent)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
+
+    with browser.new_context(reduced_motion="reduce") as context:
+        page, server = context.new_page(), served(0)
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        wait(page)
+        begin(page, "ShutTheBox", seed=4)
+        page.check("#coach")
+        step(page, 1)
+        before, told = drawn(page), page.inner_text("#advice")
+        assert "(yours)" in told
+        for anew in (lambda: step(page, 1), page.reload):
+            server.shutdown()
+            server.server_close()
+            server = served(server.port)
+            anew()
+            wait(page)
+            assert page.locator("#message").is_hidden()
+            assert page.locator("#log li.mine").count() == 2
+            assert page.inner_text("#advice") == told or anew != page.reload
+            assert drawn(page) != before
+            told = page.inner_text("#advice")
+        server.shutdown()
+        server.server_close()
 
 
 def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
@@ -409,3 +479,19 @@ def test_a_double_click_is_one_move(tabs):
         page.locator(place).dblclick(delay=60)
         idle(page)
         assert page.locator("#log li.mine").count() == 1
+
+
+def test_a_button_and_a_piece_choose_and_a_double_click_on_either_plays(tabs):
+    page = tabs()
+    for chooses, plays in (("button", "piece"), ("piece", "button")):
+        begin(page, "ShutTheBox", seed=4)
+        pieces = page.locator("rect.open[aria-label='take 9']")
+        by = {"button": page.locator("#choices [aria-label='close 2 9']"), "piece": pieces}
+        by[chooses].click()
+        assert page.inner_text("#play") == "close 2 9"
+        assert page.locator("rect.open[aria-pressed=true]").count() == 2
+        assert page.locator("#choices .now").inner_text() == "close 2 9"
+        assert page.inner_text("#log") == ""
+        by[plays].dblclick()
+        idle(page)
+        assert "close 2 9" in page.locator("#log li").first.inner_text()

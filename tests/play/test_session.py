@@ -83,7 +83,7 @@ def test_what_is_not_legal_is_refused_by_name():
 
 def final_pieces(session):
     """Return the pieces of the last scene by the label of their row."""
-    return {row.label: row.pieces for row in session.scene.rows}
+    return {row.label: row.pieces for row in session.scene.rows if not row.rolled}
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -101,7 +101,7 @@ def test_a_game_of_greed_ends_with_the_score_of_the_last_move(seat):
 def test_a_bust_is_drawn_and_told():
     session = Session(make_task("Greed", max_score=5), 1, [2])
     points = final_pieces(session)["you"][0].points
-    assert final_pieces(session)["you"] == (Gauge(points, 5),)
+    assert final_pieces(session)["you"] == (Gauge(points, 5, "bust"),)
     assert session.reason == f"Your {points} is above 5: you are bust."
 
 

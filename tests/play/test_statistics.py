@@ -59,6 +59,9 @@ def test_figures_are_means_over_all_decisions_and_games():
     kept = float(found["accuracy"].removesuffix(" %")) / 100
     assert 1 - max(shares) - 0.01 <= kept <= 1 - min(shares)
     assert found["luck"] == f"{50 * (games[0].luck + games[1].luck):+.1f} %"
+    ended = {0.0: "lost", 0.5: "tied", 1.0: "won"}
+    assert [figures([one])["payoff"] for one in games] == [ended[one.payoff] for one in games]
+    assert figures([games[0].model_copy(update={"points": True})])["payoff"].endswith(" points")
     other = kept_game(play(GameRecord("Greed", {"max_score": 9}, None, 1)), GameRecord("Greed"))
     grouped = by_title([*games, other])
     assert [len(own) for own in grouped.values()] == [1, 2]  # that of the last game first

@@ -324,7 +324,8 @@ def test_a_file_that_is_no_saved_game_is_one_line(refusal, change):
     ("arguments", "message"),
     [
         (["Chess"], "game must be one of Greed"),
-        (["Greed", "--against", "nobody"], "opponent or policy must be 'optimal'"),
+        (["Greed", "--against", "nobody"], "against must be beginner, club, strong, perfect, ran"),
+        (["Greed", "--against", "Klub"], "got 'Klub'; did you mean club?"),
         (["Greed", "--against", "best_response"], "which only the agent"),
         (["Greed", "--against", "random", "--env", "opponent", "random"], "against must be left"),
         (["FourTwoOne", "--against", "random"], "opponent must be left out, as there is one pl"),

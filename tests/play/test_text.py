@@ -4,7 +4,9 @@ import pytest
 from exactdice.baselines.advice import Choice
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
+from exactdice.play.record import GameRecord
 from exactdice.play.text import IN_ASCII, board, labels, told, understand, written
+from small_games import SMALL
 
 
 def choice(action, words, *parts):
@@ -52,6 +54,29 @@ def test_a_piece_with_a_name_is_meant_by_it_or_by_its_beginning():
     boxes = [one for one in moves if one.words.startswith("take")]
     with pytest.raises(ValueError, match="type the names on the pieces, such as Yahtzee, or a"):
         understand("8", boxes, on)
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_moves_are_understood_in_words_in_every_game(name):
+    session = GameRecord(name, SMALL[name][0], None, 4).session()
+    choices, on = session.choices, written(session.scene.rows)
+    for one in choices:
+        for words in (one.words, one.words.upper(), f"I {one.words}, please"):
+            assert understand(words, choices, on) == one
+    verb = choices[-1].words.split()[0]
+    for unclear in (verb if len(choices) > 1 and choices[-1].words != verb else "?", f"{verb} 99"):
+        with pytest.raises(ValueError, match="There is no move"):
+            understand(unclear, choices, on)
+
+
+def test_a_verb_and_the_numbers_are_enough():
+    choices = GameRecord("Greed").session().choices
+    for words in ("roll 24 dice", "I roll 24", "roll 24, please"):
+        assert understand(words, choices, {}).action == 24
+    assert understand("roll 1 dice", choices, {}).action == 1
+    for unclear in ("roll", "24 dice", "roll 24 or 25"):
+        with pytest.raises(ValueError, match="There is no move"):
+            understand(unclear, choices, {})
 
 
 def test_letters_are_never_commands():

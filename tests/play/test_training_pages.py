@@ -69,8 +69,14 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     with path_of_games().open("ab") as file:
         file.write(b"damage\n")
     visit(page, address, "statistics")
-    row = page.locator(".totals tbody tr").first.inner_text().split("\t")
-    assert row[:2] == ["all games", "2"]  # the same dice again do not count
+    rows = page.locator(".totals").first.locator("tr").all_inner_texts()
+    assert [rows[0].strip(), rows[1]] == ["all games", "games\t2"]  # the same dice do not count
+    ended = page.locator(".totals").nth(1).locator("tbody tr").all_inner_texts()
+    assert all(
+        re.match(r".* \d+:\d\d .* against Perfect\t.*\t(won|lost|tied)$", row) for row in ended
+    )
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert page.locator(".course .one").count() == 2
     assert "Line 3 of" in page.inner_text("#statistics")
 

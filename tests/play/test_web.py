@@ -148,7 +148,12 @@ def test_a_link_and_a_file_bring_every_game_to_where_it_was(name, tmp_path):
     web = client()
     game = play_some(web, begin(web, **small(name)))
     elsewhere = begin(client(GameRecord("Yahtzee")), **wish_of(game))
-    assert {**elsewhere, "id": 0} == {**game, "id": 0, "coach": False}
+    assert game["counts"]
+    assert {**elsewhere, "id": 0} == {**game, "id": 0, "coach": False, "counts": False}
+    restored = begin(
+        client(), **wish_of(game), counts=True
+    )  # a page knows the game of a lost server
+    assert {**restored, "id": 0} == {**game, "id": 0, "coach": False}
     answer = web.get(f"/api/games/{game['id']}/file")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="exactdice-{name}.json"'
     path = tmp_path / "game.json"
@@ -176,8 +181,29 @@ def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypat
     assert web.get(f"/api/games/{two['id']}").json["made"] == 0
     begin(web, **small("Greed"))
     gone = web.get(f"/api/games/{one['id']}")
-    assert gone.status_code == 404
+    assert gone.status_code == 410
     assert "only the last" in gone.json["error"]
+    gone = client().get(f"/api/games/{one['id']}")
+    assert gone.status_code == 410
+    assert "the server has been started again" in gone.json["error"]
+
+
+def test_every_tab_begins_with_a_seed_of_its_own_and_holds_the_board_of_its_game():
+    for record in (GameRecord("LowestScore"), GameRecord("FourTwoOneMatch")):
+        web, seeds = client(record), set()
+        for _ in range(3):
+            page = web.get("/").text
+            seed = int(re.search(r'data-seed="(\d+)"', page)[1])
+            board = re.search(r'<div class="wide">(.*?)</div>', page, re.DOTALL)[1]
+            game = begin(web, seed=seed)
+            assert game["seed"] == seed
+            assert board == game["film"][0]["wide"]
+            seeds.add(seed)
+        assert len(seeds) == 3
+    web = client(GameRecord("Greed", {"seat": 1}, None, 7))  # as --seed 7 asks
+    page = web.get("/").text
+    assert 'data-seed="7"' in page
+    assert "<div class=" not in re.search(r'<div id="board".*', page)[0]  # policies may take long
 
 
 def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
@@ -219,7 +245,7 @@ def test_a_game_of_ones_own_is_played_too(own_games):
     [
         ({"game": "Chess"}, "game must be one of Greed"),
         ({"game": TWENTY_ONE}, "game must be one of Greed"),
-        ({"seed": 1}, "game must be one of Greed"),
+        ({"seat": 1}, "game must be one of Greed"),
         ({"game": "Greed", "against": "/etc/passwd"}, "against must be the name of a policy"),
         ({"game": "Greed", "against": "transfer"}, "against must be the name of a policy"),
         ({"game": "Greed", "env": {"opponent": "x.zip"}}, "env must be without seat and opponent"),
@@ -260,12 +286,10 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
     here, asked = f"/api/games/{game['id']}", "/api/games"
     kind = {"content_type": "application/json"}
     answers = {
-        web.get("/nowhere"): 404,
-        web.get("/page/web.py"): 404,
-        web.get("/page/..%2fweb.py"): 404,
+        web.get("/api/nowhere"): 404,
         web.get(asked): 405,
-        web.get("/api/games/x"): 404,
-        web.post("/api/games/x/moves", json={"action": 1, "made": 0}): 404,
+        web.get("/api/games/x"): 410,
+        web.post("/api/games/x/moves", json={"action": 1, "made": 0}): 410,
         web.post(asked, data="{}"): 415,
         web.post(asked, data={"game": "Greed"}): 415,
         web.post(asked, data="{", **kind): 400,
@@ -284,13 +308,17 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.get(f"{here}/advice/{10**30}"): 404,
         web.get(f"{here}/advice/-1"): 404,
         web.get(f"{here}/past/1"): 404,
-        web.get("/api/games/x/review/0"): 404,
-        web.get("/api/games/x/file"): 404,
+        web.get("/api/games/x/review/0"): 410,
+        web.get("/api/games/x/file"): 410,
     }
     for answer, code in answers.items():
         assert answer.status_code == code, answer.json
         assert answer.json["error"]
     assert web.get(here).json["made"] == 0
+    for nowhere in ("/nowhere", "/page/web.py", "/page/..%2fweb.py"):  # a person's typing
+        answer = web.get(nowhere)
+        assert answer.status_code == 404
+        assert '<a href="/">Play</a>' in answer.text
 
 
 @settings(max_examples=40)
@@ -403,7 +431,7 @@ def test_puzzles_are_of_the_game_of_the_command_line_and_go_on_once_answered():
     then = web.post(f"{here}/next", json={"answered": 1}).json
     assert then["advice"] is None
     assert web.post(f"{here}/next", json={"answered": 1}).json == then  # a second click
-    assert web.post("/api/puzzles/x/next", json={"answered": 0}).status_code == 404
+    assert web.post("/api/puzzles/x/next", json={"answered": 0}).status_code == 410
     assert web.get("/api/statistics").json["damaged"] == []
 
 
