@@ -16,6 +16,7 @@ from ...games import Greed
 from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, agent_chart, game_chart
 
 EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed)
+EXAMPLES["policy-greed"] = Example("policy", "if_else", Greed)
 EXAMPLES["rolls-greed"] = Example("rolls", "if_else", Greed)
 
 EARLY = 0.8  # part of the limit up to which the game is called open

@@ -11,7 +11,7 @@ from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
 from exactdice.look import agents
 from exactdice.look.charts import Bars, Map
-from exactdice.look.drawing import draw
+from exactdice.look.drawing import MAPS, draw
 from exactdice.look.games import four_two_one, greed
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
 from small_games import Walk
@@ -234,14 +234,41 @@ def test_a_map_shows_the_part_that_is_met_without_a_cell_far_away():
     assert map_of(np.full((20, 20), np.nan)).window == (slice(0, 20), slice(0, 20))
 
 
-def test_mistakes_outside_the_part_shown_are_told():
+def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path):
     scored = score("if_else", make_task("Greed"))
     shown = agents.mistakes(scored)
-    inside = sum(np.nansum(panel.values[panel.window]) for panel in shown.panels)
-    assert inside < 0.9 * scored.regret  # the beginning lies far from all else
-    beyond = 100 * (1 - inside / scored.regret)
-    assert f"Outside the part shown: {beyond:.0f} % of it." in shown.caption
-    assert "0 points to 0: rolls 16 dice, best rolls 24 dice" in shown.caption
+    parts = [panel.values[panel.window] for panel in shown.panels]
+    inside = sum(part.sum() for part in parts)
+    assert inside < 0.7 * scored.regret  # the beginning lies far from all else
+    faint = sum(part[part < scored.regret / 1000].sum() for part in parts)
+    _, *worst, rest = shown.notes
+    beyond, faint = (
+        f"{100 * part / scored.regret:.1f} %" for part in (scored.regret - inside, faint)
+    )
+    assert rest == (
+        f"Of the regret {beyond} lie outside of the maps and {faint} lie in cells below a "
+        "thousandth of it."
+    )
+    assert worst[0] == "1. 17.8 %, not drawn: 0 points to 0: rolls 16 dice, best rolls 24 dice"
+    costliest = scored.blunders(5)  # each cell of Greed's maps is one state
+    for place, (line, blunder) in enumerate(zip(worst, costliest, strict=True), start=1):
+        share = 100 * blunder.cost / scored.regret
+        assert line.startswith(f"{place}. {share:.1f} %")
+        assert f": {blunder.position}: {blunder.move}, best {blunder.best_move}" in line
+        own, other, last = blunder.observation
+        assert shown.panels[last].marks.get((other, own)) == (str(place) if place > 1 else None)
+    for panel in shown.panels:  # a cell outside does not set the scale
+        assert panel.limits == pytest.approx((scored.regret / 1000, max(map(np.max, parts))))
+        assert (panel.seen == (panel.values >= panel.limits[0])).all()
+    draw(shown, tmp_path / "mistakes.svg")
+    for line in shown.notes:
+        assert line[:60] in (tmp_path / "mistakes.svg").read_text()  # long lines are wrapped
+
+
+def test_colours_of_losses_go_from_pale_to_dark():
+    light = MAPS["losses"](np.linspace(0, 1, 20))[:, :3].sum(axis=1)
+    assert (np.diff(light) < 0).all()
+    assert light[0] < 2.8  # of 3, which is white
 
 
 def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding(tmp_path):
@@ -251,7 +278,7 @@ def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding(tmp_path):
     draw(shown, tmp_path / "nowhere.svg")
     scored = replace(scored, value=scored.optimum - 1e-16)
     assert scored.regret > 0
-    assert "Outside the part shown" not in agents.mistakes(scored).caption
+    assert not agents.mistakes(scored).notes
 
 
 def test_captions_begin_with_what_one_takes_away():
