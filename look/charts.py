@@ -7,6 +7,7 @@ register the charts of one game each; ``agents`` those of any game.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -135,6 +136,12 @@ class Map:
     def has_few_names(self) -> bool:
         """Whether a legend names each number, so that no colour scale is needed."""
         return self.names is not None and len(self.names) <= FEW
+
+    @property
+    def names_on_scale(self) -> dict[int, str]:
+        """The names beside the colour scale, at most ``FEW``, by their numbers."""
+        names = self.names or []
+        return {place: names[place] for place in range(0, len(names), -(-len(names) // FEW) or 1)}
 
     def shares_scale(self, other: "Panel") -> bool:
         """Whether another panel's colours mean the same."""
@@ -323,9 +330,26 @@ def _crowded(counts: IntArray) -> slice:
     return slice(first, min(len(counts), max(int(most[-1]) + 1, first + LEAST)))
 
 
-def named(names: Sequence[str], most: int = MOST) -> range:
-    """Return the indices of the rows or columns whose names are shown: all, or every n-th."""
-    return range(0, len(names), -(-len(names) // most))
+def named(names: Sequence[str], most: int = MOST) -> dict[int, str]:
+    """Give the names of rows or columns that are shown, by their indices.
+
+    If there are more than ``most``, one name in the middle of those that begin with the same words
+    speaks for them, such as "3 1 ..." for rolls; or, if nothing is alike, every n-th is shown.
+    """
+    if len(names) <= most:
+        return dict(enumerate(names))
+    words = [name.split() for name in names]
+    for length in range(max(map(len, words)) - 1, 0, -1):
+        begins = [" ".join(each[:length]) for each in words]
+        groups = [(begin, len(list(own))) for begin, own in groupby(begins)]
+        if len(groups) <= most:
+            shown: dict[int, str] = {}
+            for (begin, size), end in zip(groups, accumulate(n for _, n in groups), strict=True):
+                place = end - (size + 1) // 2
+                if place - max(shown, default=-len(names)) >= len(names) / most:  # with room
+                    shown[place] = f"{begin} ..."
+            return shown
+    return {place: names[place] for place in range(0, len(names), -(-len(names) // most))}
 
 
 def format_of(picture: Path) -> str:

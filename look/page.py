@@ -189,9 +189,9 @@ def _map(chart: Map) -> Any:
     )
     if chart.marks:
         rows_of, columns_of = zip(*chart.marks, strict=True)
-        style = {"mode": "text", "hoverinfo": "skip", "showlegend": False}
-        marks = list(chart.marks.values())
-        figure.add_trace(go.Scatter(x=columns_of, y=rows_of, text=marks, **style))
+        style = {"mode": "markers+text", "hoverinfo": "skip", "showlegend": False}
+        style |= {"text": list(chart.marks.values()), "marker": {"color": "white", "size": 14}}
+        figure.add_trace(go.Scatter(x=columns_of, y=rows_of, **style))
     if chart.faded is not None:
         veil = np.where(chart.faded & np.isfinite(chart.values), 0.0, np.nan)
         figure.add_trace(_plain(veil, FADED, None))
@@ -219,8 +219,8 @@ def _coloured(chart: Map) -> dict[str, Any]:
         bar |= {"tickvals": powers, "ticktext": [f"1e{power:.0f}" for power in powers]}
         low, high = float(np.log10(low)), float(np.log10(high))
     elif chart.names is not None:
-        places = list(named(chart.names, FEW))
-        bar |= {"tickvals": places, "ticktext": [chart.names[place] for place in places]}
+        shown = chart.names_on_scale
+        bar |= {"tickvals": list(shown), "ticktext": list(shown.values())}
     elif chart.whole and high - low < len(COLOURS) * 2:
         bar |= {"dtick": 1}
     return {"z": numbers.astype(np.float32), "zmin": low, "zmax": high, "colorbar": bar}
@@ -287,8 +287,8 @@ def _cells(shown: slice, names: Sequence[str] | None) -> dict[str, Any]:
     axis = {"showgrid": False, "zeroline": False, "range": ends}
     if names is None:
         return {**axis, "dtick": 1} if shown.stop - shown.start <= FEW else axis
-    places = list(named(names))
-    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
+    told = named(names)
+    ticks = {"tickmode": "array", "tickvals": list(told), "ticktext": list(told.values())}
     return {**axis, **ticks}
 
 

@@ -226,7 +226,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
     written = []
     for name, chart in wanted.items():
         shown, path = picture(chart), folder / f"{name}.png"
-        draw(shown, path, dpi=90)
+        draw(shown, path)
         written.append(path)
         page += (
             f"\n## {shown.title}\n\n![{shown.title}]({folder.name}/{path.name})\n\n"

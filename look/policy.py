@@ -7,7 +7,6 @@ of the agent's choices, and H the entropy of A, the agent's action and the best 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from ..baselines import Score, solve
 from ..baselines.scoring.summary import quoted
-from ..core import BoolArray, FloatArray, Game, InputError, IntArray
+from ..core import BoolArray, Game, InputError, IntArray
 from ..core.positions import legal_moves
 from ..core.presentation import present
 from .agents import LEAST, decision, loss_maps
@@ -27,45 +26,36 @@ JUDGED = 50_000  # states, the most frequent ones, by which the axes are chosen
 NUMBERS = 500  # up to this number, an axis has a place for every whole number
 
 
-@dataclass(frozen=True)
 class _Choices:
-    """The states in which an agent has a choice, by how often it meets them, the commonest first.
+    """The states in which an agent has a choice, those that it meets most first.
 
     Attributes:
         states: shape (state,).
         seen: observations, shape (state, component).
         met: shares of the choices, shape (state,).
-        actions: the agent's likeliest action and the best one, shape (2, state).
+        actions: the agent's likeliest action and the best one, which is the agent's own where none
+            of its actions costs anything, shape (2, state).
     """
 
-    states: IntArray
-    seen: IntArray
-    met: FloatArray
-    actions: IntArray
-
-    @classmethod
-    def of(cls, scored: Score) -> "_Choices":
-        """Find them; where no action of the agent costs anything, its action is the best one."""
-        game = scored.task.game
-        states = np.flatnonzero(scored.occupancy)
+    def __init__(self, scored: Score) -> None:
+        game, states = scored.task.game, np.flatnonzero(scored.occupancy)
         legal = np.bincount(legal_moves(game, states)[0], minlength=len(states))
         states = states[legal > 1]
         if not len(states):
             raise InputError(f"game must give {quoted(scored.policy)} a choice, got {game!r}")
-        states = states[np.argsort(-scored.occupancy[states], kind="stable")]
-        met = scored.occupancy[states]
-        chosen, best = (
-            each.likeliest(states) for each in (scored.agent, solve(scored.task).policy)
+        self.states = states[np.argsort(-scored.occupancy[states], kind="stable")]
+        self.seen = game.observe(self.states, scored.task.seat)
+        self.met = scored.occupancy[self.states] / scored.occupancy[states].sum()
+        best, own = (
+            each.likeliest(self.states) for each in (solve(scored.task).policy, scored.agent)
         )
-        best = np.where(scored.costs[states] > 0, best, chosen)
-        seen = game.observe(states, scored.task.seat)
-        return cls(states, seen, met / met.sum(), np.stack([chosen, best]))
+        self.actions = np.stack([own, np.where(scored.costs[self.states] > 0, best, own)])
 
 
 @agent_chart("policy")
 def policy(scored: Score) -> Plot:
     """Draw an agent's actions by the telling parts of its observation, beside the optimum."""
-    choices, game = _Choices.of(scored), scored.task.game
+    choices, game = _Choices(scored), scored.task.game
     varying = np.flatnonzero(np.ptp(choices.seen, axis=0)).tolist()
     axes = _telling(choices, varying)
     others = [component for component in varying if component not in axes]
@@ -179,20 +169,12 @@ class _Grid:
 
         options: dict[str, Any] = {**self.axes, "words": words}
         ranks = np.searchsorted(self.shown, self.choices.actions).astype(np.float64)
+        names = f"{title}\n{quoted(self.scored.policy)}", "best"
+        named: dict[str, Any] = {"whole": True, "names": self.names, "value_label": ""}
+        named |= {"limits": (0, len(self.names) - 1), "missing_label": "never met, or no choice"}
         acts = [
-            Map(
-                title=name,
-                values=self.lay(inside, rank, np.nan),
-                value_label="",
-                whole=True,
-                names=self.names,
-                limits=(0, len(self.names) - 1),
-                missing_label="never met, or no choice",
-                **options,
-            )
-            for name, rank in zip(
-                (f"{title}\n{quoted(self.scored.policy)}", "best"), ranks, strict=True
-            )
+            Map(title=name, values=self.lay(inside, rank, np.nan), **named, **options)
+            for name, rank in zip(names, ranks, strict=True)
         ]
         costs = self.lay(inside, self.scored.costs[self.choices.states], 0.0)
         differ = self.lay(inside, np.ptp(self.choices.actions, axis=0) > 0, False)
