@@ -7,6 +7,7 @@ of the agent's choices, and H the entropy of A, the agent's action and the best 
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from ..baselines import Score, solve
 from ..baselines.scoring.summary import quoted
-from ..core import BoolArray, Game, InputError, IntArray
+from ..core import BoolArray, FloatArray, Game, InputError, IntArray
 from ..core.positions import legal_moves
 from ..core.presentation import present
 from .agents import LEAST, decision, loss_maps
@@ -159,32 +160,45 @@ class _Grid:
         laid_out[tuple(self.places[:, inside])] = numbers[inside]
         return laid_out
 
+    def named(self, ranks: FloatArray, row: int, column: int) -> str:
+        """Name the action of a cell."""
+        return self.names[int(ranks[row, column])]
+
     def maps(self, inside: BoolArray, title: str) -> list[Map]:
         """Make the maps of a facet: what the agent does, what is best, and the costs."""
-        states = self.lay(inside, self.choices.states, -1)
-
-        def words(row: int, column: int) -> str:
-            state = int(states[row, column])
-            return f"{decision(self.scored, state)}; costs {self.scored.costs[state]:.2e}"
-
-        options: dict[str, Any] = {**self.axes, "words": words}
         ranks = np.searchsorted(self.shown, self.choices.actions).astype(np.float64)
         names = f"{title}\n{quoted(self.scored.policy)}", "best"
-        named: dict[str, Any] = {"whole": True, "names": self.names, "value_label": ""}
-        named |= {"limits": (0, len(self.names) - 1), "missing_label": "never met, or no choice"}
-        acts = [
-            Map(title=name, values=self.lay(inside, rank, np.nan), **named, **options)
-            for name, rank in zip(names, ranks, strict=True)
-        ]
+        acts = []
+        for name, rank in zip(names, ranks, strict=True):
+            values = self.lay(inside, rank, np.nan)
+            acts.append(
+                Map(
+                    title=name,
+                    values=values,
+                    value_label="",
+                    words=partial(self.named, values),
+                    whole=True,
+                    names=self.names,
+                    limits=(0, len(self.names) - 1),
+                    missing_label="never met, or no choice",
+                    **self.axes,
+                )
+            )
+        states = self.lay(inside, self.choices.states, -1)
         costs = self.lay(inside, self.scored.costs[self.choices.states], 0.0)
         differ = self.lay(inside, np.ptp(self.choices.actions, axis=0) > 0, False)
         lost = Map(
             title="where they differ",
             values=costs,
             value_label="payoff lost per game",
+            words=lambda row, column: (
+                f"{decision(self.scored, int(states[row, column]))}; costs {costs[row, column]:.2e}"
+                if costs[row, column]
+                else "nothing"
+            ),
             crop=acts[0].window,
             hatched=differ & (costs < LEAST * self.scored.costs.sum()),
             hatched_label="they differ, at less than a thousandth",
-            **options,
+            **self.axes,
         )
         return [*acts, lost]

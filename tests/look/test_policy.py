@@ -105,7 +105,9 @@ def test_a_game_of_ones_own_needs_no_presentation(tmp_path):
     does, best, lost = shown.panels
     assert (does.x_label, does.y_label) == ("cell", "")
     assert {*does.names} <= {"action 0", "action 1"}
-    assert "action" in lost.words(*np.argwhere(np.isfinite(best.values))[0].tolist())
+    for row, column in np.argwhere(np.isfinite(best.values)).tolist():
+        assert best.words(row, column) in best.names
+        assert ("; costs " in lost.words(row, column)) == (lost.values[row, column] > 0)
     draw(shown, tmp_path / "walk.png")
 
 
