@@ -21,11 +21,11 @@ GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded 
 VEIL = 0.65  # opacity of the veil
 FEW = 12  # up to this number of cells or whole numbers, each gets a tick
 LEAST = 6  # smallest number of rows and columns of a window
-#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441), and three more
+#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441), and five more
 #: of Tol's, so that the agents of the leaderboard and the ladders have one each.
 COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
-    *("#882255", "#999933", "#332288"),
+    *("#882255", "#999933", "#332288", "#aa4499", "#44aa99"),
 )
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
 MANY = 30  # above this number of rows, names are small and no lines separate the cells

@@ -20,7 +20,7 @@ from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, IntArray
 from ..games import DEFAULT_GAME
 from .agents import decision
-from .charts import COLOURS, Bars, Lines, Panel, Plot, Points, Series
+from .charts import Bars, Lines, Panel, Plot, Points, Series
 
 FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
 POINTS = 4000  # largest number of states in a plot
@@ -172,15 +172,13 @@ def leaderboard(folder: Path) -> Plot:
 
 
 def colours_of(agents: set[str]) -> dict[str, int]:
-    """Give each agent a colour: that of its algorithm, or one that no other agent has here.
+    """Give each agent one colour for all pages and pictures: that of its algorithm, or a later one.
 
     The algorithm's colour is that of its runs with the outcome as the reward.
     """
     own = {known.title: known.colour for known in ALGORITHMS.values()}
-    taken = {own[agent] for agent in agents & own.keys()}
-    free = [colour for colour in range(len(COLOURS)) if colour not in taken] or [0]
-    others = enumerate(sorted(agents - own.keys()))
-    return own | {agent: free[place % len(free)] for place, agent in others}
+    others = sorted(agents - own.keys())
+    return own | {agent: len(own) + place for place, agent in enumerate(others)}
 
 
 def _nearest(found: Mapping[tuple[str, str], Estimate]) -> str:
