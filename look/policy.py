@@ -168,22 +168,13 @@ class _Grid:
         """Make the maps of a facet: what the agent does, what is best, and the costs."""
         ranks = np.searchsorted(self.shown, self.choices.actions).astype(np.float64)
         names = f"{title}\n{quoted(self.scored.policy)}", "best"
-        acts = []
-        for name, rank in zip(names, ranks, strict=True):
-            values = self.lay(inside, rank, np.nan)
-            acts.append(
-                Map(
-                    title=name,
-                    values=values,
-                    value_label="",
-                    words=partial(self.named, values),
-                    whole=True,
-                    names=self.names,
-                    limits=(0, len(self.names) - 1),
-                    missing_label="never met, or no choice",
-                    **self.axes,
-                )
-            )
+        style: dict[str, Any] = {**self.axes, "whole": True, "names": self.names, "value_label": ""}
+        style |= {"limits": (0, len(self.names) - 1), "missing_label": "never met, or no choice"}
+        laid_out = [self.lay(inside, rank, np.nan) for rank in ranks]
+        acts = [
+            Map(title=name, values=values, words=partial(self.named, values), **style)
+            for name, values in zip(names, laid_out, strict=True)
+        ]
         states = self.lay(inside, self.choices.states, -1)
         costs = self.lay(inside, self.scored.costs[self.choices.states], 0.0)
         differ = self.lay(inside, np.ptp(self.choices.actions, axis=0) > 0, False)
@@ -192,7 +183,7 @@ class _Grid:
             values=costs,
             value_label="payoff lost per game",
             words=lambda row, column: (
-                f"{decision(self.scored, int(states[row, column]))}; costs {costs[row, column]:.2e}"
+                f"{costs[row, column]:.2e}: {decision(self.scored, int(states[row, column]))}"
                 if costs[row, column]
                 else "nothing"
             ),

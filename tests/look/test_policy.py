@@ -107,7 +107,7 @@ def test_a_game_of_ones_own_needs_no_presentation(tmp_path):
     assert {*does.names} <= {"action 0", "action 1"}
     for row, column in np.argwhere(np.isfinite(best.values)).tolist():
         assert best.words(row, column) in best.names
-        assert ("; costs " in lost.words(row, column)) == (lost.values[row, column] > 0)
+        assert (": cell " in lost.words(row, column)) == (lost.values[row, column] > 0)
     draw(shown, tmp_path / "walk.png")
 
 
