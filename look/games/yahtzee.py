@@ -201,7 +201,7 @@ def points(scored: Score) -> Plot:
         caption=_points_words(game, name, own.counts["chance"], best.counts["chance"], more),
         panels=[
             Bars(
-                title=f"Points of {name} less those of optimal play",
+                title="Points less those of optimal play",
                 x_label="points a game",
                 labels=list(more),
                 values=np.array(list(more.values())),
