@@ -161,7 +161,7 @@ def draw_lambdas(rows: np.ndarray) -> None:
             title=title,
             x_label="lambda",
             y_label=label,
-            series=[Series(name=title, x=np.array(LAMBDAS), y=y, colour=colour, **band)],
+            series=[Series(name="", x=np.array(LAMBDAS), y=y, colour=colour, **band)],
             points=True,
         )
         for colour, (title, label, y, band) in enumerate(drawn)

@@ -20,6 +20,7 @@ BOARDS: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "shut-the-box": ("ShutTheBox", {"seat": 1}, 4, 2),
     "421": ("FourTwoOne", {"utility": "set", "seat": 1}, 6, 1),
     "421-match": ("FourTwoOneMatch", {}, 13, 8),
+    "yahtzee": ("Yahtzee", {}, 5, 13),
 }
 
 

@@ -2,7 +2,7 @@
 
 In a checkout ``../examples/pig.py`` and ``../notebooks/is-it-a-bug.ipynb`` are files.
 On the site the program is a file to read. The notebook is a page with the outputs that are kept in
-it, and the changelog is a page, too.
+it, and the changelog is a page, too. A tap on a picture opens its file.
 """
 
 import base64
@@ -61,6 +61,12 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
         return f"[{words}]({way}{anchor if place.endswith('.md') else ''})"
 
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)", replace, markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Lead every picture that is no link to its file, where a phone can enlarge it."""
+    picture = r'(<a [^>]*>)?(<img [^>]*src="([^"]+)"[^>]*>)'
+    return re.sub(picture, lambda m: m[0] if m[1] else f'<a href="{m[3]}">{m[2]}</a>', html)
 
 
 def place_of(file: Path) -> str:

@@ -1,6 +1,8 @@
 """Charts for agents of any game: the cost of mistakes by state, and the law of payoffs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -9,9 +11,19 @@ from ..baselines.scoring.summary import pays_wins, quoted, result, summary
 from ..core import FloatArray, InputError, IntArray, Layout
 from ..core.positions import states_of
 from ..core.presentation import present
+from ..core.words import listed
 from .charts import Bars, CellWords, Map, Plot, agent_chart
 
 BARS = 15  # number of states shown for a game without a map
+WORST = 5  # cells of maps of losses that are named
+MOSTLY = 0.999  # part of the cost of a cell up to which one state has not all of it
+TOLD = 5e-4  # part of the regret that is told if it is not drawn
+LEAST = 1e-3  # part of the regret below which a cell of a map of losses is not drawn
+_SCALE: Any = {
+    "colours": "losses",
+    "log": True,
+    "below_label": "nothing, or less than a thousandth of the regret",
+}
 
 
 @agent_chart("mistakes")
@@ -20,63 +32,95 @@ def mistakes(scored: Score) -> Plot:
     task = scored.task
     game, states = task.game, states_of(task.game, task.seat)
     layout = present(game).layout(game.observe(states, task.seat))
-    maps = [] if layout is None else _maps(scored, states, layout)
-    outside = _outside(scored, maps) if maps else ""
+    maps, cells = ([], []) if layout is None else _maps(scored, states, layout)
+    lost, notes = loss_maps(scored, maps, cells)
     name = quoted(scored.policy)
     return Plot(
         title=f"Where {name} errs: {present(game).title}",
         caption=f"{name}{' '.join(summary(scored)).removeprefix('It')} The cost of the mistakes "
-        f"of {name} in each cell, in payoff per game, on a logarithmic scale. Their sum is its "
-        f"regret, {scored.regret:.6f}; the optimum is {scored.optimum:.6f}.{_worst(scored)}"
-        f"{outside}",
-        panels=maps or [_bars(scored)],
+        f"of {name} in each cell, in payoff per game. Their sum is its regret, "
+        f"{scored.regret:.6f}; the optimum is {scored.optimum:.6f}.",
+        panels=lost or [_bars(scored)],
+        notes=notes,
     )
 
 
-def _worst(scored: Score) -> str:
-    """Describe the costliest decision, if any decision costs something."""
-    state = int(scored.costs.argmax())
-    lost = float(scored.costs[state])
-    return f" The costliest decision, {lost:.6f}: {decision(scored, state)}." if lost > 0 else ""
+def loss_maps(
+    scored: Score, maps: Sequence[Map], states: Sequence[IntArray]
+) -> tuple[list[Map], list[str]]:
+    """Finish maps of an agent's losses: one scale from pale to dark, and marks on the worst cells.
 
+    Args:
+        scored: the agent.
+        maps: maps of the cost of each cell, 0 where the agent never comes.
+        states: for each map, the costliest state of each cell, shape (row, column); -1 for none.
 
-def _outside(scored: Score, maps: Sequence[Map]) -> str:
-    """Say how much of the regret lies outside the windows of maps, if it can be seen."""
-    shown = sum(float(np.nansum(each.values[each.window])) for each in maps)
+    Returns:
+        The maps, and lines that name the worst cells and the part of the regret that is not drawn.
+        Costs below ``LEAST`` of the regret have no colour. The scale ends at the costliest cell in
+        the windows, so that no cell outside of them sets it.
+    """
     whole = float(scored.costs.sum())  # of mistakes alone: the regret may be rounding
-    beyond = 1 - shown / whole if whole else 0.0
-    return f" Outside the part shown: {100 * beyond:.0f} % of it." if beyond > 0.005 else ""
+    least = LEAST * whole or LEAST
+    maps = [replace(each, **_SCALE, limits=(least, np.inf)) for each in maps]
+    shown = [each.values[each.window] for each in maps]
+    highest = max((float(each.max()) for each in shown), default=0.0)
+    ends = least, max(highest, least)
+    if not maps or not whole:
+        return [replace(each, limits=ends) for each in maps], []
+    worst = [
+        (cost, number, (row, column))
+        for number, each in enumerate(maps)
+        for (row, column), cost in np.ndenumerate(each.values)
+        if cost >= least
+    ]
+    marks: list[dict[tuple[int, int], str]] = [{} for _ in maps]
+    lines = ["The costliest cells, with their shares of the regret:"]
+    for place, (cost, number, cell) in enumerate(sorted(worst, reverse=True)[:WORST], start=1):
+        inside = maps[number].shows(*cell)
+        marks[number] |= {cell: str(place)} if inside else {}
+        state = int(states[number][cell])
+        where = "" if inside else ", not drawn"
+        where += "" if scored.costs[state] > MOSTLY * cost else ", most of all"
+        lines.append(f"{place}. {_share(cost / whole)}{where}: {decision(scored, state)}")
+    faint = sum(float(each[each < least].sum()) for each in shown) / whole
+    beyond = 1 - sum(float(each.sum()) for each in shown) / whole
+    parts = {"lie outside of the maps": beyond, "lie in cells below a thousandth of it": faint}
+    told = [f"{_share(part)} {words}" for words, part in parts.items() if part > TOLD]
+    lines += [f"Of the regret {listed(told)}."] if told else []
+    pairs = zip(maps, marks, strict=True)
+    return [replace(each, limits=ends, marks=own) for each, own in pairs], lines
 
 
-def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
+def _share(part: float) -> str:
+    return f"{100 * part:.1f} %"
+
+
+def _maps(scored: Score, states: IntArray, layout: Layout) -> tuple[list[Map], list[IntArray]]:
+    """Map the costs of all states; also give the costliest state of each cell."""
     panel, row, column = layout.panel, layout.row, layout.column
     panel = np.zeros_like(row) if panel is None else panel
     shape = len(layout.panels), int(row.max()) + 1, int(column.max()) + 1
     cells = np.ravel_multi_index((panel, row, column), shape)
-    size = int(np.prod(shape))
-    costs = np.bincount(cells, scored.costs[states], minlength=size)
-    met = np.bincount(cells, scored.occupancy[states], minlength=size)
-    drawn = np.where(met > 0, costs, np.nan).reshape(shape)
-    costliest = np.full(size, -1)
+    costs = np.bincount(cells, scored.costs[states], minlength=int(np.prod(shape))).reshape(shape)
+    costliest = np.full(costs.size, -1)
     order = np.argsort(scored.costs[states], kind="stable")
     costliest[cells[order]] = states[order]  # the costliest state of a cell is written last
-    everywhere = Map(title="", x_label="", y_label="", values=drawn, value_label="", log=True)
-    return [
+    found = costliest.reshape(shape)
+    maps = [
         Map(
             title=name,
             x_label=layout.x_label,
             y_label=layout.y_label,
-            values=drawn[number],
-            value_label="payoff given away per game",
-            missing_label="never met by the agent",
+            values=costs[number],
+            value_label="payoff lost per game",
             columns=layout.columns,
             rows=layout.rows,
-            words=_words(scored, layout, drawn[number], costliest.reshape(shape)[number]),
-            limits=everywhere.span,
-            log=True,
+            words=_words(scored, layout, costs[number], found[number]),
         )
         for number, name in enumerate(layout.panels)
     ]
+    return maps, list(found)
 
 
 def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray) -> CellWords:

@@ -241,7 +241,7 @@ def ladder(folder: Path) -> Plot:
     colours = colours_of(set(scores))
     panels = [  # on a property that all rungs share, nothing would be seen
         Lines(
-            title=f"by {label.partition(',')[0].partition(' (')[0]}",
+            title="",  # the axis says it
             x_label=label,
             y_label="1 - normalised score (random play: 1)",
             series=[

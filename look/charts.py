@@ -5,8 +5,9 @@ chart is a function that makes a ``Plot``, registered under a name. The modules 
 register the charts of one game each; ``agents`` those of any game.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -20,19 +21,19 @@ GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded 
 VEIL = 0.65  # opacity of the veil
 FEW = 12  # up to this number of cells or whole numbers, each gets a tick
 LEAST = 6  # smallest number of rows and columns of a window
-#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441), and three more
+#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441), and five more
 #: of Tol's, so that the agents of the leaderboard and the ladders have one each.
 COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
-    *("#882255", "#999933", "#332288"),
+    *("#882255", "#999933", "#332288", "#aa4499", "#44aa99"),
 )
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
 MANY = 30  # above this number of rows, names are small and no lines separate the cells
 MOST = 60  # the largest number of names on an axis that can be read
 LARGE = 2000  # from this number of cells on, a map is drawn as pixels, even in an SVG
 RANGE = 1e5  # largest ratio of the ends of a logarithmic colour scale
-#: Colour scales: from low to high, or from the middle to both ends.
-Colours = Literal["sequential", "diverging"]
+#: Colour scales: from low to high, from the middle to both ends, or from pale to dark on white.
+Colours = Literal["sequential", "diverging", "losses"]
 #: Returns the text that a reader sees when pointing at a cell (row, column) of a map.
 CellWords: TypeAlias = Callable[[int, int], str]
 
@@ -59,7 +60,11 @@ class Map:
         colours: the colour scale.
         limits: values of the first and the last colour; by default the smallest and the largest.
         whole: whether values are whole numbers, each with its own colour.
+        names: names of the whole numbers from 0 on, in the legend or beside the colour scale.
         log: whether the colour scale is logarithmic; 0 has no colour then.
+        below_label: what cells below a logarithmic scale are.
+        marks: a number or a word on some cells, by (row, column).
+        crop: rows and columns that are shown; by default those where cells are seen.
     """
 
     title: str
@@ -79,7 +84,11 @@ class Map:
     colours: Colours = "sequential"
     limits: tuple[float, float] | None = None
     whole: bool = False
+    names: Sequence[str] | None = None
     log: bool = False
+    below_label: str = "nothing, or below the scale"
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    crop: tuple[slice, slice] | None = None
 
     @property
     def seen(self) -> BoolArray:
@@ -93,6 +102,8 @@ class Map:
 
         On axes of numbers, a few cells far from the others are left out, such as a beginning.
         """
+        if self.crop is not None:
+            return self.crop
         if not self.seen.any():
             return slice(0, len(self.values)), slice(0, self.values.shape[1])
         rows, columns = (self.seen.sum(axis=axis) for axis in (1, 0))
@@ -101,6 +112,11 @@ class Map:
             _crowded(columns) if self.columns is None else _used(columns),
         )
 
+    def shows(self, row: int, column: int) -> bool:
+        """Whether a cell lies in the window."""
+        rows, columns = self.window
+        return row in range(rows.start, rows.stop) and column in range(columns.start, columns.stop)
+
     @property
     def keys(self) -> dict[str, str]:
         """The meaning of grey, faded, hatched and white cells in the window, by these words."""
@@ -108,13 +124,33 @@ class Map:
             "grey": (np.isnan(self.values), self.missing_label),
             "faded": (self.faded, self.faded_label),
             "hatched": (self.hatched, self.hatched_label),
-            "white": (self.below_scale, "nothing, or below the scale"),
+            "white": (self.below_scale, self.below_label),
         }
         return {
             look: label
             for look, (cells, label) in marks.items()
             if label and cells is not None and cells[self.window].any()
         }
+
+    @property
+    def has_few_names(self) -> bool:
+        """Whether a legend names each number, so that no colour scale is needed."""
+        return self.names is not None and len(self.names) <= FEW
+
+    @property
+    def names_on_scale(self) -> dict[int, str]:
+        """The names beside the colour scale, at most ``FEW``, by their numbers."""
+        names = self.names or []
+        return {place: names[place] for place in range(0, len(names), -(-len(names) // FEW) or 1)}
+
+    def shares_scale(self, other: "Panel") -> bool:
+        """Whether another panel's colours mean the same."""
+        if not isinstance(other, Map):
+            return False
+        ours, theirs = (
+            (each.span, each.value_label, each.colours, each.names) for each in (self, other)
+        )
+        return ours == theirs
 
     @property
     def has_lines(self) -> bool:
@@ -254,12 +290,14 @@ class Plot:
         caption: what the panels show, in a sentence or two.
         panels: from left to right, then from top to bottom.
         columns: number of panels side by side.
+        notes: lines below the panels, for what does not fit into them.
     """
 
     title: str
     caption: str
     panels: Sequence[Panel]
     columns: int = 2
+    notes: Sequence[str] = ()
 
     @classmethod
     def of(cls, panel: Panel, caption: str) -> "Plot":
@@ -292,9 +330,26 @@ def _crowded(counts: IntArray) -> slice:
     return slice(first, min(len(counts), max(int(most[-1]) + 1, first + LEAST)))
 
 
-def named(names: Sequence[str], most: int = MOST) -> range:
-    """Return the indices of the rows or columns whose names are shown: all, or every n-th."""
-    return range(0, len(names), -(-len(names) // most))
+def named(names: Sequence[str], most: int = MOST) -> dict[int, str]:
+    """Give the names of rows or columns that are shown, by their indices.
+
+    If there are more than ``most``, one name in the middle of those that begin with the same words
+    speaks for them, such as "3 1 ..." for rolls; or, if nothing is alike, every n-th is shown.
+    """
+    if len(names) <= most:
+        return dict(enumerate(names))
+    words = [name.split() for name in names]
+    for length in range(max(map(len, words)) - 1, 0, -1):
+        begins = [" ".join(each[:length]) for each in words]
+        groups = [(begin, len(list(own))) for begin, own in groupby(begins)]
+        if len(groups) <= most:
+            shown: dict[int, str] = {}
+            for (begin, size), end in zip(groups, accumulate(n for _, n in groups), strict=True):
+                place = end - (size + 1) // 2
+                if place - max(shown, default=-len(names)) >= len(names) / most:  # with room
+                    shown[place] = f"{begin} ..."
+            return shown
+    return {place: names[place] for place in range(0, len(names), -(-len(names) // most))}
 
 
 def format_of(picture: Path) -> str:

@@ -3,13 +3,21 @@
 import io
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from textwrap import shorten, wrap
 from typing import Any
 
 import numpy as np
 from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection, QuadMesh
-from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap, LogNorm, Normalize
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import (
+    BoundaryNorm,
+    Colormap,
+    LinearSegmentedColormap,
+    ListedColormap,
+    LogNorm,
+    Normalize,
+)
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
@@ -29,6 +37,7 @@ from .charts import (
     Panel,
     Plot,
     Points,
+    Series,
     format_of,
     named,
 )
@@ -45,7 +54,14 @@ KEYS: Any = {
 NAME = 0.145  # inches of an axis that a name takes
 APART = 0.055  # of the height of an axis between the names of two lines
 AROUND = 1.0  # inches of a map beside its cells
-MAPS = {"sequential": "viridis", "diverging": "RdBu"}
+WIDE = 7.2  # inches of a picture: its texts can still be read on a phone
+LETTER = 0.078  # inches of a letter of notes and legends
+SWATCH = 0.6  # inches of a colour in a legend
+MAPS = {
+    "sequential": colormaps["viridis"],
+    "diverging": colormaps["RdBu"],
+    "losses": LinearSegmentedColormap.from_list("losses", colormaps["OrRd"](np.linspace(0.2, 1))),
+}
 STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "exactdice",
@@ -56,17 +72,25 @@ STYLE: Any = {
 }
 
 
-def map_size(chart: Map) -> tuple[float, float]:
-    """Return width and height in inches: with room for texts, or at most as tall as wide."""
+def map_size(chart: Map, beside: int = 1) -> tuple[float, float]:
+    """Return width and height in inches: with room for texts, or at most as tall as wide.
+
+    Args:
+        chart: the map.
+        beside: number of panels side by side.
+    """
     rows, columns = chart.values.shape
     if chart.texts is not None:
         longest = max(len(line) for text in chart.texts.ravel() for line in text.split("\n"))
-        return 0.09 * max(5, longest + 1) * columns + 2.4, 0.36 * rows + 1.6
+        return 0.075 * max(4, longest + 1) * columns + 2.0, 0.3 * rows + 1.5
+    wide = WIDE / max(beside, 1.3)
     if chart.rows is None:
-        return 5.6, 5.0
-    cell = 0.15 if rows > MANY else 0.22
-    width = max(5.6, cell * columns + 2.2)
-    return width, min(max(3.6, cell * rows + 1.4), width)
+        return wide, WIDE / max(beside, 1.5)
+    if chart.columns is not None:
+        wide = max(wide, (0.15 if columns > MANY else 0.22) * columns + 2.2)
+    return wide, min(
+        max(WIDE / 3, (0.15 if rows > MANY else 0.22) * rows + 1.4), WIDE / max(1, 0.8 * beside)
+    )
 
 
 def draw_map(axes: Axes, chart: Map) -> None:
@@ -81,7 +105,7 @@ def draw_map(axes: Axes, chart: Map) -> None:
     axes.set_facecolor(GREY)
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
     lines: Any = {"edgecolors": "white", "linewidth": 0.5} if chart.has_lines else {}
-    drawn = axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
+    axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
     if chart.faded is not None:
         veil = np.ma.masked_where(~chart.faded | shown.mask, np.ones(shown.shape))
         axes.pcolormesh(*edges, veil, cmap=ListedColormap([GREY]), alpha=VEIL, rasterized=raster)
@@ -92,16 +116,25 @@ def draw_map(axes: Axes, chart: Map) -> None:
     within_rows, within_columns = chart.window
     axes.set_xlim(within_columns.start - 0.5, within_columns.stop - 0.5)
     axes.set_ylim(within_rows.start - 0.5, within_rows.stop - 0.5)
-    _add_scale(axes, chart, drawn)
+    for (row, column), mark in chart.marks.items():
+        around = [withStroke(linewidth=2.5, foreground="white")]
+        style: Any = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold"}
+        axes.text(column, row, mark, path_effects=around, **style)
 
 
-def _add_scale(axes: Axes, chart: Map, drawn: QuadMesh) -> None:
+def _add_scale(axes: Axes, chart: Map) -> None:
     """Draw the colour scale beside a map."""
     assert axes.figure is not None
+    drawn = axes.collections[0]
     thin = max(20.0, 5 * map_size(chart)[1])
     bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
     low, high = chart.span
-    if chart.whole and high - low < FEW:
+    if chart.names is not None:
+        shown = chart.names_on_scale
+        bar.set_ticks(list(shown), labels=[shorten(name, 16) for name in shown.values()])
+        bar.ax.tick_params(labelsize=9, length=0)
+        bar.minorticks_off()
+    elif chart.whole and high - low < FEW:
         bar.set_ticks(list(np.arange(low, high + 1)))
         bar.minorticks_off()
     elif chart.log and high > 30 * low:  # powers of ten are enough
@@ -128,7 +161,7 @@ def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
 def _norm(chart: Map) -> tuple[Normalize, Colormap]:
     """Return the norm and the colour map of the values."""
     low, high = chart.span
-    colours = colormaps[MAPS[chart.colours]].with_extremes(under=NOTHING)
+    colours = MAPS[chart.colours].with_extremes(under=NOTHING)
     if chart.log:
         return LogNorm(low, high * (1 + 1e-9) if high > low else high * 10), colours
     if chart.whole and high - low < FEW:
@@ -145,10 +178,10 @@ def _write_texts(axes: Axes, chart: Map, norm: Normalize, colours: Colormap) -> 
         if text:
             dark = np.isfinite(value) and bool(_are_dark(np.array(colours(norm(value)))))
             colour = "white" if dark else "black"
-            around = withStroke(linewidth=2, foreground="black" if dark else "white")
-            hatched = chart.hatched is not None and chart.hatched[row, column]
             style: Any = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
-            axes.text(column, row, text, path_effects=[around] if hatched else None, **style)
+            if chart.hatched is not None and chart.hatched[row, column]:  # the text has a ground
+                style["bbox"] = {"facecolor": colours(norm(value)), "linewidth": 0, "pad": 0.5}
+            axes.text(column, row, text, **style)
 
 
 def _are_dark(colours: FloatArray) -> BoolArray:
@@ -159,27 +192,28 @@ def _are_dark(colours: FloatArray) -> BoolArray:
 
 def _name_cells(axes: Axes, chart: Map) -> None:
     axes.set_ylabel(chart.y_label)
-    width, height = map_size(chart)
+    axes.yaxis.set_visible(bool(chart.y_label))
+    gridspec = axes.get_gridspec()
+    width, height = map_size(chart, 1 if gridspec is None else gridspec.ncols)
     for names, count, axis, long in (
         (chart.columns, chart.values.shape[1], axes.xaxis, width),
         (chart.rows, chart.values.shape[0], axes.yaxis, height),
     ):
         if names is not None:
             shown = named(names, max(1, int((long - AROUND) / NAME)))
-            axis.set_major_locator(FixedLocator(shown))
-            axis.set_major_formatter(FixedFormatter([names[place] for place in shown]))
+            axis.set_major_locator(FixedLocator(list(shown)))
+            axis.set_major_formatter(FixedFormatter(list(shown.values())))
             axis.set_tick_params(labelsize=9, length=0)
         elif count <= FEW:
             axis.set_major_locator(FixedLocator(range(count)))
         else:
-            axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    if chart.columns is not None and (
-        len(chart.columns) > MANY or max(map(len, chart.columns)) > 4
-    ):
+            axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    longest = max(map(len, chart.columns or [""]))
+    if longest * LETTER > (max(width, WIDE / 1.3) - AROUND) / chart.values.shape[1]:
         axes.tick_params(axis="x", labelrotation=90)
 
 
-def draw(plot: Plot, path: Path, dpi: int = 110) -> None:
+def draw(plot: Plot, path: Path, dpi: int = 180) -> None:
     """Draw a plot into a file; its ending, such as .png or .svg, names the format.
 
     Raises:
@@ -215,51 +249,84 @@ def _figure(plot: Plot) -> Figure:
     """Lay out the panels, with room for the content of each."""
     columns = min(plot.columns, len(plot.panels))
     rows = [plot.panels[i : i + columns] for i in range(0, len(plot.panels), columns)]
-    sizes = [[_size(panel) for panel in row] for row in rows]
+    sizes = [[_size(panel, columns) for panel in row] for row in rows]
     widths = [max(row[i][0] for row in sizes if i < len(row)) for i in range(columns)]
     heights = [max(height for _, height in row) for row in sizes]
-    figure = Figure(figsize=(sum(widths), sum(heights) + 0.4), layout="constrained")
+    wide = max(WIDE / 1.3, sum(widths))
+    notes = "\n".join(line for note in plot.notes for line in wrap(note, int(wide / LETTER)))
+    title = "\n".join(wrap(plot.title, int(wide / LETTER / 1.45)))
+    handles = {label: key for panel in plot.panels for label, key in _legend(panel)}
+    ncols = max(1, int(wide / (SWATCH + LETTER * max(map(len, handles), default=0))))
+    lines = notes.count("\n") + title.count("\n") - -len(handles) // ncols
+    tall = 0.6 + 0.2 * lines
+    figure = Figure(figsize=(wide, sum(heights) + tall), layout="constrained")
     places = figure.subplots(
         len(rows), columns, squeeze=False, width_ratios=widths, height_ratios=heights
     )
-    for axes, panel in zip(places.ravel(), plot.panels, strict=False):
-        DRAWERS[type(panel)](axes, panel)
-        axes.set_xlabel(panel.x_label)
-        if len(plot.panels) > 1:
-            axes.set_title(panel.title)
+    for row, line, high in zip(places, rows, heights, strict=True):
+        for number, (axes, panel) in enumerate(zip(row, line, strict=False)):
+            DRAWERS[type(panel)](axes, panel)
+            axes.set_ylabel(_broken(axes.get_ylabel(), 0.9 * high))
+            if number and axes.get_ylabel() == row[number - 1].get_ylabel():
+                axes.yaxis.label.set_visible(False)
+            axes.set_xlabel(_broken(panel.x_label, 0.75 * wide * widths[number] / sum(widths)))
+            if len(plot.panels) > 1:
+                axes.set_title(panel.title, loc="left")
+            beside = line[number + 1 : number + 2]
+            shared = beside and isinstance(panel, Map) and panel.shares_scale(beside[0])
+            if isinstance(panel, Map) and not shared and not panel.has_few_names:
+                _add_scale(axes, panel)
     for axes in places.ravel()[len(plot.panels) :]:
         axes.remove()
-    handles = {label: key for panel in plot.panels for label, key in _legend(panel)}
-    if handles:
-        place: Any = {"loc": "outside lower center", "ncols": 4, "frameon": False}
-        figure.legend(list(handles.values()), list(handles), fontsize=10, **place)
-    figure.suptitle(plot.title, fontsize=13, fontweight="bold")
+    if handles or notes:
+        place: Any = {"loc": "outside lower center", "ncols": ncols, "frameon": False}
+        texts: Any = {"fontsize": 10, "title": notes, "title_fontsize": 10, "alignment": "left"}
+        figure.legend(list(handles.values()), list(handles), **place, **texts)
+    figure.suptitle(title, fontsize=13, fontweight="bold")
     return figure
 
 
-def _size(panel: Panel) -> tuple[float, float]:
-    """Return width and height in inches."""
+def _broken(label: str, room: float) -> str:
+    """Break a label into lines for a room in inches."""
+    return "\n".join(wrap(label, max(10, int(room / LETTER))))
+
+
+def _size(panel: Panel, beside: int) -> tuple[float, float]:
+    """Return width and height in inches, of a panel with others beside it."""
     if isinstance(panel, Bars):
         double = 1 if panel.others is None else 1.5
-        return 6.2, max(2.4, 0.23 * double * len(panel.labels) + 1.1)
+        return WIDE / max(0.9 * beside, 1.2), max(2.4, 0.23 * double * len(panel.labels) + 1.1)
     if isinstance(panel, Map):
-        return map_size(panel)
-    return (6.6, 4.2) if isinstance(panel, Lines) else (5.6, 5.0)
+        return map_size(panel, beside)
+    wide = WIDE / max(beside, 1.3)
+    return wide, (0.65 if isinstance(panel, Lines) else 0.9) * wide
 
 
 def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
-    """List what paired bars are, and cells outside the colour scale."""
+    """List what lines, paired bars, named colours and cells outside the colour scale are."""
     if isinstance(panel, Map):
+        if panel.has_few_names and panel.names is not None:
+            norm, colours = _norm(panel)
+            for number, name in enumerate(panel.names):
+                yield name, Patch(facecolor=colours(norm(number)))
         yield from ((label, Patch(**KEYS[look])) for look, label in panel.keys.items())
     elif isinstance(panel, Bars) and panel.others is not None:
         for name, colour in zip((panel.name, panel.others_name), COLOURS, strict=False):
             yield name, Patch(facecolor=colour)
+    elif isinstance(panel, Lines) and not panel.direct:
+        for number, line in enumerate(panel.series):
+            if line.name:
+                yield line.name, Patch(facecolor=_colour(number, line))
+
+
+def _colour(number: int, line: Series) -> str:
+    return COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
     for number, line in enumerate(chart.series):
         style = ("o-" if chart.points else "-") if line.joined else "o"
-        colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
+        colour = _colour(number, line)
         options: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
         axes.plot(line.x, line.y, style, label=line.name, **options)
         if line.low is not None and line.high is not None and not line.joined:
@@ -276,8 +343,6 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
     axes.grid(alpha=0.3, which="both" if chart.log_y else "major")
     if chart.direct:
         _name_lines(axes, chart)
-    elif len(chart.series) > 1 or chart.series[0].name:
-        axes.legend(fontsize=10)
 
 
 def _name_lines(axes: Axes, chart: Lines) -> None:
@@ -286,7 +351,7 @@ def _name_lines(axes: Axes, chart: Lines) -> None:
     below = -np.inf
     for number, line in sorted(enumerate(chart.series), key=lambda each: float(each[1].y[-1])):
         below = max(float(line.y[-1]), below + APART * (high - low))
-        colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
+        colour = _colour(number, line)
         place: Any = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 10}
         axes.text(1.015, below, line.name, color=colour, **place)
 
@@ -313,7 +378,7 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
     if chart.log:
         axes.set_xscale("log")
     else:
-        axes.margins(x=0.12)
+        axes.margins(x=0.2)  # for the numbers
 
 
 def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool) -> None:

@@ -27,7 +27,11 @@ from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Plot, Poi
 
 HEIGHT = 450  # of plots that say no other, in pixels
 FADED = f"rgba(184, 184, 184, {VEIL})"  # grey
-SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
+SCALES = {
+    "sequential": sequential.Viridis,
+    "diverging": diverging.RdBu,
+    "losses": sequential.OrRd[1:],
+}
 TOLD = 12_000  # up to this number of cells, each has its own text
 
 
@@ -133,6 +137,7 @@ def section(plot: Plot, name: str) -> Iterator[Part]:
         keys.append("a double click shows those outside the range, too")
     if keys:
         yield paragraph(f"Cells: {'; '.join(dict.fromkeys(keys))}.")
+    yield from map(paragraph, plot.notes)
 
 
 def _place(number: int, panel: Panel, name: str, several: bool) -> _Place:
@@ -182,6 +187,11 @@ def _map(chart: Map) -> Any:
             **_to_point_at(chart),
         )
     )
+    if chart.marks:
+        rows_of, columns_of = zip(*chart.marks, strict=True)
+        style = {"mode": "markers+text", "hoverinfo": "skip", "showlegend": False}
+        style |= {"text": list(chart.marks.values()), "marker": {"color": "white", "size": 14}}
+        figure.add_trace(go.Scatter(x=columns_of, y=rows_of, **style))
     if chart.faded is not None:
         veil = np.where(chart.faded & np.isfinite(chart.values), 0.0, np.nan)
         figure.add_trace(_plain(veil, FADED, None))
@@ -208,6 +218,9 @@ def _coloured(chart: Map) -> dict[str, Any]:
         powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
         bar |= {"tickvals": powers, "ticktext": [f"1e{power:.0f}" for power in powers]}
         low, high = float(np.log10(low)), float(np.log10(high))
+    elif chart.names is not None:
+        shown = chart.names_on_scale
+        bar |= {"tickvals": list(shown), "ticktext": list(shown.values())}
     elif chart.whole and high - low < len(COLOURS) * 2:
         bar |= {"dtick": 1}
     return {"z": numbers.astype(np.float32), "zmin": low, "zmax": high, "colorbar": bar}
@@ -274,8 +287,8 @@ def _cells(shown: slice, names: Sequence[str] | None) -> dict[str, Any]:
     axis = {"showgrid": False, "zeroline": False, "range": ends}
     if names is None:
         return {**axis, "dtick": 1} if shown.stop - shown.start <= FEW else axis
-    places = list(named(names))
-    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
+    told = named(names)
+    ticks = {"tickmode": "array", "tickvals": list(told), "ticktext": list(told.values())}
     return {**axis, **ticks}
 
 

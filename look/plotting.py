@@ -15,7 +15,7 @@ from ..baselines.policies.door import label
 from ..core import GAMES, Game, InputError, make_folder, one_of, write_file
 from ..core.words import meant
 from ..envs import find_game
-from . import agents, charts, games  # noqa: F401  the first and the last register their charts
+from . import agents, charts, games, policy  # noqa: F401  all but charts register theirs
 from .charts import AGENT_CHARTS, Chart, DrawGame, Example, Plot
 
 _Chart = TypeVar("_Chart", Chart[DrawGame], Example)
@@ -226,7 +226,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
     written = []
     for name, chart in wanted.items():
         shown, path = picture(chart), folder / f"{name}.png"
-        draw(shown, path, dpi=90)
+        draw(shown, path)
         written.append(path)
         page += (
             f"\n## {shown.title}\n\n![{shown.title}]({folder.name}/{path.name})\n\n"
@@ -241,8 +241,8 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """List the pictures: name, and words of the command that draws it."""
     for name in GAME_CHARTS:
         yield name, (name,)
-    for name, (chart, policy, game) in EXAMPLES.items():
-        yield name, (chart, policy, game.name)
+    for name, (chart, agent, game) in EXAMPLES.items():
+        yield name, (chart, agent, game.name)
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():

@@ -63,6 +63,8 @@ def _steps(
     game = score.task.game
     yield "the score", partial(_numbers, score)
     yield "mistakes", partial(_mistakes, score)
+    if has_few_states(game):
+        yield "policy", partial(_drawn, "policy", partial(AGENT_CHARTS["policy"].draw, score))
     for name, own in AGENT_CHARTS.items():
         if own.game is not Game and isinstance(game, own.game):
             yield name, partial(_drawn, name, partial(own.draw, score))

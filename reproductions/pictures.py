@@ -27,7 +27,7 @@ def draw_all(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in PICTURES.items():
         plot = make()
-        draw(plot, folder / f"{name}.png", dpi=90)
+        draw(plot, folder / f"{name}.png")
         print(f"{name}: {plot.caption}")
 
 
@@ -81,9 +81,10 @@ def figure_3() -> Plot:
         title=f"Last turns with M = {game.max_score}, s = {game.sides}",
         caption=f"{int(wrong.sum())} of {wrong.size} labels of the paper's figure 3 are not "
         "optimal (hatched), because its search stops one die short. How many dice to roll in a "
-        "last turn, and the rating of that number: left as the paper's search finds them (its "
-        "picture is not copied), right the fewest optimal dice.",
+        "last turn, and the rating of that number: above as the paper's search finds them (its "
+        "picture is not copied), below the fewest optimal dice.",
         panels=panels,
+        columns=1,
     )
 
 

@@ -74,6 +74,17 @@ def test_every_link_leads_to_a_page_and_an_anchor_that_are_there(pages):
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
 
 
+def test_a_tap_on_a_picture_opens_it(pages):
+    gallery = next(page for path, page in pages.items() if path.name == "gallery.html")
+    pictures = [place for place in gallery.loads if place.startswith("gallery/")]
+    assert len(pictures) > 15
+    assert {*pictures} <= {*gallery.links}
+    games = next(page for path, page in pages.items() if path.name == "games.html")
+    boards = [place for place in games.loads if place.startswith("boards/")]
+    assert len(boards) == 7
+    assert not {*boards} & {*games.links}  # they lead to the pages of the games
+
+
 def test_each_notebook_is_a_page_with_its_pictures(site, pages):
     books = sorted((ROOT / "notebooks").glob("*.ipynb"))
     assert len(books) == 3

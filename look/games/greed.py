@@ -1,4 +1,4 @@
-"""Charts of Greed: the best number of dice, state values, and the dice that an agent rolls."""
+"""Charts of Greed: the best number of dice and state values."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,17 +6,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Score, Task, occupancy, solve
-from ...baselines.scoring.summary import quoted
-from ...baselines.solving.occupancy import pieces
+from ...baselines import Task, occupancy, solve
 from ...core import BoolArray, FloatArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import Greed
-from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, agent_chart, game_chart
+from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart
 
 EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed)
-EXAMPLES["rolls-greed"] = Example("rolls", "if_else", Greed)
+EXAMPLES["policy-greed"] = Example("policy", "if_else", Greed)
 
 EARLY = 0.8  # part of the limit up to which the game is called open
 SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first
@@ -137,61 +135,6 @@ def _first_or_second(series: Sequence[Series], limit: int) -> str:
     return " ".join(told)
 
 
-@agent_chart("rolls", Greed)
-def rolls(scored: Score) -> Plot:
-    """Draw the number of dice that an agent rolls in every state, and its error."""
-    task, game = scored.task, greed_of(scored.task)
-    numbers, optimal = np.arange(game.num_actions), solve(task).optimal
-    rolled, best = np.zeros(game.num_states), np.zeros(game.num_states)
-    for seat, states in pieces(task):
-        if seat == task.seat:
-            rolled[states] = (scored.agent.probabilities(states) * numbers).sum(axis=1)
-            far = np.abs(rolled[states, None] - numbers)
-            best[states] = np.where(optimal[states], far, np.inf).argmin(axis=1)
-    met = scored.occupancy > 0
-    beyond = float(np.abs(rolled - best)[met].max())
-    options: dict[str, Any] = {
-        "met": met,
-        "faded_label": "never met by the agent",
-        "whole": scored.deterministic,
-    }
-    name = quoted(scored.policy)
-    panels = _maps(
-        task,
-        rolled,
-        value_label="dice rolled",
-        says=lambda state: f"rolls {rolled[state]:.4g}, best {best[state]:g}",
-        **options,
-    )
-    compared = f"the nearest best number{_against(task)}"
-    if beyond > 0:
-        below = f"below, how many more (blue) or fewer (red) than {compared}"
-        limits = -max(1.0, beyond), max(1.0, beyond)
-        style: dict[str, Any] = {"colours": "diverging", "limits": limits, **options}
-        panels += _maps(task, rolled - best, value_label="dice too many", **style)
-    else:
-        below = f"everywhere {compared}"
-    return Plot(
-        title=f"How many dice {name} rolls, M = {game.max_score}, s = {game.sides}",
-        caption=f"{_habit(scored, rolled - best)} The number of dice that {name} rolls by both "
-        "scores"
-        f"{'' if scored.deterministic else ', on average'}, where 0 means stop; {below}. Grey: "
-        "unreachable states; faded: never met by the agent.",
-        panels=panels,
-    )
-
-
-def _habit(scored: Score, beyond: FloatArray) -> str:
-    """Say how often an agent rolls a best number of dice, and which way it errs."""
-    met = scored.occupancy / scored.moves
-    few, many = (float((met * np.maximum(sign * beyond, 0)).sum()) for sign in (-1, 1))
-    share = f"{100 * scored.optimal_share:.1f} %"
-    often = f"{quoted(scored.policy)} rolls a best number in {share} of its turns"
-    if few == many:
-        return f"{often}."
-    return f"{often}, and on average {few:.2g} dice too few and {many:.2g} too many."
-
-
 def _against(task: Task) -> str:
     """Name the other player's policy, unless it plays the equilibrium."""
     return "" if task.faces_equilibrium else f" against {listed(task.labels.values())}"
@@ -209,7 +152,6 @@ def ties_words(game: Greed) -> str:
 def _maps(
     task: Task,
     numbers: FloatArray,
-    met: BoolArray | None = None,
     hatched: BoolArray | None = None,
     says: Callable[[int], str] | None = None,
     **options: Any,
@@ -219,7 +161,6 @@ def _maps(
     Args:
         task: the game, and the agent's opponent.
         numbers: shape (state,).
-        met: states that are not faded, shape (state,); by default those reached by optimal play.
         hatched: hatched states, shape (state,).
         says: returns the text of a state.
         options: other attributes of ``Map``.
@@ -228,7 +169,7 @@ def _maps(
     numbers = np.where(
         _met(task, "random"), numbers, np.nan
     )  # random play reaches every reachable state
-    met = _met(task, "optimal") if met is None else met
+    met = _met(task, "optimal")
     options = {
         "faded_label": f"never reached {_in_play(task)}",
         "limits": (0.0, float(np.nanmax(numbers))),

@@ -18,7 +18,7 @@ from ...games.yahtzee.tour import bonus_of_best_play, losses_of_boxes, met_by_be
 from ..charts import Bars, Map, Plot, agent_chart, game_chart
 
 PAR = 3  # dice of each face that make 63 points together
-FAR = 12  # points from par that are shown
+FAR = 9  # points from par that are shown
 RARE = 1e-4  # cells that fewer games meet are faded
 
 
@@ -85,6 +85,7 @@ def boxes(task: Task) -> Plot:
         f"{names[falling]} loses most of its worth if it has to wait "
         f"({worth[falling, 0]:.1f} points in round 1, {worth[falling, -1]:.1f} in the last).",
         panels=panels,
+        columns=1,
     )
 
 
@@ -200,7 +201,7 @@ def points(scored: Score) -> Plot:
         caption=_points_words(game, name, own.counts["chance"], best.counts["chance"], more),
         panels=[
             Bars(
-                title=f"Points of {name} less those of optimal play",
+                title="Points less those of optimal play",
                 x_label="points a game",
                 labels=list(more),
                 values=np.array(list(more.values())),
@@ -213,6 +214,7 @@ def points(scored: Score) -> Plot:
                 values=np.array(list(lost.values())),
             ),
         ],
+        columns=1,
     )
 
 

@@ -10,9 +10,10 @@ from exactdice.baselines.solving.solver import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
 from exactdice.look import agents
-from exactdice.look.charts import Bars, Map
-from exactdice.look.drawing import draw
+from exactdice.look.charts import Bars, Map, Plot, named
+from exactdice.look.drawing import MAPS, draw, to_figure
 from exactdice.look.games import four_two_one, greed
+from exactdice.look.page import section, to_hover_over
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
 from small_games import Walk
 
@@ -82,25 +83,6 @@ def test_what_is_set_apart_is_what_optimal_players_never_meet():
     assert normal.faded[1:first, 0].all()  # less than the first roll shows
     assert not normal.faded[first, 0]
     assert not normal.faded[0, 0]
-
-
-@pytest.mark.parametrize("policy", ["if_else", "random"])
-def test_what_an_agent_rolls_stands_above_how_far_that_is_from_the_best(policy):
-    scored = score(policy, make_task("Greed", **SMALL["Greed"], opponent="random", seat=1))
-    solution = exactdice.solve(scored.task)
-    shown = greed.rolls(scored)
-    assert "the nearest best number against random" in shown.caption
-    for last in (0, 1):
-        rolled, beyond = shown.panels[last], shown.panels[2 + last]
-        for (other, own), dice in np.ndenumerate(rolled.values):
-            state = int(scored.task.game.encode(np.array([own, other, last])))
-            assert rolled.faded[other, own] == (scored.occupancy[state] == 0)
-            law = scored.agent.probabilities(np.array([state]))[0]
-            if np.isfinite(dice):
-                assert dice == pytest.approx(law @ np.arange(len(law)))
-                best = solution.optimal_actions([own, other, last])
-                far = min(abs(dice - best))
-                assert abs(beyond.values[other, own]) == pytest.approx(far)
 
 
 def test_maps_against_a_policy_are_of_the_best_response_and_say_so():
@@ -234,14 +216,41 @@ def test_a_map_shows_the_part_that_is_met_without_a_cell_far_away():
     assert map_of(np.full((20, 20), np.nan)).window == (slice(0, 20), slice(0, 20))
 
 
-def test_mistakes_outside_the_part_shown_are_told():
+def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path):
     scored = score("if_else", make_task("Greed"))
     shown = agents.mistakes(scored)
-    inside = sum(np.nansum(panel.values[panel.window]) for panel in shown.panels)
-    assert inside < 0.9 * scored.regret  # the beginning lies far from all else
-    beyond = 100 * (1 - inside / scored.regret)
-    assert f"Outside the part shown: {beyond:.0f} % of it." in shown.caption
-    assert "0 points to 0: rolls 16 dice, best rolls 24 dice" in shown.caption
+    parts = [panel.values[panel.window] for panel in shown.panels]
+    inside = sum(part.sum() for part in parts)
+    assert inside < 0.7 * scored.regret  # the beginning lies far from all else
+    faint = sum(part[part < scored.regret / 1000].sum() for part in parts)
+    _, *worst, rest = shown.notes
+    beyond, faint = (
+        f"{100 * part / scored.regret:.1f} %" for part in (scored.regret - inside, faint)
+    )
+    assert rest == (
+        f"Of the regret {beyond} lie outside of the maps and {faint} lie in cells below a "
+        "thousandth of it."
+    )
+    assert worst[0] == "1. 17.8 %, not drawn: 0 points to 0: rolls 16 dice, best rolls 24 dice"
+    costliest = scored.blunders(5)  # each cell of Greed's maps is one state
+    for place, (line, blunder) in enumerate(zip(worst, costliest, strict=True), start=1):
+        share = 100 * blunder.cost / scored.regret
+        assert line.startswith(f"{place}. {share:.1f} %")
+        assert f": {blunder.position}: {blunder.move}, best {blunder.best_move}" in line
+        own, other, last = blunder.observation
+        assert shown.panels[last].marks.get((other, own)) == (str(place) if place > 1 else None)
+    for panel in shown.panels:  # a cell outside does not set the scale
+        assert panel.limits == pytest.approx((scored.regret / 1000, max(map(np.max, parts))))
+        assert (panel.seen == (panel.values >= panel.limits[0])).all()
+    draw(shown, tmp_path / "mistakes.svg")
+    for line in shown.notes:
+        assert line[:60] in (tmp_path / "mistakes.svg").read_text()  # long lines are wrapped
+
+
+def test_colours_of_losses_go_from_pale_to_dark():
+    light = MAPS["losses"](np.linspace(0, 1, 20))[:, :3].sum(axis=1)
+    assert (np.diff(light) < 0).all()
+    assert light[0] < 2.8  # of 3, which is white
 
 
 def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding(tmp_path):
@@ -251,14 +260,14 @@ def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding(tmp_path):
     draw(shown, tmp_path / "nowhere.svg")
     scored = replace(scored, value=scored.optimum - 1e-16)
     assert scored.regret > 0
-    assert "Outside the part shown" not in agents.mistakes(scored).caption
+    assert not agents.mistakes(scored).notes
 
 
 def test_captions_begin_with_what_one_takes_away():
     begins = {
         "421-laws": "How often a goal is reached: of different faces, three in 23 %, two in 15 %",
         "lowest-score-first": "In 80 % of the first rolls it is best to keep one die only.",
-        "rolls-greed": '"if_else" rolls a best number in 31.7 % of its turns, and on average 2.6',
+        "policy-greed": '"if_else" takes a best action in 31.7 % of its moves.',
         "greed-policy": "At 0 to 0 optimal play rolls 24 dice",
         "greed-value": "The last steps decide: as long as both players have at most 80 points",
     }
@@ -298,7 +307,7 @@ def test_outcomes_stand_beside_those_of_optimal_play():
         (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
         (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
         (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
-        (["rolls", "random", "ShutTheBox"], {}, "rolls must be of an agent of Greed, got one of"),
+        (["yahtzee-points", "random", "Greed"], {}, "must be of an agent of Yahtzee, got one of"),
         (
             ["yahtzee-bonus"],
             {"env": {"boxes": "ones,chance"}},
@@ -383,3 +392,40 @@ def test_the_points_of_an_agent_say_what_the_upper_bonus_costs_it():
     assert lost == pytest.approx(35 * 0.3691, abs=0.01)
     assert f"optimal play in {best['chance']['Upper bonus']:.2%}. This diff" in shown.caption
     assert f"is worth -{lost:.4f} points a game" in shown.caption
+
+
+def test_more_names_than_fit_are_told_by_what_they_begin_with():
+    rolls = [f"{one} {two} {three}" for one in (3, 1, 2) for two in (4, 5) for three in range(9)]
+    assert named(rolls) == dict(enumerate(rolls))
+    assert named(rolls, 6) == {
+        9 * number + 4: f"{begin} ..."
+        for number, begin in enumerate(("3 4", "3 5", "1 4", "1 5", "2 4", "2 5"))
+    }
+    assert named(rolls, 5) == {9: "3 ...", 27: "1 ...", 45: "2 ..."}
+    assert named([*"abcdef"], 3) == {0: "a", 2: "c", 4: "e"}
+    unequal = ["1 4", "2 4", *(f"3 {number}" for number in range(10))]
+    assert named(unequal, 4) == {0: "1 ...", 7: "3 ..."}  # "2 ..." has no room beside "1 ..."
+
+
+def test_panels_side_by_side_share_one_colour_scale_and_lines_have_their_legend_below():
+    same = {"values": np.eye(3), "limits": (0.0, 1.0)}
+    for other, bars in (({}, 1), ({"limits": (0.0, 2.0)}, 2)):
+        maps = [map_of(**same), map_of(**{**same, **other})]
+        figure = to_figure(Plot(title="two maps", caption="", panels=maps))
+        assert len(figure.axes) == 2 + bars
+    lines = picture(["greed-beginning"], env={"max_score": 6})
+    figure = to_figure(lines)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        line.name for line in lines.panels[0].series
+    ]
+    assert not any(axes.get_legend() for axes in figure.axes)
+
+
+def test_a_mark_and_the_notes_of_a_map_stand_on_its_page():
+    shown = agents.mistakes(score("if_else", make_task("Greed")))
+    parts = list(section(shown, "mistakes"))
+    assert [part.content for part in parts if part.content in shown.notes] == list(shown.notes)
+    (marks,) = to_hover_over(shown.panels[1]).select_traces(selector={"mode": "markers+text"})
+    assert list(marks.text) == ["2", "3", "5"]
+    assert list(zip(marks.y, marks.x, strict=True)) == [(100, 100), (99, 99), (98, 98)]

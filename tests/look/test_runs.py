@@ -145,14 +145,26 @@ def opened(browser, path):
 
 #: How many panels of each picture the page of an agent has.
 PAGES = {
-    "Greed": {"mistakes": 2, "outcomes": 1, "rolls": 4, "greed-policy": 2, "greed-value": 2},
-    "ShutTheBox": {"mistakes": 1, "outcomes": 1, "shut-the-box-chance": 1, "shut-the-box-sets": 1},
-    "FourTwoOne": {"mistakes": 1, "outcomes": 1, "421-laws": 1},
-    "FourTwoOneMatch": {"mistakes": 1, "outcomes": 1, "421-match": 1},
-    "LowestScore": {"mistakes": 1, "outcomes": 1, "lowest-score-keep": 2, "lowest-score-first": 2},
+    "Greed": {"mistakes": 2, "outcomes": 1, "policy": 6, "greed-policy": 2, "greed-value": 2},
+    "ShutTheBox": {
+        "mistakes": 1,
+        "outcomes": 1,
+        "policy": 6,
+        "shut-the-box-chance": 1,
+        "shut-the-box-sets": 1,
+    },
+    "FourTwoOne": {"mistakes": 1, "outcomes": 1, "policy": 9, "421-laws": 1},
+    "FourTwoOneMatch": {"mistakes": 1, "outcomes": 1, "policy": 9, "421-match": 1},
+    "LowestScore": {
+        "mistakes": 1,
+        "outcomes": 1,
+        "policy": 9,
+        "lowest-score-keep": 2,
+        "lowest-score-first": 2,
+    },
 }
 #: The same of perfect players, who have no mistakes to be drawn.
-PERFECT = {"mistakes": 0, "rolls": 2}
+PERFECT = {"mistakes": 0}
 
 
 def drawn(page):
@@ -250,7 +262,7 @@ def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_
     told, agent = [], AgentOptions("random", "Greed", {"max_score": 3})
     with watched(lambda done, total, name: told.append((done, total, name))):
         scored = write_report(agent, tmp_path / "page.html")
-    assert {"the score", "mistakes", "rolls", "greed-value"} <= {name for *_, name in told}
+    assert {"the score", "mistakes", "policy", "greed-value"} <= {name for *_, name in told}
     assert all(0 <= done < total for done, total, _ in told)  # for who waits for the page
     console = Console(file=io.StringIO(), width=100)
     report(scored, console)
@@ -297,7 +309,7 @@ def test_the_gallery_shows_each_picture_with_its_command(prints, runs, monkeypat
     monkeypatch.setattr(plotting, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
     monkeypatch.setattr(plotting, "EXAMPLES", {"errs": Example("mistakes", "if_else", Greed)})
     said = prints("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
-    assert said == "6 pictures drawn in docs/gallery\n"
+    assert said == "5 pictures drawn in docs/gallery\n"
     text = Path("docs/gallery.md").read_text()
     drawn = sorted(path.name for path in Path("docs/gallery").iterdir())
     assert drawn == sorted(re.findall(r"\]\(gallery/(.*?)\)", text))

@@ -1,0 +1,149 @@
+"""The chart of a policy shows its actions, the best ones, and what the difference costs."""
+
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, make_task, score, solve
+from exactdice.games import GAMES, InputError
+from exactdice.look import policy
+from exactdice.look.drawing import draw
+from small_games import Walk
+
+SMALL = {
+    "Greed": {"max_score": 10, "sides": 3},
+    "LowestScore": {"dice": 3, "faces": 4, "players": 2},
+    "ShutTheBox": {"tiles": 5},
+    "FourTwoOne": {"faces": 4, "utility": "sum"},
+    "FourTwoOneMatch": {"tokens": 2},
+}
+
+
+def last_legal(_, masks):
+    return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+def choices_by_hand(scored):
+    """List observation, occupancy, the likeliest action and the best one of all choices met."""
+    game, seat = scored.task.game, scored.task.seat
+    best, found = solve(scored.task).policy, []
+    for state in np.flatnonzero(scored.occupancy).tolist():
+        at = np.array([state])
+        if game.mask(at).sum() > 1:
+            does = int(scored.agent.probabilities(at)[0].argmax())
+            good = int(best.likeliest(at)[0]) if scored.costs[state] > 0 else does
+            seen = tuple(game.observe(at, seat)[0].tolist())
+            found.append((seen, float(scored.occupancy[state]), does, good))
+    return found
+
+
+def facets_by_hand(choices, axes):
+    """Group choices by all components but two; the facets that are met most come first."""
+    facets = {}
+    for choice in choices:
+        others = tuple(n for place, n in enumerate(choice[0]) if place not in axes)
+        facets.setdefault(others, []).append(choice)
+    return sorted(facets.values(), key=lambda own: -sum(met for _, met, _, _ in own))
+
+
+def told_by_hand(choices, axes):
+    """Compute the information about actions in the three facets that are met most."""
+    whole, told = sum(met for _, met, _, _ in choices), 0.0
+    for facet in facets_by_hand(choices, axes)[:3]:
+        law = {}
+        for _, met, does, good in facet:
+            law[does, good] = law.get((does, good), 0.0) + met / whole
+        told -= sum(chance * log(chance / sum(law.values())) for chance in law.values())
+    return told
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("who", ["random", "last"])
+def test_every_cell_is_a_state_and_the_axes_tell_most(name, who, tmp_path):
+    agent = who if who == "random" else last_legal
+    scored = score(agent, Task(GAMES[name](**SMALL[name])))
+    game, choices = scored.task.game, choices_by_hand(scored)
+    shown = policy.policy(scored)
+    names = list(game.observation_names)
+    across, up = shown.panels[0].x_label, shown.panels[0].y_label
+    axes = names.index(across), names.index(up)
+    columns = zip(*(seen for seen, *_ in choices), strict=True)
+    varying = [place for place, own in enumerate(columns) if len({*own}) > 1]
+    most = max(told_by_hand(choices, pair) for pair in combinations(varying, 2))
+    assert told_by_hand(choices, axes) == pytest.approx(most, abs=1e-9)
+    facets = facets_by_hand(choices, axes)
+    assert len(shown.panels) == 3 * min(3, len(facets))
+    whole = sum(met for _, met, _, _ in choices)
+    rows = [shown.panels[place : place + 3] for place in range(0, len(shown.panels), 3)]
+    for facet, (does, best, lost) in zip(facets, rows, strict=False):
+        share = 100 * sum(met for _, met, _, _ in facet) / whole
+        assert f"{share:.3g} % of its choices" in does.title
+        assert np.isfinite(does.values).sum() == np.isfinite(best.values).sum() == len(facet)
+        costs = 0.0
+        by_place = {(seen[axes[1]], seen[axes[0]]): (d, g, seen) for seen, _, d, g in facet}
+        if {*map(tuple, np.argwhere(np.isfinite(does.values)).tolist())} != {*by_place}:
+            assert share == pytest.approx(100 * sum(c[1] for c in facet) / whole)
+            continue  # another facet is met as often, and its choices are others
+        for (row, column), (chosen, good, seen) in by_place.items():
+            state = int(game.encode(np.array(seen)))
+            costs += scored.costs[state]
+            for panel, action in ((does, chosen), (best, good)):
+                words = policy.present(game).describe_action(action)
+                assert panel.names[int(panel.values[row, column])] == words.removeprefix("takes ")
+            assert lost.values[row, column] == scored.costs[state]
+            small = scored.costs[state] < scored.costs.sum() / 1000
+            assert lost.hatched[row, column] == (chosen != good and small)
+        assert lost.values.sum() == pytest.approx(costs)
+        assert lost.window == does.window
+    draw(shown, tmp_path / "policy.svg")
+
+
+def test_a_game_of_ones_own_needs_no_presentation(tmp_path):
+    scored = score("random", Task(Walk()))
+    shown = policy.policy(scored)
+    does, best, lost = shown.panels
+    assert (does.x_label, does.y_label) == ("cell", "")
+    assert {*does.names} <= {"action 0", "action 1"}
+    for row, column in np.argwhere(np.isfinite(best.values)).tolist():
+        assert best.words(row, column) in best.names
+        assert (": cell " in lost.words(row, column)) == (lost.values[row, column] > 0)
+    draw(shown, tmp_path / "walk.png")
+
+
+def test_components_that_agree_in_all_maps_are_named_once():
+    scored = score("random", make_task("ShutTheBox", tiles=5))
+    shown = policy.policy(scored)
+    assert shown.notes[0].startswith("In all maps: tile ")
+    assert "open: yes" in shown.notes[0]
+
+
+class Forced(Walk):
+    """A walk without a choice."""
+
+    def mask(self, states):
+        return np.tile([True, False], (len(states), 1))
+
+
+def test_an_agent_without_a_choice_is_refused():
+    with pytest.raises(InputError, match='game must give "random" a choice, got'):
+        policy.policy(score("random", Task(Forced())))
+
+
+class Far(Walk):
+    """A walk whose cells have large numbers."""
+
+    observation_sizes = (400_000,)
+
+    def observe(self, states, seat):
+        return states[:, None] * 100_000
+
+    def encode(self, observations):
+        return np.asarray(observations)[..., 0] // 100_000
+
+
+def test_large_numbers_share_an_axis_by_name():
+    does, _, _ = policy.policy(score("random", Task(Far()))).panels
+    assert does.columns is not None
+    assert does.values.shape == (1, len(does.columns))
+    assert int(does.columns[-1]) % 100_000 == 0
