@@ -147,7 +147,8 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     print(optima().markdown(aligned=True))
-    print(trained(options.seeds, options.moves).markdown(aligned=True))
+    if options.seeds:
+        print(trained(options.seeds, options.moves).markdown(aligned=True))
 
 
 if __name__ == "__main__":

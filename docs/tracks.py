@@ -31,8 +31,8 @@ NOTES = {
     "two algorithms. TRPO trains without masks, too. ",
     "exactdice-100k": (
         "PPO and A2C stand there with masks and without, TRPO without: no agent without masks "
-        "learns Shut the Box. DQN's best values lay at the edge of their ranges, so a second search "
-        "of 12 trials had wider ones (networks of 512 units, batches of 1,024, half as many "
+        "learns Shut the Box. DQN's best values lay at the edge of their ranges, so a second "
+        "search of 12 trials had wider ones (networks of 512 units, batches of 1,024, half as many "
         "updates) and weight decay by AdamW: none of its trials went past the row's "
         "hyperparameters, the nearest one with 512 units and a decay of 0.0003 "
         "(`benchmarks/searches/exactdice-100k-dqn.csv`). "

@@ -1,11 +1,13 @@
 """Environments of others whose law is known, as Gymnasium makes them."""
 
+import pickle
 import re
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import scipy.sparse
+from exactdice.envs import find_game
 from exactdice.games import GameError, InputError
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_util import make_vec_env
@@ -185,6 +187,25 @@ def test_matrices_and_masks():
 def test_mistakes_are_named(law, options, said):
     with pytest.raises((GameError, InputError), match=re.escape(said)):
         exactdice.from_P(law, **{"initial": 0, **options})
+
+
+@pytest.mark.usefixtures("own_games")
+def test_the_command_line_knows_environments_by_their_ids(prints, run):
+    words = ("solve", "gym:FrozenLake-v1", "--env")
+    assert "optimal value 0.640719270" in prints(*words, "map_name", "8x8")
+    assert "optimal value 14/17" in prints(*words, "horizon", "0", "--exact")
+    assert "without a limit of moves" in prints("score", "random", *words[1:], "horizon", "0")
+    assert run("solve", "gym:CartPole-v1")[2].strip().endswith("which CartPole-v1 has not")
+    assert "doesn't exist" in run("solve", "gym:Nothing-v0")[2]
+
+
+@pytest.mark.usefixtures("own_games")
+def test_games_of_ids_are_pickled_and_equal():
+    kind = find_game("gym:FrozenLake-v1")
+    game = kind(map_name="8x8", horizon=50)
+    assert pickle.loads(pickle.dumps(game)) == game != kind(horizon=50)
+    law = exactdice.as_task(gym.make("FrozenLake-v1")).game
+    assert pickle.loads(pickle.dumps(law)) == law
 
 
 def test_environments_without_a_law_are_refused():
