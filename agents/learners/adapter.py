@@ -28,6 +28,7 @@ from torch import nn
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.networks import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...envs.api.given import has_law
 from ...envs.api.wrappers import inspect_env
 from .grids import Perceptron, PerceptronPolicy, perceptron
 from .q_learning import Table
@@ -298,7 +299,7 @@ def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
                 "a bare environment, and a VecNormalize as observations="
             )
         inner = inner.venv
-    if isinstance(inner, DummyVecEnv):  # of others' environments, all alike
+    if isinstance(inner, DummyVecEnv) and has_law(inner.envs[0].unwrapped):  # all are alike
         return inspect_env(inner.envs[0])
     if not isinstance(inner, GameVecEnv):
         raise TypeError(

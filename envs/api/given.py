@@ -15,6 +15,8 @@ from ...baselines import Sight, Task
 from ...baselines.law_game import LawGame, law_game
 from ...baselines.solving.observations import Changed, told, whole_numbers
 from ...core import Game, InputError, IntArray
+from .env import GameEnv
+from .vector import GameVectorEnv
 
 #: Arguments of environments that do not change their law.
 HIDDEN = ("render_mode",)
@@ -74,7 +76,8 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
 
 def has_law(bare: Any) -> bool:
     """Say whether an environment has its law as toy text does."""
-    return hasattr(bare, "P") and law_begins(bare) is not None
+    own = isinstance(bare, GameEnv | GameVectorEnv)  # which have a game
+    return not own and hasattr(bare, "P") and law_begins(bare) is not None
 
 
 def law_begins(bare: Any) -> Any:

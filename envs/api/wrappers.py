@@ -130,7 +130,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         layers.insert(0, inner)
         inner = inner.env
     shown = [layer for layer in layers if _kind(layer) == "observations"]
-    if not isinstance(inner, GameEnv | GameVectorEnv) and has_law(inner):
+    if has_law(inner):
         limited = [layer for layer in layers if _name(layer) == "gymnasium.TimeLimit"]
         task = inspect_law(inner, [layer._max_episode_steps for layer in limited])
         for layer in layers:
