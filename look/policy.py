@@ -170,9 +170,12 @@ class _Grid:
         names = f"{title}\n{quoted(self.scored.policy)}", "best"
         style: dict[str, Any] = {**self.axes, "whole": True, "names": self.names, "value_label": ""}
         style |= {"limits": (0, len(self.names) - 1), "missing_label": "never met, or no choice"}
+        every = self.places[:, inside]  # none of them is left out, as their share is in the title
+        rows, columns = (slice(int(some.min()), int(some.max()) + 1) for some in every)
+        crop = rows, columns
         laid_out = [self.lay(inside, rank, np.nan) for rank in ranks]
         acts = [
-            Map(title=name, values=values, words=partial(self.named, values), **style)
+            Map(title=name, values=values, words=partial(self.named, values), crop=crop, **style)
             for name, values in zip(names, laid_out, strict=True)
         ]
         states = self.lay(inside, self.choices.states, -1)
@@ -187,7 +190,7 @@ class _Grid:
                 if costs[row, column]
                 else "nothing"
             ),
-            crop=acts[0].window,
+            crop=crop,
             hatched=differ & (costs < LEAST * self.scored.costs.sum()),
             hatched_label="they differ, at less than a thousandth",
             **self.axes,
