@@ -20,6 +20,7 @@ import numpy as np
 from typing_extensions import override
 
 from ..core.block_moves import in_a_row, sums
+from ..core.checks import is_whole
 from ..core.contract import CLOSE
 from ..core.errors import GameError, needing
 from ..core.game import Game
@@ -205,6 +206,13 @@ def _exact_law(chances: Sequence[Any], named: str) -> Law:
     return Law(parts, total)
 
 
+def _read_payoff(paid: Any, named: str) -> Fraction:
+    try:
+        return rational(paid)
+    except (TypeError, ValueError, OverflowError):  # NaN and infinities, too
+        raise GameError(f"rewards must be finite numbers, got {paid!r} {named}") from None
+
+
 def _parts(target: int) -> tuple[int, ...]:
     """Part an outcome that goes on in two, the second of which does not."""
     return (target,) if target < 0 else (target, -1)
@@ -219,11 +227,14 @@ class Lister:
     """
 
     def __init__(self, gamma: float = 1.0) -> None:
+        if not 0 <= gamma <= 1:
+            raise GameError(f"gamma must be from 0 to 1, got {gamma}")
         self._gamma = rational(gamma)
         self._rows, self._counts, self._targets, self._paid = (array("q") for _ in range(4))
         self._laws: list[Law] = []
         self._known: dict[Any, int] = {}
         self._payoffs: dict[Any, int] = {}
+        self._fractions: list[Fraction] = []
 
     def skip(self) -> None:
         """Leave out a cell: the action is illegal."""
@@ -255,7 +266,11 @@ class Lister:
         self._rows.append(self._known[key])
         self._counts.append(len(targets))
         self._targets.extend(targets)
-        self._paid.extend([self._payoffs.setdefault(paid, len(self._payoffs)) for paid in payoffs])
+        for paid in payoffs:
+            if paid not in self._payoffs:
+                self._payoffs[paid] = len(self._payoffs)
+                self._fractions.append(_read_payoff(paid, named))
+        self._paid.extend([self._payoffs[paid] for paid in payoffs])
 
     def _law(self, chances: Sequence[Any], targets: Sequence[int], named: str) -> Law:
         law = _exact_law(chances, named)
@@ -285,7 +300,7 @@ class Lister:
         rows, counts, targets, paid = map(
             np.array, (self._rows, self._counts, self._targets, self._paid)
         )
-        payoffs = np.array([rational(payoff) for payoff in self._payoffs], dtype=object)
+        payoffs = np.array(self._fractions, dtype=object)
         legal = counts.reshape(-1, num_actions) > 0
         return Listing(movers, seen, first, legal, self._laws, rows, counts, targets, payoffs, paid)
 
@@ -324,6 +339,8 @@ class ExplicitGame(Game):
         limit: int | None = None,
         longest: float | None = None,
     ) -> None:
+        if limit is not None and not (is_whole(limit) and limit > 0):
+            raise GameError(f"horizon must be a whole number above 0 or None, got {limit!r}")
         self.listing, self._limit = listing, limit
         self.rows, self.num_actions = listing.legal.shape
         self.num_players = 1 + int(listing.movers.max())

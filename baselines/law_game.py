@@ -93,7 +93,6 @@ def _require(game: LawGame) -> None:
     if len(shape) != 2 or not game.counts.size:
         raise GameError(f"counts must be of shape (state, action), got {shape}")
     for name, given, low, high in (
-        ("gamma", game.gamma, 0, 1),
         ("successors", game.successors, -1, shape[0] - 1),
         ("probabilities", game.chances, 0, 1 + 1 / MOST_OFF),
         ("rewards", game.rewards, -1e300, 1e300),
@@ -102,7 +101,7 @@ def _require(game: LawGame) -> None:
         wrong = ~((np.ravel(given) >= low) & (np.ravel(given) <= high))
         if wrong.any():
             at, where = int(np.argmax(wrong)), ""
-            if name not in ("gamma", "initial"):
+            if name != "initial":
                 where = _cell_name(game, int(np.searchsorted(game.counts.cumsum(), at, "right")))
             raise GameError(
                 f"{name} must be from {low} to {high:g}, got {np.ravel(given)[at]} {where}"
@@ -115,8 +114,6 @@ def _require(game: LawGame) -> None:
             f"initial must be {shape[0]} probabilities that sum to 1, got {game.initial.shape} "
             f"that sum to {game.initial.sum():.6g}"
         )
-    if game.horizon is not None and not (isinstance(game.horizon, int) and game.horizon > 0):
-        raise InputError(f"horizon must be a whole number above 0 or None, got {game.horizon!r}")
 
 
 def _cell_name(game: LawGame, cell: int) -> str:
@@ -207,7 +204,7 @@ def _from_dictionary(law: Mapping[int, Any]) -> tuple[IntArray, _Columns]:
             counts[state, action] = len(own)
             listed += own
             check_memory("outcomes of P", len(listed), ENTRY)
-    wrong = next((way for way in listed if len(way) != 4 or not -1 <= way[1] < len(states)), None)
+    wrong = next((way for way in listed if len(way) != 4 or not 0 <= way[1] < len(states)), None)
     if wrong is not None:
         raise InputError(
             "P must list (probability, next state, reward, terminated) with states from 0 to "

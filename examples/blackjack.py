@@ -20,7 +20,7 @@ DECK = {card: Fraction(4 if card == 10 else 1, 13) for card in range(1, 11)}
 
 
 class Hand(NamedTuple):
-    """What the player sees, and whether its hand is a natural."""
+    """The player's sum, the dealer's card, and whether the player has an ace, or a natural."""
 
     total: int
     dealer: int

@@ -218,6 +218,12 @@ def faulty(**methods):
         ({"player": lambda *_: 2}, "player must be 0 or 1, got 2 in state (1, 0)"),
         ({"player": lambda *_: 1}, "player 0 must make the first move"),
         ({"start": lambda _: []}, "start must give a state"),
+        ({"gamma": 1.5}, "gamma must be from 0 to 1, got 1.5"),
+        ({"horizon": -3}, "horizon must be a whole number above 0 or None, got -3"),
+        (
+            {"outcomes": lambda *_: [(1, float("nan"), None)]},
+            "rewards must be finite numbers, got nan for action 'keep' in state (1, 0)",
+        ),
         ({"outcomes": lambda *_: [("x", 0, None)]}, "probabilities must be numbers"),
     ],
 )

@@ -106,8 +106,12 @@ class Evaluation:
         if not self.arithmetic.rounds:
             return 0.0
         low, high = self.task.game.payoff_range
+        size = largest_payoff(self.task.game)
+        if self.task.game.is_process:  # whose policies may be paid less than the range says
+            size = float(np.abs(self.values[np.isfinite(self.values)]).max(initial=size))
+            low, high = -size, size
         law = first_law(self.task, self.arithmetic).error * (high - low)
-        return upwards(self.sweep_error + law + gamma(4) * largest_payoff(self.task.game))
+        return upwards(self.sweep_error + law + gamma(4) * size)
 
     @cached_property
     def values(self) -> Array:

@@ -81,7 +81,7 @@ def sparse() -> Any:
 
 
 class Chain:
-    """What a policy makes of a process.
+    """The Markov chain of a policy in a process.
 
     Args:
         game: the process.

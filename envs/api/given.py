@@ -154,40 +154,34 @@ def inspect_task(task: Task) -> tuple[Task, Sight | None]:
     """Return the task, and how an environment with its law shows states, if it has a law."""
     sight = None
     if isinstance(task.game, LawGame):
-        sight = sight_of(task.game, [], gym.spaces.Discrete(task.game.rows))
+        sight = sight_of(task.game, gym.spaces.Discrete(task.game.rows))
     return task, sight
 
 
-def sight_of(game: Game, layers: Sequence[Any], space: gym.Space[Any]) -> Sight:
-    """Return how an environment shows its states.
+def sight_of(
+    game: Game,
+    space: gym.Space[Any],
+    show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
+    names: tuple[str, ...] = (),
+) -> Sight:
+    """Return how an environment with a law shows its states.
 
     Args:
         game: the game of its law.
-        layers: its wrappers of observations, innermost first.
         space: the observation space.
+        show: turns observations, integers of shape (state, component), into those of wrappers; None
+            for the numbers of the states.
+        names: names of the wrappers.
     """
     assert isinstance(game, LawGame)
-    names = tuple(type(layer).__name__ for layer in layers)
     read: Callable[[Any], IntArray] = Changed(names) if names else _Read(game)
-    return Sight(space, _Show(layers), wrapped=True, read=read)
+    return Sight(space, show or _states, wrapped=True, read=read)
 
 
-@dataclass(frozen=True)
-class _Show:
-    """Shows the number of the state, as wrappers change it."""
-
-    layers: Sequence[Any]
-
-    def __call__(self, observations: IntArray) -> npt.NDArray[Any]:
-        states: npt.NDArray[Any] = observations[:, 0]
-        if not self.layers:
-            return states
-        shown = []
-        for state in states.tolist():
-            for layer in self.layers:
-                state = layer.observation(state)
-            shown.append(np.asarray(state))
-        return np.stack(shown)
+def _states(observations: IntArray) -> IntArray:
+    """Give the number of each state."""
+    states: IntArray = observations[:, 0]
+    return states
 
 
 @dataclass(frozen=True)

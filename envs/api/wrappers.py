@@ -136,7 +136,9 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         for layer in layers:
             if layer not in limited:
                 check(layer, task)
-        return task, sight_of(task.game, shown, env.observation_space)
+        names = tuple(type(layer).__name__ for layer in shown)
+        show = _PushingStates(inner, shown) if shown else None
+        return task, sight_of(task.game, env.observation_space, show, names)
     if not isinstance(inner, GameEnv | GameVectorEnv):
         advice = ""
         if isinstance(inner, VectorEnv):
@@ -242,7 +244,7 @@ class _Pushing:
         layers: its wrappers of observations, innermost first.
     """
 
-    def __init__(self, env: GameEnv, layers: list[Any]) -> None:
+    def __init__(self, env: Any, layers: list[Any]) -> None:
         self._env = env
         self._layers = layers
 
@@ -280,3 +282,17 @@ class _Pushing:
                     features = layer.observation(features)
                 shown.append(np.array(features))
         return np.stack(shown)
+
+
+class _PushingStates(_Pushing):
+    """The same for an environment with a law, whose observations are the numbers of its states."""
+
+    def _push(self, observations: IntArray) -> Features:
+        states, places = np.unique(observations[:, 0], return_inverse=True)
+        shown = []
+        for state in states.tolist():
+            for layer in self._layers:
+                state = layer.observation(state)
+            shown.append(np.array(state))
+        every: Features = np.stack(shown)[places]
+        return every

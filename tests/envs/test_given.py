@@ -171,6 +171,7 @@ def test_matrices_and_masks():
         ({0: {0: [(0.5, 0, 0, True)]}}, {}, "sum to 1, got a sum of 0.5 for action 0 in state 0"),
         ({0: {0: [(1.0, 3, 0, True)]}}, {}, "states from 0 to 0, got (1.0, 3, 0, True)"),
         ({0: {0: [(1.0, 0, 0)]}}, {}, "got (1.0, 0, 0)"),
+        ({0: {0: [(1.0, -1, 0, True)]}}, {}, "states from 0 to 0, got (1.0, -1, 0, True)"),
         ({1: {0: [(1.0, 0, 0, True)]}}, {}, "P must have the states 0 to 0"),
         ({0: {0: [(1.0, 0, float("nan"), True)]}}, {}, "rewards must be from"),
         ({0: {0: [(1.0, 0, 1, False)]}}, {}, "must be able to end, and no moves lead from state 0"),
@@ -216,5 +217,10 @@ def test_environments_without_a_law_are_refused():
     scaled = gym.wrappers.TransformReward(gym.make("FrozenLake-v1"), lambda reward: 2 * reward)
     with pytest.raises(InputError, match="TransformReward"):
         exactdice.solve(scaled)
+    counted = gym.wrappers.TransformObservation(
+        gym.make("FrozenLake-v1"), lambda seen, calls=[0]: calls.append(seen) or len(calls), None
+    )
+    with pytest.raises(InputError, match="must show a state alike every time"):
+        exactdice.score(exactdice.from_network(lambda seen: np.eye(4)[seen % 4], counted), counted)
     with pytest.raises(InputError, match=r"\(state, moves\)"):
         exactdice.solve(gym.make("FrozenLake-v1")).action_values(0)
