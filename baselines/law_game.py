@@ -59,6 +59,11 @@ class LawGame(ExplicitGame):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title!r}, {self.rows} states{self.terms})"
 
+    def without_limit(self) -> "LawGame":
+        """Return the game that goes on until it ends."""
+        law = self.counts, self.successors, self.chances, self.rewards, self.initial
+        return LawGame(*law, self.gamma, None, self.title)
+
     @property
     def terms(self) -> str:
         """The horizon and the discount in words, with a comma before each."""

@@ -249,6 +249,13 @@ def register_environment(package: str, inspector: Inspect) -> None:
     _INSPECTORS[package] = inspector
 
 
+class Seen(NamedTuple):
+    """A task and how an environment shows its states: they stand for the environment."""
+
+    task: Task
+    sight: Sight | None
+
+
 def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
 
@@ -258,6 +265,8 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
         TypeError: if it is neither.
         ValueError: if a wrapper of the environment changes the game.
     """
+    if isinstance(env, Seen):
+        return env
     if isinstance(env, Task) and not isinstance(env.game, LawGame):
         return env, None
     packages = ["task"] if isinstance(env, Task) else packages_of(env)

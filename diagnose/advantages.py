@@ -102,14 +102,15 @@ class AgentMoves:
         states = own[self._rows]
         self._law = MoveLaw(task, states, self._actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
-        payoffs = self._law.payoffs * (mode != "regret")
+        paid = self._law.paid * (mode != "regret")
         engine, after = Engine(task, 1, mode, tables=False), self._law.states
         nothing, at_end = np.zeros(len(states)), np.ones(len(states), dtype=bool)
         self._base = engine.rewards(states, self._actions, nothing, states, at_end) * scale
         potential = np.zeros(len(after))
         if mode == "shaped":  # a move to a state adds its value, which a move from it takes away
             potential = -engine.rewards(after, after, potential, after, potential == 0)
-        self._paid = np.append(potential, payoffs) * scale
+        paid[: len(after)] += potential
+        self._paid = paid * scale
         self._expected = self._law.mean(self._paid) + self._base
 
     def gae(self, policy: Any, values: Any, gamma: float, gae_lambda: float) -> GaeFigures:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Policy, as_policy, solve
+from ..baselines import Policy, Task, as_policy, solve
+from ..baselines.law_game import LawGame
 from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
 from ..baselines.solving.induction import visit_action_values
@@ -169,6 +170,8 @@ class AgentView:
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         observations: what changes observations before they are recorded (see ``audit``).
+        limited: whether a limit of moves counts, of an environment of others. Its observations do
+            not tell the time, so that states that are recorded are those of the game without it.
 
     Attributes:
         task: the agent's decision problem.
@@ -178,8 +181,10 @@ class AgentView:
         scale: the factor by which rewards are multiplied.
     """
 
-    def __init__(self, env: Any, observations: Any = None) -> None:
+    def __init__(self, env: Any, observations: Any = None, limited: bool = True) -> None:
         self.task, self.sight = task_and_sight(env)
+        if not limited and isinstance(self.task.game, LawGame) and self.task.game.horizon:
+            self.task = Task(self.task.game.without_limit())
         self._change: Callable[[Any], Any] | None = None
         if observations is not None:
             with needing("audits of changed observations", "torch"):
@@ -227,7 +232,7 @@ class AgentView:
         if encoding:
             return self._decoded(encoding, flat).reshape(shape)
         _, clusters, keys, states = self._listed
-        rows = flat.reshape(len(flat), -1).astype(np.float64)
+        rows = flat.reshape(len(flat), int(np.prod(axes))).astype(np.float64)
         places = places_in(keys, clusters.keys(rows))
         return np.where(places < 0, -1, states[places]).reshape(shape)
 

@@ -1,13 +1,14 @@
 """The probability law of the result of an agent's move, after the opponents' replies.
 
 The law is read from the flat tables by which environments are played (``envs.engine.process``): a
-move draws an outcome, which leads to a state of the agent, to an end of the game with a payoff, or
-to a *node*, in which chance or another player draws. Call a state of the agent or a payoff a
-*result*. Let A(i, j) be the probability that node i leads to node j, and B(i, k) that it leads to
-result k. Then, as in ``envs.planners``, X = B + A B + A^2 B + ... is the law of the result
-of each node, and T + U X that of moves with the law T of direct results and the law U of nodes. In
-a game of many turns X has many times the entries of A and B, so that only X f is computed for
-requested numbers f of the results, and only the requested columns of X.
+move draws an outcome, which leads to a state of the agent, to an end of the game, or to a *node*,
+in which chance or another player draws. A *result* is a state of the agent or the end, together
+with the agent's total payment on the way to it; a node that is reached with two totals counts as
+two. Let A(i, j) be the probability that node i leads to node j, and B(i, k) that it leads to result
+k. Then, as in ``envs.planners``, X = B + A B + A^2 B + ... is the law of the result of each node,
+and T + U X that of moves with the law T of direct results and the law U of nodes. In a game of many
+turns X has many times the entries of A and B, so that only X f is computed for requested numbers f
+of the results, and only the requested columns of X.
 """
 
 from typing import Any, NamedTuple
@@ -15,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..baselines import Task
-from ..core import BoolArray, FloatArray, InputError, IntArray
+from ..core import FloatArray, InputError, IntArray
 from ..core.positions import places_in
 from ..core.sizes import check_memory
-from .engine.process import FIRST_PLACE, number_of
+from .engine.process import FIRST_PAYOFF, FIRST_PLACE, number_of
 from .engine.tables import process_of
 from .planners import scipy_sparse, times
 
@@ -33,10 +34,10 @@ TINY = float(np.finfo(np.float64).tiny)
 class _Listed(NamedTuple):
     """Outcomes of moves or of nodes, shape (outcome,)."""
 
-    sources: IntArray  # number of the move, or place of the node among the listed nodes
+    sources: IntArray  # number of the move, or of the node with its total
     chances: FloatArray
-    states: IntArray  # the agent's next state; -1 after a payoff or a node
-    events: IntArray  # the payoff or the node; -1 after a state
+    results: IntArray  # number of the state or the end with its total; -1 at a node
+    nodes: IntArray  # number of the node with its total; -1 at a result
 
 
 class MoveLaw:
@@ -48,13 +49,14 @@ class MoveLaw:
         actions: legal actions, shape (move,).
 
     Attributes:
-        states: the agent's states that may follow, in growing order, shape (state result,).
-        payoffs: payoffs with which the game may end, in growing order, shape (end result,).
-            Results are these states and then these payoffs.
+        states: the states of the results that are no ends, in growing order, shape (state result,).
+            Results are these and then the ends.
+        paid: the agent's payment until each result, growing among results of the same state and
+            among ends, shape (result,).
 
     Raises:
         InputError: if the task has no tables, as they would be too large, or as the policy of an
-            opponent is asked anew in every game; or if moves pay before the end.
+            opponent is asked anew in every game.
         SizeError: if the moves have too many outcomes for a list.
     """
 
@@ -65,42 +67,79 @@ class MoveLaw:
                 f"{task.words} must have tables of its moves to be audited; it has none, as they "
                 "would be too large, or as the policy of an opponent is no table"
             )
-        if process.node_gains is not None:
-            raise InputError(
-                f"{task.words} must pay at its end alone to have the law of its moves listed, got "
-                "moves that pay before"
-            )
         self._process, self._outcomes = process, 0
+        self._end = task.game.num_states  # in the place of a state
+        self._totals: dict[float, int] = {}
         self._sparse = scipy_sparse("audit")
         parts = [self._moves(states, actions)]
-        nodes, new = np.zeros(0, dtype=np.int64), self._led_to(parts[0])
+        nodes, new = np.zeros(0, dtype=np.int64), _led_to(parts[0])
         while len(new):
             nodes = np.union1d(nodes, new)
             parts.append(self._nodes(new))
-            new = np.setdiff1d(self._led_to(parts[-1]), nodes)
-        self._known = nodes
+            new = np.setdiff1d(_led_to(parts[-1]), nodes)
         listed = _Listed(*map(np.concatenate, zip(*parts, strict=True)))
-        paid = (listed.events >= 0) & (listed.events < process.first_node)
-        self._paid = np.unique(listed.events[paid])
-        self.states = np.unique(listed.states[listed.states >= 0])
-        self.payoffs = process.payoffs[self._paid]
+        known = np.unique(listed.results[listed.results >= 0])
+        numbers, places = np.divmod(known, self._end + 1)
+        totals = np.array(list(self._totals))
+        in_order = np.lexsort((totals[numbers], places))
+        self.states = places[in_order][: np.count_nonzero(places < self._end)]
+        self.paid = totals[numbers[in_order]]
+        ranks = np.argsort(in_order)
         columns: Any = (column[len(parts[0].sources) :] for column in listed)
-        self._direct, self._led = self._matrices(parts[0], np.arange(len(states)))
-        self._replies, self._on = self._matrices(_Listed(*columns), nodes)
+        direct, replies = parts[0], _Listed(*columns)
+
+        def matrices(part: _Listed, sources: IntArray) -> tuple[Any, Any]:
+            rows, ends = np.searchsorted(sources, part.sources), part.results >= 0
+            of_results = ranks[np.searchsorted(known, part.results[ends])]
+            of_nodes = np.searchsorted(nodes, part.nodes[~ends])
+            chances, count = part.chances, len(sources)
+            return (
+                self._matrix(rows[ends], of_results, chances[ends], (count, len(known))),
+                self._matrix(rows[~ends], of_nodes, chances[~ends], (count, len(nodes))),
+            )
+
+        self._direct, self._led = matrices(direct, np.arange(len(states)))
+        self._replies, self._on = matrices(replies, nodes)
 
     @property
     def num_results(self) -> int:
         """Number of results."""
-        return len(self.states) + len(self.payoffs)
+        return len(self.paid)
 
     @property
-    def every_payoff(self) -> FloatArray:
-        """The payoffs with which any game may end, in growing order."""
-        return np.unique(self._process.payoffs[: self._process.first_node])
+    def payoffs(self) -> FloatArray:
+        """The payments of the results that are ends, in growing order, shape (end result,)."""
+        return self.paid[len(self.states) :]
 
-    def results(self, states: IntArray) -> IntArray:
-        """Return the number of the result for each next state; -1 if no move leads there."""
-        return places_in(self.states, states)
+    @property
+    def every_payment(self) -> FloatArray:
+        """All payments at once, of any legal moves of the game, in growing order."""
+        payoffs, gains = self._process.payoffs[FIRST_PAYOFF:], self._process.node_gains
+        return np.unique(payoffs if gains is None else np.append(payoffs, gains))
+
+    def results(self, states: IntArray, paid: FloatArray | None = None) -> IntArray:
+        """Return the number of a result for each transition; -1 if no move leads there.
+
+        Args:
+            states: the next states, -1 at an end.
+            paid: the payments; None for the first result of each state, whatever is paid.
+        """
+        places = np.where(states < 0, self._end, states)
+        own = np.append(self.states, np.full(len(self.payoffs), self._end))
+        if paid is None:
+            return places_in(own, places)
+        distinct = np.unique(self.paid)
+        numbers = places_in(distinct, paid)
+        found = places_in(
+            own * len(distinct) + np.searchsorted(distinct, self.paid),
+            places * len(distinct) + numbers,
+        )
+        return np.where(numbers < 0, -1, found)
+
+    def alike(self, results: IntArray) -> IntArray:
+        """Return the number of results with the same state, of first results of states."""
+        count: IntArray = np.searchsorted(self.states, self.states[results], "right") - results
+        return count
 
     def mean(self, numbers: FloatArray) -> FloatArray:
         """Return the expected numbers, shape (move, ...), of numbers of results, (result, ...)."""
@@ -108,28 +147,32 @@ class MoveLaw:
         mean = times(self._direct, numbers) + times(self._led, later)
         return np.asarray(mean, dtype=np.float64)
 
-    def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
+    def chances(self, moves: IntArray, results: IntArray, *, paid: bool = False) -> FloatArray:
         """Return the probability of each transition, shape (transition,).
 
-        Moves and results are given by their numbers; a result of -1 has probability 0.
+        Args:
+            moves: their numbers.
+            results: their numbers, first results of their states; -1 has probability 0.
+            paid: whether results of the same state with other payments are other results.
         """
         chances, known = np.zeros(len(moves)), np.flatnonzero(results >= 0)
         distinct, columns = np.unique(results[known], return_inverse=True)
-        by_result = self._until_agent(self._replies[:, distinct]).T.tocsr()
+        direct, replies = self._direct, self._replies[:, distinct]
+        if not paid and (self.states[1:] == self.states[:-1]).any():
+            every, count = np.arange(self.num_results), self.num_results
+            firsts = np.append(np.searchsorted(self.states, self.states), every[len(self.states) :])
+            together = self._matrix(every, firsts, np.ones(count), (count, count))
+            direct, replies = direct @ together, (self._replies @ together)[:, distinct]
+        by_result = self._until_agent(replies).T.tocsr()
         for first in range(0, len(known), PIECE):
             piece = slice(first, first + PIECE)
             rows = moves[known[piece]]
             led = self._led[rows].multiply(by_result[columns[piece]])
             chances[known[piece]] = np.asarray(led.sum(axis=1)).ravel()
-            chances[known[piece]] += np.asarray(self._direct[rows, results[known[piece]]]).ravel()
+            chances[known[piece]] += np.asarray(direct[rows, results[known[piece]]]).ravel()
         return chances
 
     # ------------------------------------------------------------------ listing
-
-    def _led_to(self, part: _Listed) -> IntArray:
-        """List the nodes to which outcomes lead, in increasing order."""
-        first = self._process.first_node
-        return np.unique(part.events[part.events >= first]) - first
 
     def _moves(self, states: IntArray, actions: IntArray) -> _Listed:
         process = self._process
@@ -139,23 +182,41 @@ class MoveLaw:
         rows, chances, entries = self._outcomes_of(laws, firsts)
         results = np.where(entries < FIRST_PLACE, number_of(entries), 0)
         events = process.events[results * process.num_contexts + contexts[rows]]
-        return self._listed(rows, chances, entries, contexts[rows], events)
+        return self._listed(rows, chances, entries, contexts[rows], events, np.zeros(len(rows)))
 
-    def _nodes(self, nodes: IntArray) -> _Listed:
+    def _nodes(self, numbers: IntArray) -> _Listed:
         process = self._process
+        totals, nodes = np.divmod(numbers, len(process.node_laws))
         laws, firsts = process.node_laws[nodes], process.node_firsts[nodes]
         rows, chances, entries = self._outcomes_of(laws, firsts)
-        contexts = process.node_contexts[nodes[rows]]
-        return self._listed(nodes[rows], chances, entries, contexts, number_of(entries))
+        contexts, before = process.node_contexts[nodes[rows]], np.array(list(self._totals))
+        paid = before[totals[rows]]
+        return self._listed(numbers[rows], chances, entries, contexts, number_of(entries), paid)
 
     def _listed(
-        self, sources: IntArray, chances: FloatArray, entries: IntArray, *of_entries: IntArray
+        self,
+        sources: IntArray,
+        chances: FloatArray,
+        entries: IntArray,
+        contexts: IntArray,
+        events: IntArray,
+        paid: FloatArray,
     ) -> _Listed:
-        """Tell states from events, given the contexts and the events of the entries."""
-        contexts, events = of_entries
-        ours = entries >= FIRST_PLACE
-        states = self._process.groups.states(np.where(ours, entries, 0), contexts)
-        return _Listed(sources, chances, np.where(ours, states, -1), np.where(ours, -1, events))
+        """Tell results from nodes, given context, event and earlier payment of each outcome."""
+        process, ours = self._process, entries >= FIRST_PLACE
+        states = process.groups.states(np.where(ours, entries, 0), contexts)
+        events = np.where(ours, 0, events)  # whose payoff is 0
+        on = events >= process.first_node
+        nodes = np.where(on, events - process.first_node, 0)
+        paid = paid + np.where(on, 0.0, process.payoffs[np.where(on, 0, events)])
+        if process.node_gains is not None:
+            paid += np.where(on, process.node_gains[nodes], 0.0)
+        distinct, places = np.unique(paid, return_inverse=True)
+        known = [self._totals.setdefault(each, len(self._totals)) for each in distinct.tolist()]
+        totals = np.array(known, dtype=np.int64)[places]
+        results = totals * (self._end + 1) + np.where(ours, states, self._end)
+        nodes = totals * len(process.node_laws) + nodes
+        return _Listed(sources, chances, np.where(on, -1, results), np.where(on, nodes, -1))
 
     def _outcomes_of(
         self, laws: IntArray, firsts: IntArray
@@ -175,19 +236,10 @@ class MoveLaw:
 
     # ----------------------------------------------------------------- matrices
 
-    def _matrices(self, part: _Listed, sources: IntArray) -> tuple[Any, Any]:
-        """Return the matrices of probabilities of results and of nodes, a row for each source."""
-        rows = np.searchsorted(sources, part.sources)
-        first = self._process.first_node
-        ends = len(self.states) + np.searchsorted(self._paid, part.events)
-        columns = np.where(part.states < 0, ends, np.searchsorted(self.states, part.states))
-        on, nodes = part.events >= first, np.searchsorted(self._known, part.events - first)
-
-        def matrix(which: BoolArray, columns: IntArray, width: int) -> Any:
-            where, shape = (rows[which], columns[which]), (len(sources), width)
-            return self._sparse.coo_array((part.chances[which], where), shape).tocsr()
-
-        return matrix(~on, columns, self.num_results), matrix(on, nodes, len(self._known))
+    def _matrix(
+        self, rows: IntArray, columns: IntArray, chances: FloatArray, shape: tuple[int, int]
+    ) -> Any:
+        return self._sparse.coo_array((chances, (rows, columns)), shape).tocsr()
 
     def _until_agent(self, found: Any) -> Any:
         """Return B f + A B f + ..., from B f, an array or a sparse matrix of shape (node, ...)."""
@@ -196,3 +248,8 @@ class MoveLaw:
             term = times(self._on, term)
             found = found + term
         return found
+
+
+def _led_to(part: _Listed) -> IntArray:
+    """List the nodes to which outcomes lead, in increasing order."""
+    return np.unique(part.nodes[part.nodes >= 0])

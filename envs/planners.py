@@ -395,7 +395,10 @@ class _Idle(Policy):
 def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
     """Compute the expected payoff of each action before the agent moves again, (state, action)."""
     game, seat = task.game, task.seat
-    idle = Players(game, seat, {**task.policies, seat: _Idle(game)}, partial=True)
+    values = FLOATS.values(game.num_players, game.num_states).frozen()
+    if task.others:
+        idle = Players(game, seat, {**task.policies, seat: _Idle(game)}, partial=True)
+        values = sweep_back(idle).values
     rows = np.zeros(game.num_states, dtype=np.int64)
     rows[own] = np.arange(len(own))
     paid = np.empty((len(own), game.num_actions))
@@ -403,7 +406,7 @@ def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
     def visit(stage: Stage, expected: Array) -> None:
         paid[rows[stage.states]] = with_illegal(game, stage, expected, FLOATS)
 
-    visit_action_values(game, visit, sweep_back(idle).values, seat, FLOATS)
+    visit_action_values(game, visit, values, seat, FLOATS)
     return paid
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines.policies.tables import as_numbers
+from ...baselines.task import Seen
 from ...core import BoolArray, FloatArray, InputError, SizeError
 from ...core.errors import needing
 from ...core.presentation import present
@@ -64,7 +65,8 @@ def audit(
     Raises:
         InputError: if an array has another shape, or the game is too large to be audited.
     """
-    view, report = AgentView(env, observations), Report()
+    view, report = AgentView(env, observations, limited=False), Report()
+    env = Seen(view.task, view.sight)
     if isinstance(record, PolicyUpdate | ValueUpdate | list | tuple):
         with needing("audits of updates", "torch"):
             from .updates import check_epoch, check_update
@@ -87,14 +89,14 @@ def audit(
     steps = Steps.of(moves, view)
     steps = replace(steps, used=steps.used & ~left_out.reshape(steps.used.shape))
     right = _check_steps(report, steps)
-    payoffs = _check_rewards(report, right, view.mode, rewards)
+    paid = _check_rewards(report, right, view.mode, rewards)
     drawn = getattr(moves, "drawn", False)
     if isinstance(record, Targets) if drawn is None else drawn:
         report.unchecked["chance"] = "rows that were drawn from a buffer follow no law (drawn=True)"
     elif right.counts is not None:
         report.unchecked["chance"] = "the results of several moves together have no law here"
     else:
-        check_chance(report, right, policy, env, observations, payoffs)
+        check_chance(report, right, policy, env, observations, paid)
     if isinstance(record, Rollout):
         check_log_probs(report, record, right, policy, env, observations)
         check_values(report, record, critic, steps)
@@ -193,7 +195,7 @@ def _check_rewards(
     """Check rewards in a reward mode, up to a constant factor.
 
     Returns:
-        The payoffs of ended games, as ``Payment.payoffs`` gives them, if the rewards are right.
+        What the game pays with each step, as ``Payment.paid`` gives it, if the rewards are right.
     """
     if steps.wrong.any():
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
@@ -213,7 +215,7 @@ def _check_rewards(
         return None
     if factor != 1:
         report.notes.append(f"rewards are those of the game times {factor:.6g}")
-    return payment.payoffs
+    return payment.paid
 
 
 # -------------------------------------------------------------------------------- files

@@ -28,7 +28,7 @@ import numpy as np
 from ...baselines import Policy, as_policy, from_network
 from ...baselines.policies.tables import as_numbers
 from ...baselines.solving.occupancy import play
-from ...core import FLOATS, BoolArray, FloatArray, Game, InputError, IntArray
+from ...core import FLOATS, BoolArray, FloatArray, Game, InputError, IntArray, SizeError
 from ...core.presentation import present
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
@@ -62,7 +62,7 @@ def check_chance(
     given: Any,
     env: Any,
     observations: Any,
-    payoffs: FloatArray | None,
+    paid: FloatArray | None,
 ) -> None:
     """Compare outcomes, first states, actions and visits with their laws (see ``deviations``).
 
@@ -80,11 +80,15 @@ def check_chance(
         if any(found.mistake == mistake for found in report.findings):
             report.unchecked["chance"] = why
             return
-    if policy is not None and steps.follow and len(steps.task.initial) > MOST_STATES:
-        report.unchecked["visits"] = f"the game has more than {MOST_STATES:,} states"
     if (steps.truncated & ~steps.knows_after).any():
         report.unchecked["outcomes"] = "final_observations are needed where games were cut"
-    found = [*deviations(steps, policy, payoffs), *_coincidences(steps)]
+    found = [*deviations(steps, policy, paid), *_coincidences(steps)]
+    anneals = isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None
+    if policy is not None and steps.follow and not anneals:
+        try:
+            found += _visits(steps, policy)
+        except (InputError, SizeError) as error:  # such as a policy that may circle for ever
+            report.unchecked["visits"] = str(error)
     least, looks = threshold(len(found)), len(found) * len(RATES)
     copied = any(each.check == "coincidences" and each.evidence >= least for each in found)
     seeds = [Mistake("same-seeds")] * copied
@@ -106,26 +110,23 @@ def check_chance(
 
 
 def deviations(
-    steps: Steps, policy: Policy | None, payoffs: FloatArray | None
+    steps: Steps, policy: Policy | None, paid: FloatArray | None
 ) -> Iterator[Deviation]:
-    """Compare outcomes, beginnings, actions and visits with their laws, for possible steps.
+    """Compare outcomes, beginnings and actions with their laws, for possible steps.
 
-    The policy that drew the actions, and payoffs of the steps that end games, shape (time, lane),
-    are None if they are not known.
+    The policy that drew the actions, and what the steps have paid, shape (time, lane), are None if
+    they are not known.
     """
     if not (steps.truncated & ~steps.knows_after).any():  # ends alone would be known there
-        yield from _outcomes(steps, payoffs)
+        yield from _outcomes(steps, paid)
     if steps.follow:
         yield from _beginnings(steps)
     if policy is not None:
         yield from _of_actions(steps, policy)
-        anneals = isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None
-        if steps.follow and len(steps.task.initial) <= MOST_STATES and not anneals:
-            yield from _visits(steps, policy)
 
 
-def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
-    """Compare the results of moves: components of the next observation, ends and payoffs."""
+def _outcomes(steps: Steps, paid: FloatArray | None) -> Iterator[Deviation]:
+    """Compare the results of moves: components of the next observation, ends and payments."""
     # Of the last rows ends alone are known: they would be too many.
     which = steps.verdicts["transitions"].checked & steps.knows_after
     (law, moves), game = steps.law, steps.task.game
@@ -139,14 +140,15 @@ def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
         )
     }
     features["the end of the game"] = np.append(np.zeros(len(law.states)), nothing + 1)
-    ends: int | IntArray = len(law.states)
-    if payoffs is not None:
+    after = np.where(ended, -1, steps.after[which])
+    results = law.results(after, None if paid is None else paid[which])
+    if paid is not None:
         low, high = game.payoff_range
-        paid = (law.payoffs - low) / max(high - low, 1e-300)
-        features["the payoff"] = np.append(np.zeros(len(law.states)), paid)
-        ends = len(law.states) + np.searchsorted(law.payoffs, payoffs[which][ended])
-    results = law.results(steps.after[which])
-    results[ended] = ends
+        if steps.pays_early:
+            low, high = law.every_payment[[0, -1]]  # known before the record
+        pays = (np.arange(law.num_results) >= len(law.states)) | (law.paid != 0)
+        scaled = (law.paid - low) / max(high - low, 1e-300)
+        features["the payoff"] = np.where(pays, scaled, 0.0)
     for words, numbers in features.items():
         values, places = np.unique(numbers, return_inverse=True)  # few, as exp is slow
         means = law.mean(_with_powers(values)[places])
@@ -272,6 +274,8 @@ def _repeats(
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how many games meet a state with the occupancy of the policy; yield the worst."""
+    if len(steps.task.initial) > MOST_STATES:
+        raise SizeError(f"the game has more than {MOST_STATES:,} states")
     begins = steps.verdicts["first states"].checked
     games = int(begins.sum())
     if not games:

@@ -133,7 +133,10 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
         yield Mistake("last-game-ended", {"terminated": ends})
     cut = steps.verdicts["transitions"].wrong & ended
     if not steps.follow or cut[:-1].any():
-        yield Mistake("truncation-as-end", {"terminated": ended & ~cut, "truncated": cut})
+        # The observation after the last row may be the first one of another game.
+        final = None if steps.final is None else np.where(cut, -1, steps.final)
+        changes = {"terminated": ended & ~cut, "truncated": cut, "final": final}
+        yield Mistake("truncation-as-end", changes)
 
 
 # -------------------------------------------------------------- rows and lanes of arrays
@@ -313,8 +316,11 @@ def _added(payment: Payment) -> Iterator[Mistake]:
     """Take away what all rewards have in common, such as a penalty of each move."""
     steps = payment.steps
     on = payment.checked & ~steps.terminated
-    if payment.mode == "outcome" and on.any():
-        added = float(np.median(steps.rewards[on]))
+    if payment.mode != "outcome" or not on.any():
+        return
+    law = steps.law[0]
+    for paid in np.unique(law.paid[: len(law.states)])[:FEW]:  # of most moves
+        added = float(np.median(steps.rewards[on]) - paid)
         rewards = steps.rewards - added
         factor = replace(payment, steps=replace(steps, rewards=rewards)).fit[0]
         told = {"map": f"{factor:.6g} * paid {'-' if added < 0 else '+'} {abs(added):.6g}"}

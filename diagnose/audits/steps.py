@@ -1,7 +1,7 @@
 """Recorded steps as states, with the checks that find steps which the game cannot make."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from ...baselines import Task
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
+from ...core.sweeps import pays_early
 from ...envs import RewardMode
 from ...envs.engine.engine import Engine
 from ...envs.law import MoveLaw
@@ -83,17 +84,20 @@ class Steps:
                     lambda array: as_numbers(array, "final_observations")[cut],
                 )
                 final[cut] = view.states_at(seen, "final_observations", (int(cut.sum()),))
-            if record.final_values is not None:
-                # Some programs, such as stable-baselines3, add the value of the cut game.
-                values = numbers(record.final_values, "final_values", shape, finite=False)
-                added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
-                near = closeness(record.rewards) * np.maximum(np.abs(added), 1e-6)
-                is_added = cut & (np.abs(rewards - added) <= near)
-                rewards = np.where(is_added & (view.mode == "outcome"), 0.0, rewards)
             close = closeness(record.rewards)
-            return cls(
+            steps = cls(
                 view.task, states, actions, rewards, ended, None, used, cut, final, close=close
             )
+            if record.final_values is None or view.mode != "outcome" or not cut.any():
+                return steps
+            # Some programs, such as stable-baselines3, add the value of the cut game.
+            values = numbers(record.final_values, "final_values", shape, finite=False)
+            added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
+            near = close * np.maximum(np.abs(added), 1e-6)
+            paid = np.append(steps.law[0].paid if steps.pays_early else [], 0.0)
+            nearest = np.abs((rewards - added)[..., None] - paid).argmin(axis=-1)
+            is_added = cut & (np.abs(rewards - added - paid[nearest]) <= near)
+            return replace(steps, rewards=np.where(is_added, paid[nearest], rewards))
         later = view.states_at(record.next_observations, "next_observations", shape)
         counts = np.broadcast_to(whole(record.n_steps, "n_steps", np.shape(record.n_steps)), shape)
         if counts.min() < 1:
@@ -120,6 +124,11 @@ class Steps:
         after = np.concatenate([self.states[1:], last])
         after[self.breaks] = -1 if self.final is None else self.final[self.breaks]
         return after
+
+    @cached_property
+    def pays_early(self) -> bool:
+        """Whether moves may pay the agent before the end."""
+        return pays_early(self.task.game, self.task.seat)
 
     @property
     def breaks(self) -> BoolArray:
@@ -240,37 +249,73 @@ class Payment:
         steps = self.steps
         ends = steps.terminated | steps.knows_after
         checked: BoolArray = steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
-        # What was added to the rewards of single moves is not known of their sum.
-        sums = self.mode == "outcome" and self.declared is None
+        # What was paid or added before the end is not known of the sum of several rewards.
+        sums = self.mode == "outcome" and self.declared is None and not steps.pays_early
         return checked & (steps.single | sums)
+
+    @cached_property
+    def options(self) -> tuple[FloatArray, BoolArray]:
+        """The payments that may be, and which of them each checked step may have paid.
+
+        Arrays of shape (option,) and (step, option).
+        """
+        steps, checked = self.steps, self.checked
+        ended, single = steps.terminated[checked], steps.single[checked]
+        law, moves = steps.law[0], steps.law[1][checked]
+        count = len(law.states)
+        # A single move adds what its result pays; several moves may add any payoff, and an illegal
+        # one among them the lowest.
+        before, others = np.setdiff1d(law.paid[:count], 0.0), np.zeros(0)
+        if steps.counts is not None:
+            others = np.append(law.every_payment, steps.task.game.payoff_range[0])
+        options = np.concatenate([[0.0], law.payoffs, before, others])
+        allowed = np.zeros((len(moves), len(options)), dtype=bool)
+        if self.mode == "regret":
+            allowed[:, 0] = True
+            return options, allowed
+        ends, known = ended[:, None], 1 + len(law.payoffs)
+        each_end = np.eye(law.num_results, len(law.payoffs), -count)
+        allowed[:, 1:known] = ends & (law.mean(each_end) > 0)[moves]
+        allowed[:, known + len(before) :] = ends & ~single[:, None]
+        allowed[:, 0] = ~ended & ~single
+        # Of a state that comes with one payment alone it is known that the move leads there.
+        on = np.flatnonzero(~ended & single)
+        first = law.results(steps.after[checked][on])
+        alike = law.alike(first)
+        rows = np.repeat(np.arange(len(on)), alike)
+        results = first[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(alike) - alike, alike)
+        possible, several = np.ones(len(rows), dtype=bool), alike[rows] > 1
+        of_moves = moves[on][rows[several]]
+        possible[several] = law.chances(of_moves, results[several], paid=True) > 0
+        paid = law.paid[results[possible]]
+        columns = np.where(paid == 0, 0, known + np.searchsorted(before, paid))
+        allowed[on[rows[possible]], columns] = True
+        return options, allowed
+
+    @cached_property
+    def wanted(self) -> FloatArray:
+        """The rewards that each checked step may have, shape (step, option); NaN elsewhere."""
+        options, allowed = self.options
+        wanted = np.where(allowed, self._base(self.checked)[:, None] + options, np.nan)
+        for made in (self.declared, self.clipped):
+            wanted = wanted if made is None else made(wanted)
+        return wanted
 
     @cached_property
     def fit(self) -> tuple[float, BoolArray]:
         """The constant factor that fits best, and which rewards are wrong, shape (time, lane)."""
-        steps, checked = self.steps, self.checked
-        ended, rewards = steps.terminated[checked], steps.rewards[checked]
-        base, law, moves = self._base(checked), steps.law[0], steps.law[1][checked]
-        # A single move adds a payoff that it may lead to; several moves may add any payoff.
-        others = law.every_payoff if steps.counts is not None else law.payoffs[:0]
-        options = np.concatenate([[0.0], law.payoffs, others])
-        allowed = np.zeros((len(moves), len(options)), dtype=bool)
-        allowed[:, 0] = ~ended | (self.mode == "regret")
-        if self.mode != "regret":
-            each_end = np.eye(law.num_results, len(law.payoffs), -len(law.states))
-            known, ends = 1 + len(law.payoffs), ended[:, None]
-            allowed[:, 1:known] = ends & (law.mean(each_end) > 0)[moves]
-            allowed[:, known:] = ends & ~steps.single[checked][:, None]
-        wanted = np.where(allowed, base[:, None] + options, np.nan)
-        for made in (self.declared, self.clipped):
-            wanted = wanted if made is None else made(wanted)
+        steps, checked, wanted = self.steps, self.checked, self.wanted
+        rewards = steps.rewards[checked]
         if steps.counts is not None:  # the game may have ended after any of several moves
             powers = np.arange(int(steps.counts.max()))
             within = powers < steps.counts[checked][:, None]
             later = np.where(within, steps.gamma**powers, np.nan)[:, None] * wanted[:, :, None]
             wanted = later.reshape(len(wanted), -1)
-        low, high = steps.task.game.payoff_range
-        close = steps.close * max(high - low, 1e-9)
-        best, least = 1.0, np.ones(len(moves), dtype=bool)
+        whole: Any = steps.task.game.payoff_range
+        if steps.pays_early:
+            whole = np.append(steps.law[0].paid, 0.0)
+        close = steps.close * max(np.ptp(whole), 1e-9)
+        best, least = 1.0, np.ones(len(rewards), dtype=bool)
         for scale in _factors(rewards, wanted):
             far = np.abs(rewards[:, None] - scale * wanted)
             wrong = ~(np.nanmin(far, axis=1, initial=np.inf) <= close * abs(scale))
@@ -285,25 +330,23 @@ class Payment:
         """Whether all rewards are right."""
         steps = self.steps
         others = steps.rewards[steps.used & ~steps.terminated]
-        if self.mode == "outcome" and self.declared is None and (others != 0).any():
-            return False  # only the end of a game is paid: the quick way to rule a shift out
+        if self.mode == "outcome" and self.declared is None and not steps.pays_early:
+            if (others != 0).any():
+                return False  # only the end of a game is paid: the quick way to rule a shift out
         return not self.fit[1].any()
 
     @property
-    def payoffs(self) -> FloatArray | None:
-        """The payoff of each step that ends a game, 0 elsewhere, shape (time, lane).
+    def paid(self) -> FloatArray | None:
+        """What the game pays with each step, 0 where it is not checked, shape (time, lane).
 
-        None if rewards, which must be right, do not tell payoffs, as those of "regret" do not.
+        None if rewards, which must be right, do not tell payments, as those of "regret" do not.
         """
         if self.mode == "regret" or self.steps.counts is not None:
             return None
-        ended = self.steps.terminated & self.steps.used
-        known, payoffs = self.steps.law[0].payoffs, np.zeros(ended.shape)
-        wanted = self._base(ended)[:, None] + known
-        wanted = wanted if self.declared is None else self.declared(wanted)
-        far = np.abs(self.steps.rewards[ended][:, None] - self.fit[0] * wanted)
-        payoffs[ended] = known[far.argmin(axis=1)] if len(known) else 0
-        return payoffs
+        (options, allowed), paid = self.options, np.zeros(self.checked.shape)
+        far = np.abs(self.steps.rewards[self.checked][:, None] - self.fit[0] * self.wanted)
+        paid[self.checked] = options[np.where(allowed, far, np.inf).argmin(axis=1)]
+        return paid
 
     def _base(self, which: BoolArray) -> FloatArray:
         """Return what the reward mode adds to the payoff of some steps."""

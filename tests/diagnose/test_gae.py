@@ -1,5 +1,7 @@
 """Bias and noise of advantage estimates, against simulation and against what is known."""
 
+from fractions import Fraction
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from exactdice.core import InputError, SizeError
 from exactdice.diagnose import gae
 from exactdice.envs import sparse_law
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from small_games import Rounds
 
 import exactdice
 
@@ -17,6 +20,7 @@ TASKS = [
     Task(LowestScore(2, 3, 3, 2, "score"), 1, "random"),
     Task(ShutTheBox(3, 2, 3), 0, "optimal"),
     Task(FourTwoOneMatch(tokens=1, faces=2, tie="replay"), 0, "random"),
+    Task(Rounds(players=2, turns=3, others=Fraction(-1, 2)), 0, "random"),
 ]
 
 
@@ -92,6 +96,39 @@ def test_moments_are_those_of_simulated_estimates(task, gamma, factor):
     std = found.std[start, action]
     assert abs(estimates.mean() - mean) < 5 * std / np.sqrt(games)
     assert estimates.std() == pytest.approx(std, rel=0.03)
+
+
+def test_moments_are_those_of_a_law_that_pays_in_every_move():
+    """The law of CliffWalking on ice, by linear algebra on ``P``."""
+    env = gym.make("CliffWalking-v1", is_slippery=True).unwrapped
+    law, states, actions, gamma, factor = env.P, 48, 4, 0.9, 0.9 * 0.6
+    rng = np.random.default_rng(0)
+    policy, v = rng.dirichlet(np.ones(actions), size=states), rng.normal(size=states) * 5
+    found = gae(env, policy, v, gamma, 0.6)
+    ways = [(s, a, *way) for s in law for a in law[s] for way in law[s][a]]
+    s, a, chance, after, paid, over = (np.array(column) for column in zip(*ways, strict=True))
+    on, moves = ~over.astype(bool), (states, actions)
+
+    def mean(numbers):
+        total = np.zeros(moves)
+        np.add.at(total, (s, a), chance * numbers)
+        return total
+
+    def solved(first, discount):
+        """Solve x = first + discount E[mean of x over the policy in the next state]."""
+        matrix = np.zeros((states, states))
+        np.add.at(matrix, (s[on], after[on]), (policy[s, a] * chance)[on])
+        of_states = np.linalg.solve(
+            np.eye(states) - discount * matrix, (policy * first).sum(axis=1)
+        )
+        return first + discount * mean(on * of_states[after]), of_states
+
+    off = paid + gamma * on * v[after] - v[s]
+    m, of_states = solved(mean(off), factor)
+    q, _ = solved(mean(off**2) + 2 * factor * mean(off * on * of_states[after]), factor**2)
+    true, values = solved(mean(paid), gamma)
+    np.testing.assert_allclose(found.bias[:-1], m - (true - values[:, None]), atol=1e-8)
+    np.testing.assert_allclose(found.std[:-1], np.sqrt(q - m**2), atol=1e-6)
 
 
 def _advantage(law, policy, gamma):

@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.core.positions import legal_moves
-from exactdice.envs import sparse_law
+from exactdice.envs import from_P, sparse_law
 from exactdice.envs.law import MoveLaw
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, LowestScoreMatch, Move, ShutTheBox
 from small_games import Bare, Rounds
@@ -19,6 +20,9 @@ TASKS = [
     Task(LowestScoreMatch(2, 3, players=2, wins=2), 1, "random"),
     Task(ShutTheBox(4, 2, 3), 1, "optimal"),
     Task(FourTwoOneMatch(tokens=2, faces=2), 0, "random"),
+    Task(Rounds(players=2, turns=3, others=Fraction(-1, 2)), 0, "random"),
+    from_P(gym.make("Taxi-v4")),
+    from_P(gym.make("CliffWalking-v1", is_slippery=True)),
 ]
 
 
@@ -38,15 +42,17 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     moves, states = np.nonzero(wanted[:, :-1] > -1)
     found = law.chances(moves, law.results(whole.states[states]))
     np.testing.assert_allclose(found, wanted[:, :-1].ravel(), atol=1e-14)
-    paid = np.append(np.zeros(len(law.states)), law.payoffs)
     rewards = whole.rewards[:-1].ravel()[rows[some] * count + actions[some]]
-    np.testing.assert_allclose(law.mean(paid), rewards, atol=1e-12)
+    np.testing.assert_allclose(law.mean(law.paid), rewards, atol=1e-12)
+    every = np.arange(law.num_results)
+    moves, results = np.repeat(np.arange(len(some)), len(every)), np.tile(every, len(some))
+    each = law.chances(moves, results, paid=True).reshape(len(some), -1)
+    np.testing.assert_allclose(each, law.mean(np.eye(len(every))), atol=1e-14)
+    ends = np.full(len(law.payoffs), -1)
+    np.testing.assert_array_equal(law.results(np.append(law.states, ends), law.paid), every)
 
 
-def test_what_pays_before_the_end_or_has_no_tables_is_refused(monkeypatch):
-    task = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 0, "random")
-    with pytest.raises(InputError, match="must pay at its end alone to have the law of its moves"):
-        MoveLaw(task, np.array([0]), np.array([0]))
+def test_what_has_no_tables_is_refused(monkeypatch):
     monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
     task = Task(Greed(9, 4), 0, "random")
     with pytest.raises(InputError, match="must have tables of its moves to be audited"):
