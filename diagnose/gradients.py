@@ -49,10 +49,18 @@ def joined(
 
 
 def tensors(observations: Any, like: th.Tensor) -> Any:
-    """Turn observations, or each entry of a mapping, into tensors of a dtype and device."""
-    return each_array(
-        observations, lambda given: th.as_tensor(as_numbers(given, "observations")).to(like)
-    )
+    """Turn observations, or each entry of a mapping, into tensors of a dtype and device.
+
+    Numbers of states, of a ``Discrete`` space, stay whole, as embeddings need them.
+    """
+
+    def tensor(given: Any) -> th.Tensor:
+        array = as_numbers(given, "observations")
+        if array.ndim == 1 and array.dtype.kind in "iu":
+            return th.as_tensor(array.astype(np.int64), device=like.device)
+        return th.as_tensor(array).to(like)
+
+    return each_array(observations, tensor)
 
 
 class Network:

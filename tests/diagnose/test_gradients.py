@@ -2,6 +2,7 @@
 
 import sys
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -228,3 +229,26 @@ def test_without_torch_gradient_says_what_is_missing(monkeypatch):
         _ = exactdice.diagnose.gradient
     with pytest.raises(AttributeError, match="has no attribute 'gradients_of'"):
         _ = exactdice.diagnose.gradients_of
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_networks_that_embed_numbers_of_states_have_the_slopes_of_the_value(limited):
+    """In Taxi, which pays in each move, within its limit of steps and without."""
+    env = gym.make("Taxi-v4") if limited else exactdice.from_P(gym.make("Taxi-v4"), gamma=0.9)
+    torch.manual_seed(0)
+    actor = nn.Embedding(500, 6).double()
+    found = gradient(env, actor).policy["weight"]
+
+    def value():
+        policy = from_network(lambda seen: actor(torch.as_tensor(seen)), env, deterministic=False)
+        return exactdice.evaluate(policy, env).value
+
+    step = 1e-4
+    for state, action in ((1, 0), (328, 3), (473, 5)):
+        with torch.no_grad():
+            actor.weight[state, action] += step
+            above = value()
+            actor.weight[state, action] -= 2 * step
+            slope = (above - value()) / (2 * step)
+            actor.weight[state, action] += step
+        assert found[state, action].item() == pytest.approx(slope, rel=1e-4, abs=1e-7)
