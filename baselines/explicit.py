@@ -80,28 +80,6 @@ class Listing(NamedTuple):
         sources: IntArray = self.cells // self.legal.shape[1]
         return sources
 
-    def leading_to(self, first: BoolArray) -> tuple[BoolArray, IntArray]:
-        """Find the states from which play can come to some ways.
-
-        Args:
-            first: the ways, shape (way,).
-
-        Returns:
-            Which states these are, and an action of each that leads nearer, both (state,).
-        """
-        cells, actions, count = self.cells, self.legal.shape[1], len(self.movers)
-        known, nearer = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
-        by_target = np.argsort(self.targets, kind="stable")
-        sizes = np.bincount(self.targets + 1, minlength=count + 1)  # the end is first
-        new = np.unique(cells[first])
-        while len(new):
-            found, at = np.unique(new // actions, return_index=True)
-            fresh = ~known[found]
-            found, at = found[fresh], at[fresh]
-            known[found], nearer[found] = True, new[at] % actions
-            new = np.unique(cells[by_target[in_a_row(sizes, found + 1)]])
-        return known, nearer
-
     def lasting(self, allowed: BoolArray) -> BoolArray:
         """Find the states in which some actions, (state, action), can keep a game for ever."""
         cells, allowed = self.cells, allowed & self.legal
@@ -112,6 +90,30 @@ class Listing(NamedTuple):
             allowed.ravel()[leaves] = False
             last = np.asarray(np.any(allowed, axis=1))
         return last
+
+
+def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) -> IntArray:
+    """Search a graph, breadth first.
+
+    Args:
+        first: nodes to begin with.
+        sources: the node from which each edge leads, shape (edge,).
+        targets: the node to which it leads, shape (edge,).
+        count: number of nodes.
+
+    Returns:
+        The edge by which each node was reached first, -1 if it was not, and the number of edges of
+        the nodes to begin with, shape (node,).
+    """
+    by, by_source = np.full(count, -1), np.argsort(sources, kind="stable")
+    by[first] = len(sources)
+    sizes, new = np.bincount(sources, minlength=count), np.unique(first)
+    while len(new):
+        edges = by_source[in_a_row(sizes, new)]
+        edges = edges[by[targets[edges]] < 0]
+        new, at = np.unique(targets[edges], return_index=True)
+        by[new] = edges[at]
+    return by
 
 
 def order_of_states(listing: Listing) -> Order:
@@ -365,12 +367,15 @@ class ExplicitGame(Game):
 
     def _way_out(self) -> IntArray:
         """Give an action of each state with which a game ends in the long run, shape (state,)."""
-        ends, actions = self.listing.leading_to(self.listing.targets < 0)
-        if not ends.all():
+        listing, end = self.listing, np.array([self.rows])
+        after = np.where(listing.targets < 0, end, listing.targets)
+        ways = search(end, after, listing.sources, self.rows + 1)[:-1]
+        if (ways < 0).any():
             raise GameError(
                 "a game without a limit of moves must be able to end, and no moves lead from "
-                f"{name_states(~ends)} to an end: give a horizon, or a gamma below 1"
+                f"{name_states(ways < 0)} to an end: give a horizon, or a gamma below 1"
             )
+        actions: IntArray = listing.cells[ways] % self.num_actions
         return actions
 
     def _range(self, longest: float | None) -> tuple[float, float]:

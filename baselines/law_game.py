@@ -12,7 +12,7 @@ from ..core.errors import GameError, InputError
 from ..core.presentation import Presentation, presents
 from ..core.sizes import check_memory
 from ..core.types import Array, FloatArray, IntArray
-from .explicit import MOST_OFF, ExplicitGame, Lister, Listing
+from .explicit import MOST_OFF, ExplicitGame, Lister, Listing, search
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300
@@ -145,11 +145,11 @@ def _list(game: LawGame) -> Listing:
 
 def _without_ends(listing: Listing) -> Listing:
     """Have a game be over where it would only go on, and pay nothing any more."""
-    may_end, _ = listing.leading_to(listing.targets < 0)
-    may_pay, _ = listing.leading_to(listing.payoffs[listing.paid] != 0)
-    over = np.append(~may_end & ~may_pay, False)[listing.targets]  # the last is for the end
-    own = np.append(~may_end & ~may_pay, False)[listing.sources]  # of the states themselves
-    return listing._replace(targets=np.where(over | own, -1, listing.targets))
+    sources, end = listing.sources, len(listing.movers)
+    after = np.where(listing.targets < 0, end, listing.targets)
+    some = sources[listing.payoffs[listing.paid] != 0]
+    idle = search(np.append(some, end), after, sources, end + 1) < 0
+    return listing._replace(targets=np.where(idle[after] | idle[sources], -1, listing.targets))
 
 
 def law_game(

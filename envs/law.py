@@ -162,7 +162,8 @@ class MoveLaw:
             every, count = np.arange(self.num_results), self.num_results
             firsts = np.append(np.searchsorted(self.states, self.states), every[len(self.states) :])
             together = self._matrix(every, firsts, np.ones(count), (count, count))
-            direct, replies = direct @ together, (self._replies @ together)[:, distinct]
+            direct = times(direct, together)
+            replies = times(self._replies, together)[:, distinct]
         by_result = self._until_agent(replies).T.tocsr()
         for first in range(0, len(known), PIECE):
             piece = slice(first, first + PIECE)

@@ -70,7 +70,7 @@ EXACT = [
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks. Products and
 #: sums in fixed point are integers that floats hold exactly, in any order; its tanh is rounded. The
 #: error bound of a decision process is proved of its values, however they were found.
-OTHERS = {"_check_states", "choose", "grid_actions", "_product", "_tangents", "_factors"}
+OTHERS = {"_check_states", "choose", "grid_actions", "_product", "_tangents", "_solver"}
 
 
 def library_arithmetic(code, powers=False):

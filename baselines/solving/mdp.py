@@ -22,14 +22,15 @@ is v; so v is the optimum if no such actions can keep a game in states with v < 
 process in which they can is refused: there, never to end is worth more.
 
 *Error bound.* The same argument proves bounds. Let w be whole multiples of a small unit, with
-w >= T w without rounding: then w is no less than the values that T has as its fixed point. Such a w
-is found from the computed values by adding a little and raising each number to T w, rounded up,
-while there is one below. A move that only leads to states of one number, and pays nothing, raises
-nothing, so that circles do not climb. The same with signs reversed bounds values from below, under
-the policy that was found. All of it takes whole numbers, so that no rounding is left to bound.
+w >= T w: then w is no less than the values that T has as its fixed point. Such a w is found from
+the computed values by adding a little and raising each number to an upper bound of T w while there
+is one below. The mean of some numbers is bounded by the smallest one plus the mean of what the
+others have above it, rounded up, and by the largest one. So a move that only leads to states of one
+number, and pays nothing, raises nothing, and circles do not climb. The same with signs reversed
+bounds values from below, under the policy that was found.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from math import frexp
 from typing import Any
@@ -42,6 +43,7 @@ from ...core import (
     Arithmetic,
     Array,
     BoolArray,
+    FloatArray,
     Game,
     InputError,
     IntArray,
@@ -53,7 +55,7 @@ from ...core.blocks import PayoffLaw
 from ...core.errors import needing
 from ...core.presentation import present
 from ...core.types import Decide, Start
-from ..explicit import ExplicitGame, name_states
+from ..explicit import ExplicitGame, name_states, search
 from ..policies.kinds import Policy
 from .players import Players, one_hot
 from .rounding import require_precision, upwards
@@ -64,6 +66,13 @@ BETTER = 1e-12
 EQUAL = 1e-9
 #: Bits of the unit of error bounds, below the largest value.
 BITS = 48
+#: Largest part by which a float is rounded.
+ROUNDING = 2.0**-53
+#: Systems of up to so many unknowns are factored.
+FEW = 2000
+#: Of others, steps of GMRES between restarts, restarts, and the part of the right side that may be
+#: left.
+STEPS, RESTARTS, NEAR = 40, 4, 1e-12
 #: Policy iteration takes a few rounds; after this many it must be going in circles.
 MOST_ROUNDS = 1000
 ENDLESS = "the value of a policy must be finite, and this one circles and is paid without end"
@@ -106,39 +115,23 @@ class Chain:
         np.add.at(self.paid, sources, chances * paid)
         on = targets >= 0
         self._edges, self._weights = (sources[on], targets[on]), chances[on]
-        graph = self._graph(*self._edges)
+        shape = self._count, self._count
+        graph = sparse().coo_array((np.ones(len(chances[on])), self._edges), shape).tocsr()
         _, parts = sparse().csgraph.connected_components(graph, connection="strong")
         apart = parts[sources[on]] != parts[targets[on]]
         leave = [parts[sources[~on]], parts[sources[on][apart]], parts[np.flatnonzero(beyond)]]
-        stays = ~np.isin(parts[:-1], np.concatenate(leave))
-        pays = np.isin(parts[:-1], parts[sources[paid != 0]])
+        stays = ~np.isin(parts, np.concatenate(leave))
+        pays = np.isin(parts, parts[sources[paid != 0]])
         self.settled = stays & ~pays
         self._circle = stays & pays
-        self.circling = self._leading_to(np.flatnonzero(self._circle))
+        back = self._edges[::-1]
+        self.circling = search(np.flatnonzero(self._circle), *back, self._count) >= 0
 
     def require_ends(self, first: IntArray, game: Game, said: str) -> None:
         """Raise an error that names where the chain circles, if it may from some states."""
         if self.circling[first].any():
-            ahead = self._reached(first, *self._edges)
+            ahead = search(first, *self._edges, self._count) >= 0
             refuse_for_ever(game, self._circle & ahead, said)
-
-    def _graph(self, sources: IntArray, targets: IntArray) -> Any:
-        """Make the matrix of a graph of the states and one more node."""
-        shape = self._count + 1, self._count + 1
-        return sparse().coo_array((np.ones(len(sources)), (sources, targets)), shape).tocsr()
-
-    def _leading_to(self, first: IntArray) -> BoolArray:
-        """Find the states from which the chain may come to some states, which are among them."""
-        return self._reached(first, *self._edges[::-1])
-
-    def _reached(self, first: IntArray, sources: IntArray, targets: IntArray) -> BoolArray:
-        """Find the states to which edges lead from some states, which are among them."""
-        begin = np.full(len(first), self._count)
-        graph = self._graph(np.append(sources, begin), np.append(targets, first))
-        order = sparse().csgraph.breadth_first_order(graph, self._count, return_predecessors=False)
-        found = np.zeros(self._count + 1, dtype=bool)
-        found[order] = True
-        return found[:-1]
 
     def values(self) -> Array:
         """Solve for the value of each state, shape (state,); minus infinity where it circles."""
@@ -184,17 +177,33 @@ class Chain:
         elif free.any():
             shape = int(free.sum()), int(free.sum())
             moves = sparse().coo_array((weights, (rows, columns)), shape).tocsc()
-            factors = _factors(sparse().eye_array(*shape, format="csc") - moves)
-            first = factors.solve(right[free])
+            solve = _solver(sparse().eye_array(*shape, format="csc") - moves)
+            first = solve(right[free])
             missed = right[free] - first
             np.add.at(missed, rows, weights * first[columns])
-            found[free] = first + factors.solve(missed)
+            found[free] = first + solve(missed)
         return found
 
 
-def _factors(matrix: Any) -> Any:
-    """Factor a sparse matrix, by a library whose last bits may depend on the processor."""
-    return sparse().linalg.splu(matrix)
+def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
+    """Return a function that solves a sparse system, in a library whose last bits may differ.
+
+    The factors of a large matrix may have no room; steps of GMRES come first, which end soon where
+    games do.
+    """
+    factors: list[Any] = []
+
+    def solve(right: FloatArray) -> Any:
+        linalg, failed = sparse().linalg, True
+        if matrix.shape[0] > FEW and not factors:
+            found, failed = linalg.gmres(matrix, right, rtol=NEAR, restart=STEPS, maxiter=RESTARTS)
+        if not failed:
+            return found
+        if not factors:
+            factors.append(linalg.splu(matrix))
+        return factors[0].solve(right)
+
+    return solve
 
 
 def _eliminated(rows: IntArray, columns: IntArray, weights: Array, right: Array) -> Array:
@@ -278,35 +287,35 @@ def _optimum(game: ExplicitGame, arithmetic: Arithmetic) -> tuple[Array, IntArra
         refuse_for_ever(game, better_on, "a game must be worth ending, and play may rather go on")
     if not rounds:
         return values, choices, 0.0
-    stays = chain.stays()
-    above = _raised(game, values, stays, None, 1)
-    below = _raised(game, -values, stays, (weights, EXACT.zeros(game.rows)), -1)
-    return values, choices, upwards(max(above, below))
+    above, below = _raised(game, values, chain, None, 1), _raised(game, -values, chain, weights, -1)
+    return values, choices, max(above, below)
 
 
 def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float]:
     """Find the values of a policy, and the error bound."""
     arithmetic = players.arithmetic
-    chain = Chain(game, *_law(players, arithmetic), arithmetic)
+    weights, beyond = _law(players, arithmetic)
+    legal = np.where(game.listing.legal, weights, arithmetic.number(0))
+    chain = Chain(game, legal, beyond, arithmetic)
     first = game.initial_law()[0] if arithmetic.rounds else np.arange(game.rows)
     chain.require_ends(first, game, ENDLESS)
     values = chain.values()
     if not arithmetic.rounds:
         return values, 0.0
-    law, stays = _law(players, EXACT), chain.stays()
+    weights, _ = _law(players, EXACT)
     finite = np.where(chain.circling, 0.0, values)
-    above, below = (_raised(game, sign * finite, stays, law, sign) for sign in (1, -1))
-    return values, upwards(max(above, below))
+    above, below = (_raised(game, sign * finite, chain, weights, sign) for sign in (1, -1))
+    return values, max(above, below)
 
 
 def _law(players: Players, arithmetic: Arithmetic) -> tuple[Array, Array]:
-    """Give the weights of the player's legal actions, and what illegal ones pay on average."""
+    """Give the weights of the player's actions, and what illegal ones pay on average."""
     game = players.game
     stage = Stage(0, np.arange(game.num_states), arithmetic.numbers(np.ones(game.num_states, int)))
     weights = players.law(stage, arithmetic)
     legal = game.mask(stage.states)
     beyond = np.where(legal, 0, weights).sum(axis=1) * arithmetic.payoff_range(game)[0]
-    return np.where(legal, weights, arithmetic.number(0)), beyond + arithmetic.zeros(len(legal))
+    return weights, beyond + arithmetic.zeros(len(legal))
 
 
 def refuse_for_ever(game: Game, where: BoolArray, said: str) -> None:
@@ -368,65 +377,61 @@ def _expected(
 
 
 def _raised(
-    game: ExplicitGame,
-    values: Array,
-    stays: Array,
-    law: tuple[Array, Array] | None,
-    sign: int,
+    game: ExplicitGame, values: FloatArray, chain: Chain, weights: Array | None, sign: int
 ) -> float:
     """Raise values until they bound the true ones from above; return by how much at most.
 
     Args:
         game: the process.
-        values: about the true ones, floats of shape (state,).
-        stays: expected number of moves from each state on, about, shape (state,).
-        law: of a policy, as ``_law`` gives it in fractions; None for the best play.
+        values: about the true ones, shape (state,).
+        chain: that of the policy that has the values.
+        weights: of a policy's actions, legal and illegal, fractions of shape (state, action); None
+            for the best play.
         sign: -1 if values, and what moves pay, are negative.
     """
-    listing = game.listing
-    unit = 2.0 ** (frexp(float(np.abs(values).max()) or 1.0)[1] - BITS)
-    counts, some = listing.counts, np.flatnonzero(listing.counts)
-    rows = listing.rows[some]
-    chances = _objects(part for row in rows.tolist() for part in listing.laws[row].parts)
-    whole = _objects(law.whole for law in listing.laws)[rows]
-    payoffs = _objects(_up(sign * payoff / Fraction(unit)) for payoff in listing.payoffs)
-    paid, begins = payoffs[listing.paid], sums(counts)[some]
-    states = some // game.num_actions
-    firsts = np.flatnonzero(np.diff(states, prepend=-1))
-    if law is not None:
-        weights, beyond = law
-        own = _objects(Fraction(weight) for weight in weights.ravel()[some])
-        extra = _objects(sign * Fraction(more) / Fraction(unit) for more in beyond)
-    now = _objects(
-        _up(Fraction(v) + 8 * Fraction(s)) for v, s in zip(values / unit, stays, strict=True)
-    )
-    # whole numbers of 64 bits, if all sums fit
-    largest = max(map(abs, (*payoffs, *now)), default=0)
-    if law is None and 4 * largest * max(each.whole for each in listing.laws) < 2**63:
-        chances, whole, paid, now = (part.astype(np.int64) for part in (chances, whole, paid, now))
+    listing, low = game.listing, Fraction(0)
+    if weights is not None and weights[~listing.legal].any():
+        low = Fraction(game.payoff_range[0])
+    largest = max(np.abs(values).max(), *map(abs, listing.payoffs), abs(low))
+    unit = Fraction(2) ** (frexp(float(largest) or 1.0)[1] - BITS)
+    least = float(-(-sign * low // unit))  # of an illegal action
+    payoffs = np.array([float(-(-sign * payoff // unit)) for payoff in listing.payoffs])
+    paid, chances = payoffs[listing.paid], _chances(game, FLOATS)
+    cells = np.flatnonzero(listing.counts)
+    begins, most = sums(listing.counts)[cells], int(listing.counts.max())
+    expected = np.full(listing.legal.size, least if weights is not None else -np.inf)
+    if weights is not None:
+        chosen = np.flatnonzero(weights)
+        firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
+        shares = weights.ravel()[chosen].astype(np.float64)
+    now = np.ceil(values / float(unit) + (8 + most / 8) * chain.stays())
     for _ in range(MOST_RAISES):
-        worth = chances * (paid + np.append(now, 0)[listing.targets])
-        expected = -(-np.add.reduceat(worth, begins) // whole)
-        if law is None:
-            best = np.maximum.reduceat(expected, firsts)
+        worth = paid + np.append(now, 0.0)[listing.targets]
+        expected[cells] = _mean_above(worth, chances, begins)
+        if weights is None:
+            best = expected.reshape(listing.legal.shape).max(axis=1)
         else:
-            best = _objects(map(_up, np.add.reduceat(own * expected, firsts) + extra))
-        higher = best > now
-        if not higher.any():
-            away = now.astype(object) - _objects(map(Fraction, values / unit))
-            return float(max(away) * Fraction(unit))
-        now = np.where(higher, best, now)
+            best = _mean_above(expected[chosen], shares, firsts)
+        best[chain.circling] = -np.inf
+        if not (best > now).any():
+            return upwards(float((now - values / float(unit)).max()) * float(unit))
+        now = np.maximum(now, best)
     return np.inf
 
 
-def _up(number: Fraction) -> int:
-    return -(-number.numerator // number.denominator)
+def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> FloatArray:
+    """Bound the means of groups of whole numbers from above, by whole numbers of shape (group,).
 
-
-def _objects(numbers: Iterable[Any]) -> Array:
-    listed = list(numbers)
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
+    Args:
+        numbers: shape (number,).
+        chances: probability of each in its group, rounded once, shape (number,).
+        begins: the first number of each group, shape (group,).
+    """
+    sizes = np.diff(begins, append=len(numbers))
+    least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))
+    above = np.add.reduceat(chances * (numbers - np.repeat(least, sizes)), begins)
+    rounded = 1 + (int(sizes.max()) + 4) * 2 * ROUNDING
+    found: FloatArray = np.minimum(least + np.ceil(above * rounded), most)
     return found
 
 

@@ -109,9 +109,7 @@ def check_chance(
         report.add(check, wrong, words, chain(seeds, drawn))
 
 
-def deviations(
-    steps: Steps, policy: Policy | None, paid: FloatArray | None
-) -> Iterator[Deviation]:
+def deviations(steps: Steps, policy: Policy | None, paid: FloatArray | None) -> Iterator[Deviation]:
     """Compare outcomes, beginnings and actions with their laws, for possible steps.
 
     The policy that drew the actions, and what the steps have paid, shape (time, lane), are None if

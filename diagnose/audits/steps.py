@@ -330,9 +330,9 @@ class Payment:
         """Whether all rewards are right."""
         steps = self.steps
         others = steps.rewards[steps.used & ~steps.terminated]
-        if self.mode == "outcome" and self.declared is None and not steps.pays_early:
-            if (others != 0).any():
-                return False  # only the end of a game is paid: the quick way to rule a shift out
+        only_ends = self.mode == "outcome" and self.declared is None and not steps.pays_early
+        if only_ends and (others != 0).any():
+            return False  # the quick way to rule a shift out
         return not self.fit[1].any()
 
     @property

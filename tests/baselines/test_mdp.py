@@ -3,6 +3,7 @@
 import itertools
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -231,5 +232,39 @@ def test_bounds_hold_for_values_that_are_off():
     exact = exactdice.solve(task, exact=True).values[0]
     for off in (1e-3, -1e-3):
         given = solution.values[0] + off * np.arange(game.rows)
-        above = mdp._raised(game, given, np.zeros(game.rows), None, 1)
+        chain = SimpleNamespace(stays=lambda: np.zeros(game.rows), circling=np.zeros(game.rows) > 0)
+        above = mdp._raised(game, given, chain, None, 1)
         assert max(float(true) - got for true, got in zip(exact, given, strict=True)) <= above
+
+
+@pytest.mark.parametrize("steps", [1, 40])
+def test_large_systems_have_the_same_values_by_steps_or_by_factors(steps, monkeypatch):
+    """One step of GMRES is too few, so that the system is factored after all."""
+    monkeypatch.setattr(mdp, "FEW", 0)
+    monkeypatch.setattr(mdp, "STEPS", steps)
+    monkeypatch.setattr(mdp, "RESTARTS", 1)
+    for seed in (3, 12, 40):
+        law, start = random_law(seed)
+        try:
+            exact = exactdice.solve(exactdice.from_P(law, start), exact=True).value
+        except (GameError, InputError):
+            continue
+        found = exactdice.solve(exactdice.from_P(law, start, title=f"{steps} steps"))
+        assert abs(found.value - float(exact)) <= found.error_bound + 1e-12
+
+
+def test_bounds_of_means_hold_for_fractions():
+    """Also of numbers that almost fill a float, with all chances near 0 but one."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        sizes = rng.integers(1, 40, size=5)
+        begins, chances = np.cumsum(sizes) - sizes, []
+        for size in sizes:
+            parts = (rng.random(size) ** rng.choice([1, 30]) * 2**53).astype(int) + 1
+            chances += [Fraction(int(part), int(parts.sum())) for part in parts]
+        numbers = rng.integers(-(2**48), 2**48, size=sizes.sum()).astype(float)
+        above = mdp._mean_above(numbers, np.array(chances, dtype=float), begins)
+        for first, size, bound in zip(begins, sizes, above, strict=True):
+            own = slice(first, first + size)
+            mean = sum(c * int(n) for c, n in zip(chances[own], numbers[own], strict=True))
+            assert mean <= bound <= min(mean + 2 + size, numbers[own].max())
