@@ -8,7 +8,9 @@ python benchmarks/clients/cleanrl_audit.py cleanrl/cleanrl/ppo.py --total-timest
     --num-envs 8 --num-steps 64
 
 The game is Greed to 12 points with at most five dice, in which every action is legal: the script
-has no masks.
+has no masks. With ``--taxi`` before the file it is Gymnasium's Taxi, one-hot; then the exact error
+of the critic is printed with every rollout. The script takes games that the limit of steps has cut
+for ended ones, which is what the audit says of it.
 """
 
 import contextlib
@@ -22,11 +24,20 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-from exactdice.diagnose import PolicyUpdate, Report, Rollout, audit
+from exactdice.diagnose import PolicyUpdate, Report, Rollout, audit, critic
 from torch.optim import Optimizer, optimizer
 
 GAME = "exactdice:exactdice/Greed-OneHot-v0"
 KEYWORDS = {"max_score": 12, "sides": 3, "max_dice": 5}
+TAXI = "--taxi" in sys.argv
+make = gym.make  # which the script calls by its id
+
+
+def made(_: str = "", **options: Any) -> gym.Env[Any, Any]:
+    """Make the environment."""
+    if TAXI:
+        return gym.wrappers.FlattenObservation(make("Taxi-v4", **options))
+    return make(GAME, **options, **KEYWORDS)
 
 
 class SameStep(gym.vector.SyncVectorEnv):
@@ -46,7 +57,7 @@ class Auditor:
     """Audits a running script before and after each of its gradient steps."""
 
     def __init__(self) -> None:
-        self.env = gym.make(GAME, **KEYWORDS)
+        self.env = made()
         self.reports: list[Report] = []
         self.busy = False  # an audit repeats the step with a copy of the optimizer
         self.iteration = 0
@@ -84,8 +95,11 @@ class Auditor:
                 gae_lambda=args.gae_lambda,
                 **{name: script[name].numpy().copy() for name in names},
             )
-            critic = before.critic
-            self.reports.append(audit(self.env, self.rollout, before.actor, critic))
+            self.reports.append(audit(self.env, self.rollout, before.actor, before.critic))
+            if TAXI:
+                found = critic(self.env, before.actor, before.critic, args.gamma)
+                moves = self.iteration * args.batch_size
+                print(f"{moves} moves: error of the critic {found.rmse:.4f}", file=sys.stderr)
         rows = np.array(script["mb_inds"])
         update = PolicyUpdate(
             *(script[f"b_{name}"][rows] for name in ("obs", "actions", "logprobs")),
@@ -113,12 +127,14 @@ class Auditor:
 
 def main() -> None:
     """Run the script, and print the findings."""
+    if TAXI:
+        sys.argv.remove("--taxi")
     if len(sys.argv) < 2:
         raise SystemExit("the file must be given, ppo.py of CleanRL, got none")
-    script, auditor, make = Path(sys.argv[1]).resolve(), Auditor(), gym.make
+    script, auditor = Path(sys.argv[1]).resolve(), Auditor()
     optimizer.register_optimizer_step_pre_hook(auditor.before)
     optimizer.register_optimizer_step_post_hook(auditor.after)
-    gym.make = lambda name, **options: make(name, **options, **KEYWORDS)  # type: ignore[assignment]
+    gym.make = made  # type: ignore[assignment]
     gym.vector.SyncVectorEnv = SameStep  # type: ignore[misc]
     sys.argv = [str(script), "--env-id", GAME, "--no-cuda", *sys.argv[2:]]
     with (
