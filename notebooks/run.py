@@ -14,8 +14,13 @@ from nbclient import NotebookClient
 from PIL import Image
 
 FOLDER = Path(__file__).parent
-#: Pictures within the notebook, whatever the reader's own settings are.
-SETTINGS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "OMP_NUM_THREADS": "1"}
+#: Pictures within the notebook, whatever the reader's own settings are, and boards without a screen.
+SETTINGS = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "OMP_NUM_THREADS": "1",
+    "SDL_VIDEODRIVER": "dummy",
+    "XDG_RUNTIME_DIR": tempfile.gettempdir(),
+}
 
 
 def main() -> None:

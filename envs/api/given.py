@@ -89,7 +89,8 @@ def title_of(bare: Any) -> str:
     """Name an environment: its id, and its keywords."""
     if bare.spec is None:
         return type(bare).__name__
-    keywords = [f", {name} {value}" for name, value in bare.spec.kwargs.items()]
+    given = bare.spec.kwargs.items()
+    keywords = [f", {name} {value}" for name, value in given if name not in HIDDEN]
     words = "".join(keywords)
     return f"{bare.spec.id}{words if len(words) < LONGEST else ''}"
 
