@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from PIL import Image
 
 FOLDER = Path(__file__).parent
-#: Pictures within the notebook, whatever the reader's own settings are, and boards without a screen.
+#: Pictures within the notebook, whatever a reader has set, and boards without a screen.
 SETTINGS = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OMP_NUM_THREADS": "1",
