@@ -1,7 +1,8 @@
 """Random draws of outcomes from laws, for a batch of moves at once."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class InverseLaws:
         cumulative = np.minimum(np.cumsum(laws, axis=1), 1.0)
         self._last = laws.shape[1] - 1 - np.argmax(laws[:, ::-1] > 0, axis=1)  # (law,)
         self._flat = (np.arange(len(laws))[:, None] + cumulative).ravel()
+        self._plain: tuple[Any, Any] = self._flat.tolist(), self._last.tolist()
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw one outcome for each row, shape (row,)."""
@@ -43,6 +45,12 @@ class InverseLaws:
         # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
         outcomes: IntArray = np.minimum(found - rows * self._num_outcomes, self._last[rows])
         return outcomes
+
+    def draw_one(self, row: int, chance: float) -> int:
+        """Give the outcome that ``draw`` gives for a row and a uniform random number."""
+        flat, last = self._plain
+        found = bisect_right(flat, row + chance) - row * self._num_outcomes
+        return found if found < last[row] else int(last[row])
 
 
 class AliasLaws(NamedTuple):

@@ -128,19 +128,17 @@ def require_same_law(task, reward="outcome"):
     np.testing.assert_allclose(law.rewards, rewards, rtol=0, atol=1e-12, equal_nan=False)
 
 
-def require_same_games(task, lanes, steps):
+def require_same_games(task, lanes, steps, kinds=(ArrayLanes, PlainLanes)):
     """Play with arrays and with plain numbers, and then with a copy: moves, ends and payments."""
-    both = [
-        kind(task, lanes, Encoding(task.game.observation_sizes))
-        for kind in (ArrayLanes, PlainLanes)
-    ]
+    both = [kind(task, lanes, Encoding(task.game.observation_sizes)) for kind in kinds]
     rngs = [np.random.default_rng(3) for _ in both]
     actions, fresh = np.random.default_rng(4), np.ones(lanes, dtype=bool)
     paid, every = np.zeros(lanes), np.arange(lanes)
     for step in range(steps):
         if step == steps // 2:
-            both[1] = pickle.loads(pickle.dumps(both[0]))
-        chosen = actions.integers(0, task.game.num_actions, lanes)  # illegal ones, too
+            both[step % 2] = pickle.loads(pickle.dumps(both[1 - step % 2]))
+        legal = both[0].masks() | (actions.random(lanes) < 0.1)[:, None]  # illegal ones, too
+        chosen = (legal * actions.random(legal.shape)).argmax(axis=1)
         ours, theirs = (
             side.advance(every, chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
         )

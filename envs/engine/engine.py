@@ -21,7 +21,7 @@ from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import expected_values
 from ..api.encoding import Encoding, EncodingName
-from .lanes import Lanes, Outcome, RuleLanes
+from .lanes import Lanes, Outcome, PlainRuleLanes, RuleLanes, plain_rules
 from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
 
@@ -86,6 +86,8 @@ class Engine:
         kind: type[Lanes] = RuleLanes
         if self._by_tables and process_of(self.task) is not None:
             kind = PlainLanes if len(self._every) <= FEW else ArrayLanes
+        elif self._by_tables and len(self._every) <= FEW and plain_rules(self.game) is not None:
+            kind = PlainRuleLanes
         return kind(self.task, len(self._every), self.encoding)
 
     def lane_bytes(self) -> float:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from ...baselines import Task
 from ...baselines.task import first_law
-from ...core import FLOATS, BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...core import FLOATS, BoolArray, FloatArray, Game, GameError, IntArray, InverseLaws, Move
+from ...core.game import PlainRules, once_a_game
 from ...core.sampling import draw
 from ...core.sizes import check_memory
 from ...core.sweeps import checked_advance
@@ -219,9 +220,9 @@ class RuleLanes(Lanes):
     ) -> Outcome:
         """Begin games, and then make moves."""
         self.played.clear()
-        self.start(lanes[fresh], rng)
         seat, before = self._task.seat, self._states[lanes]
-        legal = self._legal()[lanes, actions] & ~fresh
+        legal = self._legal()[lanes, actions] & ~fresh  # games that begin forget the masks
+        self.start(lanes[fresh], rng)
         illegal = ~(legal | fresh)
         payoffs, over = np.where(illegal, self._game.payoff_range[0], 0.0), ~fresh
         move = self._sample(np.full(legal.sum(), seat), before[legal], actions[legal], rng)
@@ -268,3 +269,90 @@ class RuleLanes(Lanes):
             columns = (column.tolist() for column in (seats, states, actions, outcomes))
             self.played += starmap(Played, zip(*columns, strict=True))
         return checked_advance(self._game, seats, states, actions, outcomes)
+
+
+class PlainRuleLanes(RuleLanes):
+    """A few lanes that are played by the rules in Python's own numbers, as ``RuleLanes`` plays."""
+
+    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(task, num_lanes, encoding)
+        rules = plain_rules(task.game)
+        assert rules is not None
+        self._rules = rules
+        self._masks: list[npt.NDArray[np.int8] | None] = [None] * num_lanes
+
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states."""
+        super().go_to(states)
+        self._masks[:] = [None] * self._num_lanes
+
+    def observations(self) -> Features:
+        """Encode the observations of the states."""
+        seen = [self._rules.observe(state) for state in self._states.tolist()]
+        return self._encoding.encode(np.array(seen))
+
+    def masks(self) -> BoolArray:
+        """Read the legal actions from the rules."""
+        return np.array([self._mask_of(lane) for lane in range(self._num_lanes)], dtype=bool)
+
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games."""
+        super().start(lanes, rng)
+        for lane in lanes.tolist():
+            self._masks[lane] = None
+
+    def advance(
+        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
+    ) -> Outcome:
+        """Begin games, and then make moves."""
+        self.start(lanes[fresh], rng)
+        whose, chosen, over = lanes.tolist(), actions.tolist(), ~fresh
+        moving = np.flatnonzero(over).tolist()
+        legal = [i for i in moving if self._mask_of(whose[i])[chosen[i]]]
+        illegal, payoffs = over.copy(), np.where(fresh, 0.0, self._game.payoff_range[0])
+        illegal[legal] = False
+        for i, chance in zip(legal, rng.random(len(legal)).tolist(), strict=True):
+            payoffs[i], over[i] = self._go_on(whose[i], chosen[i], chance)
+        return Outcome(payoffs, over, self._added(lanes, payoffs), illegal)
+
+    def _mask_of(self, lane: int) -> npt.NDArray[np.int8]:
+        """Give the legal actions of a lane, which are asked for twice."""
+        mask = self._masks[lane]
+        if mask is None:
+            mask = self._masks[lane] = self._rules.mask(int(self._states[lane]))
+        return mask
+
+    def _go_on(self, lane: int, action: int, chance: float) -> tuple[float, bool]:
+        """Make a legal move; return the payment, and whether the game is over."""
+        after, paid = self._rules.advance(int(self._states[lane]), action, chance)
+        if after >= 0:
+            self._states[lane], self._masks[lane] = after, None
+        return paid, after < 0
+
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
+        """Make a move in the only lane."""
+        paid, over = self._game.payoff_range[0], True
+        legal = bool(self._mask_of(0)[action])
+        if legal:
+            paid, over = self._go_on(0, action, rng.random())
+        assert self._totals is not None
+        self._totals[0] += paid
+        return paid, over, float(self._totals[0]), not legal
+
+    def observe_one(self) -> Features:
+        """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
+        seen = self._rules.observe(int(self._states[0]))
+        if self._encoding.name == "integer":
+            return seen
+        encoded: Features = self._encoding.encode(seen[None])[0]
+        return encoded
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
+        return self._mask_of(0).copy()
+
+
+@once_a_game
+def plain_rules(game: Game) -> PlainRules | None:
+    """Give the rules of a game in Python's own numbers; None if it has none."""
+    return game.plain_rules()

@@ -8,10 +8,10 @@ leads to a context with a larger number. The number after the last context stand
 game.
 """
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,8 @@ UPPER = (1 << FACES) - 1
 #: Points in the upper boxes that earn the upper bonus, and the points of the bonus.
 ENOUGH, UPPER_BONUS = 63, 35
 FIFTY, HOUSE, SHORT, LONG = 50, 25, 30, 40
+#: Number of upper points that ``ranks`` knows, those that a box takes above 63 included.
+WIDTH = ENOUGH + 5 * FACES + 1
 #: Largest points of each box.
 MOST = (*range(5, 31, 5), 30, 30, HOUSE, SHORT, LONG, FIFTY, 30)
 
@@ -136,6 +138,27 @@ class Taken(NamedTuple):
     upper_bonus: IntArray  # the points of the upper bonus alone
 
 
+class Lookups(NamedTuple):
+    """Tables as functions of indices: of arrays, or of Python's own numbers.
+
+    Attributes:
+        still_open, holds_fifty, upper: by context (see ``Contexts``).
+        own: by roll (see ``Points``).
+        plain, wild: by roll * number of boxes + box (see ``Points``).
+        firsts: the first context, by 2 * open boxes + holds fifty.
+        ranks: what is added to it, by open upper boxes * ``WIDTH`` + upper points.
+    """
+
+    still_open: Callable[[Any], Any]
+    holds_fifty: Callable[[Any], Any]
+    upper: Callable[[Any], Any]
+    own: Callable[[Any], Any]
+    plain: Callable[[Any], Any]
+    wild: Callable[[Any], Any]
+    firsts: Callable[[Any], Any]
+    ranks: Callable[[Any], Any]
+
+
 class Contexts:
     """All contexts of a game; ``len`` is their number.
 
@@ -156,10 +179,11 @@ class Contexts:
     def __init__(self, chosen: int, forced: bool, bonus: int) -> None:
         self._forced, self._bonus = forced, bonus
         self._firsts = np.full((chosen + 1, 2), -1, dtype=np.int64)  # by open boxes, holds fifty?
-        self._ranks = np.full((UPPER + 1, ENOUGH + 1), -1, dtype=np.int64)  # by open upper boxes
+        self._ranks = np.full((UPPER + 1, WIDTH), -1, dtype=np.int64)  # by open upper boxes
         above = [upper_totals(boxes_in(chosen & UPPER & ~left)) for left in range(UPPER + 1)]
         for left, totals in enumerate(above):
             self._ranks[left, totals] = np.arange(len(totals))
+            self._ranks[left, ENOUGH:] = self._ranks[left, ENOUGH]
         subsets = [part for part in range(1, chosen + 1) if part & ~chosen == 0]
         subsets.sort(key=lambda part: (-part.bit_count(), part))
         sheets: list[tuple[int, int, list[int]]] = []
@@ -182,6 +206,15 @@ class Contexts:
         )
         self.upper = frozen(np.concatenate([totals for *_, totals in sheets]))
         self._firsts[0] = count  # the end
+        tables = self.still_open, self.holds_fifty, self.upper, points().own, points().plain
+        every = [*tables, points().wild, self._firsts, self._ranks]
+        self._tables = [table.ravel() for table in every]
+        self._arrays = Lookups(*(table.take for table in self._tables))
+
+    @cached_property
+    def plain(self) -> Lookups:
+        """The tables for Python's own numbers, which ``allowed`` and ``take`` then take."""
+        return Lookups(*(table.tolist().__getitem__ for table in self._tables))
 
     def __len__(self) -> int:
         return len(self.upper)
@@ -202,48 +235,54 @@ class Contexts:
         rank = self._ranks[known & UPPER, upper]
         return np.where((first < 0) | (rank < 0), -1, first + rank)
 
-    def _is_joker(self, still_open: IntArray, own: IntArray) -> BoolArray:
+    def _is_joker(self, still_open: Any, own: Any) -> Any:
         """Return whether rolls are jokers: five of a kind while the box for a Yahtzee is filled.
 
         Args:
             still_open: sets of the open boxes.
             own: ``Points.own`` of the rolls.
         """
-        wild: BoolArray = (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self._bonus > 0)
-        return wild
+        return (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self._bonus > 0)
 
-    def allowed(self, contexts: IntArray, rolls: IntArray) -> IntArray:
-        """Return the set of the boxes that each roll may take in its context."""
-        still_open = self.still_open.take(contexts)
+    def allowed(self, contexts: Any, rolls: Any, tables: Lookups | None = None) -> Any:
+        """Return the set of the boxes that each roll may take in its context.
+
+        Args:
+            contexts: the contexts.
+            rolls: the dice, as indices of rolls.
+            tables: ``plain`` if these are Python's own numbers.
+        """
+        tables = tables or self._arrays
+        still_open = tables.still_open(contexts)
         if not self._forced:
             return still_open + 0 * rolls
-        own = points().own.take(rolls)
+        own = tables.own(rolls)
         upper, lower = still_open & own, still_open & ~UPPER
-        held = np.where(upper > 0, upper, np.where(lower > 0, lower, still_open))
-        return np.where(self._is_joker(still_open, own), held, still_open)
+        held = upper + (upper == 0) * (lower + (lower == 0) * still_open)
+        return still_open + self._is_joker(still_open, own) * (held - still_open)
 
-    def take(self, contexts: IntArray, rolls: IntArray, boxes: IntArray) -> Taken:
+    def take(self, contexts: Any, rolls: Any, boxes: Any, tables: Lookups | None = None) -> Taken:
         """Return the next context and the points after taking a box.
 
         Args:
             contexts: contexts before the move.
             rolls: the dice, as indices of rolls.
             boxes: the open boxes to take.
+            tables: ``plain`` if these are Python's own numbers.
         """
-        still_open, holds = self.still_open.take(contexts), self.holds_fifty.take(contexts)
-        before = self.upper.take(contexts)
-        own, entries = points().own.take(rolls), rolls * len(BOXES) + boxes
+        tables = tables or self._arrays
+        still_open, holds = tables.still_open(contexts), tables.holds_fifty(contexts)
+        before, own, entries = tables.upper(contexts), tables.own(rolls), rolls * len(BOXES) + boxes
+        plain = tables.plain(entries)
         wild = self._is_joker(still_open, own) & (still_open & own == 0)
-        plain = points().plain.take(entries)
-        scored = np.where(wild, points().wild.take(entries), plain)
+        scored = plain + wild * (tables.wild(entries) - plain)
         paid = scored + self._bonus * (holds & (own > 0))
-        upper = np.minimum(before + plain * (boxes < FACES), ENOUGH)
-        upper_bonus = UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
+        upper = before + plain * (boxes < FACES)
+        upper_bonus = UPPER_BONUS * ((upper >= ENOUGH) & (before < ENOUGH))
         holds = holds | ((plain == FIFTY) & (self._bonus > 0))  # no other box scores fifty
         left = still_open & ~(1 << boxes)
-        firsts = self._firsts.take(2 * left + holds)
-        after = firsts + self._ranks.take((left & UPPER) * (ENOUGH + 1) + upper)
-        after = np.minimum(after, len(self))  # all boxes filled: the end
+        after = tables.firsts(2 * left + holds)  # the end, if all boxes are filled
+        after = after + (left > 0) * tables.ranks((left & UPPER) * WIDTH + upper)
         return Taken(after, paid + upper_bonus, upper_bonus)
 
 

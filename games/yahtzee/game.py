@@ -29,7 +29,7 @@ from typing_extensions import override
 from ...core.arithmetic import EXACT, FLOATS
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
-from ...core.game import Game
+from ...core.game import Game, PlainRules
 from ...core.sizes import show
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .card import (
@@ -101,7 +101,8 @@ class Yahtzee(Game):
         known, boxes_seen = self.contexts, np.arange(len(BOXES))
         is_open = has_box(known.still_open[:, None], boxes_seen)
         seen = np.column_stack([is_open, known.upper, known.holds_fifty])  # (context, component)
-        self._seen = frozen(seen.astype(np.int8))
+        #: What is seen of each context, shape (context, component).
+        self.seen_of_contexts = frozen(seen.astype(np.int8))
         #: Index of the roll with given counts of faces, -1 if they are not five dice.
         self._numbers = np.full((DICE + 1,) * FACES, -1)
         self._numbers[tuple(dice().counts[KEEPS:].T)] = np.arange(ROLLS)
@@ -124,7 +125,7 @@ class Yahtzee(Game):
     def observe(self, states: IntArray, seat: int) -> IntArray:
         contexts, left, rolls = self.locate(states)
         seen = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
-        seen[:, : len(BOXES) + 2] = self._seen.take(contexts, axis=0)
+        seen[:, : len(BOXES) + 2] = self.seen_of_contexts.take(contexts, axis=0)
         seen[:, len(BOXES) + 2] = left
         seen[:, -FACES:] = dice().counts[KEEPS:].take(rolls, axis=0)
         return seen
@@ -144,7 +145,7 @@ class Yahtzee(Game):
     @override
     def mask(self, states: IntArray) -> BoolArray:
         contexts, left, rolls = self.locate(states)
-        may_keep, in_sets = _masks()
+        may_keep, in_sets = masks()
         legal: BoolArray = may_keep.take(np.where(left > 0, rolls + ROLLS, rolls), axis=0)
         legal[:, KEEPS:] = in_sets.take(self.contexts.allowed(contexts, rolls), axis=0)
         return legal
@@ -185,6 +186,12 @@ class Yahtzee(Game):
         return Move(seats, after, payoffs, over)
 
     @override
+    def plain_rules(self) -> PlainRules:
+        from .plain import PlainYahtzee  # which needs this class
+
+        return PlainYahtzee(self)
+
+    @override
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the stages turn by turn: all states with one number of open boxes and rolls left."""
         return _Stages(self)
@@ -215,7 +222,7 @@ class _Stages(Sequence[tuple[int, IntArray]]):
 
 
 @cache
-def _masks() -> tuple[BoolArray, BoolArray]:
+def masks() -> tuple[BoolArray, BoolArray]:
     """Return the tables from which ``mask`` is assembled.
 
     Returns:

@@ -12,7 +12,7 @@ from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine, RewardMode, planners
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import tables
-from exactdice.envs.engine.lanes import RuleLanes
+from exactdice.envs.engine.lanes import PlainRuleLanes, RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
@@ -60,6 +60,32 @@ def test_tables_and_sparse_matrices_are_the_rules(task):
 def test_arrays_and_plain_numbers_play_the_same_games(task):
     for lanes in (1, 9, 40):
         require_same_games(task, lanes, 100)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{}, {"joker": "free"}, {"bonus": 0}, {"boxes": "ones,full_house,yahtzee,chance", "bonus": 7}],
+)
+def test_rules_in_plain_numbers_play_the_same_games(keywords):
+    """Also one lane, move by move, as single environments do."""
+    task = Task(Yahtzee(**keywords), 0)
+    for lanes in (1, 9):
+        require_same_games(task, lanes, 301, (RuleLanes, PlainRuleLanes))
+    engine, rngs = Engine(task, 1), [np.random.default_rng(seed) for seed in (0, 0, 1)]
+    one, other = engine.lanes, RuleLanes(task, 1, engine.encoding)
+    assert isinstance(one, PlainRuleLanes)
+    over = True
+    for _ in range(500):
+        if over:
+            one.start_one(rngs[0])
+            other.start_one(rngs[1])
+        np.testing.assert_array_equal(one.observe_one(), other.observe_one())
+        np.testing.assert_array_equal(one.mask_of_one(), other.mask_of_one())
+        legal = one.mask_of_one() | (rngs[2].random() < 0.1)  # illegal ones, too
+        action = int((rngs[2].random(len(legal)) * legal).argmax())
+        found = one.move_one(action, rngs[0])
+        assert found == other.move_one(action, rngs[1])
+        over = found[1]
 
 
 @pytest.mark.parametrize("task", PAYING, ids=repr)

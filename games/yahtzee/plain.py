@@ -1,0 +1,60 @@
+"""The rules of one game in Python's own numbers, which are faster than arrays for a few games."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from ...core.game import PlainRules
+from ...core.sampling import InverseLaws
+from ...core.types import IntArray
+from .card import BOXES
+from .dice import DICE, FACES, KEEPS, ROLLS, dice
+from .game import IN_TURN, MORE, Yahtzee, masks
+
+
+class PlainYahtzee(PlainRules):
+    """``Yahtzee`` by its own tables, entry by entry."""
+
+    def __init__(self, game: Yahtzee) -> None:
+        self._contexts, self._end = game.contexts, len(game.contexts)
+        self._laws = InverseLaws(game.laws)
+        self._seen = game.seen_of_contexts
+        may_keep, self._boxes = (table.view(np.int8) for table in masks())
+        #: By rolls made * ROLLS + dice: the legal actions that keep dice, and what is seen.
+        self._keeps = np.concatenate([np.tile(may_keep[ROLLS:], (MORE, 1)), may_keep[:ROLLS]])
+        left = np.repeat(np.arange(MORE, -1, -1), ROLLS)
+        self._turns = np.column_stack([left, np.tile(dice().counts[KEEPS:], (MORE + 1, 1))])
+        self._completed: list[int] = dice().completed.ravel().tolist()
+        self._rolled: list[int] = (DICE - dice().sizes[:KEEPS]).tolist()
+
+    @override
+    def mask(self, state: int) -> npt.NDArray[np.int8]:
+        context, in_turn = divmod(state, IN_TURN)
+        legal: npt.NDArray[np.int8] = self._keeps[in_turn].copy()
+        held = self._contexts.allowed(context, in_turn % ROLLS, self._contexts.plain)
+        legal[KEEPS:] = self._boxes[held]
+        return legal
+
+    @override
+    def observe(self, state: int) -> IntArray:
+        context, in_turn = divmod(state, IN_TURN)
+        seen = np.empty(len(BOXES) + 3 + FACES, dtype=np.int64)
+        seen[: len(BOXES) + 2] = self._seen[context]
+        seen[len(BOXES) + 2 :] = self._turns[in_turn]
+        return seen
+
+    @override
+    def advance(self, state: int, action: int, chance: float) -> tuple[int, float]:
+        context, in_turn = divmod(state, IN_TURN)
+        if action < KEEPS:
+            outcome = self._laws.draw_one(self._rolled[action], chance)
+            following = in_turn - in_turn % ROLLS + ROLLS
+            return context * IN_TURN + following + self._completed[action * ROLLS + outcome], 0.0
+        plain, box = self._contexts.plain, action - KEEPS
+        taken: Any = self._contexts.take(context, in_turn % ROLLS, box, plain)
+        if taken.contexts == self._end:
+            return -1, float(taken.points)
+        first = self._laws.draw_one(DICE, chance)
+        return taken.contexts * IN_TURN + first, float(taken.points)
