@@ -14,10 +14,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.core import Table
 from exactdice.games import GAMES
 
 PEER = "FrozenLake-v1"
-ROUNDS = 7
+ROUNDS = 5
+#: Lanes of the vectors that are compared, and moves of each way in a round.
+WIDTHS = (8, 1024)
+MOVES = (10_000, 40_000, 100_000, 400_000, 200_000)
 
 
 class Clock:
@@ -53,9 +57,9 @@ def play_one(env_id: str, **keywords: Any) -> Callable[[int], float]:
     return play
 
 
-def play_many(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
+def play_many(env_id: str, lanes: int, **keywords: Any) -> Callable[[int], float]:
     """Do the same with a vector, in the mode that `gym.make_vec` gives it."""
-    env = gym.make_vec(env_id, lanes, reward=reward)
+    env = gym.make_vec(env_id, lanes, **keywords)
     info = env.reset(seed=0)[1]
     noise = np.random.default_rng(0).random((16, lanes, env.single_action_space.n))
 
@@ -63,10 +67,10 @@ def play_many(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
         nonlocal info
         clock, made, waiting = Clock(), 0, np.zeros(lanes, dtype=bool)
         for step in range(moves // lanes):
-            actions = (noise[step % 16] * info["action_mask"]).argmax(axis=1)
-            _, _, over, _, info = clock(env.step, actions)
+            actions = (noise[step % 16] * info.get("action_mask", 1)).argmax(axis=1)
+            _, _, over, cut, info = clock(env.step, actions)
             made += lanes - np.count_nonzero(waiting)
-            waiting = over
+            waiting = over | cut
         return made / clock.seconds
 
     return play
@@ -89,30 +93,36 @@ def play_in_sb3(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
 
 
 def main() -> None:
-    """Print moves a second, and ratios to FrozenLake in the same rounds."""
+    """Print a table of ratios to FrozenLake in the same rounds, and moves a second."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", nargs="+", default=list(GAMES), choices=list(GAMES))
     parser.add_argument("--reward", default="outcome", choices=["outcome", "regret", "shaped"])
     options = parser.parse_args()
     games, reward = options.games, options.reward
-    peer = play_one(PEER)
-    print(f"{'moves a second':<18}{'gym.make':>10}{'/ ' + PEER:>16}", end="")
-    print("".join(f"{name:>14}" for name in ("8 lanes", "8 in SB3", "1,024 in SB3", "4,096 lanes")))
+    peers = [play_one(PEER), *(play_many(PEER, lanes) for lanes in WIDTHS)]
+    head = ["one", *(f"{lanes:,} lanes" for lanes in WIDTHS)]
+    head += ["moves a second: one", "4,096 lanes", "1,024 in SB3"]
+    rows = []
     for game in games:
         env_id = f"exactdice:exactdice/{game}-v0"
         ways = [
-            (play_one(env_id, reward=reward), 10_000),
-            (play_many(env_id, 8, reward), 40_000),
-            (play_in_sb3(env_id, 8, reward), 40_000),
-            (play_in_sb3(env_id, 1024, reward), 200_000),
-            (play_many(env_id, 4096, reward), 400_000),
+            play_one(env_id, reward=reward),
+            *(play_many(env_id, lanes, reward=reward) for lanes in WIDTHS),
+            play_many(env_id, 4096, reward=reward),
+            play_in_sb3(env_id, 1024, reward),
         ]
-        rounds = [(peer(10_000), *(way(moves) for way, moves in ways)) for _ in range(ROUNDS)]
-        rates = [median(column) for column in zip(*rounds, strict=True)]
-        ratio = median(ours / theirs for theirs, ours, *_ in rounds)
-        print(f"{game:<18}{rates[1]:>10,.0f}{ratio:>16.2f}", end="")
-        print("".join(f"{rate:>14,.0f}" for rate in rates[2:]), flush=True)
-    print(f"{PEER:<18}{median(peer(10_000) for _ in range(ROUNDS)):>10,.0f}")
+        sizes = MOVES[: len(ways)]
+        ratios, rates = [], []
+        for _ in range(ROUNDS):
+            found = [way(moves) for way, moves in zip(ways, sizes, strict=True)]
+            theirs = [peer(moves) for peer, moves in zip(peers, sizes, strict=False)]
+            ratios.append([mine / other for mine, other in zip(found, theirs, strict=False)])
+            rates.append(found)
+        times = [f"{median(column):.2f}" for column in zip(*ratios, strict=True)]
+        shown = [f"{median(column):,.0f}" for column in zip(*rates, strict=True)]
+        rows.append([game, *times, shown[0], *shown[-2:]])
+    print(f"times as fast as {PEER}, in vectors of as many lanes; and moves a second\n")
+    print(Table(["game", *head], rows).markdown(aligned=True))
     making(games)
 
 
