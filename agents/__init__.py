@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..baselines import PolicyLike, Reading, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
 from ..baselines.scoring.certificate import is_certificate
@@ -58,6 +60,8 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
         raise InputError(
             f"policy must be a file or a folder that exists, got {path}: it is missing"
         )
+    if path.suffix == ".npy":
+        return _table(path)
     if path.suffix == ".npz":
         if reading.observations is not None:
             raise InputError(f"observations must be left out, as {path} holds a table")
@@ -65,6 +69,15 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
 
         return read_policy(path, game)
     found: PolicyLike = _late("runs.saved", "from_file")(path, game, reading)
+    return found
+
+
+def _table(path: Path) -> PolicyLike:
+    """Read an array that ``numpy.save`` has written."""
+    try:
+        found: PolicyLike = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        raise InputError(f"{path} must be an array of numbers that numpy.save wrote") from None
     return found
 
 

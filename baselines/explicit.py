@@ -203,7 +203,7 @@ def _exact_law(chances: Sequence[Any], named: str) -> Law:
     parts = tuple(chance.numerator * (whole // chance.denominator) for chance in law)
     total, least = sum(parts), min(parts, default=0)
     if least <= 0 or abs(total - whole) * MOST_OFF > whole:
-        got = f"a sum of {total / whole:.6g}" if least > 0 else str(least / whole)
+        got = f"a sum of {total / whole:.10g}" if least > 0 else str(least / whole)
         raise GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
     return Law(parts, total)
 

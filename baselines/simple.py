@@ -7,6 +7,7 @@ The contract of ``Game`` takes arrays of states instead, for games that are too 
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,7 +104,7 @@ class SimpleGame(ExplicitGame):
 def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], dict[Any, Any]]:
     """Find the states, the outcomes of the actions of each, and the law of the first ones."""
     start: dict[Any, Any] = {}
-    for chance, state in game.start():
+    for chance, state in _rows(game.start(), 2, "start must give (probability, state)", ""):
         start[state] = start.get(state, 0) + chance
     if not start:
         raise GameError("start must give a state at least, got none")
@@ -113,7 +114,10 @@ def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], di
         if number % 1024 == 0:
             check_memory("states", len(states), STATE)
             tell(number, len(states), "states")
-        own = {action: _outcomes(game, state, action) for action in game.actions(state)}
+        actions = game.actions(state)
+        if isinstance(actions, str) or not isinstance(actions, Iterable):
+            raise GameError(f"actions must give a list, got {actions!r} in state {state!r}")
+        own = {action: _outcomes(game, state, action) for action in actions}
         if not own:
             raise GameError(f"actions must give an action at least, got none in state {state!r}")
         for after in (way[2] for ways in own.values() for way in ways):
@@ -126,13 +130,27 @@ def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], di
 
 def _outcomes(game: SimpleGame, state: Any, action: Any) -> list[Any]:
     """Give the outcomes of an action after checking their form."""
-    ways = [tuple(way) for way in game.outcomes(state, action)]
-    if not ways or any(len(way) != 3 for way in ways):
-        raise GameError(
-            f"outcomes must give (probability, reward, next state), got {ways[:3]} for action "
-            f"{action!r} in state {state!r}"
-        )
-    return [way for way in ways if way[0] != 0]
+    where = f" for action {action!r} in state {state!r}"
+    wanted = "outcomes must give (probability, reward, next state)"
+    ways = [way for way in _rows(game.outcomes(state, action), 3, wanted, where) if way[0] != 0]
+    if not ways:
+        raise GameError(f"{wanted}, got probabilities of 0 alone{where}")
+    return ways
+
+
+def _rows(given: Any, length: int, wanted: str, where: str) -> list[Any]:
+    """Check that something is a list of tuples, whose first entries are numbers."""
+    rows = list(given) if isinstance(given, Iterable) else [given]
+    for row in rows:
+        if not isinstance(row, tuple | list) or len(row) != length or not _is_number(row[0]):
+            raise GameError(f"{wanted}, in a list, got {row!r}{where}")
+    if not rows:
+        raise GameError(f"{wanted}, got none{where}")
+    return rows
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, Real | np.number) and not isinstance(given, bool)
 
 
 def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:

@@ -277,7 +277,8 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
         shown = repr(env)
         if len(shown) > LONGEST:
             shown = f"a {type(env).__name__}"
-        raise TypeError(f"env must be an exactdice environment, got {shown}")
+        advice = "; give exactdice.Task(game, seat=0)" if isinstance(env, Game) else ""
+        raise TypeError(f"env must be an exactdice environment, got {shown}{advice}")
     return known[0](env)
 
 

@@ -172,9 +172,9 @@ class Presentation(Generic[GameT]):
     def describe(self, observation: IntArray) -> str:
         """Describe an observation in words that need no legend: "57 points to 63".
 
-        By default the names of the components and their values.
+        By default the names of the components and their values, or of the first ones.
         """
-        seen = zip(self.game.observation_names, observation.tolist(), strict=True)
+        seen = zip(self.game.observation_names, observation.tolist(), strict=False)
         return ", ".join(f"{name} {number}" for name, number in seen)
 
     def look_at(self, observation: IntArray) -> str:

@@ -132,7 +132,8 @@ def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
 
 def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     if len(what) != 1:
-        raise InputError(f"{name} must be followed by a score or one policy, got {len(what)}")
+        wanted = f'plot("{name}", score), or plot("{name}", policy, env=env)'
+        raise InputError(f"{name} must be of a score or one policy, {wanted}, got {len(what)}")
     (agent,) = what
     if isinstance(agent, Score):
         if env is not None:

@@ -174,7 +174,7 @@ def test_any_chart_is_a_figure():
         (["greed-policy", "random"], None, "greed-policy must stand alone, got random"),
         (["greed-policy"], exactdice.Task(FourTwoOne()), "env must be of Greed for greed-policy"),
         (["mistakes-421"], SMALL, "env must be of FourTwoOne for mistakes-421, got one of Greed"),
-        (["mistakes"], SMALL, "mistakes must be followed by a score or one policy, got 0"),
+        (["mistakes"], SMALL, r"mistakes must be of a score or one policy, plot\("),
         (["mistakes", "random"], None, "env must be given for mistakes of a policy, got None"),
         (["mistakes", exactdice.score("random", SMALL)], SMALL, "env must be left out, as a score"),
     ],

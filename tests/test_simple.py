@@ -212,21 +212,30 @@ def faulty(**methods):
         ),
         (
             {"outcomes": lambda *_: [(1, None)]},
-            "outcomes must give (probability, reward, next state), got [(1, None)] for action "
-            "'keep' in state (1, 0)",
+            "outcomes must give (probability, reward, next state), in a list, got (1, None) for "
+            "action 'keep' in state (1, 0)",
         ),
+        ({"outcomes": lambda *_: None}, "next state), in a list, got None for action 'keep'"),
+        ({"outcomes": lambda *_: [(0, 1, None)]}, "got probabilities of 0 alone for action"),
+        ({"start": lambda _: (1, "s")}, "start must give (probability, state), in a list, got 1"),
+        ({"actions": lambda *_: "keep"}, "actions must give a list, got 'keep' in state (1, 0)"),
         ({"player": lambda *_: 2}, "player must be 0 or 1, got 2 in state (1, 0)"),
         ({"player": lambda *_: 1}, "player 0 must make the first move"),
-        ({"start": lambda _: []}, "start must give a state"),
+        ({"start": lambda _: []}, "start must give (probability, state), got none"),
         ({"gamma": 1.5}, "gamma must be from 0 to 1, got 1.5"),
         ({"horizon": -3}, "horizon must be a whole number above 0 or None, got -3"),
         (
             {"outcomes": lambda *_: [(1, float("nan"), None)]},
             "rewards must be finite numbers, got nan for action 'keep' in state (1, 0)",
         ),
-        ({"outcomes": lambda *_: [("x", 0, None)]}, "probabilities must be numbers"),
+        ({"outcomes": lambda *_: [("x", 0, None)]}, "next state), in a list, got ('x', 0, None)"),
     ],
 )
 def test_mistakes_are_named(methods, said):
     with pytest.raises(GameError, match=re.escape(said)):
         faulty(**methods)()
+
+
+def test_a_game_is_no_environment():
+    with pytest.raises(TypeError, match=r"got TwoDice\(.*; give exactdice\.Task\(game, seat=0\)$"):
+        exactdice.solve(TwoDice())

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, Game, InputError, IntArray
+from ..explicit import ExplicitGame
 from ..solving.observations import Reader
 from .called import function_policy
 from .kinds import Policy, PolicyLike
@@ -71,7 +72,7 @@ class Reading:
 Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
 
 #: Endings of the files that hold policies, or in which users look for them.
-FILES = (".npz", ".zip", ".pt", ".pth")
+FILES = (".npy", ".npz", ".zip", ".pt", ".pth")
 
 _CONVERTERS: dict[str, Converter] = {}
 
@@ -106,6 +107,11 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     policy, reading = converted(policy, game, reading)
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
+    if getattr(policy, "masked", False) is True and not reading.masked:
+        raise InputError(
+            f"masked=False must be given to from_network, too: {label(policy)} chooses among the "
+            "legal actions alone"
+        )
     if isinstance(policy, str):
         return known_name(policy, game, seat, reading.masked)
     check = PolicyCheck(game, seat, reading.masked, reading.worthless)
@@ -119,7 +125,7 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
             return function_policy(policy, check, name, reading.lazy)
     except NoLawError as error:
         values = "if these are logits or action values, give"
-        raise InputError(f"{error}; {values} {_cure(policy)}") from None
+        raise InputError(f"{error}; {values} {_cure(policy, game)}") from None
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
@@ -127,8 +133,10 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     )
 
 
-def _cure(policy: Any) -> str:
+def _cure(policy: Any, game: Game) -> str:
     """Return code that makes a policy of logits or action values in the form of a policy."""
+    if isinstance(game, ExplicitGame) and game.listing.legal.all() and np.ndim(policy) == 2:
+        return "policy.argmax(axis=1)"
     if isinstance(policy, Mapping) and isinstance(next(iter(policy), ()), tuple):
         values = "policy.get(tuple(one), [0] * env.action_space.n) for one in seen.tolist()"
         return f"exactdice.from_network(lambda seen: [{values}], env)"

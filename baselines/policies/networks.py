@@ -63,6 +63,11 @@ class NetworkPolicy(ABC):
         self._deterministic, self._masked = deterministic, masked
 
     @property
+    def masked(self) -> bool:
+        """Whether only legal actions may be chosen."""
+        return self._masked
+
+    @property
     def takes_best(self) -> bool:
         """Whether it takes the legal action with the largest preference."""
         return self._deterministic and self._masked

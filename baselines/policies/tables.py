@@ -91,7 +91,7 @@ class PolicyCheck:
         if not legal.all():
             row = int(np.argmin(legal))
             raise InputError(
-                f"policy must choose legal actions, got {given[row]} in state {states[row]}"
+                f"policy must choose legal actions, got {given[row]} {self._at(states[row])}"
                 f"{_UNMASKED}"
             )
         return chosen
@@ -114,17 +114,22 @@ class PolicyCheck:
             if wrong.any():
                 row, action = np.argwhere(wrong)[0]
                 raise error(
-                    f"policy must {requirement}, got {law[row, action]:.6g} in state "
-                    f"{states[row]}, action {action}{hint}"
+                    f"policy must {requirement}, got {law[row, action]:.6g} "
+                    f"{self._at(states[row])}, action {action}{hint}"
                 )
         if off.any():
             row = int(np.argmax(np.abs(sums - 1)))
             raise error(
-                f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
-                f"{states[row]}"
+                f"policy must have probabilities that sum to 1, got {sums[row]:.6g} "
+                f"{self._at(states[row])}"
             )
         normalized: FloatArray = law / sums[:, None]
         return normalized
+
+    def _at(self, state: int) -> str:
+        """Name a state, with its observation where that is more than its number."""
+        seen = self.game.observe(np.array([state]), self.seat)[0].tolist()
+        return f"in state {state}" + (f", {tuple(seen)}" if seen != [state] else "")
 
     def _harmless(self, states: IntArray, places: IntArray) -> IntArray:
         """Give the places, of illegal choices, where every action has the worst payoff."""
@@ -164,10 +169,12 @@ def table_policy(
     else:
         given = as_numbers(table, "policy")
         count, first, rest = game.num_states, given.shape[:1], given.shape[1:]
-        if isinstance(game, ExplicitGame) and first == (game.rows,):
-            given, first = given[np.arange(count) % game.rows], (count,)
-        if first not in ((count,), (count + 1,)) or rest not in ((), (game.num_actions,)):
-            raise check.shape_error(given, count)
+        rows = game.rows if isinstance(game, ExplicitGame) else count  # whatever the time
+        fits = first in ((rows,), (count,), (count + 1,)) and rest in ((), (game.num_actions,))
+        if not fits or (given.ndim == 1 and given.dtype.kind not in "iu"):
+            raise check.shape_error(given, rows)
+        if first == (rows,):
+            given = given[np.arange(count) % rows]
         given = given[own]
     if given.ndim == 2:
         check_array("a table of probabilities", game, *check.shape)

@@ -10,6 +10,7 @@ from ...core.checks import at_most
 from ...core.presentation import present
 from ...core.table import frame
 from ...core.tour import Decisions
+from ..law_game import LawGame
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
@@ -78,15 +79,30 @@ class Mistakes(Decisions):
         return places, self.actions[first[places] + nth]
 
     def costliest(self, solution: Solution, count: int | None) -> Blunders:
-        """List the costliest mistakes as blunders, costliest first."""
+        """List the costliest mistakes as blunders, costliest first.
+
+        In an environment with a law, whose observations do not tell the time, the mistakes of a
+        state within its limit of moves are one blunder: it has the values of the costliest one.
+        """
         game, costs = solution.task.game, self.costs
-        order = np.lexsort((self.actions, self.states, -costs))[: at_most(count)]
+        rows = game.rows if isinstance(game, LawGame) else game.num_states
+        timeless = game.num_states > rows
+        order = np.lexsort((self.actions, self.states, -costs))
+        numbers = np.column_stack([self.values, self.best, self.occupancy, costs])
+        if timeless:
+            codes = self.states[order] % rows * game.num_actions + self.actions[order]
+            _, firsts, groups = np.unique(codes, return_index=True, return_inverse=True)
+            totals = np.zeros((len(firsts), 2))
+            np.add.at(totals, groups, numbers[order, 2:])
+            order = order[firsts]
+            numbers[order, 2:] = totals
+            order = order[np.argsort(-totals[:, 1], kind="stable")]
+        order = order[: at_most(count)]
         states = self.states[order]
-        seen = game.observe(states, solution.task.seat)
+        seen = game.observe(states, solution.task.seat)[:, : 1 if timeless else None]
         actions = np.column_stack([self.actions[order], solution.policy.likeliest(states)])
-        numbers = np.column_stack([self.values, self.best, self.occupancy, costs])[order]
-        rows = zip(seen, actions.tolist(), numbers.tolist(), strict=True)
-        return Blunders(_blunder(game, *row) for row in rows)
+        columns = zip(seen, actions.tolist(), numbers[order].tolist(), strict=True)
+        return Blunders(_blunder(game, *row) for row in columns)
 
 
 def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
@@ -130,7 +146,7 @@ def _blunder(game: Game, seen: IntArray, actions: list[int], numbers: list[float
     position = words.describe(seen)
     does, best = (words.describe_move(seen, chosen) for chosen in actions)
     met = f"in {occupancy:.2%} of games" if occupancy >= RARE else _once(occupancy)
-    if game.has_cycles:
+    if game.has_cycles or occupancy > 1:
         met = f"{occupancy:.4f} times a game"
     sentence = (
         f"{position}: {does} for an expected payoff of {value:.4f}, "

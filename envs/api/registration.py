@@ -141,7 +141,7 @@ def find_game(game: Any) -> type[Game]:
             return GAMES[alike[0]]
         raise InputError(
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
-            f"MODULE:CLASS, got {game!r}{meant(game, GAMES)}"
+            f"MODULE:CLASS, got {game!r}{_alike(game)}"
         )
     where, _, name = game.rpartition(":")
     found = known_law(name) if where == "gym" else getattr(_load(where), name, None)
@@ -150,6 +150,11 @@ def find_game(game: Any) -> type[Game]:
     register(found)
     loaded: type[Game] = found
     return loaded
+
+
+def _alike(game: Any) -> str:
+    """Propose the place of an environment of others, or a name like this one."""
+    return f"; did you mean gym:{game}?" if game in gym.registry else meant(game, GAMES)
 
 
 def full_place(game: str) -> str:

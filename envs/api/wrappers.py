@@ -104,7 +104,8 @@ def inspect_id(env_id: str) -> tuple[Task, Sight]:
     Raises:
         TypeError: if there is no such id, or the environment is not of this project.
     """
-    name = env_id.removeprefix("exactdice:")  # which has Gymnasium import the package
+    # The command line knows environments of others by gym:ID; exactdice:ID imports the package.
+    name = env_id.removeprefix("exactdice:").removeprefix("gym:")
     if name not in gym.registry:
         known = [each for each in gym.registry if each.startswith("exactdice/")]
         alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]

@@ -9,6 +9,7 @@ import torch as th
 from exactdice.baselines import Task, make_task
 from exactdice.baselines.policies import called
 from exactdice.baselines.policies.called import CalledPolicy
+from exactdice.games import InputError
 from small_games import SMALL
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -160,3 +161,10 @@ def test_an_agent_of_a_score_plays_on_as_a_table():
     assert rng.random() == np.random.default_rng(0).random()  # nothing was drawn
     other = Task(task.game, 1, {0: agent})
     assert exactdice.solve(other).value == exactdice.solve(Task(task.game, 1, {0: table})).value
+
+
+def test_a_network_that_keeps_to_legal_actions_is_not_scored_as_if_it_did_not():
+    task = make_task("ShutTheBox", tiles=3)
+    network = exactdice.from_network(Network(task), task)
+    with pytest.raises(InputError, match="masked=False must be given to from_network, too"):
+        exactdice.score(network, task, masked=False)

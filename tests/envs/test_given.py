@@ -224,3 +224,39 @@ def test_environments_without_a_law_are_refused():
         exactdice.score(exactdice.from_network(lambda seen: np.eye(4)[seen % 4], counted), counted)
     with pytest.raises(InputError, match=r"\(state, moves\)"):
         exactdice.solve(gym.make("FrozenLake-v1")).action_values(0)
+
+
+def test_tables_by_state_are_named_and_their_blunders_are_of_states():
+    """An agent does not see the time within the limit: its mistakes of a state are one."""
+    env, table = gym.make("FrozenLake-v1"), np.random.default_rng(0).random((16, 4))
+    shapes = (
+        r"shape \(16, 4\) \(state, action\) or integers of shape \(16,\), got float64 of shape "
+    )
+    for wrong, shown in ((table.T, r"\(4, 16\)"), (table[:, 0], r"\(16,\)")):
+        with pytest.raises(InputError, match=shapes + shown):
+            exactdice.score(wrong, env)
+    with pytest.raises(InputError, match=r"values, give policy\.argmax\(axis=1\)$"):
+        exactdice.score(table, env)
+    for played in (env, env.unwrapped):
+        score = exactdice.score(table.argmax(axis=1), played)
+        found = score.blunders(None)
+        assert len({blunder.observation for blunder in found}) == len(found) <= 11
+        assert sum(blunder.cost for blunder in found) == pytest.approx(score.regret)
+        costs = [blunder.cost for blunder in found]
+        assert costs == sorted(costs, reverse=True)
+
+
+def test_names_of_the_command_line_are_understood():
+    assert exactdice.solve("gym:FrozenLake-v1").value == pytest.approx(0.7441902878)
+    with pytest.raises(InputError, match=r"did you mean gym:FrozenLake-v1\?"):
+        find_game("FrozenLake-v1")
+
+
+def test_tables_of_files_are_policies(tmp_path):
+    env, path = gym.make("FrozenLake-v1"), tmp_path / "actions.npy"
+    actions = np.random.default_rng(0).integers(4, size=16)
+    np.save(path, actions)
+    assert exactdice.score(path, env).value == exactdice.score(actions, env).value
+    path.write_text("no array")
+    with pytest.raises(InputError, match=r"must be an array of numbers that numpy\.save wrote"):
+        exactdice.score(path, env)
