@@ -18,13 +18,14 @@ a good player hesitates.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..core import BoolArray, Game, InParts, InputError, IntArray, Table
+from ..core import FLOATS, BoolArray, Game, InParts, InputError, IntArray, Table
 from ..core.positions import by_name, states_of
 from ..core.presentation import present
 from ..core.words import listed, to_you
@@ -34,7 +35,7 @@ from .policies.kinds import PolicyLike
 from .scoring.score import score
 from .solving.observations import state_of
 from .solving.solver import as_policy, solve
-from .task import Task
+from .task import Task, first_law
 
 BEST, GOOD = "best", "good"
 #: The smallest loss of each grade, as a share.
@@ -223,8 +224,17 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     Raises:
         InputError: if there is no such state; or naming a component that may be several numbers,
             none of them 0.
+
+    Components that were left out are those of the beginning of a game, if there is such a position.
     """
     game, seat = task.game, task.seat
+    begun = game.observe(
+        first_law(task, FLOATS).start.states, seat
+    )  # what all games begin with counts
+    same = (begun == begun[0]).all(axis=0)
+    if (given | same).all():
+        with suppress(InputError):
+            return state_of(game, seat, np.where(given, seen, begun[0]))
     try:
         return state_of(game, seat, seen)
     except InputError:
@@ -268,6 +278,10 @@ def read_position(
     """
     sizes, kinds = game.observation_sizes, _kinds(game)
     places = {_word(name): place for place, name in enumerate(game.observation_names)}
+    components = [each for each in components if each != "to"]  # 80 to 72
+    dice = kinds.get("dice")
+    if dice and not dice.numbered and len(components) == dice.size - 1:  # a roll, as it is written
+        components, named = (), {"dice": " ".join(map(str, components)), **named}
     if len(components) > len(sizes):
         raise InputError(
             f"a position of {game.name} must have at most {len(sizes)} components "
@@ -276,6 +290,9 @@ def read_position(
     given: dict[str, Any] = dict(zip(places, components, strict=False))
     for name, value in named.items():
         word = _word(name)
+        begin = [known for known in (*kinds, *places) if known.startswith(word)]
+        if word not in places and word not in kinds and len(begin) == 1:
+            word = begin[0]
         if word in given:
             raise InputError(f"{word} must be given once, got {given[word]} and {value}")
         if word not in places and word not in kinds:
@@ -324,6 +341,8 @@ class _Kind:
         for place, mark in zip(self.places.values(), marks, strict=False):
             if self.numbered:
                 seen[place] = _number(mark, self.size, word)
+        if marks == ["all"] and not self.numbered:
+            marks = list(self.places)
         for mark in () if self.numbered else marks:
             if mark not in self.places or seen[self.places[mark]] + 1 >= self.size:
                 raise InputError(f"{word} must be of {listed(self.places)}, got {text}")

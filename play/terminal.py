@@ -23,7 +23,7 @@ COMMANDS = {
     **dict.fromkeys(("u", "undo"), "undo"),
     **dict.fromkeys(("h", "hint", "coach"), "hint"),
     **dict.fromkeys(("q", "quit", "exit"), "quit"),
-    **dict.fromkeys(("?", "help"), "help"),
+    **dict.fromkeys(("?", "help", "rules", "please help"), "help"),
 }
 #: Words that leave where no game is to be saved.
 LEAVE = ("q", "quit", "exit", "n", "no")

@@ -10,6 +10,7 @@ dice.
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count, islice, product
 from textwrap import wrap
 
@@ -204,7 +205,12 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
             raise InputError(f"That can be {each}.")
     if len(found := [choice for choice in choices if _says(said, choice.words)]) == 1:
         return found[0]
-    raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
+    verb, _, rest = said.partition(" ")
+    if rest and verb in {"score", *(choice.words.casefold().split()[0] for choice in choices)}:
+        with suppress(InputError):
+            return understand(rest, choices, on)
+    shown = printable(reply.strip(), 40)
+    raise InputError(f"There is no move {shown}: {possible(choices, on)}; ? says more.")
 
 
 def possible(choices: Sequence[Choice], on: Mapping[int, int | str]) -> str:
@@ -253,10 +259,15 @@ def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int | str]
 
 
 def _says(reply: str, move: str) -> bool:
-    """Whether a reply has a move's verb and exactly its numbers, or all words if it has none."""
+    """Whether a reply has exactly a move's numbers, and its verb or no words of others.
+
+    Of a move without numbers it must have all words.
+    """
     words, own = (re.findall(r"[^\W\d]+", each) for each in (reply, move.casefold()))
-    said, numbers = (sorted(re.findall(r"\d+", each)) for each in (reply, move))
-    return said == numbers and {*own[: 1 if numbers else None]} <= {*words}
+    said, numbers = (sorted(re.findall(r"-?\d+", each)) for each in (reply, move))
+    if said != numbers:
+        return False
+    return {*own[: 1 if numbers else None]} <= {*words} or (bool(numbers) and {*words} <= {*own})
 
 
 class Screen:

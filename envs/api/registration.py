@@ -136,7 +136,8 @@ def find_game(game: Any) -> type[Game]:
     if isinstance(game, str) and game in GAMES:
         return GAMES[game]
     if not isinstance(game, str) or ":" not in game:
-        alike = [name for name in GAMES if isinstance(game, str) and name.lower() == game.lower()]
+        plain = game.lower().replace(" ", "") if isinstance(game, str) else ""  # Shut the Box
+        alike = [name for name in GAMES if name.lower() == plain]
         if len(alike) == 1:  # games of users may differ in case alone
             return GAMES[alike[0]]
         raise InputError(

@@ -6,7 +6,7 @@ import { by, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { ask } from "./server.js";
 import "./sheets.js";
-import { once, work } from "./work.js";
+import { once, soon, work } from "./work.js";
 
 const LEVELS = {
   easy: "Easy: at most 8 moves, and every move but the best is a blunder.",
@@ -114,7 +114,8 @@ form.elements.of.addEventListener("change", () => {
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  work(() => begin(wished()));
+  const wish = wished();
+  soon(() => begin(wish));
 });
 narrow.addEventListener("change", () => {
   redraw();

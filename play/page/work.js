@@ -3,6 +3,7 @@
 import { by } from "./element.js";
 
 let working = false;
+let waiting = null; // a task that comes next
 let hurry = null; // a function that ends the pause, during a pause
 
 export const isWorking = () => working;
@@ -32,7 +33,16 @@ export async function work(task) {
   } finally {
     working = false;
     document.body.removeAttribute("aria-busy");
+    const next = waiting;
+    waiting = null;
+    if (next) work(next);
   }
+}
+
+// Run a task as soon as the one that runs has ended; a later one replaces it.
+export function soon(task) {
+  if (working) waiting = task;
+  else work(task);
 }
 
 // Ignore the second click of a double click, which may hit a button of the next move.

@@ -102,7 +102,8 @@ def test_dice_are_read_in_any_order(game, words, wanted):
         (("x",), {}, "own_score must be from 0 to 100, got x"),
         ((1, 2, 0, 0), {}, r"at most 3 components \(own_score, other_score, last_turn\), got 4"),
         ((41,), {"own_score": 3}, "own_score must be given once, got 41 and 3"),
-        ((), {"own": 3}, "must be one of own_score, other_score and last_turn, got own"),
+        ((), {"mine": 3}, "must be one of own_score, other_score and last_turn, got mine"),
+        ((), {"own": 3, "own_score": 4}, "own_score must be given once, got 3 and 4"),
         ((), {"other_score": -1}, "other_score must be from 0 to 100, got -1"),
     ],
 )
@@ -137,6 +138,20 @@ def test_a_component_that_is_left_out_is_zero_or_what_it_must_be():
         answer(task, (), {"open": "12"}, None)
     match = answer(Task(LowestScoreMatch(2, 3, players=2, wins=2)), (), {"dice": "21"}, None)
     assert match.as_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
+
+
+def test_what_is_left_out_is_as_at_the_beginning_of_a_game():
+    """Not 0 boxes and tiles that are open."""
+    box, card = Task(ShutTheBox()), Task(YAHTZEE)
+    assert answer(box, (), {"roll": 8}, None).observation[:9] == (1,) * 9
+    assert answer(box, (), {"open": "all", "roll": 8}, None) == answer(box, (), {"roll": 8}, None)
+    rolls = [answer(card, (1, 1, 2, 4, 4), {}, None), answer(card, (), {"dice": "42114"}, None)]
+    assert rolls[0] == rolls[1]
+    assert "rolled 1 1 2 4 4 in turn 1 with" in rolls[0].as_dict()["words"]
+    greed = Task(Greed())
+    assert answer(greed, (80, "to", 72), {}, None) == answer(
+        greed, (), {"own": 80, "other": 72}, None
+    )
 
 
 def test_the_answer_as_json_has_all_digits():

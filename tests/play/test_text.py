@@ -43,12 +43,14 @@ def test_a_piece_with_a_name_is_meant_by_it_or_by_its_beginning():
     cases = {"0": 0, "11": 2, "1 1": 2, "01": 1, "fours": 3, "Four  of": 4, "ful": 5, "YAHTZEE": 6}
     for reply, number in cases.items():
         assert understand(reply, moves, on) is moves[number]
+    for reply, number in {"keep 0": 0, "keep 1 1": 2, "score full house": 5, "take ful": 5}.items():
+        assert understand(reply, moves, on) is moves[number]
     with pytest.raises(
         ValueError, match=r"That can be d or e or take fours or take four of a kind"
     ):
         understand("four", moves, on)
     told_what = "type the numbers or the name on the pieces, such as 1 1 or Yahtzee, 0 for none, or"
-    for nonsense in ("sixes", "11 12", ", ,"):
+    for nonsense in ("sixes", "11 12", ", ,", "reroll 1 1"):
         with pytest.raises(ValueError, match=told_what):
             understand(nonsense, moves, on)
     boxes = [one for one in moves if one.words.startswith("take")]
@@ -71,10 +73,10 @@ def test_moves_are_understood_in_words_in_every_game(name):
 
 def test_a_verb_and_the_numbers_are_enough():
     choices = GameRecord("Greed").session().choices
-    for words in ("roll 24 dice", "I roll 24", "roll 24, please"):
+    for words in ("roll 24 dice", "I roll 24", "roll 24, please", "24 dice"):
         assert understand(words, choices, {}).action == 24
     assert understand("roll 1 dice", choices, {}).action == 1
-    for unclear in ("roll", "24 dice", "roll 24 or 25"):
+    for unclear in ("roll", "keep 24 dice", "roll 24 or 25", "roll -24", "-24 dice"):
         with pytest.raises(ValueError, match="There is no move"):
             understand(unclear, choices, {})
 
