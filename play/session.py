@@ -28,9 +28,10 @@ from ..baselines import Policy, Task, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
 from ..baselines.task import first_law
 from ..core import FLOATS, FloatArray, InputError, IntArray, InverseLaws, at_least
+from ..core.presentation import Note, Row
 from ..core.sampling import draw
 from ..core.sizes import show
-from ..core.sweeps import checked_advance
+from ..core.sweeps import checked_advance, pays_early
 from ..core.words import YOU, listed
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
 from ..envs.engine.lanes import Played
@@ -227,8 +228,13 @@ class Session:
     @property
     def film(self) -> list[Scene]:
         """The table at each move from the person's last one on, then the table now."""
-        now = self.now
-        return film(self.task.game, now.played, now.seat, now.state, self.names, self.ended)
+        now, game = self.now, self.task.game
+        scenes = film(game, now.played, now.seat, now.state, self.names, self.ended)
+        if not pays_early(game, self.task.seat):
+            return scenes
+        # What adds up is no part of a position.
+        row = Row("points so far", (Note(f"{now.paid[self.task.seat]:g}"),), self.task.seat)
+        return [replace(scene, rows=(*scene.rows, row)) for scene in scenes]
 
     @property
     def ended(self) -> str:
