@@ -32,7 +32,7 @@ same rules, and a game may not change while results about it are cached.
 """
 
 import inspect
-from abc import ABC, ABCMeta, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from fractions import Fraction
@@ -41,7 +41,6 @@ from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from .checks import range_of, require_numbers
 from .errors import GameError
@@ -112,29 +111,6 @@ class Sealed(ABCMeta):
         return whole.replace(parameters=[*whole.parameters.values()][1:])
 
 
-class PlainRules(ABC):
-    """The rules of a game of one player in Python's own numbers, for a few games at once.
-
-    They must be those of the game's own methods for arrays.
-    """
-
-    @abstractmethod
-    def mask(self, state: int) -> npt.NDArray[np.int8]:
-        """Say which actions are legal, shape (action,), in fresh memory."""
-
-    @abstractmethod
-    def observe(self, state: int) -> IntArray:
-        """Give the observation of a state, shape (component,), in fresh memory."""
-
-    @abstractmethod
-    def advance(self, state: int, action: int, chance: float) -> tuple[int, float]:
-        """Make a legal move whose outcome a uniform random number draws, as ``sampling`` does.
-
-        Returns:
-            The next state, -1 if the game is over, and the payment.
-        """
-
-
 class Game(metaclass=Sealed):
     """A finite game of chance and perfect information.
 
@@ -180,10 +156,6 @@ class Game(metaclass=Sealed):
     @abstractmethod
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give the observation of each state, shape (state, component)."""
-
-    def plain_rules(self) -> "PlainRules | None":
-        """Give the rules for a few games at once, if tables of all moves would have no room."""
-        return None
 
     @abstractmethod
     def encode(self, observations: IntArray) -> IntArray:

@@ -85,5 +85,5 @@ def test_every_number_of_its_texts_is_printed(book):
 
 def test_its_pictures_are_there_and_small(book):
     sizes = [len(picture) for made in pictures(book) for picture in made]
-    assert len(sizes) >= 4
+    assert len(sizes) >= 2
     assert max(sizes) < LARGEST

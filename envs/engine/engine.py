@@ -17,11 +17,12 @@ from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...baselines.task import first_law
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
+from ...core.plain import plain_rules
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import expected_values
 from ..api.encoding import Encoding, EncodingName
-from .lanes import Lanes, Outcome, PlainRuleLanes, RuleLanes, plain_rules
+from .lanes import Lanes, Outcome, PlainRuleLanes, RuleLanes
 from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
 

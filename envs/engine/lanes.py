@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ...baselines import Task
 from ...baselines.task import first_law
-from ...core import FLOATS, BoolArray, FloatArray, Game, GameError, IntArray, InverseLaws, Move
-from ...core.game import PlainRules, once_a_game
+from ...core import FLOATS, BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...core.plain import plain_rules
 from ...core.sampling import draw
 from ...core.sizes import check_memory
 from ...core.sweeps import checked_advance
@@ -350,9 +350,3 @@ class PlainRuleLanes(RuleLanes):
     def mask_of_one(self) -> npt.NDArray[np.int8]:
         """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
         return self._mask_of(0).copy()
-
-
-@once_a_game
-def plain_rules(game: Game) -> PlainRules | None:
-    """Give the rules of a game in Python's own numbers; None if it has none."""
-    return game.plain_rules()

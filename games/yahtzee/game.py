@@ -29,7 +29,7 @@ from typing_extensions import override
 from ...core.arithmetic import EXACT, FLOATS
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
-from ...core.game import Game, PlainRules
+from ...core.game import Game
 from ...core.sizes import show
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .card import (
@@ -184,12 +184,6 @@ class Yahtzee(Game):
         over[where, 0] = ends = taken.contexts == len(self.contexts)
         after[where] = np.where(ends, 0, taken.contexts * IN_TURN + outcomes[where])
         return Move(seats, after, payoffs, over)
-
-    @override
-    def plain_rules(self) -> PlainRules:
-        from .plain import PlainYahtzee  # which needs this class
-
-        return PlainYahtzee(self)
 
     @override
     def stages(self) -> Sequence[tuple[int, IntArray]]:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core.game import PlainRules
+from ...core.plain import PlainRules, plain_rules_for
 from ...core.sampling import InverseLaws
 from ...core.types import IntArray
 from .card import BOXES
@@ -14,6 +14,7 @@ from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee, masks
 
 
+@plain_rules_for(Yahtzee)
 class PlainYahtzee(PlainRules):
     """``Yahtzee`` by its own tables, entry by entry."""
 
