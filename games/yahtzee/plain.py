@@ -9,8 +9,7 @@ from typing_extensions import override
 from ...core.plain import PlainRules, plain_rules_for
 from ...core.sampling import InverseLaws
 from ...core.types import IntArray
-from .card import BOXES
-from .dice import DICE, FACES, KEEPS, ROLLS, dice
+from .dice import DICE, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee, masks
 
 
@@ -22,9 +21,11 @@ class PlainYahtzee(PlainRules):
         self._contexts, self._end = game.contexts, len(game.contexts)
         self._laws = InverseLaws(game.laws)
         self._seen = game.seen_of_contexts
-        may_keep, self._boxes = (table.view(np.int8) for table in masks())
+        may_keep, in_sets = masks()
+        keeps = np.concatenate([np.tile(may_keep[ROLLS:], (MORE, 1)), may_keep[:ROLLS]])
         #: By rolls made * ROLLS + dice: the legal actions that keep dice, and what is seen.
-        self._keeps = np.concatenate([np.tile(may_keep[ROLLS:], (MORE, 1)), may_keep[:ROLLS]])
+        self._keeps = [row.tobytes() for row in keeps[:, :KEEPS]]
+        self._boxes = [row.tobytes() for row in in_sets]
         left = np.repeat(np.arange(MORE, -1, -1), ROLLS)
         self._turns = np.column_stack([left, np.tile(dice().counts[KEEPS:], (MORE + 1, 1))])
         self._completed: list[int] = dice().completed.ravel().tolist()
@@ -33,18 +34,16 @@ class PlainYahtzee(PlainRules):
     @override
     def mask(self, state: int) -> npt.NDArray[np.int8]:
         context, in_turn = divmod(state, IN_TURN)
-        legal: npt.NDArray[np.int8] = self._keeps[in_turn].copy()
-        held = self._contexts.allowed(context, in_turn % ROLLS, self._contexts.plain)
-        legal[KEEPS:] = self._boxes[held]
-        return legal
+        plain, roll = self._contexts.plain, in_turn % ROLLS
+        held = plain.still_open(context)
+        if plain.own(roll):  # no other roll may be a joker, whose boxes are fewer
+            held = self._contexts.allowed(context, roll, plain)
+        return np.frombuffer(bytearray(self._keeps[in_turn] + self._boxes[held]), np.int8)
 
     @override
     def observe(self, state: int) -> IntArray:
         context, in_turn = divmod(state, IN_TURN)
-        seen = np.empty(len(BOXES) + 3 + FACES, dtype=np.int64)
-        seen[: len(BOXES) + 2] = self._seen[context]
-        seen[len(BOXES) + 2 :] = self._turns[in_turn]
-        return seen
+        return np.concatenate((self._seen[context], self._turns[in_turn]))
 
     @override
     def advance(self, state: int, action: int, chance: float) -> tuple[int, float]:
