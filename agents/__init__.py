@@ -60,11 +60,11 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
         raise InputError(
             f"policy must be a file or a folder that exists, got {path}: it is missing"
         )
+    if path.suffix in (".npy", ".npz") and reading.observations is not None:
+        raise InputError(f"observations must be left out, as {path} holds a table")
     if path.suffix == ".npy":
         return _table(path)
     if path.suffix == ".npz":
-        if reading.observations is not None:
-            raise InputError(f"observations must be left out, as {path} holds a table")
         from ..baselines.scoring.certificate import read_policy
 
         return read_policy(path, game)
@@ -75,9 +75,11 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
 def _table(path: Path) -> PolicyLike:
     """Read an array that ``numpy.save`` has written."""
     try:
-        found: PolicyLike = np.load(path, allow_pickle=False)
+        found = np.load(path, allow_pickle=False, mmap_mode="r")
     except (OSError, ValueError, EOFError):
-        raise InputError(f"{path} must be an array of numbers that numpy.save wrote") from None
+        found = None
+    if not isinstance(found, np.ndarray):  # an archive of several has another form
+        raise InputError(f"{path} must be an array of numbers that numpy.save wrote")
     return found
 
 

@@ -216,6 +216,8 @@ def answer(
 def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     """Find the state that a person means, whatever the order of its dice, shape (1,).
 
+    Components that were left out are those with which all games begin, if there is such a state.
+
     Args:
         task: whose agent is to move.
         seen: the observation, 0 where nothing was given.
@@ -224,13 +226,9 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     Raises:
         InputError: if there is no such state; or naming a component that may be several numbers,
             none of them 0.
-
-    Components that were left out are those of the beginning of a game, if there is such a position.
     """
     game, seat = task.game, task.seat
-    begun = game.observe(
-        first_law(task, FLOATS).start.states, seat
-    )  # what all games begin with counts
+    begun = game.observe(first_law(task, FLOATS).start.states, seat)
     same = (begun == begun[0]).all(axis=0)
     if (given | same).all():
         with suppress(InputError):
@@ -265,10 +263,11 @@ def read_position(
 
     Args:
         game: the game.
-        components: numbers in the order of the observation.
-        named: numbers by the name of a component, with _ for a space and without its question
-            mark; and all components of a kind at once: ``dice="3 3 4 5 6"`` for "die 1" and so on
-            or for "dice of face 1" and so on, ``open="1 3 4"`` for "tile 1 open?" and so on.
+        components: numbers in the order of the observation, or a roll of dice alone.
+        named: numbers by the name of a component or its beginning, with _ for a space and without
+            its question mark; and all components of a kind at once: ``dice="3 3 4 5 6"`` for "die
+            1" and so on or for "dice of face 1" and so on, ``open="1 3 4"`` or ``open="all"`` for
+            "tile 1 open?" and so on.
 
     Returns:
         The observation, 0 where nothing was given, and the given ones, each of shape (component,).

@@ -232,7 +232,7 @@ class Session:
         scenes = film(game, now.played, now.seat, now.state, self.names, self.ended)
         if not pays_early(game, self.task.seat):
             return scenes
-        # What adds up is no part of a position.
+        # Positions leave out points that add up.
         row = Row("points so far", (Note(f"{now.paid[self.task.seat]:g}"),), self.task.seat)
         return [replace(scene, rows=(*scene.rows, row)) for scene in scenes]
 

@@ -68,6 +68,8 @@ EQUAL = 1e-9
 BITS = 48
 #: Largest part by which a float is rounded.
 ROUNDING = 2.0**-53
+#: Smallest float that is rounded so, and whole numbers of which floats hold each sum of two.
+TINY, LARGEST = float(np.finfo(np.float64).tiny), 2.0**52
 #: Systems of up to so many unknowns are factored.
 FEW = 2000
 #: Of others, steps of GMRES between restarts, restarts, and the part of the right side that may be
@@ -406,6 +408,8 @@ def _raised(
         shares = weights.ravel()[chosen].astype(np.float64)
     now = np.ceil(values / float(unit) + (8 + most / 8) * chain.stays())
     for _ in range(MOST_RAISES):
+        if not (np.abs(now) < LARGEST).all():  # or no number: the system had no solution
+            return np.inf
         worth = paid + np.append(now, 0.0)[listing.targets]
         expected[cells] = _mean_above(worth, chances, begins)
         if weights is None:
@@ -429,6 +433,7 @@ def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> F
     """
     sizes = np.diff(begins, append=len(numbers))
     least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))
+    chances = np.maximum(chances, TINY)  # smaller ones are rounded by more
     above = np.add.reduceat(chances * (numbers - np.repeat(least, sizes)), begins)
     rounded = 1 + (int(sizes.max()) + 4) * 2 * ROUNDING
     found: FloatArray = np.minimum(least + np.ceil(above * rounded), most)

@@ -11,6 +11,7 @@ from ...baselines import Task
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
+from ...core.sizes import check_memory
 from ...core.sweeps import pays_early
 from ...envs import RewardMode
 from ...envs.engine.engine import Engine
@@ -94,7 +95,7 @@ class Steps:
             values = numbers(record.final_values, "final_values", shape, finite=False)
             added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
             near = close * np.maximum(np.abs(added), 1e-6)
-            paid = np.append(steps.law[0].paid if steps.pays_early else [], 0.0)
+            paid = np.unique(np.append(steps.law[0].paid if steps.pays_early else [], 0.0))
             nearest = np.abs((rewards - added)[..., None] - paid).argmin(axis=-1)
             is_added = cut & (np.abs(rewards - added - paid[nearest]) <= near)
             return replace(steps, rewards=np.where(is_added, paid[nearest], rewards))
@@ -249,7 +250,7 @@ class Payment:
         steps = self.steps
         ends = steps.terminated | steps.knows_after
         checked: BoolArray = steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
-        # What was paid or added before the end is not known of the sum of several rewards.
+        # A sum of several rewards does not tell what moves before the end have paid or added.
         sums = self.mode == "outcome" and self.declared is None and not steps.pays_early
         return checked & (steps.single | sums)
 
@@ -269,6 +270,7 @@ class Payment:
         if steps.counts is not None:
             others = np.append(law.every_payment, steps.task.game.payoff_range[0])
         options = np.concatenate([[0.0], law.payoffs, before, others])
+        check_memory("payments of the recorded steps", len(moves) * len(options), 25.0)
         allowed = np.zeros((len(moves), len(options)), dtype=bool)
         if self.mode == "regret":
             allowed[:, 0] = True
@@ -337,7 +339,7 @@ class Payment:
 
     @property
     def paid(self) -> FloatArray | None:
-        """What the game pays with each step, 0 where it is not checked, shape (time, lane).
+        """The game's payment for each step, shape (time, lane); 0 for steps that are not checked.
 
         None if rewards, which must be right, do not tell payments, as those of "regret" do not.
         """

@@ -268,3 +268,13 @@ def test_bounds_of_means_hold_for_fractions():
             own = slice(first, first + size)
             mean = sum(c * int(n) for c, n in zip(chances[own], numbers[own], strict=True))
             assert mean <= bound <= min(mean + 2 + size, numbers[own].max())
+
+
+@pytest.mark.parametrize("wrong", [np.nan, 2.0**60])
+def test_values_that_are_no_numbers_have_no_bound(wrong):
+    """A system without a solution gives such; comparisons with NaN are all false."""
+    game = exactdice.from_P(
+        {0: {0: [(1, 0, -1, True)]}, 1: {0: [(0.5, 1, -1, False), (0.5, 1, -1, True)]}}, 0
+    ).game
+    chain = SimpleNamespace(stays=lambda: np.full(2, wrong), circling=np.zeros(2) > 0)
+    assert mdp._raised(game, np.array([-1.0, -2.0]), chain, None, 1) == np.inf
