@@ -72,7 +72,7 @@ const first = () => ({ seed: Number(by("board").dataset.seed) }); // the game of
 // Show the game that the address names: an open one by its random name, or any by its options, seed
 // and moves. "Back" in the browser comes here too.
 async function arrive() {
-  const name = location.hash.slice(1);
+  const name = (location.hash || location.search).slice(1);
   try {
     if (name.includes("=") || !name) return await begin(name ? wishOfLink(name) : first());
     id = name;
@@ -250,7 +250,7 @@ async function hint() {
   say(advice.hints.slice(0, hints.shown));
   by("ask").setAttribute("aria-expanded", true);
   const left = advice.hints.length - hints.shown;
-  by("ask").textContent = left > 1 ? "Next hint" : left ? "Show the best move" : "Hide";
+  by("ask").textContent = left > 1 ? "Next hint" : left ? "Best move" : "Hide";
   if (!left) showAdvice(advice);
 }
 

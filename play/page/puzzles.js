@@ -27,7 +27,7 @@ function fillForm(setup) {
   ({ games } = setup);
   form.elements.game.replaceChildren(
     ...games.map((game) => element("option", { value: game.name }, game.title)));
-  const { game, of, level, ...env } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const { game, of, level, ...env } = Object.fromEntries(new URLSearchParams((location.hash || location.search).slice(1)));
   given = { game, env };
   form.elements.game.value = games.some(({ name }) => name === game) ? game : setup.first;
   showPlayers(of);

@@ -116,6 +116,9 @@ function showAgainst() {
   by("about").textContent = against.disabled || !one ? "" : one.about;
 }
 
+// What is no number goes to the server as it was typed, so that its answer can name it.
+const numberOf = (word) => (/^\d{1,10}$/.test(word) ? Number(word) : word);
+
 // Return the request for a new game; without a seed the server draws one.
 export function wish() {
   const { game, against, seat, seed, watch } = form.elements;
@@ -127,9 +130,7 @@ export function wish() {
     asked.against = against.value;
   }
   if (watch.value && !watch.disabled) asked.watch = watch.value;
-  if (seed.value.trim()) {
-    asked.seed = /^\d{1,10}$/.test(seed.value.trim()) ? Number(seed.value) : seed.value.trim();
-  }
+  if (seed.value.trim()) asked.seed = numberOf(seed.value.trim());
   return asked;
 }
 
@@ -138,9 +139,9 @@ export function wishOfLink(words) {
   const { game, against, seat, seed, moves, ...env } = Object.fromEntries(new URLSearchParams(words));
   const asked = { game, env };
   if (against) asked.against = against;
-  if (seat) asked.seat = Number(seat);
-  if (seed) asked.seed = Number(seed);
-  if (moves) asked.moves = moves.split(".").map(Number);
+  if (seat) asked.seat = numberOf(seat);
+  if (seed) asked.seed = numberOf(seed);
+  if (moves) asked.moves = moves.split(".").map(numberOf);
   return asked;
 }
 

@@ -294,6 +294,9 @@ def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
         assert page.locator("#play").bounding_box() == before
     page.locator("#board").click(position={"x": 5, "y": 5})
     assert sheet.count() == 0
+    for _ in range(4):
+        click(page, "#ask")
+        assert page.locator("#play").bounding_box()["y"] == before["y"]
     choose(page, 1)
     assert page.locator("#welcome").is_hidden()
 
@@ -420,6 +423,14 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
     assert page.inner_html("#board") == board
     begin(page, "Greed", sizes={"max_score": 12})
     assert page.locator("#message").is_hidden()
+    assert "of 12" in page.inner_html("#board")
+    page.goto("about:blank")
+    page.goto(f"{address}?game=Greed&max_score=12&seed=3&moves=2.x")
+    wait(page)
+    assert "moves must be a whole number, got 'x'" in page.inner_text("#message")
+    assert "400" in tabs.said.pop()
+    page.goto(f"{address}?game=Greed&max_score=12&seed=3")
+    wait(page)
     assert "of 12" in page.inner_html("#board")
     page.goto("about:blank")
     page.goto(f"{address}#gone")  # a game that is not kept is followed by a new one

@@ -39,6 +39,29 @@ def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, add
     assert page.locator("#verdict").is_hidden()
 
 
+def test_puzzles_chosen_while_others_are_found_come_next(tabs, address):
+    page, asked = tabs(), []
+
+    def hold_the_first(route):
+        asked.append(route)
+        if len(asked) > 1:
+            route.continue_()
+
+    page.route("**/api/puzzles", hold_the_first)
+    with page.expect_request("**/api/puzzles"):
+        page.goto(f"{address}puzzles?game=Greed&of=if_else&level=easy")
+    page.select_option("[name=game]", "ShutTheBox")
+    page.select_option("[name=of]", "random")
+    page.click("#setup button.main")
+    asked[0].continue_()
+    wait(page, "#choices button[title^=close]")
+    sent = [route.request.post_data_json for route in asked]
+    assert [(one["game"], one["of"]) for one in sent] == [
+        ("Greed", "if_else"),
+        ("ShutTheBox", "random"),
+    ]
+
+
 def test_ones_own_costliest_moves_are_puzzles(tabs):
     page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 30})
     while not page.locator("#end").is_visible():
