@@ -29,7 +29,8 @@ class SimpleGame(ExplicitGame):
 
     A subclass has the methods ``start``, ``actions`` and ``outcomes``; of two players ``player``,
     too. States and actions are any hashable objects. States that are tuples of as many whole
-    numbers are observed as these numbers, all others as their number in the order of the search.
+    numbers are observed as these numbers, all others as their number in the order of the search;
+    the fields of a ``NamedTuple`` name the components of an observation.
     A subclass with arguments keeps each as an attribute and then calls ``super().__init__()``.
 
     Attributes:

@@ -117,6 +117,10 @@ def test_a_solution_lists_the_states_of_its_seat(exact, seat):
     states = solution.states()
     assert states.names == SMALL.game.observation_names
     assert (states.states == states_of(SMALL.game, seat)).all()
+    head, _, *rows, rest = str(states).splitlines()
+    assert head.split(" | ")[-1].strip(" |") == "optimal action"
+    assert [row.split("|")[-2].strip() for row in rows] == [str(one) for one in states.actions[:10]]
+    assert rest == f"... of {len(states):,} states"
     kind = Fraction if exact else float
     for row in range(0, len(states), 7):
         seen = states.observations[row]

@@ -42,8 +42,10 @@ from .rounding import gamma, largest_payoff, upwards
 if TYPE_CHECKING:
     from ..advice import Answer
 
+LINES = 10  # of the states that are printed
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class States:
     """The states in which the agent may be to move, in increasing order.
 
@@ -63,6 +65,15 @@ class States:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __repr__(self) -> str:
+        """Write a table of the first states."""
+        columns = *self.observations[:LINES].T, self.values[:LINES], self.actions[:LINES]
+        table = Table(
+            [*self.names, "value", "optimal action"], [*zip(*columns, strict=True)], texts=0
+        )
+        rest = f"\n... of {len(self):,} states" * (len(self) > LINES)
+        return table.markdown(aligned=True) + rest
 
     def to_frame(self) -> Any:
         """Make a ``pandas.DataFrame``: a row for each state, a column for each component.
