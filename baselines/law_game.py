@@ -226,7 +226,10 @@ def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
     Rewards are of shape (state,), (state, action) or (action, state, next state).
     """
     if rewards is None:
-        raise InputError("rewards must be given with matrices, of shape (state, action)")
+        raise InputError(
+            "rewards must be given with matrices, of shape (state,), (state, action) or (action, "
+            "state, next state)"
+        )
     counts, columns = [], []
     states, actions = law[0].shape[0], len(law)
     paid = rewards if isinstance(rewards, list | tuple) else np.asarray(rewards, dtype=np.float64)

@@ -21,6 +21,7 @@ from ..core import (
     Values,
     frozen,
 )
+from ..core.checks import one_of
 from ..core.contract import order_of, require_attributes
 from ..core.positions import states_of
 from ..core.presentation import present
@@ -292,11 +293,11 @@ def as_task(env: Any) -> Task:
     return task_and_sight(env)[0]
 
 
-def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
+def make_task(game: "str | Task", /, seat: int = 0, **keywords: Any) -> Task:
     """Build a task from the keywords of an environment.
 
     Args:
-        game: name of the game.
+        game: name of the game; or a task, without keywords, which is returned.
         seat: the agent's seat.
         keywords: the game's own, and its ``opponent_keyword``: a policy, a list of policies, or a
             text of several names with commas between them.
@@ -305,7 +306,13 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
         KeywordError: if a keyword is not one of the game's.
         ValueError: if a value is out of range.
     """
-    rules = GAMES[game]
+    if isinstance(game, Task):
+        if seat or keywords:
+            raise InputError(
+                f"seat and keywords must be left out, as the task has them, got {game}"
+            )
+        return game
+    rules = GAMES[one_of("game", game, tuple(GAMES))]
     opponents = keywords.pop(rules.opponent_keyword, None)
     played = make_game(game, ("seat", rules.opponent_keyword), **keywords)
     if opponents is None:

@@ -54,8 +54,11 @@ def states_of(game: Game, seat: int) -> IntArray:
 
 
 def by_name(game: Game, observation: Iterable[int]) -> dict[str, int]:
-    """Return an observation as integers by the names of its components, as JSON has it."""
-    return dict(zip(game.observation_names, map(int, observation), strict=True))
+    """Return an observation as integers by the names of its components, as JSON has it.
+
+    The time may be left out at the end, as in decisions that are added up over all times.
+    """
+    return dict(zip(game.observation_names, map(int, observation), strict=False))
 
 
 def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:

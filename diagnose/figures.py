@@ -15,7 +15,7 @@ means of h over the states with two legal actions or more: weighted by d(s), and
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,10 +68,16 @@ class Estimates:
     occupancy: FloatArray = field(repr=False)
     actions: IntArray | None = field(default=None, repr=False)
 
+    shown: ClassVar[tuple[str, ...]] = ()  # the figures of a subclass that are printed
+
     @property
     def errors(self) -> FloatArray:
         """Estimates less exact values, shape (state,)."""
         return self.given - self.exact
+
+    def __str__(self) -> str:
+        named = (f"{name.replace('_', ' ')} {getattr(self, name):.6f}" for name in self.shown)
+        return f"{self.task.words}: {', '.join(named)}"
 
     def _mean(self, of: FloatArray) -> float:
         return float((self.occupancy * of).sum() / self.occupancy.sum())
@@ -108,6 +114,7 @@ class CriticFigures(Estimates):
     """
 
     equal: float = field(kw_only=True, repr=False)
+    shown = ("rmse", "bias", "explained_variance")
 
     @cached_property
     def bias(self) -> float:
@@ -134,6 +141,8 @@ class CriticFigures(Estimates):
 @dataclass(frozen=True)
 class Overestimation(Estimates):
     """Greedy action values against exact ones; the weights are the greedy policy's occupancy."""
+
+    shown = ("mean", "largest")
 
     @cached_property
     def mean(self) -> float:

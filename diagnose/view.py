@@ -184,7 +184,14 @@ class AgentView:
     def __init__(self, env: Any, observations: Any = None, limited: bool = True) -> None:
         self.task, self.sight = task_and_sight(env)
         if not limited and isinstance(self.task.game, LawGame) and self.task.game.horizon:
-            self.task = Task(self.task.game.without_limit())
+            sizes, self.task = (
+                self.task.game.observation_sizes,
+                Task(self.task.game.without_limit()),
+            )
+            if self.sight is not None and not self.sight.wrapped:
+                shown = encoding_of(self.sight.space, sizes)
+                name = "integer" if shown is None else shown.name
+                self.sight = Encoding(self.task.game.observation_sizes, name).sight
         self._change: Callable[[Any], Any] | None = None
         if observations is not None:
             with needing("audits of changed observations", "torch"):
@@ -227,7 +234,10 @@ class AgentView:
             named = ("transition",) if len(shape) == 1 else ("time", "lane")
             wanted = shape if given.ndim == len(shape) + len(axes) else named
             shown = ", ".join(map(str, (*wanted, *axes)))
-            raise InputError(f"{name} must be of shape ({shown}), got {given.shape}")
+            flat_width = sum(self.task.game.observation_sizes)
+            bits = given.shape[-1] == flat_width and encoding and encoding.name == "integer"
+            hint = ": has env the encoding one_hot_float, or FlattenObservation?" if bits else ""
+            raise InputError(f"{name} must be of shape ({shown}), got {given.shape}{hint}")
         flat = given.reshape(-1, *axes)
         if encoding:
             return self._decoded(encoding, flat).reshape(shape)

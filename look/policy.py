@@ -75,9 +75,9 @@ def policy(scored: Score) -> Plot:
     lost, notes = loss_maps(scored, [row[-1] for row in rows], cells)
     if alike:
         notes.insert(0, f"In all maps: {', '.join(_parts(game, alike, firsts[0]))}.")
-    said = quoted(scored.policy)
+    said, often = quoted(scored.policy), "" if scored.deterministic else " most often"
     return Plot(
-        title=f"What {said} does: {present(game).title}",
+        title=f"What {said} does{often}: {present(game).title}",
         caption=f"{said} takes a best action in {100 * scored.optimal_share:.1f} % of its moves. "
         f"{'Its action' if scored.deterministic else 'Its likeliest action'}, the best one, and "
         "the cost of the difference, over the two components of its observation that tell most. "

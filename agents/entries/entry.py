@@ -65,7 +65,7 @@ Link = Annotated[
     str,
     _matching(
         r"(?=.{0,200}$)https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/[A-Za-z0-9._~/?#=&%+,-]*)?",
-        "an address that begins with https://, of 200 characters",
+        "an address that begins with https://, of at most 200 characters",
     ),
 ]
 
@@ -169,7 +169,7 @@ def names_of(folder: Path) -> list[str]:
         InputError: if ``folder`` is no folder, or holds no such names.
     """
     if not folder.is_dir():
-        raise InputError(f"folder must be one of entries, got {folder}")
+        raise InputError(f"folder must be a folder that has entries, got {folder}")
     found = sorted(path.name for path in folder.iterdir())
     names = [name for name in found if name[0] != "." and name not in OTHERS]
     if not names:

@@ -73,7 +73,7 @@ def _make(
         try:
             entry = read_entry(made)
         except InputError as error:
-            raise InputError(f"entry {folder.name} {error}") from None
+            raise InputError(f"{folder}: {error}") from None
         (found,) = verify_all([entry], processes).values()
         if isinstance(found, str):
             raise InputError(f"certificates must hold: {found}")

@@ -7,6 +7,7 @@ from functools import partial
 from inspect import getattr_static
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import torch as th
@@ -48,6 +49,11 @@ class ModulePolicy(PerceptronPolicy):
                 "a function"
             )
         self._like = next(self._module.parameters(), th.zeros(0))
+        layers = [part for part in self._module.modules() if not any(part.children())]
+        if layers and isinstance(layers[0], th.nn.Embedding):  # which takes whole numbers
+            self._like = th.zeros(0, dtype=th.int64)
+        self._width = getattr(next(iter(layers), None), "in_features", None)
+        self._flat = gym.spaces.flatdim(reading.sight.space)
         finest = th.finfo(self._like.dtype).eps if self._like.is_floating_point() else 0.0
         super().__init__(name, reading.deterministic, reading.masked, max(ROUNDING, 8 * finest))
         self._show, self._change = reading.sight.show, change_of(reading.observations)
@@ -90,9 +96,11 @@ class ModulePolicy(PerceptronPolicy):
                 return self._module(seen.to(self._like))
             except Exception as error:  # a module may raise any exception
                 said = " ".join(str(error).split())[:200]
+                bits = self._width == self._flat != seen.shape[-1]
+                hint = ": has its env the wrapper FlattenObservation?" if bits else ""
                 raise InputError(
                     f"policy must accept the observations of env, {tuple(seen.shape)} for a batch, "
-                    f"got {self.__name__}, which raises: {said}"
+                    f"got {self.__name__}, which raises: {said}{hint}"
                 ) from error
 
 

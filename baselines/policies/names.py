@@ -27,6 +27,7 @@ import numpy.typing as npt
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage
 from ...core.positions import legal_in
 from ...core.sizes import check_array
+from ...core.words import meant
 from ..cache import cached, clear_cache
 from ..solving import kept
 from ..solving.induction import equilibrium, sweep_back, visit_action_values
@@ -160,7 +161,7 @@ def resolve(
     names = ", ".join(repr(name) for name in policy_names(game))
     raise InputError(
         f"opponent or policy must be {names}, a table, a callable, a model, or the path of a run "
-        f"folder, a certificate or a saved model, got {known!r}"
+        f"folder, a certificate or a saved model, got {known!r}{meant(known, policy_names(game))}"
     )
 
 

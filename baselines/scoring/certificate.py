@@ -199,7 +199,10 @@ def _claims(text: str) -> dict[str, Any]:
         raise InputError(f"must be of the format {FORMAT!r}")
     _check_depth(claims, DEEPEST)
     if not isinstance(game := claims.get("game"), str) or game not in GAMES:
-        raise InputError(f"must name a game out of {', '.join(GAMES)}, got {game!r}")
+        raise InputError(
+            f"must name a game out of {', '.join(GAMES)}, got {game!r}: on the command "
+            "line the place of another game follows, FILE.py:CLASS or gym:ID"
+        )
     if not isinstance(claims.get("keywords"), dict) or not isinstance(claims.get("policy"), str):
         raise InputError("must name the keywords of its game and its policy")
     match claims.get("network", {"units": [1], "activation": ""}):
@@ -266,7 +269,13 @@ def certificate(result: Any) -> bytes:
         **layers,
         **{name: getattr(result, name) for name in CLAIMS},
     }
-    text = json.dumps(claims, indent=1)
+    try:
+        text = json.dumps(claims, indent=1)
+    except TypeError:
+        raise InputError(
+            "a certificate must be of a game with a name and keywords of numbers and texts, by "
+            f"which others find its law, got {present(game).words}"
+        ) from None
     file = io.BytesIO()
     arrays: dict[str, Any] = {
         "policy": policy,
@@ -387,7 +396,9 @@ def _player(
     def play(observations: IntArray, _masks: BoolArray) -> Any:
         rows = places_in(states, task.game.encode(observations))
         if (rows < 0).any():
-            raise CertificateError(f"{path} must be of the seat that is played, got {task.seat}")
+            raise CertificateError(
+                f"{path} must be of the seat that is played, got one of seat {task.seat} alone"
+            )
         return policy[rows]
 
     return play

@@ -202,13 +202,20 @@ class Comparison(InParts):
             for share, name in zip(self.shares, names, strict=True)
         )
         yield f"They play differently in {' and in '.join(shares)}."
-        rows = (
-            (each.position, *map(to_you, (*each.moves, each.best_move)), f"{each.gain:+.6f}")
+        agents = self.first.agent, self.second.agent
+        drawn = ["" if agent.is_deterministic else "more often " for agent in agents]
+        rows = [
+            (
+                each.position,
+                *(often + to_you(move) for often, move in zip(drawn, each.moves, strict=True)),
+                to_you(each.best_move),
+                f"{each.gain:+.6f}",
+            )
             for each in differences
-        )
+        ]
         header = ("position", *names, "best", f"{names[1]} gains")
         if differences:
-            yield Table(header, list(rows), "where they differ most, and gains a game", texts=4)
+            yield Table(header, rows, "where they differ most, and gains a game", texts=4)
 
     def _met(self, name: str, other: str) -> Iterator[Table]:
         """Make a table of the games of the first agent against the second."""

@@ -239,6 +239,7 @@ def audit_file(env: Any, path: Path | str) -> Report:
     for check, missing in (("policy", "policy"), ("log_probs", "policy"), ("values", "critic")):
         if check == "policy" or getattr(record, check, None) is not None:
             report.unchecked[check] = f"a file holds no {missing}"
+    report.unchecked["update"] = "a file holds no gradient step: give the audit its PolicyUpdate"
     return report
 
 

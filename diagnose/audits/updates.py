@@ -533,7 +533,8 @@ def _weights(right: PolicyLoss | ValueLoss, left: Left) -> Iterator[Mistake]:
     if policy > 0:
         fitted = {"ent_coef": entropy / policy, "vf_coef": critic / policy}
         told = {
-            "edit": f"ent_coef = {fitted['ent_coef']:.3g} and vf_coef = {fitted['vf_coef']:.3g}"
+            "edit": f"ent_coef = {fitted['ent_coef']:.3g} and vf_coef = {fitted['vf_coef']:.3g}: "
+            "declare them in PolicyUpdate, if they are meant"
         }
         yield Mistake("ent-coef-wrong+vf-coef-wrong", fitted, told)
 

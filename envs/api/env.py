@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import make_task
+from ...baselines import Task, make_task
 from ...core import BoolArray, FloatArray, InputError, is_bool
 from ...core.sizes import show
 from ..drawing.painting import FRAMES, MODES, Renderer
@@ -30,7 +30,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     and the observation is still the one before the agent's last move.
 
     Args:
-        game: name of the game.
+        game: name of the game; or a task, such as that of ``from_P``, without keywords.
         seat: the agent's seat; seat 0 moves first. ``reset`` makes the moves of opponents before
             the agent's first move, and starts again if the game ends before it.
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
@@ -60,7 +60,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     def __init__(
         self,
-        game: str,
+        game: str | Task,
         seat: int = 0,
         reward: RewardMode = "outcome",
         encoding: EncodingName = "integer",

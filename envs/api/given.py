@@ -105,10 +105,7 @@ def known_law(env_id: str) -> type[LawGame]:
     Raises:
         InputError: if there is no such environment, or it has no ``P``.
     """
-    try:
-        env = gym.make(env_id)
-    except gym.error.Error as error:
-        raise InputError(f"game must be an environment that can be made: {error}") from None
+    env = _made(env_id)
     if not has_law(env.unwrapped) or env.spec is None:
         raise InputError(f"game must be an environment with P, which {env_id} has not")
     spec = env.spec
@@ -125,7 +122,7 @@ def known_law(env_id: str) -> type[LawGame]:
             for argument, value in given.items():
                 setattr(self, argument, value)
             gamma, horizon = given.pop("gamma"), given.pop("horizon") or None
-            bare: Any = gym.make(env_id, **given).unwrapped
+            bare: Any = _made(env_id, **given).unwrapped
             game = law_game(bare.P, law_begins(bare), gamma, horizon, title=title_of(bare))
             columns = {name: getattr(game, name) for name in COLUMNS}
             super().__init__(**columns, gamma=gamma, horizon=horizon, title=game.title)
@@ -140,6 +137,15 @@ def known_law(env_id: str) -> type[LawGame]:
     Known.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     Known.__qualname__ = f"gym:{env_id}"
     return Known
+
+
+def _made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
+    """Make an environment; whatever its code raises becomes an ``InputError``."""
+    try:
+        return gym.make(env_id, **keywords)
+    except Exception as error:
+        said = error if isinstance(error, gym.error.Error) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{env_id} must be made with keywords that it takes: {said}") from None
 
 
 def _known_again(env_id: str, keywords: dict[str, Any]) -> LawGame:

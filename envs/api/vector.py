@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ...baselines import make_task
+from ...baselines import Task, make_task
 from ...core import BoolArray, FloatArray, InputError, IntArray, is_bool
 from ..engine.engine import Engine, RewardMode
 from ..engine.lanes import Outcome
@@ -26,7 +26,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     are over must be reset by ``options={"reset_mask": ...}`` before the next step.
 
     Args:
-        game: name of the game.
+        game: name of the game; or a task, such as that of ``from_P``, without keywords.
         num_envs: number of games, at least 1.
         autoreset_mode: the time at which a game that is over starts again, as a
             ``gymnasium.vector.AutoresetMode`` or its value ("NextStep", "SameStep", "Disabled").
@@ -44,7 +44,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
 
     def __init__(
         self,
-        game: str,
+        game: str | Task,
         num_envs: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         seat: int = 0,

@@ -1,5 +1,6 @@
 """Environments of others whose law is known, as Gymnasium makes them."""
 
+import json
 import pickle
 import re
 
@@ -7,8 +8,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import scipy.sparse
-from exactdice.envs import find_game
+import torch
+from exactdice.core import GAMES
+from exactdice.envs import GameEnv, find_game
 from exactdice.games import GameError, InputError
+from gymnasium.utils.env_checker import check_env
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_util import make_vec_env
 
@@ -198,6 +202,69 @@ def test_the_command_line_knows_environments_by_their_ids(prints, run):
     assert "without a limit of moves" in prints("score", "random", *words[1:], "horizon", "0")
     assert run("solve", "gym:CartPole-v1")[2].strip().endswith("which CartPole-v1 has not")
     assert "doesn't exist" in run("solve", "gym:Nothing-v0")[2]
+    assert run("solve", *words[1:], "map_name", "9x9")[2].endswith("takes: KeyError: '9x9'\n")
+
+
+@pytest.mark.usefixtures("own_games")
+def test_commands_write_json_and_files_about_environments_of_others(prints, run, tmp_path):
+    lake, table, held = "gym:FrozenLake-v1", tmp_path / "actions.npy", tmp_path / "held.npz"
+    np.save(table, np.full(16, 2))
+    told = json.loads(prints("score", str(table), lake, "--json"))
+    assert [blunder["observation"] for blunder in told["blunders"]][0].keys() == {"state"}
+    for words in (("solve", lake), ("compare", str(table), "random", lake), ("describe", lake)):
+        assert json.loads(prints(*words, "--json"))
+    game = find_game(lake)()
+    exactdice.score(np.full(16, 2), exactdice.Task(game)).save(held)
+    assert ": holds, value" in prints("verify", str(held), lake)
+    GAMES.pop(game.name)
+    assert "place of another game follows, FILE.py:CLASS or gym:ID" in run("verify", str(held))[2]
+    with pytest.raises(InputError, match="must be of a game with a name and keywords of numbers"):
+        exactdice.score("random", gym.make("FrozenLake-v1")).save(held)
+
+
+def test_rows_of_bits_are_audited_by_the_encoding(run, tmp_path):
+    """As ``FlattenObservation`` of an environment without the time gives them."""
+    envs = gym.make_vec("FrozenLake-v1", 4, vectorization_mode="sync")
+    actions = np.random.default_rng(0).integers(4, size=(20, 4))
+    seen, rows = envs.reset(seed=0)[0], []
+    for chosen in actions:
+        after, reward, over, *_ = envs.step(chosen)
+        rows.append((np.eye(16, dtype=np.float32)[seen], reward, over))
+        seen = after
+    names = ("observations", "rewards", "terminated")
+    columns = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    np.savez(tmp_path / "record.npz", actions=actions, **columns)
+    words = ("audit", str(tmp_path / "record.npz"), "gym:FrozenLake-v1")
+    assert "has env the encoding one_hot_float, or FlattenObservation?" in run(*words)[2]
+    told = run(*words, "--env", "encoding", "one_hot_float")[1]
+    assert "holds      rewards" in told
+    assert "unchecked  update: a file holds no gradient step" in told
+
+
+def test_networks_embed_states_or_are_told_of_their_bits():
+    env = gym.make("FrozenLake-v1")
+    embeds, bits = torch.nn.Embedding(16, 4), torch.nn.Linear(16, 4, bias=False)
+    with torch.no_grad():
+        bits.weight.copy_(embeds.weight.T)
+    found = exactdice.score(bits, gym.wrappers.FlattenObservation(env))
+    assert exactdice.score(embeds, env).value == found.value
+    with pytest.raises(InputError, match=r"has its env the wrapper FlattenObservation\?$"):
+        exactdice.score(bits, env)
+
+
+def test_a_task_is_an_environment():
+    task = exactdice.from_P(gym.make("FrozenLake-v1"), gamma=0.9)
+    env = GameEnv(task)
+    check_env(env, skip_render_check=True)
+    assert exactdice.solve(env).value == exactdice.solve(task).value
+    with pytest.raises(
+        InputError, match="seat and keywords must be left out, as the task has them"
+    ):
+        GameEnv(task, seat=1)
+    with pytest.raises(
+        InputError, match=r"game must be one of .* got 'Gred'; did you mean Greed\?"
+    ):
+        GameEnv("Gred")
 
 
 @pytest.mark.usefixtures("own_games")

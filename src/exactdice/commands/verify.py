@@ -30,11 +30,13 @@ class VerifyConfig(InJson):
     """
 
     words: tyro.conf.Positional[
-        Annotated[tuple[str, ...], tyro.conf.arg(metavar="CERTIFICATE ... [FILE.py:CLASS]")]
+        Annotated[
+            tuple[str, ...], tyro.conf.arg(metavar="CERTIFICATE ... [FILE.py:CLASS | gym:ID]")
+        ]
     ]
     """Certificates; run folders, each of which has one; or folders of benchmarks and archives of
-    them, certificates.zip. The place of a game of your own follows: a certificate holds only the
-    name of its game."""
+    them, certificates.zip. The place of a game that is not of this package follows: a
+    certificate holds only the name of its game."""
 
     def __post_init__(self) -> None:
         """Check that there is something to verify."""
@@ -46,7 +48,8 @@ class VerifyConfig(InJson):
         """The place of the game, the last word, if it reads like one and is no file."""
         last = self.words[-1] if self.words else ""
         where, _, name = last.rpartition(":")
-        return last if where and name.isidentifier() and not Path(last).exists() else None
+        reads_like_one = where == "gym" or (where and name.isidentifier())
+        return last if reads_like_one and not Path(last).exists() else None
 
     @property
     def certificates(self) -> list[Path]:
