@@ -210,7 +210,7 @@ def test_commands_write_json_and_files_about_environments_of_others(prints, run,
     lake, table, held = "gym:FrozenLake-v1", tmp_path / "actions.npy", tmp_path / "held.npz"
     np.save(table, np.full(16, 2))
     told = json.loads(prints("score", str(table), lake, "--json"))
-    assert [blunder["observation"] for blunder in told["blunders"]][0].keys() == {"state"}
+    assert told["blunders"][0]["observation"].keys() == {"state"}
     for words in (("solve", lake), ("compare", str(table), "random", lake), ("describe", lake)):
         assert json.loads(prints(*words, "--json"))
     game = find_game(lake)()
