@@ -26,6 +26,8 @@ INTERVALS = 2
 WORTH = 0.05
 #: Normalised scores closer to 0 than this number count as random play.
 LIKE_RANDOM = 1e-9
+#: The component of games whose states are numbered in any order.
+NUMBERED = "state"
 #: Names of payoffs in games that are won, tied or lost.
 _RESULTS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
@@ -63,8 +65,9 @@ class _Axis(NamedTuple):
         """
         places = self.places[inside]
         sums = np.bincount(places, excess)
-        if self.names is not None and not all(name.isdecimal() for name in self.names):
-            place = int(sums.argmax())  # names have no order, so that there are no intervals
+        has_order = all(name.isdecimal() for name in self.names or ())
+        if self.label == NUMBERED or not has_order:
+            place = int(sums.argmax())  # there are no intervals without an order
             return float(sums[place]), place, place
         before = np.concatenate([[0.0], np.cumsum(sums)])  # of the values below each
         least = np.minimum.accumulate(before[:-1])
