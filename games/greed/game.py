@@ -125,7 +125,9 @@ class Greed(Game):
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give (own score, other score, last turn?) of each state, the same for both seats."""
-        return np.stack(self.scores(states), axis=-1)
+        seen = np.empty((*states.shape, 3), dtype=np.int64)
+        seen[..., 0], seen[..., 1], seen[..., 2] = self.scores(states)
+        return seen
 
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation."""
@@ -183,12 +185,11 @@ class Greed(Game):
         own = own + outcomes
         over = self.is_bust(own) | (last == 1)
         halves = np.where(over, self.final_halves(own, other), 0)  # (mover or other, move)
-        payoffs = np.empty((len(states), 2))
+        payoffs, others = np.empty((len(states), 2)), 1 - seats
         index = np.arange(len(states))
-        payoffs[index, seats], payoffs[index, 1 - seats] = halves / 2
-        ends = (actions == 0).astype(np.int64)
-        states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
-        return Move(1 - seats, states, payoffs, np.stack([over, over], axis=-1))
+        payoffs[index, seats], payoffs[index, others] = halves / 2
+        follow = ((actions == 0) * self.num_scores + other) * self.num_scores + own * ~over
+        return Move(others, follow, payoffs, np.repeat(over[:, None], 2, axis=1))
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the normal states by growing sum of scores, then the last turns."""
