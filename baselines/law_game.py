@@ -152,17 +152,10 @@ def _without_ends(listing: Listing) -> Listing:
     return listing._replace(targets=np.where(idle[after] | idle[sources], -1, listing.targets))
 
 
-def law_game(
-    law: Any,
-    initial: Any,
-    gamma: float = 1.0,
-    horizon: int | None = None,
-    *,
-    rewards: Any = None,
-    legal: Any = None,
-    title: str = "a law",
-) -> LawGame:
-    """Make a game of a law (see ``envs.from_P``)."""
+def read_law(
+    law: Any, initial: Any, rewards: Any = None, legal: Any = None
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+    """Read a law (see ``envs.from_P``): the first arguments of ``LawGame``, down to ``initial``."""
     if isinstance(law, Mapping):
         if rewards is not None:
             raise InputError("rewards must be left out, as the dictionary P has them")
@@ -184,7 +177,7 @@ def law_game(
         kept = np.repeat(allowed.ravel(), counts.ravel())
         counts, columns = counts * allowed, tuple(column[kept] for column in columns)
     chances, after, paid = columns
-    return LawGame(counts, after, chances, paid, start, float(gamma), horizon, title)
+    return counts, after, chances, paid, start
 
 
 #: Of each outcome, sorted by state and action: its chance, the state that follows, what is paid.

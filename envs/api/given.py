@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Sight, Task
-from ...baselines.law_game import LawGame, law_game
+from ...baselines.law_game import LawGame, read_law
 from ...baselines.solving.observations import Changed, told, whole_numbers
 from ...core import Game, InputError, IntArray
 from .env import GameEnv
@@ -20,8 +20,6 @@ from .vector import GameVectorEnv
 
 #: Arguments of environments that do not change their law.
 HIDDEN = ("render_mode",)
-#: What a game of a law is made of.
-COLUMNS = ("counts", "successors", "chances", "rewards", "initial")
 #: Longest text of keywords in the name of an environment.
 LONGEST = 60
 
@@ -69,9 +67,8 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
         title, law = title or title_of(bare), bare.P
     if initial is None:
         raise InputError("initial must be given: the first state, or a probability of each state")
-    return Task(
-        law_game(law, initial, gamma, horizon, rewards=rewards, legal=legal, title=title or "a law")
-    )
+    known = read_law(law, initial, rewards, legal)
+    return Task(LawGame(*known, float(gamma), horizon, title or "a law"))
 
 
 def has_law(bare: Any) -> bool:
@@ -123,9 +120,8 @@ def known_law(env_id: str) -> type[LawGame]:
                 setattr(self, argument, value)
             gamma, horizon = given.pop("gamma"), given.pop("horizon") or None
             bare: Any = _made(env_id, **given).unwrapped
-            game = law_game(bare.P, law_begins(bare), gamma, horizon, title=title_of(bare))
-            columns = {name: getattr(game, name) for name in COLUMNS}
-            super().__init__(**columns, gamma=gamma, horizon=horizon, title=game.title)
+            known = read_law(bare.P, law_begins(bare))
+            super().__init__(*known, gamma, horizon, title_of(bare))
             self.horizon = horizon or 0
 
         def __reduce__(self) -> tuple[Any, ...]:
