@@ -279,7 +279,7 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
         if len(shown) > LONGEST:
             shown = f"a {type(env).__name__}"
         advice = "; give exactdice.Task(game, seat=0)" if isinstance(env, Game) else ""
-        raise TypeError(f"env must be an exactdice environment, got {shown}{advice}")
+        raise TypeError(f"env must be an exactdice environment or have P, got {shown}{advice}")
     return known[0](env)
 
 

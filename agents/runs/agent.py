@@ -66,8 +66,8 @@ class AgentOptions:
     """The options by which a command names an agent."""
 
     policy: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="POLICY")]
-    """Run folder, certificate, model saved by stable-baselines3, or name of a policy such as
-    random."""
+    """Run folder, certificate, model saved by stable-baselines3, table that numpy.save wrote
+    (.npy), or name of a policy such as random."""
 
     game: GameWord = None
     """Game of a policy that is not a run, in upper or lower case. Default: that of a certificate,

@@ -141,7 +141,10 @@ def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(content)) as archive:
         warnings.simplefilter("error")  # of numpy, about headers that it mends
         if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in MEMBERS):
-            raise InputError(f"must hold {', '.join(MEMBERS)} alone, got {archive.namelist()}")
+            held = ", ".join(name.removesuffix(".npy") for name in archive.namelist())
+            raise InputError(
+                f"must hold {', '.join(MEMBERS)} alone, got {held} (exactdice audit takes records)"
+            )
         policy, text, stated = (_member(archive, name) for name in MEMBERS)
     if stated != (computed := digest_of(policy, text)):
         raise CertificateError(f"must have the hash {stated} that it states, got {computed}")

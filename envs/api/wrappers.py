@@ -144,7 +144,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         advice = ""
         if isinstance(inner, VectorEnv):
             advice = "; of a vector of environments pass one, such as env.envs[0]"
-        raise TypeError(f"env must be an exactdice environment, got {inner}{advice}")
+        raise TypeError(f"env must be an exactdice environment or have P, got {inner}{advice}")
     for layer in layers:
         check(layer, inner.task)
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask

@@ -91,7 +91,8 @@ class CompareConfig(InJson):
     """Compare two agents exactly: scores, where they differ and at what cost, head to head."""
 
     first: tyro.conf.Positional[Annotated[str, _Agent]]
-    """Run folder, certificate, model saved by stable-baselines3, or name of a policy."""
+    """Run folder, certificate, model saved by stable-baselines3, table (.npy), or name of a
+    policy."""
 
     second: tyro.conf.Positional[Annotated[str, _Agent]]
     """The same of the other agent."""
