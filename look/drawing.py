@@ -117,8 +117,9 @@ def draw_map(axes: Axes, chart: Map) -> None:
     axes.set_xlim(within_columns.start - 0.5, within_columns.stop - 0.5)
     axes.set_ylim(within_rows.start - 0.5, within_rows.stop - 0.5)
     for (row, column), mark in chart.marks.items():
-        around = [withStroke(linewidth=2.5, foreground="white")]
-        style: Any = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold"}
+        size = 9.0 if len(chart.marks) < FEW else 6.5
+        around = [withStroke(linewidth=size / 3.6, foreground="white")]
+        style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
         axes.text(column, row, mark, path_effects=around, **style)
 
 

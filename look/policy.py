@@ -20,10 +20,12 @@ from ..core import BoolArray, FloatArray, Game, InputError, IntArray
 from ..core.positions import legal_moves
 from ..core.presentation import present
 from .agents import LEAST, decision, loss_maps
-from .charts import Map, Plot, agent_chart
+from .charts import FEW, Map, Plot, agent_chart
 
 FACETS = 3  # drawn
 JUDGED = 50_000  # states, the most frequent ones, by which the axes are chosen
+CELLS = 60  # of a map with words in them, as colours alone do not tell many actions
+SHORT = 8  # letters of such words
 NUMBERS = 500  # up to this number, an axis has a place for every whole number
 
 
@@ -153,6 +155,8 @@ class _Grid:
         self.shown = np.unique(choices.actions[:, drawn])
         describe = present(game).describe_action
         self.names = [describe(action).removeprefix("takes ") for action in self.shown.tolist()]
+        verbs = {name.partition(" ")[0] for name in self.names}  # the same one is left out
+        self.words = [name.partition(" ")[2] if len(verbs) == 1 else name for name in self.names]
 
     def lay(self, inside: BoolArray, numbers: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
         """Lay numbers of states out, shape (row, column)."""
@@ -174,8 +178,18 @@ class _Grid:
         rows, columns = (slice(int(some.min()), int(some.max()) + 1) for some in every)
         crop = rows, columns
         laid_out = [self.lay(inside, rank, np.nan) for rank in ranks]
+        marked = len(self.names) > FEW and max(map(len, self.words)) <= SHORT
+        marked &= bool(np.prod(np.ptp(every, axis=1) + 1) <= CELLS)
+        places = list(zip(*every.tolist(), strict=True)) if marked else []
+        style |= {"crop": crop}
         acts = [
-            Map(title=name, values=values, words=partial(self.named, values), crop=crop, **style)
+            Map(
+                title=name,
+                values=values,
+                words=partial(self.named, values),
+                marks={place: self.words[int(values[place])] for place in places},
+                **style,
+            )
             for name, values in zip(names, laid_out, strict=True)
         ]
         states = self.lay(inside, self.choices.states, -1)

@@ -118,6 +118,16 @@ def test_components_that_agree_in_all_maps_are_named_once():
     assert "open: yes" in shown.notes[0]
 
 
+def test_small_maps_of_many_actions_say_each_action():
+    shown = policy.policy(score("random", make_task("ShutTheBox")))
+    for panel in shown.panels:
+        if panel.title != "where they differ":
+            cells = {tuple(cell) for cell in np.argwhere(np.isfinite(panel.values)).tolist()}
+            assert {*panel.marks} == cells
+            for cell, mark in panel.marks.items():
+                assert panel.names[int(panel.values[cell])] == f"closes {mark}"
+
+
 class Forced(Walk):
     """A walk without a choice."""
 
