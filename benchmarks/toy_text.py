@@ -165,7 +165,10 @@ def trained(seeds: int, moves: int) -> Table:
                     f"{mean:.4f}" if np.isfinite(mean) else "-",
                     f"{nines(fmean(shares)):.2f}" if np.isfinite(mean) else "-",
                     place,
-                    ", ".join(f"{m:.3g} ± {e:.2g}" for m, e in zip(means, errors, strict=True)),
+                    ", ".join(
+                        f"{mean:.3g} ± {float(f'{error:.2g}'):g}"
+                        for mean, error in zip(means, errors, strict=True)
+                    ),
                 ]
             )
             print(*rows[-1], sep=" | ", flush=True)
