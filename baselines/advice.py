@@ -202,7 +202,18 @@ def answer(
     task: Task, components: Sequence[Any], named: Mapping[str, Any], policy: PolicyLike | None
 ) -> Answer:
     """Say what to do in a position (see ``Solution.ask``)."""
-    state = state_meant(task, *read_position(task.game, components, named))
+    try:
+        state = state_meant(task, *read_position(task.game, components, named))
+    except InputError as error:  # it may be a roll alone, as it is written
+        kinds = _kinds(task.game)
+        word = next((word for word in ("dice", "cast") if word in kinds), "")
+        if not word or len(components) != len(kinds[word].places):
+            raise
+        rolled = {word: " ".join(map(str, components)), **named}
+        try:
+            state = state_meant(task, *read_position(task.game, (), rolled))
+        except InputError:
+            raise error from None
     seen = task.game.observe(state, task.seat)[0]
     moves = sorted(advice_at(task, int(state[0])), key=lambda each: each.cost)
     if policy is None:
@@ -230,9 +241,13 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     game, seat = task.game, task.seat
     begun = game.observe(first_law(task, FLOATS).start.states, seat)
     same = (begun == begun[0]).all(axis=0)
-    if (given | same).all():
+    dice = [list(kind.places.values()) for kind in _kinds(game).values() if kind.numbered]
+    for step in (0, 1, -1) if (given | same).all() else ():  # as given, or sorted up or down
+        whole = np.where(given, seen, begun[0])
+        for places in dice if step else ():
+            whole[places] = np.sort(whole[places])[::step]
         with suppress(InputError):
-            return state_of(game, seat, np.where(given, seen, begun[0]))
+            return state_of(game, seat, whole)
     try:
         return state_of(game, seat, seen)
     except InputError:
@@ -240,13 +255,13 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
         if not len(own):
             raise
         known, wanted = game.observe(own, seat), seen.copy()
-        for kind in _kinds(game).values():
-            if kind.numbered:
-                dice = list(kind.places.values())
-                known[:, dice], wanted[dice] = np.sort(known[:, dice]), np.sort(wanted[dice])
+        for places in dice:
+            known[:, places], wanted[places] = np.sort(known[:, places]), np.sort(wanted[places])
         rows = np.flatnonzero(((known == wanted) | ~given).all(axis=1))
         if not len(rows):
             raise
+        usual = (known[rows] == begun[0])[:, same & ~given].all(axis=1)
+        rows = rows[usual] if usual.any() else rows
         for place in np.flatnonzero(~given).tolist():
             values = np.unique(known[rows, place])
             if len(values) > 1 and values[0]:

@@ -320,8 +320,9 @@ class Solution(Evaluation):
         """Say what to do in a position: every legal move with its value, cost and grade.
 
         Args:
-            components: the observation, integers in its order; those left out are 0, or what they
-                must be.
+            components: the observation, integers in its order; those left out are as at the
+                beginning of a game, or 0, or what they must be. Or, where the numbers are no
+                position, a roll of dice alone.
             policy: a policy in any form that ``as_policy`` takes, to say what it does there; models
                 take their likeliest action, as they are scored.
             named: components by name: ``own_score=41``, ``dice="3 3 4 5 6"`` in any order,

@@ -1,6 +1,7 @@
 """Advice on positions: against the solution in every state, and as people write positions."""
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -152,6 +153,16 @@ def test_what_is_left_out_is_as_at_the_beginning_of_a_game():
     assert answer(greed, (80, "to", 72), {}, None) == answer(
         greed, (), {"own": 80, "other": 72}, None
     )
+
+
+@pytest.mark.parametrize("game", [FourTwoOne(), FourTwoOneMatch(tokens=2)])
+def test_a_roll_is_read_as_it_is_written(game):
+    solution = solve(Task(game))
+    wanted = solution.ask(cast="1 4 6")
+    for roll in permutations((4, 6, 1)):
+        assert solution.ask(*roll) == wanted
+    with pytest.raises(InputError, match="must be from 0 to"):
+        solution.ask(4, 2, 9)
 
 
 def test_the_answer_as_json_has_all_digits():
