@@ -47,8 +47,8 @@ class AskConfig(InJson):
 
     position: tyro.conf.Positional[tuple[str, ...]] = ()
     """The position: numbers in the order of the observation, or by name: Greed 41 49, or Greed
-    own_score=41 other_score=49; dice in any order, FourTwoOne cast=642 casts_made=1. Components
-    that are left out are 0, or what they must be."""
+    own_score=41 other_score=49; dice in any order, FourTwoOne 6 4 2. Components that are left out
+    are as at the beginning of a game, or 0, or what they must be."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
