@@ -223,6 +223,7 @@ def test_commands_write_json_and_files_about_environments_of_others(prints, run,
         exactdice.score("random", gym.make("FrozenLake-v1")).save(held)
 
 
+@pytest.mark.usefixtures("own_games")
 def test_rows_of_bits_are_audited_by_the_encoding(run, tmp_path):
     """As ``FlattenObservation`` of an environment without the time gives them."""
     envs = gym.make_vec("FrozenLake-v1", 4, vectorization_mode="sync")
