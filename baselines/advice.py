@@ -42,6 +42,7 @@ BEST, GOOD = "best", "good"
 THRESHOLDS = {"inaccuracy": 0.01, "mistake": 0.05, "blunder": 0.15}
 #: Most states of a game in which components that were left out are searched for.
 MOST = 2**22
+DICE = ("dice", "cast", "accumulated")  # components whose order tells nothing
 TIE = 1e-9  # smaller differences of values are taken as rounding errors
 
 
@@ -206,8 +207,8 @@ def answer(
         state = state_meant(task, *read_position(task.game, components, named))
     except InputError as error:  # it may be a roll alone, as it is written
         kinds = _kinds(task.game)
-        word = next((word for word in ("dice", "cast") if word in kinds), "")
-        if not word or len(components) != len(kinds[word].places):
+        word = next((word for word in DICE if word in kinds), "")
+        if not word or word in named or len(components) != len(kinds[word].places):
             raise
         rolled = {word: " ".join(map(str, components)), **named}
         try:
@@ -241,7 +242,8 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     game, seat = task.game, task.seat
     begun = game.observe(first_law(task, FLOATS).start.states, seat)
     same = (begun == begun[0]).all(axis=0)
-    dice = [list(kind.places.values()) for kind in _kinds(game).values() if kind.numbered]
+    kinds = [kind for word, kind in _kinds(game).items() if word in DICE and kind.numbered]
+    dice = [list(kind.places.values()) for kind in kinds]
     for step in (0, 1, -1) if (given | same).all() else ():  # as given, or sorted up or down
         whole = np.where(given, seen, begun[0])
         for places in dice if step else ():

@@ -49,13 +49,9 @@ class ModulePolicy(PerceptronPolicy):
                 "a function"
             )
         self._like = next(self._module.parameters(), th.zeros(0))
-        layers = [part for part in self._module.modules() if not any(part.children())]
-        if layers and isinstance(layers[0], th.nn.Embedding):  # which takes whole numbers
-            self._like = th.zeros(0, dtype=th.int64)
-        self._width = getattr(next(iter(layers), None), "in_features", None)
-        self._flat = gym.spaces.flatdim(reading.sight.space)
         finest = th.finfo(self._like.dtype).eps if self._like.is_floating_point() else 0.0
         super().__init__(name, reading.deterministic, reading.masked, max(ROUNDING, 8 * finest))
+        self._space = reading.sight.space
         self._show, self._change = reading.sight.show, change_of(reading.observations)
 
     def kept(self) -> NetworkPolicy:
@@ -90,18 +86,29 @@ class ModulePolicy(PerceptronPolicy):
         return th.as_tensor(np.asarray(self._change(self._show(observations))))
 
     def _outputs(self, seen: th.Tensor) -> Any:
-        """Call the module in evaluation mode."""
+        """Call the module in evaluation mode: with floats, or numbers of states as they are."""
         with th.no_grad(), _evaluation_mode(self._module):
             try:
                 return self._module(seen.to(self._like))
             except Exception as error:  # a module may raise any exception
+                if seen.ndim == 1 and not seen.is_floating_point():
+                    with suppress(Exception):
+                        return self._module(seen.to(self._like.device))  # an embedding
                 said = " ".join(str(error).split())[:200]
-                bits = self._width == self._flat != seen.shape[-1]
-                hint = ": has its env the wrapper FlattenObservation?" if bits else ""
                 raise InputError(
                     f"policy must accept the observations of env, {tuple(seen.shape)} for a batch, "
-                    f"got {self.__name__}, which raises: {said}{hint}"
+                    f"got {self.__name__}, which raises: {said}{self._hint(seen)}"
                 ) from error
+
+    def _hint(self, seen: th.Tensor) -> str:
+        """Ask whether the module was trained on one-hot observations, if it has their width."""
+        widths = (
+            part.in_features for part in self._module.modules() if hasattr(part, "in_features")
+        )
+        with suppress(NotImplementedError):  # of spaces that cannot be flattened
+            if next(widths, 0) == gym.spaces.flatdim(self._space) != seen.shape[-1]:
+                return ": has its env the wrapper FlattenObservation?"
+        return ""
 
 
 @contextmanager

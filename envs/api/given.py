@@ -141,7 +141,7 @@ def _made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
         return gym.make(env_id, **keywords)
     except Exception as error:
         said = error if isinstance(error, gym.error.Error) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{env_id} must be made with keywords that it takes: {said}") from None
+        raise InputError(f"gym:{env_id} must be an environment that can be made: {said}") from None
 
 
 def _known_again(env_id: str, keywords: dict[str, Any]) -> LawGame:

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, solve
+from exactdice.baselines import SimpleGame, Task, solve
 from exactdice.baselines.advice import GOOD, THRESHOLDS, answer, read_position
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
@@ -163,6 +163,28 @@ def test_a_roll_is_read_as_it_is_written(game):
         assert solution.ask(*roll) == wanted
     with pytest.raises(InputError, match="must be from 0 to"):
         solution.ask(4, 2, 9)
+    with pytest.raises(InputError):  # two rolls
+        solution.ask(4, 2, 1, cast="6 6 1")
+
+
+class Ordered(SimpleGame):
+    """A game whose components are no dice: (0, 1) is met, and (1, 0) is not."""
+
+    def start(self):
+        return [(1, (0, 0))]
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        return [(1, action, {(0, 0): (0, 1), (0, 1): (1, 1)}.get(state))]
+
+
+def test_components_that_are_no_dice_keep_their_order():
+    solution = solve(Task(Ordered()))
+    assert solution.ask(0, 1).value == 2
+    with pytest.raises(InputError, match="observation must be one that the player"):
+        solution.ask(1, 0)
 
 
 def test_the_answer_as_json_has_all_digits():

@@ -202,7 +202,7 @@ def test_the_command_line_knows_environments_by_their_ids(prints, run):
     assert "without a limit of moves" in prints("score", "random", *words[1:], "horizon", "0")
     assert run("solve", "gym:CartPole-v1")[2].strip().endswith("which CartPole-v1 has not")
     assert "doesn't exist" in run("solve", "gym:Nothing-v0")[2]
-    assert run("solve", *words[1:], "map_name", "9x9")[2].endswith("takes: KeyError: '9x9'\n")
+    assert run("solve", *words[1:], "map_name", "9x9")[2].endswith("made: KeyError: '9x9'\n")
 
 
 @pytest.mark.usefixtures("own_games")
@@ -252,6 +252,10 @@ def test_networks_embed_states_or_are_told_of_their_bits():
     assert exactdice.score(embeds, env).value == found.value
     with pytest.raises(InputError, match=r"has its env the wrapper FlattenObservation\?$"):
         exactdice.score(bits, env)
+    with pytest.raises(
+        InputError, match="must accept the observations of env"
+    ):  # no number of a state
+        exactdice.score(embeds, gym.wrappers.FlattenObservation(env))
 
 
 def test_a_task_is_an_environment():
