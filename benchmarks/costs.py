@@ -1,9 +1,10 @@
 """The cost of a run: processor seconds and gradient steps, for each game and algorithm.
 
-python benchmarks/costs.py exactdice-10k     # on a quiet machine; writes benchmarks/costs.csv
+python benchmarks/costs.py exactdice-10k     # on a quiet machine; adds rows to benchmarks/costs.csv
 
 A run has the hyperparameters of its track and seed 0, and is trained on one thread without being
-scored. Gradient steps are those of optimizers; TRPO's steps of the policy are not among them.
+scored. Rows in the file are not measured again. Gradient steps are those of optimizers; TRPO's
+steps of the policy are not among them.
 """
 
 import csv
@@ -21,7 +22,6 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 FOLDER = Path(__file__).parent
 FILE = FOLDER / "costs.csv"
-HEADER = ("track", "algorithm", "game", "gradient_steps", "processor_seconds")
 
 
 def cost(algorithm: str, game: str, track: str) -> tuple[int, float]:
@@ -42,22 +42,23 @@ def cost(algorithm: str, game: str, track: str) -> tuple[int, float]:
 
 
 def main() -> None:
-    """Measure all algorithms of a track's board; other tracks keep their rows."""
+    """Measure all algorithms of a track's board; rows that are in the file stay."""
     track = sys.argv[1] if len(sys.argv) > 1 else ""
     if track not in OPEN:
         raise SystemExit(f"the track must be one of {', '.join(OPEN)}, got {track!r}")
     torch.set_num_threads(1)
+    with FILE.open(newline="", encoding="utf-8") as file:
+        measured = {tuple(row[:3]) for row in csv.reader(file)}
     found = {run.algorithm for run in read_results(FOLDER / track)}
-    rows = []
     for algorithm in (name for name in ALGORITHMS if name in found):
         for game in TRACKS[track].games:
+            if (track, algorithm, game) in measured:
+                continue
             steps, seconds = cost(algorithm, game, track)
-            rows.append([track, algorithm, game, steps, f"{seconds:.1f}"])
-            print(*rows[-1], flush=True)
-    with FILE.open(newline="", encoding="utf-8") as file:
-        others = [row for row in csv.reader(file) if row[0] != track]
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([*(others or [HEADER]), *rows])
+            row = [track, algorithm, game, steps, f"{seconds:.1f}"]
+            print(*row, flush=True)
+            with FILE.open("a", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerow(row)
 
 
 if __name__ == "__main__":
