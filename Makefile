@@ -52,8 +52,9 @@ lint: setup
 	$(BIN)/lint-imports
 
 # One process a core, each on one thread; a file's tests stay together, as they share what is costly.
+# The many commands that tests start must not compile the package anew, whatever the caller says.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800

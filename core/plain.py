@@ -1,52 +1,68 @@
-"""Rules in Python's own numbers, which are faster than arrays for a few games at once.
+"""Rules of one game at a time, in Python's own numbers.
 
-Most games are played by tables of all their moves. A game of one player whose tables would have no
-room may have such rules.
+Numpy takes about as long for one game as for a hundred. A game may therefore have its rules a
+second time in Python's own numbers, for those who play one game: Yahtzee, whose tables of all moves
+would have no room, and Greed for PettingZoo, which has no such tables. Tests prove them equal to
+the rules for arrays.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .game import Game, once_a_game
+from .sampling import inverse_laws
+from .sweeps import checked_advance
 from .types import IntArray
 
 _KNOWN: dict[type[Game], "type[PlainRules]"] = {}
 _Kind = TypeVar("_Kind", bound="type[PlainRules]")
 
 
-class PlainRules(ABC):
-    """The rules of a game of one player, which must be those of the game's methods for arrays.
+class PlainMove(NamedTuple):
+    """A move in one game; lists have an entry for each player."""
+
+    outcome: int  # the outcome that chance has drawn
+    seat: int  # who moves next; of no meaning once the game is over for all
+    state: int
+    payoffs: Sequence[float]
+    over: Sequence[bool]
+
+
+class PlainRules:
+    """The rules of one game at a time: here by the game's methods for arrays.
 
     Args:
         game: the game.
     """
 
-    @abstractmethod
-    def __init__(self, game: Any) -> None: ...
+    def __init__(self, game: Any) -> None:
+        self._game = game
 
-    @abstractmethod
     def mask(self, state: int) -> npt.NDArray[np.int8]:
         """Say which actions are legal, shape (action,), in fresh memory."""
+        legal: npt.NDArray[np.int8] = self._game.mask(np.array([state]))[0].astype(np.int8)
+        return legal
 
-    @abstractmethod
-    def observe(self, state: int) -> IntArray:
-        """Give the observation of a state, shape (component,), in fresh memory."""
+    def observe(self, state: int, seat: int) -> IntArray:
+        """Give what a player sees, shape (component,), in fresh memory."""
+        seen: IntArray = self._game.observe(np.array([state]), seat)[0]
+        return seen
 
-    @abstractmethod
-    def advance(self, state: int, action: int, chance: float) -> tuple[int, float]:
-        """Make a legal move whose outcome a uniform random number draws, as ``sampling`` does.
-
-        Returns:
-            The next state, -1 if the game is over, and the payment.
-        """
+    def advance(self, seat: int, state: int, action: int, chance: float) -> PlainMove:
+        """Make a legal move whose outcome a uniform random number draws, as ``sampling`` does."""
+        seats, states, actions = np.array([[seat], [state], [action]])
+        law = int(self._game.law(states, actions)[0])
+        outcome = inverse_laws(self._game).draw_one(law, chance)
+        move = checked_advance(self._game, seats, states, actions, np.array([outcome]))
+        ends = move.payoffs[0].tolist(), move.over[0].tolist()
+        return PlainMove(outcome, int(move.seats[0]), int(move.states[0]), *ends)
 
 
 def plain_rules_for(game: type[Game]) -> Callable[[_Kind], _Kind]:
-    """Decorate the plain rules of a class of games."""
+    """Decorate the rules of a class of games that need no arrays."""
 
     def register(kind: _Kind) -> _Kind:
         _KNOWN[game] = kind
@@ -55,8 +71,12 @@ def plain_rules_for(game: type[Game]) -> Callable[[_Kind], _Kind]:
     return register
 
 
+def is_plain(game: Game) -> bool:
+    """Say whether a game has rules that need no arrays."""
+    return type(game) in _KNOWN
+
+
 @once_a_game
-def plain_rules(game: Game) -> PlainRules | None:
-    """Give the plain rules of a game; None if it has none."""
-    kind = _KNOWN.get(type(game))
-    return None if kind is None else kind(game)
+def plain_rules(game: Game) -> PlainRules:
+    """Give the rules for one game at a time: without arrays, if there are such."""
+    return _KNOWN.get(type(game), PlainRules)(game)

@@ -13,11 +13,12 @@ from .types import FloatArray, IntArray
 
 def draw(game: Game, states: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
     """Draw the outcome of each move, shape (move,), with one uniform number per move."""
-    return _inverse_laws(game).draw(game.law(states, actions), rng)
+    return inverse_laws(game).draw(game.law(states, actions), rng)
 
 
 @once_a_game
-def _inverse_laws(game: Game) -> "InverseLaws":
+def inverse_laws(game: Game) -> "InverseLaws":
+    """Give the laws of a game, from which outcomes are drawn."""
     require_laws("laws", game.laws)
     return InverseLaws(game.laws)
 

@@ -17,7 +17,7 @@ from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...baselines.task import first_law
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
-from ...core.plain import plain_rules
+from ...core.plain import is_plain
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import expected_values
@@ -87,7 +87,7 @@ class Engine:
         kind: type[Lanes] = RuleLanes
         if self._by_tables and process_of(self.task) is not None:
             kind = PlainLanes if len(self._every) <= FEW else ArrayLanes
-        elif self._by_tables and len(self._every) <= FEW and plain_rules(self.game) is not None:
+        elif self._by_tables and len(self._every) <= FEW and is_plain(self.game):
             kind = PlainRuleLanes
         return kind(self.task, len(self._every), self.encoding)
 

@@ -272,13 +272,11 @@ class RuleLanes(Lanes):
 
 
 class PlainRuleLanes(RuleLanes):
-    """A few lanes that are played by the rules in Python's own numbers, as ``RuleLanes`` plays."""
+    """A few lanes of a game of one player, by ``PlainRules``; they play as ``RuleLanes`` do."""
 
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
         super().__init__(task, num_lanes, encoding)
-        rules = plain_rules(task.game)
-        assert rules is not None
-        self._rules = rules
+        self._rules = plain_rules(task.game)
         self._masks: list[npt.NDArray[np.int8] | None] = [None] * num_lanes
 
     def go_to(self, states: IntArray) -> None:
@@ -288,7 +286,8 @@ class PlainRuleLanes(RuleLanes):
 
     def observations(self) -> Features:
         """Encode the observations of the states."""
-        seen = [self._rules.observe(state) for state in self._states.tolist()]
+        seat = self._task.seat
+        seen = [self._rules.observe(state, seat) for state in self._states.tolist()]
         return self._encoding.encode(np.array(seen))
 
     def masks(self) -> BoolArray:
@@ -324,10 +323,11 @@ class PlainRuleLanes(RuleLanes):
 
     def _go_on(self, lane: int, action: int, chance: float) -> tuple[float, bool]:
         """Make a legal move; return the payment, and whether the game is over."""
-        after, paid = self._rules.advance(int(self._states[lane]), action, chance)
-        if after >= 0:
-            self._states[lane], self._masks[lane] = after, None
-        return paid, after < 0
+        seat = self._task.seat
+        move = self._rules.advance(seat, int(self._states[lane]), action, chance)
+        if not move.over[seat]:
+            self._states[lane], self._masks[lane] = move.state, None
+        return move.payoffs[seat], move.over[seat]
 
     def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane."""
@@ -341,7 +341,7 @@ class PlainRuleLanes(RuleLanes):
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
-        seen = self._rules.observe(int(self._states[0]))
+        seen = self._rules.observe(int(self._states[0]), self._task.seat)
         if self._encoding.name == "integer":
             return seen
         encoded: Features = self._encoding.encode(seen[None])[0]

@@ -1,7 +1,8 @@
 """Greed: the rules, and sweeps by a recursion."""
 
 from .game import Greed
+from .plain import PlainGreed
 from .presentation import GreedPresentation
 from .sweeps import GreedSweeps
 
-__all__ = ["Greed", "GreedPresentation", "GreedSweeps"]
+__all__ = ["Greed", "GreedPresentation", "GreedSweeps", "PlainGreed"]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core.plain import PlainRules, plain_rules_for
+from ...core.plain import PlainMove, PlainRules, plain_rules_for
 from ...core.sampling import InverseLaws
 from ...core.types import IntArray
 from .dice import DICE, KEEPS, ROLLS, dice
@@ -41,20 +41,20 @@ class PlainYahtzee(PlainRules):
         return np.frombuffer(bytearray(self._keeps[in_turn] + self._boxes[held]), np.int8)
 
     @override
-    def observe(self, state: int) -> IntArray:
+    def observe(self, state: int, seat: int) -> IntArray:
         context, in_turn = divmod(state, IN_TURN)
         return np.concatenate((self._seen[context], self._turns[in_turn]))
 
     @override
-    def advance(self, state: int, action: int, chance: float) -> tuple[int, float]:
+    def advance(self, seat: int, state: int, action: int, chance: float) -> PlainMove:
         context, in_turn = divmod(state, IN_TURN)
         if action < KEEPS:
             outcome = self._laws.draw_one(self._rolled[action], chance)
             following = in_turn - in_turn % ROLLS + ROLLS
-            return context * IN_TURN + following + self._completed[action * ROLLS + outcome], 0.0
+            after = context * IN_TURN + following + self._completed[action * ROLLS + outcome]
+            return PlainMove(outcome, 0, after, (0.0,), (False,))
         plain, box = self._contexts.plain, action - KEEPS
         taken: Any = self._contexts.take(context, in_turn % ROLLS, box, plain)
-        if taken.contexts == self._end:
-            return -1, float(taken.points)
+        over, paid = taken.contexts == self._end, (float(taken.points),)
         first = self._laws.draw_one(DICE, chance)
-        return taken.contexts * IN_TURN + first, float(taken.points)
+        return PlainMove(first, 0, 0 if over else taken.contexts * IN_TURN + first, paid, (over,))

@@ -5,6 +5,7 @@ the game, so that the mean payoffs of policies that play here converge to the re
 ``exactdice.expected_payoffs``.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from json import dumps
 from typing import Any
@@ -15,11 +16,10 @@ import numpy.typing as npt
 
 from .baselines import Sight, Task, make_game, register_environment
 from .baselines.solving.observations import InDictionary
-from .core import GAMES, BoolArray, FloatArray, InputError, InverseLaws
+from .core import GAMES, InputError, InverseLaws
 from .core.errors import needing
+from .core.plain import plain_rules
 from .core.presentation import present
-from .core.sampling import draw
-from .core.sweeps import checked_advance
 from .envs import Encoding, EncodingName, Features, find_game
 from .envs.api.env import check_action
 from .envs.drawing.painting import FRAMES, MODES, Renderer
@@ -103,6 +103,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.action_spaces = {
             agent: gym.spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
         }
+        self._rules = plain_rules(self.game)
         self._starts, chances = self.game.initial_law()
         self._start_law = InverseLaws(chances.astype(np.float64)[None])
         self._rng: np.random.Generator | None = None
@@ -131,10 +132,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._settled, self._totals = (
-            np.zeros(len(self.agents), dtype=bool),
-            np.zeros(len(self.agents)),
-        )
+        self._settled, self._totals = [False] * len(self.agents), [0.0] * len(self.agents)
         nothing = np.zeros(len(self.game.observation_sizes), dtype=np.int64)
         self._seen = {agent: self.encoding.encode(nothing[None])[0] for agent in self.agents}
         self._go_to(0, int(self._starts[self._start_law.draw(np.array([0]), self._rng)[0]]))
@@ -183,42 +181,40 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         """Put the game into a position."""
         self._seat, self._state = seat, state
         self.agent_selection = self.possible_agents[seat]
-        states = np.array([state])
-        seen = self.encoding.encode(self.game.observe(states, seat))
-        self._seen[self.agent_selection] = seen[0]
-        self._mask: npt.NDArray[np.int8] = self.game.mask(states)[0].astype(np.int8)
+        seen = self._rules.observe(state, seat)
+        if self.encoding.name != "integer":
+            seen = self.encoding.encode(seen[None])[0]
+        self._seen[self.agent_selection] = seen
+        self._mask = self._rules.mask(state)
 
     def _play(self, action: int) -> Played:
         """Make a legal move."""
         assert self._rng is not None
-        seats, states, actions = np.array([[self._seat], [self._state], [action]])
-        outcomes = draw(self.game, states, actions, self._rng)
-        played = Played(self._seat, self._state, action, int(outcomes[0]))
-        move = checked_advance(self.game, seats, states, actions, outcomes)
-        self._settle(move.over[0], move.payoffs[0])
-        if not self._settled.all():
-            self._go_to(int(move.seats[0]), int(move.states[0]))
-        return played
+        played = self._seat, self._state, action
+        move = self._rules.advance(*played, self._rng.random())
+        self._settle(move.over, move.payoffs)
+        if not all(self._settled):
+            self._go_to(move.seat, move.state)
+        return Played(*played, move.outcome)
 
     def _forfeit(self, agent: str) -> None:
         """End the game after an illegal action of an agent."""
         worst, best = self.game.payoff_range
-        payoffs = np.full(len(self.possible_agents), best, dtype=np.float64)
+        payoffs = [best] * len(self.possible_agents)
         payoffs[self._seat] = worst
         self.infos[agent]["illegal_action"] = True
-        self._settle(np.ones(len(payoffs), dtype=bool), payoffs)
+        self._settle([True] * len(payoffs), payoffs)
 
-    def _settle(self, over: BoolArray, payoffs: FloatArray) -> None:
+    def _settle(self, over: Sequence[bool], payoffs: Sequence[float]) -> None:
         """Pay the players for whom the game is not over; end it when it is over for all."""
-        playing = ~self._settled
-        self._totals[playing] += payoffs[playing]
-        self._settled |= over
-        for seat in np.flatnonzero(playing).tolist():
-            agent = self.possible_agents[seat]
-            self.rewards[agent] = float(payoffs[seat])
-            if over[seat]:
-                self.infos[agent]["outcome"] = float(self._totals[seat])
-        if self._settled.all():
+        for seat, agent in enumerate(self.possible_agents):
+            if not self._settled[seat]:
+                self._totals[seat] += payoffs[seat]
+                self.rewards[agent] = payoffs[seat]
+                if over[seat]:
+                    self._settled[seat] = True
+                    self.infos[agent]["outcome"] = self._totals[seat]
+        if all(self._settled):
             self.terminations = dict.fromkeys(self.agents, True)
             self.agent_selection = self.agents[0]
 
@@ -226,7 +222,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         """Pass the last move, and the result in words if the game is over, to the renderer."""
         if self._renderer is not None:
             ended = ""
-            if self._settled.all():
+            if all(self._settled):
                 paid = (f"{agent} {info['outcome']:g}" for agent, info in self.infos.items())
                 ended = ", ".join(paid)
             self._renderer.watch(played, self._seat, self._state, ended)

@@ -1,6 +1,7 @@
 """The rules of Greed, and its recursion against enumeration that shares no code with it."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ from by_hand import ByHand, section_7
 from exactdice.baselines import Task
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
+from exactdice.core.plain import PlainRules, plain_rules
 from exactdice.core.sampling import InverseLaws, draw
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
-from exactdice.games.greed import GreedSweeps
+from exactdice.games.greed import GreedSweeps, PlainGreed
 from exactdice.games.greed.sweeps import GreedBlock
 from sweeping import backward, payoff_law
 
@@ -27,6 +29,28 @@ TIES = {"half": (HALF, HALF), "lost": (0, 0), "stopper": (0, 1), "chaser": (1, 0
 def play(game, observation, action, outcome, seat=0):
     states = game.encode(np.array([observation]))
     return game.advance(np.array([seat]), states, np.array([action]), np.array([outcome]))
+
+
+@pytest.mark.parametrize("keywords", [{}, {"max_dice": 3}, *({"tie": tie} for tie in TIES)])
+@pytest.mark.parametrize("size", SMALL)
+def test_rules_in_plain_numbers_are_those_in_arrays(size, keywords):
+    """In every state, for every action and every outcome."""
+    game = Greed(*size, **keywords)
+    plain, arrays = plain_rules(game), PlainRules(game)
+    assert isinstance(plain, PlainGreed)
+    for state, seat in product(range(game.num_states), (0, 1)):
+        np.testing.assert_array_equal(plain.mask(state), arrays.mask(state), strict=True)
+        seen = plain.observe(state, seat)
+        np.testing.assert_array_equal(seen, arrays.observe(state, seat), strict=True)
+        for action in np.flatnonzero(plain.mask(state)).tolist():
+            ends = np.cumsum(game.laws[action])
+            for chance in ((ends + np.append(0, ends[:-1])) / 2).tolist():  # one of each outcome
+                found = plain.advance(seat, state, action, chance)
+                move = arrays.advance(seat, state, action, chance)
+                assert found._replace(seat=0, state=0) == move._replace(
+                    seat=0, state=0, payoffs=tuple(move.payoffs), over=tuple(move.over)
+                )
+                assert all(found.over) or (found.seat, found.state) == (move.seat, move.state)
 
 
 def test_the_papers_example_of_a_roll():  # section 2
