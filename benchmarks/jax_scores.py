@@ -29,9 +29,9 @@ def main() -> None:
     """Print a line for each game, or for those that are named."""
     print(f"{'':<20}{'difference':>12}{'law, MB':>9}{'JAX, s':>8}{'core, s':>9}")
     for game in sys.argv[1:] or (*GAMES, PIG):
-        env, params = exactdice.jax.make(game)
+        env = exactdice.jax.make(game)[0]
         law = env.exact_law()
-        sizes = params.parts.shape[1], 64, 64, env.num_actions
+        sizes = env.observation_space().shape[0], 64, 64, env.num_actions
         keys = jax.random.split(jax.random.key(1), 3)
         shapes = zip(keys, pairwise(sizes), strict=True)
         weights = [2 * jax.random.normal(key, shape) / shape[0] ** 0.5 for key, shape in shapes]

@@ -26,7 +26,7 @@ from ..api.registration import find_game
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .scoring import ExactLaw, exact_law
-from .tables import Params, encoded, params_of
+from .tables import Params, params_of
 
 
 class State(NamedTuple):
@@ -155,8 +155,7 @@ class Environment:
     ) -> jax.Array:
         """Return the encoded observation of a state, shape (feature,)."""
         params = self.default_params if params is None else params
-        parts = params.by_place[state.place], params.by_context[state.context]
-        return encoded(params.parts, jnp.concatenate(parts, axis=-1))
+        return params.sights.encoded(state.place, state.context)
 
     def exact_law(self) -> ExactLaw:
         """Return the law of the task, the first argument of ``exact_score``.

@@ -18,7 +18,7 @@ from ...baselines.policies.networks import choose
 from ...core import FloatArray, InputError
 from ...core.positions import states_of
 from ..api.encoding import EncodingName
-from .tables import encoded, on_device, parts_of, tables_of
+from .tables import Sights, on_device, sights_of, tables_of
 
 #: Number of states whose logits a network gives at once.
 BATCH = 2**14
@@ -32,16 +32,14 @@ class ExactLaw(NamedTuple):
     Attributes:
         number: number of the task on the host, int32.
         legal: whether an action is legal, shape (place, action).
-        parts, by_place, by_context: see ``Params``.
+        sights: see ``Params``.
         places: place of each state in which the agent may be to move, shape (state,).
         contexts: context of each of these states, shape (state,).
     """
 
     number: jax.Array
     legal: jax.Array
-    parts: jax.Array
-    by_place: jax.Array
-    by_context: jax.Array
+    sights: Sights
     places: jax.Array
     contexts: jax.Array
 
@@ -70,8 +68,8 @@ def exact_law(task: Task, encoding: EncodingName) -> ExactLaw:
     places, contexts = process.groups.locate(states_of(task.game, task.seat))
     if task not in _TASKS:
         _TASKS.append(task)
-    tables = *parts_of(task, encoding), places, contexts
-    return ExactLaw(*map(on_device, (_TASKS.index(task), process.legal > 0, *tables)))
+    tables = _TASKS.index(task), process.legal > 0, sights_of(task, encoding), places, contexts
+    return ExactLaw(*map(on_device, tables))
 
 
 def exact_score(
@@ -96,8 +94,7 @@ def exact_score(
 
     def prefer(state: tuple[jax.Array, jax.Array]) -> jax.Array:
         place, context = state
-        parts = jnp.concatenate([law.by_place[place], law.by_context[context]])
-        given = apply_fn(encoded(law.parts, parts)[None])
+        given = apply_fn(law.sights.encoded(place, context)[None])
         if given.shape != (1, law.legal.shape[1]):
             wanted = "state", law.legal.shape[1]
             raise InputError(f"apply_fn must give logits of shape {wanted}, got {given.shape[1:]}")

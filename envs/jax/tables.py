@@ -10,6 +10,8 @@ An outcome has its own slot and is the alias of others, whose shares of 1 / n su
 probability of each outcome is right within 2^-31, if the law has fewer than 2^16 outcomes.
 """
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -17,15 +19,56 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...baselines import Task, solve
-from ...core import InputError, IntArray
+from ...core import InputError
 from ...core.positions import states_of
-from ..api.encoding import Encoding, EncodingName, Features
+from ..api.encoding import EncodingName
 from ..engine.engine import ADVANTAGES, RewardMode, advantages
 from ..engine.process import Process
 from ..engine.tables import features_of, process_of
 
 #: Number of values of a word of random bits.
 WORD = 2**32
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("by_place", "by_context"),
+    meta_fields=("sizes", "encoding"),
+)
+@dataclass(frozen=True)
+class Sights:
+    """What the agent sees in each place and context, whose sum is the observation of a state.
+
+    Attributes:
+        by_place: shape (place, component).
+        by_context: shape (context, component); None if observations depend on the place alone.
+        sizes: number of values of each component.
+        encoding: the form of observations (see ``Encoding``).
+    """
+
+    by_place: jax.Array
+    by_context: jax.Array | None
+    sizes: tuple[int, ...]
+    encoding: EncodingName
+
+    def encoded(self, place: jax.Array, context: jax.Array) -> jax.Array:
+        """Return observations as ``Encoding`` gives them, shape (..., feature)."""
+        seen = self.by_place[place]
+        if self.by_context is not None:
+            seen = seen + self.by_context[context]
+        each = [(seen[..., i, None], size) for i, size in enumerate(self.sizes)]
+        if self.encoding == "integer":
+            return seen
+        if self.encoding == "scaled":  # XLA's own division may round otherwise
+            shares = (np.arange(size) / max(size - 1, 1) for size in self.sizes)
+            known = [jnp.asarray(share.astype(np.float32)) for share in shares]
+            features = [share[value] for share, (value, _) in zip(known, each, strict=True)]
+        elif self.encoding == "thermometer":
+            features = [value >= jnp.arange(1, size) for value, size in each]
+        else:
+            features = [value == jnp.arange(size) for value, size in each]
+        whole = jnp.int8 if self.encoding in ("one_hot", "thermometer") else jnp.float32
+        return jnp.concatenate(features, axis=-1).astype(whole)
 
 
 class Params(NamedTuple):
@@ -49,10 +92,7 @@ class Params(NamedTuple):
         start: event with which a game begins.
         first_node: event that is node 0.
         legal: whether an action is legal, shape (place, action).
-        parts: features of each value of each component of an observation, shape (part, feature);
-            an observation is the sum of its parts.
-        by_place: the parts that depend on the place, shape (place, component).
-        by_context: the parts that depend on the context, shape (context, component).
+        sights: the observations.
         bases: state of place 0 in each context, shape (context,).
         strides: difference of the states of two neighbouring places, shape (context,).
         rows: row of each state in ``rewards``, shape (state,); None if the reward is the outcome.
@@ -76,9 +116,7 @@ class Params(NamedTuple):
     start: jax.Array
     first_node: jax.Array
     legal: jax.Array
-    parts: jax.Array
-    by_place: jax.Array
-    by_context: jax.Array
+    sights: Sights
     bases: jax.Array
     strides: jax.Array
     rows: jax.Array | None
@@ -92,7 +130,6 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
         InputError: if the game is too large for tables.
     """
     process = tables_of(task)
-    parts, by_place, by_context = parts_of(task, encoding)
     rows, rewards = _rewards(task, reward)
     shape, laws = process.legal.shape, process.laws
     thresholds = np.minimum(np.rint(laws.thresholds * WORD), WORD - 1)
@@ -113,9 +150,7 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
         start=process.start,
         first_node=process.first_node,
         legal=process.legal > 0,
-        parts=parts,
-        by_place=by_place,
-        by_context=by_context,
+        sights=sights_of(task, encoding),
         bases=process.groups.bases,
         strides=process.groups.strides,
         rows=rows,
@@ -138,32 +173,16 @@ def tables_of(task: Task) -> Process:
     return process
 
 
-def parts_of(task: Task, encoding: EncodingName) -> tuple[Features, IntArray, IntArray]:
-    """Return the fields ``parts``, ``by_place`` and ``by_context`` of the params of a task."""
-    process, sizes = tables_of(task), np.array(task.game.observation_sizes)
-    coded, firsts = Encoding(tuple(sizes.tolist()), encoding), np.cumsum(sizes) - sizes
-    components = np.repeat(np.arange(len(sizes)), sizes)
-    alone = np.zeros((len(components), len(sizes)), dtype=np.int64)
-    alone[np.arange(len(components)), components] = np.arange(len(components)) - firsts[components]
-    parts = np.where(components[:, None] == coded.components, coded.encode(alone), 0)
-    in_places, in_contexts = features_of(task, "integer")
-    if in_contexts is None:
-        in_contexts, of_place = np.zeros((1, len(sizes)), np.int64), np.ones(len(sizes), bool)
-    else:
-        of_place = np.isin(np.arange(len(sizes)), np.arange(len(sizes))[process.seen])
-    by_place, by_context = in_places + firsts, in_contexts + firsts
-    return parts.astype(coded.space.dtype), by_place[:, of_place], by_context[:, ~of_place]
-
-
-def encoded(table: jax.Array, parts: jax.Array) -> jax.Array:
-    """Return observations (..., feature), the sums of their parts (..., component)."""
-    return jnp.asarray(table)[parts].sum(axis=-2, dtype=table.dtype)
+def sights_of(task: Task, encoding: EncodingName) -> Sights:
+    """Return what the agent of a task sees."""
+    tables = map(on_device, features_of(task, "integer"))
+    return Sights(*tables, tuple(map(int, task.game.observation_sizes)), encoding)
 
 
 def on_device(table: Any) -> Any:
     """Return a table as an array of JAX, with numbers of 32 bits unless JAX has 64 bits on."""
-    if table is None:
-        return None
+    if table is None or isinstance(table, Sights):
+        return table
     array = np.asarray(table)
     return jnp.asarray(array.astype(np.int32) if array.dtype == np.int64 else array)
 
@@ -174,7 +193,7 @@ def stack(*params: Any) -> Any:
     Tables that are shorter than those of another are filled with zeros, which are never read.
 
     Args:
-        params: ``Params`` or ``ExactLaw``, of games with as many actions and features.
+        params: ``Params`` or ``ExactLaw``, of games with as many actions and equal observations.
 
     Returns:
         The same structure, whose arrays have a new first axis.
@@ -182,7 +201,7 @@ def stack(*params: Any) -> Any:
     Raises:
         InputError: if the environments differ in actions, features or rewards.
     """
-    alike = {(each.legal.shape[-1], each.parts.shape[-1]) for each in params}
+    alike = {each.legal.shape[-1] for each in params}
     same = {jax.tree.structure(each) for each in params}
     if len(same) > 1 or len(alike) > 1:
         raise InputError(
