@@ -26,11 +26,16 @@ PEERS = ("CartPole-v1", "Breakout-MinAtar")
 def choose(key: jax.Array, legal: jax.Array) -> jax.Array:
     """Draw a legal action in each lane, shape (lane,), by one random number for each lane.
 
-    A number for each action would take longer than a move: Greed has 30 actions.
+    A number for each action would take longer than a move: Greed has 30 actions. So each action
+    takes the lane's number times an odd number of its own, and the action with the largest product
+    is chosen, nearly uniformly; its number stands in the last bits of the product.
     """
-    ranks = legal.astype(float) @ jnp.triu(jnp.ones((legal.shape[1],) * 2))
-    drawn = jnp.floor(jax.random.uniform(key, legal.shape[:1]) * ranks[:, -1])
-    return (ranks > drawn[:, None]).argmax(axis=1)
+    count = legal.shape[1]
+    bits = count.bit_length()
+    odd = jax.random.bits(jax.random.key(0), (count,)) | 1
+    products = jax.random.bits(key, legal.shape[:1])[:, None] * odd >> bits << bits
+    ranks = jnp.where(legal, products | jnp.arange(count, dtype=jnp.uint32), 0)
+    return (ranks.max(axis=1) % 2**bits).astype(int)
 
 
 def rollout(env: Any, lanes: int, moves: int) -> Callable[[jax.Array, Any], jax.Array]:

@@ -26,7 +26,10 @@ from ..api.registration import find_game
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .scoring import ExactLaw, exact_law
-from .tables import Params, params_of
+from .tables import HALF, Params, params_of
+
+#: Number of the first draw of a game that begins: no move has as many draws before it.
+LATER = 2**30
 
 
 class State(NamedTuple):
@@ -89,9 +92,8 @@ class Environment:
             "terminated"; "truncated"; and "final_observation", the observation before a reset.
         """
         params = self.default_params if params is None else params
-        first, second = jax.random.split(key)
-        seen, after, reward, over, info = self.step_env(first, state, action, params)
-        begun = begin(second, params, over, after)
+        seen, after, reward, over, info = self.step_env(key, state, action, params)
+        begun = begin(key, params, over, after)
         info |= {"action_mask": self.legal(begun, params), "terminated": over}
         never = jnp.zeros_like(over)
         info |= {"truncated": never, "final_observation": seen}
@@ -215,38 +217,58 @@ def state_number(params: Params, state: State) -> jax.Array:
     return params.bases[state.context] + params.strides[state.context] * state.place
 
 
-def draw(key: jax.Array, number: Any, params: Params, law: jax.Array) -> jax.Array:
-    """Draw an outcome of a law (see ``tables``); ``number`` tells the draws of one key apart."""
-    words = jax.random.bits(jax.random.fold_in(key, number), (2,), jnp.uint32)
-    own = (words[0] % params.sizes[law]).astype(jnp.int32)
-    slot = params.slots[law] + own
-    return jnp.where(words[1] < params.thresholds[slot], own, params.aliases[slot])
+def draw(key: jax.Array, number: Any, params: Params, row: jax.Array) -> jax.Array:
+    """Draw where a move or a node leads (see ``tables``): an entry of ``leads_to``.
+
+    A key that is folded with a number is two words of random bits, if it is of the default kind;
+    other kinds, of more words or whose folds have less chance in them, make two words by a draw.
+
+    Args:
+        key: is used for nothing but draws.
+        number: tells the draws of a key apart.
+        params: the tables.
+        row: of ``moves`` or ``nodes``.
+    """
+    folded = jax.random.fold_in(key, number)
+    if str(jax.random.key_impl(key)) == "threefry2x32":
+        words = folded if folded.dtype == jnp.uint32 else jax.random.key_data(folded)
+    else:
+        words = jax.random.bits(folded, (2,), jnp.uint32)
+    size = row[0].astype(jnp.uint32)
+    high = words[0] // HALF * size + words[0] % HALF * size // HALF  # no product is above a word
+    own = (high // HALF).astype(jnp.int32)
+    threshold, alias = params.slots[row[1] + own]
+    outcome = jnp.where(words[1] < threshold, own, alias.astype(jnp.int32))
+    return params.leads_to[row[2] + outcome]
 
 
 def move(
     key: jax.Array, params: Params, state: State, action: jax.Array
 ) -> tuple[State, jax.Array, jax.Array]:
     """Make a move; return the state after it, the event and the payoff."""
-    outcome = draw(key, 0, params, params.move_laws[state.place, action])
-    entry = params.leads_to[params.move_firsts[state.place, action] + outcome]
+    entry = draw(key, 0, params, params.moves[state.place, action])
     exists = (action >= 0) & (action < params.legal.shape[1])
     goes_on = exists & (entry >= FIRST_PLACE)
     event = params.events[jnp.maximum(number_of(entry), 0), state.context]
     event = jnp.where(goes_on, GOES_ON, jnp.where(exists, event, ILLEGAL))
     moved = state._replace(place=jnp.where(goes_on, entry, state.place))
-    return follow(key, params, event, moved)
+    return follow(key, 1, params, event, moved)
 
 
 def begin(key: jax.Array, params: Params, over: jax.Array, state: State) -> State:
     """Return the first state of a new game where ``over`` is true, else the given state."""
-    begun, _, _ = follow(key, params, jnp.where(over, params.start, GOES_ON), state)
+    start = jnp.where(over, params.start, GOES_ON)
+    begun, _, _ = follow(key, LATER, params, start, state)
     return begun._replace(paid=jnp.where(over, 0, begun.paid), time=jnp.where(over, 0, begun.time))
 
 
 def follow(
-    key: jax.Array, params: Params, event: jax.Array, state: State
+    key: jax.Array, first: int, params: Params, event: jax.Array, state: State
 ) -> tuple[State, jax.Array, jax.Array]:
-    """Draw at nodes until the event is no node; return the state, this event and the payoff."""
+    """Draw at nodes until the event is no node; return the state, this event and the payoff.
+
+    The draws of the key have the numbers from ``first`` on.
+    """
 
     def at_node(carry: tuple[Any, ...]) -> jax.Array:
         return carry[1] >= params.first_node
@@ -256,16 +278,16 @@ def follow(
         node = event - params.first_node
         if params.node_gains is not None:
             paid += params.node_gains[node]
-        outcome = draw(key, number, params, params.node_laws[node])
-        entry = params.leads_to[params.node_firsts[node] + outcome]
+        row = params.nodes[node]
+        entry = draw(key, number, params, row)
         arrives = entry >= FIRST_PLACE
         event = jnp.where(arrives, GOES_ON, number_of(entry))
         place = jnp.where(arrives, entry, place)
-        context = jnp.where(arrives, params.node_contexts[node], context)
+        context = jnp.where(arrives, row[3], context)
         return number + 1, event, place, context, paid
 
     paid = jnp.zeros((), dtype=params.payoffs.dtype)
-    carry = jnp.ones((), jnp.int32), event, state.place, state.context, paid
+    carry = jnp.int32(first), event, state.place, state.context, paid
     _, event, place, context, paid = jax.lax.while_loop(at_node, go_on, carry)
     return state._replace(place=place, context=context), event, paid + params.payoffs[event]
 

@@ -3,11 +3,11 @@
 Params are arguments of compiled programs, not constants in them. So a program takes no longer to
 compile for a large game, and the params of several tasks can be stacked and mapped over.
 
-A law of n outcomes is drawn by the alias method from two words of 32 random bits. The first word
-modulo n is the slot; the slot's own outcome is drawn if the second word is below the threshold, a
-multiple of 2^-32. Each slot has its probability 1 / n, and each threshold its value, up to 2^-32.
-An outcome has its own slot and is the alias of others, whose shares of 1 / n sum to at most 1: the
-probability of each outcome is right within 2^-31, if the law has fewer than 2^16 outcomes.
+A law of n outcomes, fewer than 2^16, is drawn by the alias method from two words of 32 random bits.
+The slot is floor(n w / 2^32), w being the first word; the slot's own outcome is drawn if the second
+word is below the threshold, a multiple of 2^-32. Each slot has its probability 1 / n, and each
+threshold its value, up to 2^-32. An outcome has its own slot and is the alias of others, whose
+shares of 1 / n sum to at most 1: the probability of each outcome is right within 2^-31.
 """
 
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ from ..engine.engine import ADVANTAGES, RewardMode, advantages
 from ..engine.process import Process
 from ..engine.tables import features_of, process_of
 
-#: Number of values of a word of random bits.
-WORD = 2**32
+#: Number of values of a word of random bits, and of half a word.
+WORD, HALF = 2**32, 2**16
 
 
 @partial(
@@ -52,39 +52,36 @@ class Sights:
     encoding: EncodingName
 
     def encoded(self, place: jax.Array, context: jax.Array) -> jax.Array:
-        """Return observations as ``Encoding`` gives them, shape (..., feature)."""
+        """Return the observation of a state as ``Encoding`` gives it, shape (feature,)."""
         seen = self.by_place[place]
         if self.by_context is not None:
             seen = seen + self.by_context[context]
-        each = [(seen[..., i, None], size) for i, size in enumerate(self.sizes)]
         if self.encoding == "integer":
             return seen
         if self.encoding == "scaled":  # XLA's own division may round otherwise
-            shares = (np.arange(size) / max(size - 1, 1) for size in self.sizes)
-            known = [jnp.asarray(share.astype(np.float32)) for share in shares]
-            features = [share[value] for share, (value, _) in zip(known, each, strict=True)]
-        elif self.encoding == "thermometer":
-            features = [value >= jnp.arange(1, size) for value, size in each]
-        else:
-            features = [value == jnp.arange(size) for value, size in each]
-        whole = jnp.int8 if self.encoding in ("one_hot", "thermometer") else jnp.float32
-        return jnp.concatenate(features, axis=-1).astype(whole)
+            shares = [
+                (np.arange(size) / max(size - 1, 1)).astype(np.float32) for size in self.sizes
+            ]
+            return jnp.stack([jnp.asarray(share)[seen[i]] for i, share in enumerate(shares)])
+        if self.encoding == "thermometer":
+            bits = [seen[i] >= jnp.arange(1, size) for i, size in enumerate(self.sizes)]
+            return jnp.concatenate(bits).astype(jnp.int8)
+        ends = np.cumsum(self.sizes)
+        bits = jnp.zeros(ends[-1], jnp.int8 if self.encoding == "one_hot" else jnp.float32)
+        places = seen + (ends - self.sizes)
+        return bits.at[places].set(1, unique_indices=True, mode="promise_in_bounds")
 
 
 class Params(NamedTuple):
     """The tables of a task (see ``Process``), a pytree of arrays.
 
     Attributes:
-        sizes: number of outcomes of each law, uint32, shape (law,).
-        slots: number of the first slot of each law, shape (law,).
-        thresholds: share of each slot that belongs to its own outcome, in units of 2^-32, uint32,
-            shape (slot,).
-        aliases: outcome to which the rest of each slot belongs, shape (slot,).
-        move_laws: law of each move, shape (place, action).
-        move_firsts: entry of ``leads_to`` for outcome 0 of each move, shape (place, action).
-        node_laws: law of each node, shape (node,).
-        node_firsts: entry of ``leads_to`` for outcome 0 of each node, shape (node,).
-        node_contexts: context of the places to which a node leads, shape (node,).
+        moves: of each move the number of outcomes, the first of their ``slots``, and the entry of
+            ``leads_to`` for outcome 0, shape (place, action, 3).
+        nodes: the same of each node, and the context of the places to which it leads, shape
+            (node, 4).
+        slots: share of each slot that belongs to its own outcome, in units of 2^-32, and the
+            outcome to which the rest belongs, uint32, shape (slot, 2).
         node_gains: payment to the agent at each node, shape (node,); None if no node pays.
         leads_to: the place, or -1 minus the result or event, of each outcome, shape (entry,).
         events: event of each result in each context, shape (result, context).
@@ -100,15 +97,9 @@ class Params(NamedTuple):
             (row,), for the reward "shaped"; else None.
     """
 
-    sizes: jax.Array
+    moves: jax.Array
+    nodes: jax.Array
     slots: jax.Array
-    thresholds: jax.Array
-    aliases: jax.Array
-    move_laws: jax.Array
-    move_firsts: jax.Array
-    node_laws: jax.Array
-    node_firsts: jax.Array
-    node_contexts: jax.Array
     node_gains: jax.Array | None
     leads_to: jax.Array
     events: jax.Array
@@ -133,16 +124,14 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
     rows, rewards = _rewards(task, reward)
     shape, laws = process.legal.shape, process.laws
     thresholds = np.minimum(np.rint(laws.thresholds * WORD), WORD - 1)
+    sizes = laws.sizes.astype(np.int64)
+    moved, met = process.move_laws, process.node_laws
+    moves = np.stack([sizes[moved], laws.firsts[moved], process.move_firsts], axis=-1)
+    nodes = [sizes[met], laws.firsts[met], process.node_firsts, process.node_contexts]
     params = Params(
-        sizes=laws.sizes.astype(np.uint32),
-        slots=laws.firsts,
-        thresholds=thresholds.astype(np.uint32),
-        aliases=laws.aliases,
-        move_laws=process.move_laws.reshape(shape),
-        move_firsts=process.move_firsts.reshape(shape),
-        node_laws=process.node_laws,
-        node_firsts=process.node_firsts,
-        node_contexts=process.node_contexts,
+        moves=moves.reshape(*shape, -1),
+        nodes=np.stack(nodes, axis=-1),
+        slots=np.stack([thresholds, laws.aliases], axis=-1).astype(np.uint32),
         node_gains=process.node_gains,
         leads_to=process.leads_to,
         events=process.events.reshape(-1, process.num_contexts),
@@ -163,13 +152,15 @@ def tables_of(task: Task) -> Process:
     """Return the tables of a task.
 
     Raises:
-        InputError: if the game is too large for tables.
+        InputError: if the game is too large for tables, or a law has too many outcomes.
     """
     process = process_of(task)
     if process is None:
         raise InputError(
             f"game must fit into tables, whose opponents' policies are tables too, got {task.game}"
         )
+    if (most := int(process.laws.sizes.max())) >= HALF:
+        raise InputError(f"game must have laws of fewer than {HALF:,} outcomes, got {most:,}")
     return process
 
 

@@ -63,15 +63,24 @@ def states_in(process, states):
 def test_the_tables_have_the_law_of_every_move(name, sizes, seat, policy):
     """Within 1e-9, for any outcome of any move, whatever the others reply."""
     env, params = made(name, sizes, seat, policy)
-    arrays = {
-        name: np.asarray(table) for name, table in params._asdict().items() if name != "sights"
+    moves, nodes = (np.asarray(t).reshape(-1, t.shape[-1]).T for t in (params.moves, params.nodes))
+    thresholds, aliases = np.asarray(params.slots).T
+    firsts, laws = np.unique(np.append(moves[1], nodes[1]), return_inverse=True)
+    sizes = np.zeros(len(firsts), dtype=np.int64)
+    sizes[laws] = np.append(moves[0], nodes[0])
+    tables = {
+        "laws": AliasLaws(sizes * 1.0, firsts, thresholds / WORD, aliases.astype(np.int64)),
+        "move_laws": laws[: moves.shape[1]],
+        "node_laws": laws[moves.shape[1] :],
+        "move_firsts": moves[2],
+        "node_firsts": nodes[2],
+        "node_contexts": nodes[3],
+        "leads_to": np.asarray(params.leads_to),
+        "events": np.asarray(params.events).ravel(),
+        "legal": np.int8(params.legal),
     }
-    slots = arrays["slots"], arrays["thresholds"] / WORD, arrays["aliases"]
-    names = ("move_laws", "move_firsts", "node_laws", "node_firsts", "node_contexts")
-    tables = {table: arrays[table].ravel() for table in (*names, "leads_to", "events")}
-    tables |= {"laws": AliasLaws(arrays["sizes"] * 1.0, *slots), "legal": np.int8(params.legal)}
     require_tables(env.task, replace(process_of(env.task), **tables), within=1e-9)
-    sizes = np.unique(arrays["sizes"]).astype(np.int64)  # a slot has WORD // size words, or 1 more
+    sizes = np.unique(sizes)  # a slot has WORD // size words, or 1 more
     assert ((sizes * (WORD // sizes) / WORD - 1) > -sizes / WORD).all()
 
 
@@ -189,7 +198,7 @@ def test_every_encoding_is_that_of_the_other_environments(encoding):
     env, params = xj.make("LowestScore", 3, dice=3, encoding=encoding)
     own = states_of(env.task.game, 3)
     states = states_in(process_of(env.task), own)
-    seen = env.get_obs(*jax.tree.map(np.asarray, (states, params)))
+    seen = jax.vmap(env.get_obs, (0, None))(states, params)
     coded = Encoding(env.task.game.observation_sizes, encoding)
     np.testing.assert_array_equal(seen, coded.encode(env.task.game.observe(own, 3)))
     space = env.observation_space(params)
