@@ -166,8 +166,8 @@ def tables_of(task: Task) -> Process:
 
 def sights_of(task: Task, encoding: EncodingName) -> Sights:
     """Return what the agent of a task sees."""
-    tables = map(on_device, features_of(task, "integer"))
-    return Sights(*tables, tuple(map(int, task.game.observation_sizes)), encoding)
+    places, contexts = map(on_device, features_of(task, "integer"))
+    return Sights(places, contexts, tuple(map(int, task.game.observation_sizes)), encoding)
 
 
 def on_device(table: Any) -> Any:

@@ -24,6 +24,7 @@ jax = pytest.importorskip("jax")
 jax.config.update("jax_disable_most_optimizations", True)  # programs of tests run once
 jnp = jax.numpy
 xj = exactdice.jax
+draw = pytest.importorskip("exactdice.envs.jax.environment").draw
 
 #: Games, with a seat, a policy of the others, and a reward: several contexts, moves that pay early,
 #: cycles.
@@ -82,6 +83,18 @@ def test_the_tables_have_the_law_of_every_move(name, sizes, seat, policy):
     require_tables(env.task, replace(process_of(env.task), **tables), within=1e-9)
     sizes = np.unique(sizes)  # a slot has WORD // size words, or 1 more
     assert ((sizes * (WORD // sizes) / WORD - 1) > -sizes / WORD).all()
+
+
+@pytest.mark.parametrize("kind", [{"impl": "threefry2x32"}, {"impl": "rbg"}, None])
+def test_keys_of_every_kind_draw_from_the_law(kind):
+    """Typed keys and those of two plain words, 20,000 rolls of a die with four sides."""
+    env, params = xj.make("Greed", max_score=9, sides=4, opponent="terminal", reward="regret")
+    make = jax.random.PRNGKey if kind is None else partial(jax.random.key, **kind)
+    keys = jax.random.split(make(5), 20_000)
+    _, start = env.reset(keys[0], params)
+    entries = jax.vmap(draw, (0, None, None, None))(keys, 0, params, params.moves[start.place, 1])
+    counts = np.unique(entries, return_counts=True)[1]
+    np.testing.assert_allclose(counts / 20_000, np.full(4, 0.25), atol=5 * 0.433 / 141)
 
 
 def counted(env, params, rounds, repeats):
