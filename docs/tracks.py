@@ -122,12 +122,13 @@ def costs(name: str) -> list[str]:
     rows.sort(key=lambda row: sum(row[2:]))
     words = (
         "Gradient steps, and seconds of one core in each game, without exact scores: one run each, "
-        f"measured one after the other by `python benchmarks/costs.py {name}`."
+        f"measured one after the other by `python benchmarks/costs.py {name}`, while the machine's "
+        "other core was busy."
     )
     return [
         "## The cost of a run",
         words,
-        Table(["agent", "gradient steps", *games], rows).markdown(),
+        Table(["agent", "gradient steps", *games], rows).markdown(aligned=True),
     ]
 
 
