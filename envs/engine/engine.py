@@ -85,9 +85,10 @@ class Engine:
     def lanes(self) -> Lanes:
         """Make the lanes: by tables, if they are wanted and fit into memory, else by the rules."""
         kind: type[Lanes] = RuleLanes
+        few, alone = len(self._every) <= FEW, self.game.num_players == 1
         if self._by_tables and process_of(self.task) is not None:
-            kind = PlainLanes if len(self._every) <= FEW else ArrayLanes
-        elif self._by_tables and len(self._every) <= FEW and is_plain(self.game):
+            kind = PlainLanes if few else ArrayLanes
+        elif self._by_tables and few and alone and is_plain(self.game):
             kind = PlainRuleLanes
         return kind(self.task, len(self._every), self.encoding)
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, cache, evaluate
+from exactdice.baselines import Task, cache, evaluate, make_task
 from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine, RewardMode, planners
@@ -86,6 +86,16 @@ def test_rules_in_plain_numbers_play_the_same_games(keywords):
         found = one.move_one(action, rngs[0])
         assert found == other.move_one(action, rngs[1])
         over = found[1]
+
+
+def test_opponents_move_in_a_large_game_with_rules_in_plain_numbers():
+    """Plain lanes have no opponents, so that Greed without tables is played by its arrays."""
+    lanes = Engine(make_task("Greed", 0, max_score=400, opponent="random"), 1).lanes
+    assert type(lanes) is RuleLanes
+    rng = np.random.default_rng(0)
+    lanes.start_one(rng)
+    lanes.move_one(3, rng)
+    assert [move.seat for move in lanes.played] == [0, 1]
 
 
 @pytest.mark.parametrize("task", PAYING, ids=repr)
