@@ -20,7 +20,7 @@ ROUNDS = 3
 GAMES = [
     *((None, name, {}) for name in ("Greed", "LowestScore", "ShutTheBox", "FourTwoOneMatch")),
     (None, "ShutTheBox", {"tiles": 12}),
-    *((PIG, "Pig", {"target": target}) for target in (24, 50, 100, 160)),
+    *((PIG, "Pig", {"target": target}) for target in (24, 50, 100)),
 ]
 ROOM = """
 import json, resource, runpy, sys, time
