@@ -1,9 +1,9 @@
 """Rules of one game at a time, in Python's own numbers.
 
-Numpy takes about as long for one game as for a hundred. A game may therefore have its rules a
-second time in Python's own numbers, for those who play one game: Yahtzee, whose tables of all moves
-would have no room, and Greed for PettingZoo, which has no such tables. Tests prove them equal to
-the rules for arrays.
+Numpy takes about as long for one game as for a hundred. So a game may have its rules a second time
+in Python's own numbers, for environments of one game: Yahtzee, whose tables of all moves would have
+no room, and Greed in PettingZoo, where no opponent is fixed and so there are no tables. Tests prove
+these rules equal to the rules for arrays.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ class PlainRules:
         law = int(self._game.law(states, actions)[0])
         outcome = inverse_laws(self._game).draw_one(law, chance)
         move = checked_advance(self._game, seats, states, actions, np.array([outcome]))
-        ends = move.payoffs[0].tolist(), move.over[0].tolist()
+        ends = move.payoffs[0].astype(np.float64).tolist(), move.over[0].tolist()
         return PlainMove(outcome, int(move.seats[0]), int(move.states[0]), *ends)
 
 

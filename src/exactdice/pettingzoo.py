@@ -199,7 +199,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
 
     def _forfeit(self, agent: str) -> None:
         """End the game after an illegal action of an agent."""
-        worst, best = self.game.payoff_range
+        worst, best = map(float, self.game.payoff_range)
         payoffs = [best] * len(self.possible_agents)
         payoffs[self._seat] = worst
         self.infos[agent]["illegal_action"] = True
