@@ -37,7 +37,9 @@ WORD, HALF = 2**32, 2**16
 )
 @dataclass(frozen=True)
 class Sights:
-    """What the agent sees in each place and context, whose sum is the observation of a state.
+    """Observations in two tables: a row for each place, and a row for each context.
+
+    The observation of a state is the sum of two rows, encoded.
 
     Attributes:
         by_place: shape (place, component).

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from ...core.plain import PlainMove, PlainRules, plain_rules_for
-from ...core.sampling import InverseLaws
+from ...core.sampling import inverse_laws
 from ...core.types import IntArray
 from .dice import DICE, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee, masks
@@ -19,7 +19,7 @@ class PlainYahtzee(PlainRules):
 
     def __init__(self, game: Yahtzee) -> None:
         self._contexts, self._end = game.contexts, len(game.contexts)
-        self._laws = InverseLaws(game.laws)
+        self._laws = inverse_laws(game)
         self._seen = game.seen_of_contexts
         may_keep, in_sets = masks()
         keeps = np.concatenate([np.tile(may_keep[ROLLS:], (MORE, 1)), may_keep[:ROLLS]])
