@@ -78,20 +78,20 @@ def legal_in(game: Game, stage: Stage) -> BoolArray:
 
 def are_legal(game: Game, states: IntArray, actions: IntArray) -> BoolArray:
     """Return whether the action chosen in each state is legal, bool, shape (state,)."""
-    pieces = [np.empty(0, dtype=bool)]
-    for piece in _pieces(len(states)):
+    legal = [np.empty(0, dtype=bool)]
+    for piece in pieces(len(states)):
         chosen = actions[piece]
-        pieces.append(game.mask(states[piece])[np.arange(len(chosen)), chosen])
-    return np.concatenate(pieces)
+        legal.append(game.mask(states[piece])[np.arange(len(chosen)), chosen])
+    return np.concatenate(legal)
 
 
 def first_actions(game: Game, states: IntArray) -> IntArray:
     """Return the smallest legal action of each state, shape (state,)."""
-    pieces = [game.mask(states[piece]).argmax(axis=1) for piece in _pieces(len(states))]
-    return np.concatenate([np.empty(0, dtype=np.int64), *pieces])
+    first = [game.mask(states[piece]).argmax(axis=1) for piece in pieces(len(states))]
+    return np.concatenate([np.empty(0, dtype=np.int64), *first])
 
 
-def _pieces(count: int) -> Iterator[slice]:
+def pieces(count: int) -> Iterator[slice]:
     """Divide the indices 0 to ``count`` - 1 into slices of ``PIECE``."""
     for first in range(0, count, PIECE):
         yield slice(first, first + PIECE)

@@ -16,6 +16,8 @@ from .types import BoolArray, FloatArray, IntArray
 
 #: A tour keeps this number of decisions, the costliest.
 KEPT = 1000
+#: The smallest cost above zero.
+SMALLEST = np.nextafter(0.0, 1.0)
 
 
 class Grid(NamedTuple):
@@ -116,31 +118,35 @@ class Tour(NamedTuple):
 
 
 class Costliest:
-    """Collects decisions and keeps the ``KEPT`` costliest."""
+    """Collects decisions and keeps the costliest.
 
-    def __init__(self) -> None:
+    Args:
+        kept: number of decisions to keep; None keeps all.
+    """
+
+    def __init__(self, kept: int | None = KEPT) -> None:
         self._parts: list[Decisions] = []
-        self._least, self._count = 0.0, 0
+        self._least, self._count, self._kept = SMALLEST, 0, kept
 
     def add(self, decisions: Decisions) -> None:
-        """Add decisions; a decision that cannot be among the ``KEPT`` costliest is dropped."""
-        costly = np.flatnonzero(decisions.costs > self._least)
+        """Add decisions; one that costs nothing, or less than all that are kept, is dropped."""
+        costly = np.flatnonzero(decisions.costs >= self._least)
         if len(costly):
             self._parts.append(decisions.take(costly))
             self._count += len(costly)
-        if self._count > 8 * KEPT:
+        if self._kept is not None and self._count > 8 * self._kept:
             self._prune()
 
     def _prune(self) -> None:
         columns = zip(*self._parts, strict=True)
         joined = Decisions(*(np.concatenate(column) for column in columns))
-        kept = joined.take(np.lexsort((joined.actions, joined.states, -joined.costs))[:KEPT])
+        kept = joined.take(np.lexsort((joined.actions, joined.states, -joined.costs))[: self._kept])
         self._parts, self._count = [kept], len(kept.states)
-        if self._count == KEPT:
+        if self._count == self._kept:
             self._least = float(kept.costs[-1])
 
     def sorted(self) -> Decisions:
-        """Return the costliest decisions, at most ``KEPT``, sorted by state and then action."""
+        """Return the costliest decisions, sorted by state and then action."""
         if not self._parts:
             nothing, none = np.zeros(0, dtype=np.int64), np.zeros(0)
             return Decisions(nothing, nothing, none, none, none, none)

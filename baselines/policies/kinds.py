@@ -27,6 +27,7 @@ from ...core import (
     Values,
     frozen,
 )
+from ...core.positions import pieces
 from ...core.sizes import show
 from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
@@ -40,8 +41,6 @@ PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 #: Largest number of states for which a ``GreedyPolicy`` makes an array of all actions.
 MOST = 2**22
-#: Number of states for which it computes actions at once.
-PIECE = 4096
 
 
 class Policy(ABC):
@@ -251,11 +250,10 @@ class GreedyPolicy(DeterministicPolicy):
     def likeliest(self, states: IntArray) -> IntArray:
         chosen = np.empty(len(states), dtype=np.int64)
         tie, sweeps = FLOATS.tie(self._game), sweeps_of(self._game)
-        for first in range(0, len(states), PIECE):
-            own = states[first : first + PIECE]
-            expected = sweeps.expected(self._seat, own, self._found)
+        for piece in pieces(len(states)):
+            expected = sweeps.expected(self._seat, states[piece], self._found)
             optimal = FLOATS.best(expected, np.isfinite(expected), tie)[1]
-            chosen[first : first + PIECE] = optimal.argmax(axis=1)
+            chosen[piece] = optimal.argmax(axis=1)
         return chosen
 
 

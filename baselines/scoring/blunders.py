@@ -1,15 +1,16 @@
 """Blunders and mistakes: decisions that lower the expected payoff, with their costs."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
+from ...core import FLOATS, BoolArray, FloatArray, Game, IntArray, Stage, Values
 from ...core.checks import at_most
 from ...core.presentation import present
 from ...core.table import frame
-from ...core.tour import Decisions
+from ...core.tour import KEPT, Costliest, Decisions
 from ..law_game import LawGame
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
@@ -65,72 +66,86 @@ class Blunders(list[Blunder]):
         return frame({name: [getattr(blunder, name) for blunder in self] for name in names})
 
 
-class Mistakes(Decisions):
-    """Pairs of a state and a costly action of the agent, in the order of the states."""
+class Mistakes(NamedTuple):
+    """Every decision of an agent whose value is below the best by more than rounding.
 
-    __slots__ = ()
+    Attributes:
+        rate: expected number of mistakes in a game.
+        bits: whether an action is a mistake, as packed bits, uint8, shape (state, byte).
+        costliest: the costliest mistakes, sorted by state and then action.
+    """
 
-    def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """List the mistakes in some states: indices into ``states``, and actions, (mistake,)."""
-        first = np.searchsorted(self.states, states)
-        counts = np.searchsorted(self.states, states, side="right") - first
-        places = np.repeat(np.arange(len(states)), counts)
-        nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return places, self.actions[first[places] + nth]
+    rate: float
+    bits: NDArray[np.uint8]
+    costliest: Decisions
 
-    def costliest(self, solution: Solution, count: int | None) -> Blunders:
-        """List the costliest mistakes as blunders, costliest first.
-
-        In an environment with a law, whose observations do not tell the time, the mistakes of a
-        state within its limit of moves are one blunder: it has the values of the costliest one.
-        """
-        game, costs = solution.task.game, self.costs
-        rows = game.rows if isinstance(game, LawGame) else game.num_states
-        timeless = game.num_states > rows
-        order = np.lexsort((self.actions, self.states, -costs))
-        numbers = np.column_stack([self.values, self.best, self.occupancy, costs])
-        if timeless:
-            codes = self.states[order] % rows * game.num_actions + self.actions[order]
-            _, firsts, groups = np.unique(codes, return_index=True, return_inverse=True)
-            totals = np.zeros((len(firsts), 2))
-            np.add.at(totals, groups, numbers[order, 2:])
-            order = order[firsts]
-            numbers[order, 2:] = totals
-            order = order[np.argsort(-totals[:, 1], kind="stable")]
-        order = order[: at_most(count)]
-        states = self.states[order]
-        seen = game.observe(states, solution.task.seat)[:, : 1 if timeless else None]
-        actions = np.column_stack([self.actions[order], solution.policy.likeliest(states)])
-        columns = zip(seen, actions.tolist(), numbers[order].tolist(), strict=True)
-        return Blunders(_blunder(game, *row) for row in columns)
+    def at(self, states: IntArray, num_actions: int) -> BoolArray:
+        """Return whether actions are mistakes in some states, shape (state, action)."""
+        return np.unpackbits(self.bits[states], axis=1, count=num_actions).astype(bool)
 
 
-def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
-    """Find every decision of an agent whose value is below the best by more than rounding.
+def mistakes(
+    agent: Policy, solution: Solution, visits: Values, count: int | None = KEPT
+) -> Mistakes:
+    """Find the mistakes of an agent.
 
     Args:
         agent: the agent's policy.
         solution: the optimum of its task.
         visits: occupancy of each position.
+        count: number of the costliest mistakes to keep; None keeps all.
     """
     task, game = solution.task, solution.task.game
-    equal = FLOATS.tie(game)
-    found: list[tuple[IntArray | FloatArray, ...]] = []
+    equal, rate, kept = FLOATS.tie(game), 0.0, Costliest(count)
+    bits = np.zeros((game.num_states, -(-game.num_actions // 8)), dtype=np.uint8)
 
     def visit(stage: Stage, expected: FloatArray) -> None:
+        nonlocal rate
         best = solution.found.again(stage, expected)
         values = with_illegal(game, stage, expected, FLOATS)
         met = visits.at(stage.seat, stage.states)
         weights = agent.spread(stage.states, met, FLOATS)
-        wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
-        states = stage.states[wrong[0]]
-        law = agent.probabilities(states)[np.arange(len(states)), wrong[1]]
-        found.append((states, wrong[1], values[wrong], best[wrong[0]], law, weights[wrong]))
+        wrong = (weights > 0) & (best[:, None] - values > equal)
+        bits[stage.states] = np.packbits(wrong, axis=1)
+        rows, taken = np.nonzero(wrong)
+        states = stage.states[rows]
+        law = agent.probabilities(states)[np.arange(len(states)), taken]
+        found = Decisions(states, taken, values[wrong], best[rows], law, weights[wrong])
+        rate += float(found.occupancy.sum())
+        kept.add(found)
 
     visit_action_values(game, visit, solution.found, task.seat, FLOATS)
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    in_order = np.argsort(columns[0], kind="stable")
-    return Mistakes(*(column[in_order] for column in columns))
+    return Mistakes(rate, bits, kept.sorted())
+
+
+def is_timeless(game: Game) -> TypeGuard[LawGame]:
+    """Return whether states are alike to the agent: observations do not tell the time."""
+    return isinstance(game, LawGame) and game.num_states > game.rows
+
+
+def costliest(decisions: Decisions, solution: Solution, count: int | None) -> Blunders:
+    """List the costliest decisions as blunders, costliest first.
+
+    In an environment with a law, whose observations do not tell the time, the mistakes of a
+    state within its limit of moves are one blunder: it has the values of the costliest one.
+    """
+    game, costs = solution.task.game, decisions.costs
+    order = np.lexsort((decisions.actions, decisions.states, -costs))
+    numbers = np.column_stack([decisions.values, decisions.best, decisions.occupancy, costs])
+    if timeless := is_timeless(game):
+        codes = decisions.states[order] % game.rows * game.num_actions + decisions.actions[order]
+        _, firsts, groups = np.unique(codes, return_index=True, return_inverse=True)
+        totals = np.zeros((len(firsts), 2))
+        np.add.at(totals, groups, numbers[order, 2:])
+        order = order[firsts]
+        numbers[order, 2:] = totals
+        order = order[np.argsort(-totals[:, 1], kind="stable")]
+    order = order[: at_most(count)]
+    states = decisions.states[order]
+    seen = game.observe(states, solution.task.seat)[:, : 1 if timeless else None]
+    actions = np.column_stack([decisions.actions[order], solution.policy.likeliest(states)])
+    columns = zip(seen, actions.tolist(), numbers[order].tolist(), strict=True)
+    return Blunders(_blunder(game, *row) for row in columns)
 
 
 def _once(chance: float) -> str:

@@ -20,13 +20,13 @@ import numpy as np
 
 from ...core import FLOATS, Array, InParts, InputError, IntArray, SizeError, Table
 from ...core.checks import at_most
-from ...core.positions import by_name, require_few_states
+from ...core.positions import by_name, pieces, require_few_states
 from ...core.presentation import present
 from ...core.progress import tell
 from ...core.words import to_you
 from ..policies.door import Reading, convert, label
 from ..solving.induction import arithmetic_of
-from ..solving.occupancy import outcomes, pieces
+from ..solving.occupancy import outcomes
 from ..solving.solver import evaluate, read_player, solve
 from ..task import Task, as_task, task_and_sight
 from .figure import FIGURES
@@ -266,12 +266,12 @@ class Comparison(InParts):
             The states, shape (state,), and the action of which each agent has the most more than
             the other, shape (state, 2).
         """
-        task, scores = self.first.task, (self.first, self.second)
-        require_few_states(task.game)
-        met = self.first.occupancy + self.second.occupancy
+        scores = self.first, self.second
+        require_few_states(self.first.task.game)
+        met = np.flatnonzero(self.first.occupancy + self.second.occupancy)
         found: list[tuple[IntArray, IntArray]] = []
-        for seat, batch in pieces(task):
-            states = batch[met[batch] > 0] if seat == task.seat else batch[:0]
+        for piece in pieces(len(met)):
+            states = met[piece]
             own, other = (scored.agent.probabilities(states) for scored in scores)
             changed = np.flatnonzero((own != other).any(axis=1))
             more = (other - own)[changed]

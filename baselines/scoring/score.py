@@ -31,9 +31,9 @@ from ...core import (
     frozen,
     write_file,
 )
-from ...core.positions import require_few_states, states_of
+from ...core.positions import pieces, require_few_states, states_of
 from ...core.sweeps import pays_early
-from ...core.tour import KEPT, Tour
+from ...core.tour import KEPT, Decisions, Tour
 from ..cache import cached
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy
@@ -42,7 +42,7 @@ from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where
 from ..solving.rounding import values_error
 from ..solving.solver import evaluate, is_toured, read_agent, solve, tour_of, value_of
 from ..task import Task, as_task
-from .blunders import Blunders, Mistakes, mistakes
+from .blunders import Blunders, Mistakes, costliest, is_timeless, mistakes
 from .figure import FIGURES, LOGGED, nines
 
 
@@ -136,17 +136,16 @@ class Score:
         """Expected payoff given away in each state, shape (state,); the costs sum to the regret."""
         require_few_states(self.task.game)
         costs = np.zeros(self.task.game.num_states)
-        np.add.at(costs, self._mistakes.states, self._mistakes.costs)
+        np.add.at(costs, self._every.states, self._every.costs)
         return frozen(costs)
 
     @cached_property
     def costliest_actions(self) -> IntArray:
         """The agent's costliest action in each state, shape (state,); -1 if no action costs."""
         require_few_states(self.task.game)
-        wrong = self._mistakes
-        order = np.argsort(wrong.costs, kind="stable")  # the costliest of a state is written last
+        order = np.argsort(self._every.costs, kind="stable")  # the costliest is written last
         actions = np.full(self.task.game.num_states, -1)
-        actions[wrong.states[order]] = wrong.actions[order]
+        actions[self._every.states[order]] = self._every.actions[order]
         return frozen(actions)
 
     @cached_property
@@ -159,7 +158,7 @@ class Score:
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, weighted by occupancy."""
         tour = self._tour
-        wrong = float(self._mistakes.occupancy.sum()) if tour is None else tour.mistakes
+        wrong = self._mistakes.rate if tour is None else tour.mistakes
         return max(0.0, 1 - wrong / self.moves)
 
     @cached_property
@@ -167,16 +166,19 @@ class Score:
         """Probability that the agent plays a whole game without a mistake."""
         if self._tour is not None:
             return self._tour.flawless
-        wrong = self._mistakes
+        agent, seat, actions = self._played, self.task.seat, self.task.game.num_actions
 
         def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
-            if stage.seat == self.task.seat:
-                weights = weights.copy()
-                weights[wrong.at(stage.states)] = 0.0
-            return weights
+            if stage.seat != seat:
+                return weights
+            return np.where(self._mistakes.at(stage.states, actions), 0.0, weights)
 
-        met = play(self._played, self.task, FLOATS, until_first).at(self.task.seat, wrong.states)
-        return max(0.0, 1 - float((met * wrong.chances).sum()))
+        states, erring = np.flatnonzero(self._mistakes.bits.any(axis=1)), 0.0
+        met = play(agent, self.task, FLOATS, until_first).at(seat, states)
+        for piece in pieces(len(states)):
+            weights = agent.spread(states[piece], met[piece], FLOATS)
+            erring += float(weights[self._mistakes.at(states[piece], actions)].sum())
+        return max(0.0, 1 - erring)
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -222,9 +224,14 @@ class Score:
         Raises:
             InputError: if the game has too many states for arrays, and the count is above ``KEPT``.
         """
-        if self._tour is not None and (count is None or at_least("count", count, 0) > KEPT):
-            raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
-        return self._mistakes.costliest(solve(self.task), count)
+        solution = solve(self.task)
+        many = count is None or at_least("count", count, 0) > KEPT
+        if self._tour is not None:
+            if many:
+                raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
+            return costliest(self._tour.costliest, solution, count)
+        every = many or is_timeless(self.task.game)
+        return costliest(self._every if every else self._mistakes.costliest, solution, count)
 
     @cached_property
     def _played(self) -> Policy:
@@ -233,9 +240,12 @@ class Score:
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        if self._tour is not None:
-            return Mistakes(*self._tour.costliest)
         return mistakes(self._played, solve(self.task), self._games.visits)
+
+    @cached_property
+    def _every(self) -> Decisions:
+        """All mistakes, which may be millions."""
+        return mistakes(self._played, solve(self.task), self._games.visits, None).costliest
 
     @property
     def _law(self) -> dict[Any, Any] | None:

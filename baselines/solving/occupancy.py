@@ -1,6 +1,5 @@
 """Occupancies and payoff laws: probabilities of states and of payoffs (Fokker-Planck)."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -9,7 +8,6 @@ import numpy as np
 from ...core import FLOATS, Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
 from ...core.positions import legal_in, require_few_states
-from ...core.sizes import PIECE
 from ...core.sweeps import pays_early
 from ..cache import cached
 from ..policies.called import CalledPolicy
@@ -141,11 +139,3 @@ def where_met(agent: Policy, task: Task) -> Policy:
         outcomes(agent, task, FLOATS)
         return agent.remembered
     return agent
-
-
-def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:
-    """Cut all stages, first to last, into batches of states that fit the memory: (seat, states)."""
-    step = max(1, PIECE // task.game.num_actions)
-    for seat, states in task.game.stages():
-        for first in range(0, len(states), step):
-            yield seat, states[first : first + step]

@@ -21,7 +21,10 @@ def test_blunders_of_any_table_sum_to_its_regret(limit, sides, seed, masked):
     table /= table.sum(axis=1, keepdims=True)
     score = exactdice.score(table, Task(game, 0, "random"), masked=masked)
     assert score.regret >= -1e-12
-    costs = [blunder.cost for blunder in score.blunders(None)]
+    every = score.blunders(None)
+    assert score.blunders(10) == every[:10]
+    assert score.optimal_share == pytest.approx(1 - sum(b.occupancy for b in every) / score.moves)
+    costs = [blunder.cost for blunder in every]
     assert sum(costs) == pytest.approx(score.regret, abs=1e-10)
     assert costs == sorted(costs, reverse=True)
 
