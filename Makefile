@@ -4,7 +4,7 @@
 # make test     lint, types, layers, tests
 # make slow     the tests that train networks
 # make reproduce  every number of the sources beside the exact one
-# make bench    timings, as ratios within one run
+# make bench    timings, as ratios within one run; writes docs/speed.md
 # make site     the documentation as web pages, in build/site
 # make notebooks  run them and keep what they show
 # make notebooks-ui  open them in the browser, with jupyterlab
@@ -63,10 +63,7 @@ reproduce: setup
 	$(BIN)/python -m reproductions greed lowest-score shut-the-box 421
 
 bench: setup
-	$(BIN)/python benchmarks/solving.py
-	$(BIN)/python benchmarks/room.py
-	$(BIN)/python benchmarks/scoring.py
-	$(BIN)/python benchmarks/stepping.py
+	$(BIN)/python benchmarks/speed.py
 
 site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site

@@ -9,13 +9,16 @@ compile are those of the whole scan.
 
 import argparse
 import importlib
+import sys
 import time
 from collections.abc import Callable
+from operator import truediv
 from statistics import median
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from exactdice.core import Table
 
 import exactdice.jax
 
@@ -77,7 +80,7 @@ def main() -> None:
         gymnax = importlib.import_module("gymnax")
         made |= {name: gymnax.make(name) for name in PEERS}
     except ModuleNotFoundError:
-        print("without peers, as gymnax is not installed")
+        print("without peers, as gymnax is not installed", file=sys.stderr)
     programs, compiling = {}, {}
     for name, (env, params) in made.items():
         key = jax.random.key(0)
@@ -92,14 +95,14 @@ def main() -> None:
             program(jax.random.key(number), made[name][1]).block_until_ready()
             seconds = time.process_time() - begun
             rates[name].append(options.lanes * options.moves / seconds / 1e6)
-    print(f"{jax.devices()[0].device_kind}, {options.lanes} lanes")
-    print(f"{'':<18}{'10^6 moves/s':>14}{'/ CartPole':>12}{'compiling, s':>14}")
+    rows = []
     for name, found in rates.items():
-        ratio = [
-            ours / theirs for ours, theirs in zip(found, rates.get(PEERS[0], []), strict=False)
-        ]
-        shown = f"{median(ratio):.2f}" if ratio else ""
-        print(f"{name:<18}{median(found):>14.2f}{shown:>12}{compiling[name]:>14.1f}")
+        peer = rates.get(PEERS[0])
+        ratio = f"{median(map(truediv, found, peer)):.2f}" if peer else ""
+        rows.append([name, ratio, f"{median(found):.2f}", f"{compiling[name]:.1f}"])
+    what = f"{jax.devices()[0].device_kind}, {options.lanes:,} lanes"
+    head = [what, f"of {PEERS[0]}", "million moves a second", "seconds to compile"]
+    print(Table(head, rows).markdown(aligned=True))
 
 
 if __name__ == "__main__":

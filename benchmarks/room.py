@@ -1,7 +1,8 @@
 """Time and memory of whole games, each in a new process: `.venv/bin/python benchmarks/room.py`.
 
 To make an environment is to solve what its opponents play. Pig stands there with growing targets,
-and the number of outcomes that its moves have, all positions taken together.
+and the number of outcomes that its moves have, all positions taken together; `docs/growth.png`
+shows its growth.
 """
 
 import json
@@ -11,16 +12,20 @@ import sys
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 from exactdice.core import Table
+from exactdice.look.charts import Lines, Plot, Series
+from exactdice.look.drawing import draw
 
 HERE = Path(__file__).parent
 PIG = str(HERE.parent / "examples/pig.py")
 ROUNDS = 3
+PHASES = ["made", "solved", "ten blunders", "the rest"]
 #: Games by the file they need, their name, and their sizes.
 GAMES = [
     *((None, name, {}) for name in ("Greed", "LowestScore", "ShutTheBox", "FourTwoOneMatch")),
     (None, "ShutTheBox", {"tiles": 12}),
-    *((PIG, "Pig", {"target": target}) for target in (24, 50, 100)),
+    *((PIG, "Pig", {"target": target}) for target in (24, 50, 100, 160)),
 ]
 ROOM = """
 import json, resource, runpy, sys, time
@@ -58,19 +63,50 @@ def measure(*game: object) -> list[float]:
     return numbers
 
 
+def growth(sizes: list[int], seconds: list[float], peaks: list[float]) -> Plot:
+    """Draw the seconds of all phases and the memory over the number of outcomes."""
+    drawn = {"time": ("seconds of one core", seconds), "memory": ("MiB at most", peaks)}
+    return Plot(
+        title="Pig to larger targets: made, solved and scored",
+        caption="",
+        panels=[
+            Lines(
+                title=title,
+                x_label="outcomes of all moves",
+                y_label=label,
+                series=[Series(name="", x=np.array(sizes, float), y=np.array(numbers))],
+                log_x=True,
+                log_y=True,
+                points=True,
+                direct=True,
+            )
+            for title, (label, numbers) in drawn.items()
+        ],
+    )
+
+
 def main() -> None:
-    """Print medians."""
-    head = ["game", "outcomes of Pig", "made", "solved", "ten blunders", "the rest", "MiB"]
-    rows = []
-    for file, name, sizes in GAMES:
-        found = [measure(file, name, sizes) for _ in range(ROUNDS)]
-        *seconds, peak = map(median, zip(*found, strict=True))
-        size = f"{outcomes(sizes['target']):,}" if file else ""
-        title = " ".join([name, *(f"{key}={value}" for key, value in sizes.items())])
-        rows.append([title, size, *(f"{second:.2f}" for second in seconds), f"{peak:.0f}"])
+    """Print medians, and draw the growth of Pig."""
+    rows, sizes, times, peaks = [], [], [], []
+    for file, name, keywords in GAMES:
+        found = [measure(file, name, keywords) for _ in range(ROUNDS)]
+        *seconds, peak = (median(column) for column in zip(*found, strict=True))
+        if file:
+            sizes.append(outcomes(keywords["target"]))
+            times.append(sum(seconds))
+            peaks.append(peak)
+        title = " ".join([name, *(f"{key}={value}" for key, value in keywords.items())])
+        rows.append(
+            [
+                title,
+                f"{sizes[-1]:,}" if file else "",
+                *(f"{second:.2f}" for second in seconds),
+                f"{peak:.0f}",
+            ]
+        )
         print(*rows[-1], file=sys.stderr, flush=True)
-    print("seconds of one core to make, solve and score a game, and the most memory it took\n")
-    print(Table(head, rows).markdown(aligned=True))
+    print(Table(["game", "outcomes of Pig", *PHASES, "MiB"], rows).markdown(aligned=True))
+    draw(growth(sizes, times, peaks), HERE.parent / "docs/growth.png")
 
 
 if __name__ == "__main__":

@@ -6,16 +6,17 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
 
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from math import log
 
 import numpy as np
 from exactdice.baselines import Task, equilibrium, evaluate
 from exactdice.baselines.cache import clear_cache
-from exactdice.core import Sweeps, sweeps_for
+from exactdice.core import Sweeps, Table, sweeps_for
 from exactdice.games import GAMES, Greed, Yahtzee
 from exactdice.games.greed import GreedSweeps
-from timing import compare
+from timing import HEAD, compare, rows
 
 
 def solve(limit: int, exact: bool = False, rules: type[Greed] = Greed) -> float:
@@ -72,57 +73,59 @@ sweeps_for(Enumerated)(Sweeps)
 sweeps_for(BothAsked)(BothAskedSweeps)
 
 
-def growth(limits: tuple[int, ...], exact: bool = False) -> None:
-    """Print how the time grows with the limit."""
-    title = "growth" + ", exact integers" * exact
-    times = compare(title, {f"M = {m}": lambda m=m: solve(m, exact) for m in limits}, rounds=3)
-    first, last = limits[0], limits[-1]
-    exponent = log(times[f"M = {last}"] / times[f"M = {first}"]) / log(last / first)
-    print(f"  time grows like M^{exponent:.2f} from M = {first} to {last}")
+def growth(limits: tuple[int, ...], exact: bool = False) -> list[list[str]]:
+    """Time how long larger limits take, and find the exponent of the growth."""
+    what = "Greed to larger M" + ", exact integers" * exact
+    times = compare(what, {f"M = {m}": lambda m=m: solve(m, exact) for m in limits}, rounds=3)
+    first, *_, last = times.values()
+    exponent = log(last / first) / log(limits[-1] / limits[0])
+    return [*rows(what, times), [what, f"grows like M^{exponent:.2f}", "", ""]]
 
 
 def main() -> None:
     """Print everything."""
     assert abs(solve_by_pmf(100) - solve(100)) < 1e-12, "both ways have to find the same optimum"
-    compare(
-        "M = 100, s = 6",
-        {
-            "recursion over single dice": lambda: solve(100),
-            "the same, both players asked": lambda: solve(100, rules=BothAsked),
-            "sums over the pmf, equation (4)": lambda: solve_by_pmf(100),
-            "recursion, exact integers": lambda: solve(100, exact=True),
-        },
-    )
-    compare(
-        "M = 15, s = 6",
-        {
-            "recursion over single dice": lambda: solve(15),
-            "enumeration, as for a game without a recursion": lambda: solve(15, rules=Enumerated),
-        },
-    )
-    growth((125, 250, 500, 1000))
-    growth((50, 100, 200), exact=True)
-    compare(
-        "five boxes of Yahtzee, fractions",
-        {
-            "optimum": lambda: solve_fractions("optimal"),
-            "value of random play": lambda: solve_fractions("random"),
-        },
-        rounds=3,
-    )
-    compare(
-        "a new process that makes a default environment and solves it, import included",
-        {name: lambda name=name: run(SOLVE.format(name)) for name in GAMES},
-        rounds=3,
-    )
-    compare(
-        "a new process",
-        {
-            "python -c 'import exactdice'": lambda: run("import exactdice"),
-            "python -c 'import gymnasium'": lambda: run("import gymnasium"),
-            "python -c 'pass'": lambda: run("pass"),
-        },
-    )
+    timed: dict[str, tuple[dict[str, Callable[[], object]], int]] = {
+        "Greed, M = 100": (
+            {
+                "recursion over single dice": lambda: solve(100),
+                "the same, both players asked": lambda: solve(100, rules=BothAsked),
+                "sums over the law of the total, equation (4)": lambda: solve_by_pmf(100),
+                "recursion, exact integers": lambda: solve(100, exact=True),
+            },
+            5,
+        ),
+        "Greed, M = 15": (
+            {
+                "recursion over single dice": lambda: solve(15),
+                "enumeration, as for a game without a recursion": lambda: solve(
+                    15, rules=Enumerated
+                ),
+            },
+            5,
+        ),
+        "five boxes of Yahtzee, fractions": (
+            {
+                "optimum": lambda: solve_fractions("optimal"),
+                "value of random play": lambda: solve_fractions("random"),
+            },
+            3,
+        ),
+        "a new process": (
+            {
+                "`import gymnasium`": lambda: run("import gymnasium"),
+                "`import exactdice`": lambda: run("import exactdice"),
+                **{
+                    f"and {name} made and solved": lambda name=name: run(SOLVE.format(name))
+                    for name in GAMES
+                },
+            },
+            5,
+        ),
+    }
+    found = [row for what, way in timed.items() for row in rows(what, compare(what, *way))]
+    found += growth((125, 250, 500, 1000)) + growth((50, 100, 200), exact=True)
+    print(Table(HEAD, found, texts=2).markdown(aligned=True))
 
 
 SOLVE = "import exactdice, gymnasium as gym; exactdice.solve(gym.make('exactdice/{}-v0')).value"

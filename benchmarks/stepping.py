@@ -1,13 +1,15 @@
-"""Speed of the environments at random legal play: `.venv/bin/python benchmarks/stepping.py`.
+"""Speed of environments at random legal play: `.venv/bin/python benchmarks/stepping.py`.
 
-Only `step` and `reset` are timed, not the choice of actions. FrozenLake, single games and vectors
-take turns in one process, so that a slow minute hits all of them. Where a vector spends a step on
-beginning a game, that is no move.
+Only `step` and `reset` are timed, not the choice of actions. Before each way FrozenLake plays in
+the same process, alone or in a vector of as many lanes, so that a slow minute hits both. Where a
+vector spends a step on beginning a game, that is no move. OpenSpiel and EnvPool stand beside if
+they are installed.
 """
 
-import argparse
+import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from statistics import median
 from typing import Any
 
@@ -20,11 +22,13 @@ from pettingzoo.classic import tictactoe_v3
 
 from exactdice import pettingzoo
 
-PEER = "FrozenLake-v1"
+FROZEN_LAKE = "FrozenLake-v1"
+PEERS = ("Taxi-v4", "Blackjack-v1", "CartPole-v1")
 ROUNDS = 5
-#: Lanes of the vectors that are compared, and moves of each way in a round.
-WIDTHS = (8, 1024)
-MOVES = (10_000, 40_000, 100_000, 400_000, 200_000)
+#: Moves of a round, by the lanes of the vector; None for a single environment.
+MOVES = {None: 10_000, 8: 40_000, 1024: 100_000, 4096: 400_000}
+#: A way to play: a function of moves that returns moves a second.
+Way = Callable[[int], float]
 
 
 class Clock:
@@ -41,9 +45,8 @@ class Clock:
         return answer
 
 
-def play_one(env_id: str, **keywords: Any) -> Callable[[int], float]:
-    """Prepare a function that plays single games, as `gym.make` wraps them: moves a second."""
-    env = gym.make(env_id, **keywords)
+def play_one(env: gym.Env[Any, Any]) -> Way:
+    """Prepare a function that plays single games, as `gym.make` wraps them."""
     env.reset(seed=0)
     noise = np.random.default_rng(0).random((1000, env.action_space.n))
 
@@ -60,18 +63,17 @@ def play_one(env_id: str, **keywords: Any) -> Callable[[int], float]:
     return play
 
 
-def play_many(env_id: str, lanes: int, **keywords: Any) -> Callable[[int], float]:
-    """Do the same with a vector, in the mode that `gym.make_vec` gives it."""
-    env = gym.make_vec(env_id, lanes, **keywords)
-    info = env.reset(seed=0)[1]
-    noise = np.random.default_rng(0).random((16, lanes, env.single_action_space.n))
+def play_many(env: Any, lanes: int, actions: int) -> Way:
+    """Do the same with a vector that spends a step on beginning a game."""
+    info = env.reset()[1]
+    noise = np.random.default_rng(0).random((16, lanes, actions))
 
     def play(moves: int) -> float:
         nonlocal info
         clock, made, waiting = Clock(), 0, np.zeros(lanes, dtype=bool)
         for step in range(moves // lanes):
-            actions = (noise[step % 16] * info.get("action_mask", 1)).argmax(axis=1)
-            _, _, over, cut, info = clock(env.step, actions)
+            chosen = (noise[step % 16] * info.get("action_mask", 1)).argmax(axis=1)
+            _, _, over, cut, info = clock(env.step, chosen)
             made += lanes - np.count_nonzero(waiting)
             waiting = over | cut
         return made / clock.seconds
@@ -79,9 +81,9 @@ def play_many(env_id: str, lanes: int, **keywords: Any) -> Callable[[int], float
     return play
 
 
-def play_in_sb3(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
+def play_in_sb3(env_id: str, lanes: int) -> Way:
     """Do the same with stable-baselines3's interface."""
-    env = GameVecEnv(gym.make(env_id).unwrapped.task, lanes, reward)
+    env = GameVecEnv(gym.make(env_id).unwrapped.task, lanes, "outcome")
     env.reset()
     noise = np.random.default_rng(0).random((16, lanes, env.action_space.n))
 
@@ -95,81 +97,97 @@ def play_in_sb3(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
     return play
 
 
-def play_for_all(env: Any) -> Callable[[int], float]:
+def play_for_all(env: Any) -> Way:
     """Do the same with an environment of PettingZoo, whose agents are all asked."""
     noise = np.random.default_rng(0).random((1000, 64))
 
     def play(moves: int) -> float:
-        made, start = 0, time.process_time()
+        clock, made = Clock(), 0
         while made < moves:
-            env.reset(seed=made)
+            clock(env.reset, made)
             for _ in env.agent_iter():
-                seen, _, over, cut, _ = env.last()
+                seen, _, over, cut, _ = clock(env.last)
                 legal = seen["action_mask"]
-                choice = (noise[made % 1000, : len(legal)] * legal).argmax()
-                env.step(None if over or cut else int(choice))
+                choice = int((noise[made % 1000, : len(legal)] * legal).argmax())
+                clock(env.step, None if over or cut else choice)
                 made += not (over or cut)
-        return made / (time.process_time() - start)
+        return made / clock.seconds
 
     return play
 
 
-def beside_tic_tac_toe() -> None:
-    """Print how fast Greed is for two agents of PettingZoo, choice of actions included."""
-    ways = [play_for_all(env) for env in (pettingzoo.env("Greed"), tictactoe_v3.env())]
-    rates = [[way(5000) for way in ways] for _ in range(ROUNDS)]
-    ratio = median(ours / theirs for ours, theirs in rates)
-    print(f"\nGreed in PettingZoo: {ratio:.2f} times as fast as its tic-tac-toe")
+def play_in_openspiel(game: Any) -> Way:
+    """Do the same with a state of OpenSpiel, which lists the actions and the outcomes of chance."""
+    noise = np.random.default_rng(0).random(1000)
+
+    def play(moves: int) -> float:
+        clock, made, drawn = Clock(), 0, 0
+        while made < moves:
+            state = clock(game.new_initial_state)
+            while not clock(state.is_terminal):
+                chance = clock(state.is_chance_node)
+                listed = clock(state.chance_outcomes if chance else state.legal_actions)
+                drawn, made = drawn + 1, made + (not chance)
+                chosen = listed[int(noise[drawn % 1000] * len(listed))]
+                clock(state.apply_action, chosen[0] if chance else chosen)
+        return made / clock.seconds
+
+    return play
+
+
+def in_gymnasium(env_id: str) -> dict[int | None, Way]:
+    """Prepare an environment alone, and in the vectors that Gymnasium makes of it."""
+    env = gym.make(env_id)
+    many = {lanes: gym.make_vec(env_id, lanes) for lanes in MOVES if lanes}
+    actions = env.action_space.n
+    return {None: play_one(env)} | {n: play_many(it, n, actions) for n, it in many.items()}
+
+
+def ways() -> dict[str, dict[int | None, Way]]:
+    """Prepare everything, by name and number of lanes."""
+    found = {name: in_gymnasium(f"exactdice:exactdice/{name}-v0") for name in GAMES}
+    found["Greed in SB3"] = {1024: play_in_sb3("exactdice:exactdice/Greed-v0", 1024)}
+    found |= {f"Gymnasium's {name}": in_gymnasium(name) for name in (FROZEN_LAKE, *PEERS)}
+    for name, env in {"Greed": pettingzoo.env("Greed"), "tic-tac-toe": tictactoe_v3.env()}.items():
+        found[f"PettingZoo, {name}"] = {None: play_for_all(env)}
+    try:
+        found["OpenSpiel, Pig"] = {
+            None: play_in_openspiel(import_module("pyspiel").load_game("pig"))
+        }
+    except ModuleNotFoundError:
+        print("without OpenSpiel, which is not installed", file=sys.stderr)
+    try:
+        made = import_module("envpool").make_gymnasium
+    except ModuleNotFoundError:
+        print("without EnvPool, which is not installed", file=sys.stderr)
+    else:
+        for name in (FROZEN_LAKE, "CartPole-v1"):
+            pools = {n: made(name, num_envs=n, num_threads=1) for n in MOVES if n}
+            found[f"EnvPool's {name}"] = {
+                n: play_many(pool, n, pool.action_space.n) for n, pool in pools.items()
+            }
+    return found
 
 
 def main() -> None:
     """Print a table of ratios to FrozenLake in the same rounds, and moves a second."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", nargs="+", default=list(GAMES), choices=list(GAMES))
-    parser.add_argument("--reward", default="outcome", choices=["outcome", "regret", "shaped"])
-    options = parser.parse_args()
-    games, reward = options.games, options.reward
-    peers = [play_one(PEER), *(play_many(PEER, lanes) for lanes in WIDTHS)]
-    head = ["one", *(f"{lanes:,} lanes" for lanes in WIDTHS)]
-    head += ["moves a second: one", "4,096 lanes", "1,024 in SB3"]
     rows = []
-    for game in games:
-        env_id = f"exactdice:exactdice/{game}-v0"
-        ways = [
-            play_one(env_id, reward=reward),
-            *(play_many(env_id, lanes, reward=reward) for lanes in WIDTHS),
-            play_many(env_id, 4096, reward=reward),
-            play_in_sb3(env_id, 1024, reward),
-        ]
-        sizes = MOVES[: len(ways)]
-        ratios, rates = [], []
+    peers = in_gymnasium(FROZEN_LAKE)
+    for name, own in ways().items():
+        rates: dict[int | None, list[float]] = {lanes: [] for lanes in own}
+        ratios: dict[int | None, list[float]] = {lanes: [] for lanes in own}
         for _ in range(ROUNDS):
-            found = [way(moves) for way, moves in zip(ways, sizes, strict=True)]
-            theirs = [peer(moves) for peer, moves in zip(peers, sizes, strict=False)]
-            ratios.append([mine / other for mine, other in zip(found, theirs, strict=False)])
-            rates.append(found)
-        times = [f"{median(column):.2f}" for column in zip(*ratios, strict=True)]
-        shown = [f"{median(column):,.0f}" for column in zip(*rates, strict=True)]
-        rows.append([game, *times, shown[0], *shown[-2:]])
-    print(f"times as fast as {PEER}, in vectors of as many lanes; and moves a second\n")
-    print(Table(["game", *head], rows).markdown(aligned=True))
-    beside_tic_tac_toe()
-    making(games)
-
-
-def making(games: list[str]) -> None:
-    """Print what the first and the tenth copy of an environment cost, in milliseconds."""
-    print("\nms to make a copy, the first and the tenth, with the rewards outcome and regret")
-    for game in games:
-        found = []
-        for reward in ("outcome", "regret"):
-            seconds = []
-            for _ in range(10):
-                start = time.perf_counter()
-                gym.make(f"exactdice:exactdice/{game}-v0", reward=reward)
-                seconds.append(time.perf_counter() - start)
-            found += [seconds[0], seconds[-1]]
-        print(f"{game:<18}" + "".join(f"{1000 * taken:>12,.2f}" for taken in found))
+            for lanes, way in own.items():
+                theirs = peers[lanes](min(MOVES[lanes], 100_000))
+                rates[lanes].append(way(MOVES[lanes]))
+                ratios[lanes].append(rates[lanes][-1] / theirs)
+        times = [f"{median(ratios[n]):.2f}" if n in own else "" for n in MOVES]
+        shown = [f"{median(rates[n]):,.0f}" if n in own else "" for n in MOVES]
+        rows.append([name, *times, *shown])
+        print(*rows[-1], file=sys.stderr, flush=True)
+    one, *many = (f"{lanes:,}" if lanes else "one" for lanes in MOVES)
+    head = ["", one, *(f"{lanes} lanes" for lanes in many), f"moves a second: {one}", *many]
+    print(Table(head, rows).markdown(aligned=True))
 
 
 if __name__ == "__main__":

@@ -228,7 +228,7 @@ def test_times_below_a_second_stand_on_one_page():
     """So that no two pages tell different ones; the others lead to it."""
     measured = re.compile(r"\b0\.\d+ s\b|\b\d+ ms\b")
     with_times = {page for page in PAGES if measured.search((ROOT / page).read_text("utf-8"))}
-    assert with_times == {"docs/speed.md"}
+    assert with_times <= {"docs/speed.md"}
 
 
 def test_every_name_of_the_package_that_a_page_has_is_there():

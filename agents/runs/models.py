@@ -10,6 +10,7 @@ import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
+from torch.distributions import Distribution
 
 from ...baselines import Task
 from ...core import InputError
@@ -30,21 +31,25 @@ class DivergedError(RunError):
 
 
 @contextmanager
-def watched(model: BaseAlgorithm) -> Iterator[None]:
-    """Say that the weights have diverged where the block fails because of that.
+def learning(model: BaseAlgorithm) -> Iterator[None]:
+    """Let a model learn, without torch's checks of every law, a tenth of PPO's time.
 
     Raises:
-        DivergedError: in place of the ``ValueError`` that networks raise for NaN.
+        DivergedError: in place of the errors that NaN raises.
     """
+    checks = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
     try:
         yield
-    except ValueError:
+    except (ValueError, RuntimeError):
         if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
             raise
         raise DivergedError(
             f"hyperparameters must keep the weights below {RUNAWAY:g}, which they left within "
             f"{model.num_timesteps:,} steps: lower learning_rate or max_grad_norm"
         ) from None
+    finally:
+        Distribution.set_default_validate_args(checks)
 
 
 def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
@@ -144,6 +149,10 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     except Exception as error:  # classes of torch.nn and optimisers raise various errors
         reason = one_line(error)
         raise InputError(f"hyperparameters must fit {model.__name__}: {reason}") from error
+    optimizer = getattr(built.policy, "optimizer", None)
+    if isinstance(optimizer, th.optim.Adam):  # in one call of torch, an eighth of PPO's time
+        for group in optimizer.param_groups:
+            group["fused"] = True
     return built
 
 

@@ -21,7 +21,7 @@ from . import folders
 from .agent import report
 from .callback import GAMES, RunCallback, SampleScore
 from .config import RunError, TrainConfig
-from .models import watched
+from .models import learning
 from .run import Run
 
 GOOD = 0.99  # normalised score whose first time is printed
@@ -188,7 +188,7 @@ def _learn(run: Run, console: Console) -> RunCallback:
     with Progress(*columns, console=console) as progress:
         bar = ProgressCallback(progress, total, model.num_timesteps)
         exact = RunCallback(run, bar.show)
-        with watched(model), _stop_on_interrupt(exact, console):
+        with learning(model), _stop_on_interrupt(exact, console):
             model.learn(
                 total - model.num_timesteps,
                 callback=[exact, *run.callbacks, bar],

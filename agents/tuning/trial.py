@@ -33,7 +33,7 @@ from ...core import write_file
 from ..board.tables import nines_of_game
 from ..learners.adapter import ModelPolicy
 from ..runs.config import TrainConfig
-from ..runs.models import DivergedError, build, watched
+from ..runs.models import DivergedError, build, learning
 from .config import TuneConfig
 
 #: Called with (point, mean nines so far) at every score; it raises an exception to end the trial.
@@ -113,7 +113,7 @@ def _train(run: TrainConfig, halfway: Callable[[int, float], None] | None) -> fl
         scored = score_self_play(policy, task) if run.self_play else score(policy, task)
         return scored.normalized
 
-    with watched(model):
+    with learning(model):
         model.learn(moves, callback=[_AtHalf(moves, normalized, halfway), *callbacks])
         return normalized()
 
