@@ -3,8 +3,9 @@
 python benchmarks/costs.py exactdice-10k     # on a quiet machine; adds rows to benchmarks/costs.csv
 
 A run has the hyperparameters of its track and seed 0, and is trained on one thread without being
-scored. Rows in the file are not measured again. Gradient steps are those of optimizers; TRPO's
-steps of the policy are not among them.
+scored. A network learns ``MOST`` moves at most, and its numbers are scaled to the moves of the
+track: it does the same over and over. Rows in the file are not measured again. Gradient steps are
+those of optimizers; TRPO's steps of the policy are not among them.
 """
 
 import csv
@@ -22,10 +23,13 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 FOLDER = Path(__file__).parent
 FILE = FOLDER / "costs.csv"
+#: Moves of a run for its costs; a run of a million moves would take up to twenty minutes.
+MOST = 100_000
+NETWORKS = ("rollouts", "replay")
 
 
 def cost(algorithm: str, game: str, track: str) -> tuple[int, float]:
-    """Train once; return the number of gradient steps and the seconds."""
+    """Train once; return the number of gradient steps and the seconds of a whole run."""
     config = TrainConfig(game=game, algorithm=algorithm, track=track, seed=0)
     _, model, callbacks = build(config)
     steps = 0
@@ -35,10 +39,13 @@ def cost(algorithm: str, game: str, track: str) -> tuple[int, float]:
         steps += 1
 
     hook = register_optimizer_step_post_hook(count)
+    whole, is_network = config.total_steps, ALGORITHMS[algorithm].learns_from in NETWORKS
+    moves = min(whole, MOST) if is_network else whole
     begun = time.process_time()
-    model.learn(config.total_steps, callback=callbacks)
+    model.learn(moves, callback=callbacks)
     hook.remove()
-    return steps, time.process_time() - begun
+    scale = whole / moves
+    return round(scale * steps), scale * (time.process_time() - begun)
 
 
 def main() -> None:

@@ -125,6 +125,8 @@ def costs(name: str) -> list[str]:
         f"measured one after the other by `python benchmarks/costs.py {name}`, while the machine's "
         "other core was busy."
     )
+    if TRACKS[name].moves > 100_000:
+        words += " A network was measured over its first 100,000 moves, and its numbers multiplied."
     return [
         "## The cost of a run",
         words,
