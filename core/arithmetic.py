@@ -9,7 +9,7 @@ leaves are ``Values``, from which floats or fractions are taken; nothing scaled 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from math import fsum, lcm
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from .types import Array, BoolArray, Decide, IntArray, Stage, frozen
 #: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
 #: 3.5e-13 apart.
 TIE = 1e-13
-#: Rows of no more numbers are folded by halves: numpy's maximum is slow along short rows.
+#: Rows of no more numbers are compared by columns: numpy's maximum is slow along short rows.
 SHORT = 16
 #: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
 SMALLEST_SPAN = Fraction(1, 10**6)
@@ -309,10 +309,10 @@ class Arithmetic:
             mask: which are legal, of the same shape.
             tie: floats that differ by no more are equal.
         """
-        columns = legal = np.where(mask, expected, -np.inf)
-        while 1 < (count := columns.shape[1]) <= SHORT:
-            columns = np.maximum(columns[:, : (count + 1) // 2], columns[:, count // 2 :])
-        best: Array = columns.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either
+        legal = np.where(mask, expected, -np.inf)
+        few = legal.shape[1] <= SHORT
+        best: Array = reduce(np.maximum, legal.T) if few else legal.max(axis=1)
+        best = best + 0.0  # of 0.0 and -0.0 processors take either
         return best, legal >= (best - tie)[:, None]
 
 
