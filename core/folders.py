@@ -11,8 +11,6 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any, Literal
 
-from platformdirs import PlatformDirs
-
 from .errors import InputError, WriteError
 from .words import printable
 
@@ -31,6 +29,8 @@ def user_folder(kind: Literal["cache", "data"], variable: str) -> Path | None:
         return None if named == "none" else Path(named)
     if os.path.expanduser("~") == "~":  # no home is known  # noqa: PTH111  Path would raise
         return None
+    from platformdirs import PlatformDirs
+
     places = PlatformDirs("exactdice", appauthor=False, opinion=False)
     return places.user_cache_path if kind == "cache" else places.user_data_path
 

@@ -3,12 +3,10 @@
 And as a table of pandas, which is optional: the rest of the package does not need it.
 """
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from html import escape
 from typing import Any, Self
 
 from .errors import InputError, needing
@@ -40,6 +38,8 @@ class Table:
 
     def csv(self) -> str:
         """Write comma-separated values: numbers with all digits, nothing for None."""
+        import csv
+
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
         return text.getvalue()
@@ -63,6 +63,8 @@ class Table:
             swatches: colours by the texts that get a swatch, as a legend has.
             sortable: whether the names of the columns are buttons, for a script that sorts.
         """
+        from html import escape
+
         name = '<button type="button">{}</button>' if sortable else "{}"
         swatch = '<span class="swatch" style="background: {}"></span>'
         marks = {text: swatch.format(colour) for text, colour in (swatches or {}).items()}
@@ -134,6 +136,8 @@ class InParts:
 
     def _repr_html_(self) -> str:
         """Write paragraphs and tables, for notebooks."""
+        from html import escape
+
         each = (p.html() if isinstance(p, Table) else f"<p>{escape(p)}</p>" for p in self.parts())
         return "".join(each)
 

@@ -2,8 +2,6 @@
 
 import re
 import reprlib
-import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -109,6 +107,9 @@ def meant(word: Any, known: Iterable[str]) -> str:
 
 def typed(words: Sequence[str]) -> str:
     """Join the words of a command with the quotes that the shell of this system needs."""
+    import shlex
+    import subprocess
+
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 

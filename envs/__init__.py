@@ -1,7 +1,7 @@
 """The games as Gymnasium environments."""
 
 import json
-from importlib.resources import files
+from pathlib import Path
 
 from .api.encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .api.env import GameEnv
@@ -15,7 +15,7 @@ from .planners import SparseLaw, sparse_law
 #: Exact values of default environments by id: "optimum", "random" and "worst"; Yahtzee has no
 #: "worst", and a game of one's own no entry.
 REFERENCE: dict[str, dict[str, float]] = json.loads(
-    files(__package__).joinpath("reference.json").read_text(encoding="utf-8")
+    Path(__file__).with_name("reference.json").read_text(encoding="utf-8")
 )
 
 

@@ -7,6 +7,8 @@ import yaml
 from checkout import FILES, ROOT
 from exactdice.games import Game
 
+import exactdice
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
@@ -20,11 +22,11 @@ def test_the_citation_is_of_this_version_and_complete():
     cited = read(ROOT / "CITATION.cff")
     assert cited["cff-version"] == "1.2.0"
     assert {"message", "title", "authors", "version"} <= cited.keys()  # what the format requires
-    assert cited["version"] == PROJECT["version"]
+    assert cited["version"] == exactdice.__version__
     assert cited["license"] == PROJECT["license"]
     assert [author["name"] for author in cited["authors"]] == ["The exactdice developers"]
     assert [author["name"] for author in PROJECT["authors"]] == ["The exactdice developers"]
-    assert f"version = {{{PROJECT['version']}}}" in (ROOT / "README.md").read_text()
+    assert f"version = {{{exactdice.__version__}}}" in (ROOT / "README.md").read_text()
     assert str(cited["title"]) in " ".join((ROOT / "README.md").read_text().split())
 
 

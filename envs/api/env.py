@@ -12,8 +12,7 @@ import numpy.typing as npt
 from ...baselines import Task, make_task
 from ...core import BoolArray, FloatArray, InputError, is_bool
 from ...core.sizes import show
-from ..drawing.painting import FRAMES, MODES, Renderer
-from ..drawing.scene import ending, names_of
+from ..drawing import FRAMES, MODES
 from ..engine.engine import Engine, RewardMode
 from ..planners import SparseLaw, Transitions, sparse_law, tabulate_transitions
 from .encoding import EncodingName, Features
@@ -69,10 +68,13 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     ) -> None:
         self.task = make_task(game, seat, **keywords)
         self.render_mode = render_mode
-        self._names = names_of(self.task)
-        self._renderer = (
-            None if render_mode is None else Renderer(self.task.game, render_mode, self._names)
-        )
+        self._renderer: Any = None
+        if render_mode is not None:
+            from ..drawing.painting import Renderer  # which most programs never need
+            from ..drawing.scene import names_of
+
+            self._names = names_of(self.task)
+            self._renderer = Renderer(self.task.game, render_mode, self._names)
         self._engine = Engine(self.task, 1, reward, encoding, tables=render_mode is None)
         self.observation_space, self.action_space = self._engine.spaces()
         self.reward_mode, self.sight = reward, self._engine.encoding.sight
@@ -102,6 +104,8 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         reward, over, payoff, illegal = self._engine.step_one(chosen, self.np_random)
         self._over = over
         if self._renderer is not None and over:
+            from ..drawing.scene import ending
+
             self._watch("illegal move" if illegal else ending(self.task, payoff, self._names))
         else:
             self._watch()
@@ -143,7 +147,8 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         Raises:
             RuntimeError: if no game has begun.
         """
-        return None if self._renderer is None else self._renderer.render()
+        shown: str | npt.NDArray[np.uint8] | None = self._renderer and self._renderer.render()
+        return shown
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -5,7 +5,6 @@ line: ``path/to/file.py:Pig`` or ``package.module:Pig``. Loading a place runs th
 """
 
 import importlib
-import importlib.util
 import inspect
 import re
 import sys
@@ -193,10 +192,12 @@ def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError(f"game must be in a file that exists, got {path}")
     name = re.sub(r"\W", "_", str(path))  # the whole path, so that it hides no other module
-    spec = importlib.util.spec_from_file_location(name, path)
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = module_from_spec(spec)
     sys.modules[name] = module  # before it runs, as pickling and dataclasses search there
     try:
         with _neighbours(path.parent):

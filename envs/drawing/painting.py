@@ -15,14 +15,13 @@ from gymnasium.error import DependencyNotInstalled
 from ...core import Game
 from ...core.errors import needing
 from ..engine.lanes import Played
+from . import FRAMES, MODES
 from .picture import WIDE, Disc, Picture, Shape, Text, picture_of
 from .scene import Scene, film
 
 if TYPE_CHECKING:
     import pygame
 
-MODES = ("ansi", "human", "rgb_array")
-FRAMES = 2  # a second
 #: Factor by which pictures are painted larger and then scaled down, for smooth edges.
 FINE = 3
 #: Ratio of font sizes: pygame measures the height of letters, SVG the height of a line.

@@ -5,8 +5,6 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 """
 
 from importlib import import_module
-from importlib.metadata import version
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -44,7 +42,7 @@ from .core import InputError
 from .core.errors import needing
 from .envs import REFERENCE, from_P, register, register_package
 
-__version__ = version("exactdice")
+__version__ = "0.2.0"
 
 _sources.register()
 register_package()
@@ -66,6 +64,8 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     """List the names for users that can be imported."""
+    from importlib.util import find_spec
+
     missing = {name for name in LIBRARIES if find_spec(name) is None}
     return sorted({*__all__, *MODULES} - missing)
 

@@ -22,7 +22,8 @@ from .core.plain import plain_rules
 from .core.presentation import present
 from .envs import Encoding, EncodingName, Features, find_game
 from .envs.api.env import check_action
-from .envs.drawing.painting import FRAMES, MODES, Renderer
+from .envs.drawing import FRAMES, MODES
+from .envs.drawing.painting import Renderer
 from .envs.engine.lanes import Played
 
 with needing("exactdice.pettingzoo", "'exactdice[pettingzoo]'"):
