@@ -8,7 +8,7 @@ The program reads the runs in the folders, and the exact properties of the rungs
 
 * the mean normalised score of each rung, the highest rung with a mean of 0.99 at least, and the
   p-value of the order of the rungs, by permutations with Holm's correction for the ladders;
-* Spearman's rank correlation between the mean nines of the rungs and each property: in each ladder,
+* Spearman's rank correlation between the nines of the rungs and each property: in each ladder,
   the mean over ladders, and over the rungs of all ladders together. A correlation of -1 means that
   the property orders the rungs from the easiest to the hardest without a mistake; "-" that all
   rungs share the property. The p-value is that of the mean over ladders, by permutations of the
@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 from exactdice.agents.board.ladders import Ladder
+from exactdice.agents.board.tables import nines_of_game
 from exactdice.baselines.scoring.description import PROPERTIES
-from exactdice.baselines.scoring.figure import nines
 from exactdice.core import Table
 from exactdice.look.boards import highest, read_ladder
 from exactdice.look.charts import Lines, Plot, Series
@@ -53,8 +53,8 @@ class Climb(NamedTuple):
 
     @property
     def nines(self) -> list[float]:
-        """Mean nines of each rung."""
-        return [float(np.mean([nines(score) for score in own])) for own in self.scores.values()]
+        """Nines of each rung: of the mean score over its seeds, as on the board."""
+        return [float(nines_of_game(np.array(own))) for own in self.scores.values()]
 
 
 def read(folder: Path) -> dict[str, Climb]:

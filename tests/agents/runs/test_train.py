@@ -326,6 +326,8 @@ def test_weights_that_run_away_are_said_to(small, algorithm):
     config.hyperparameters.learning_rate = 1e30  # more than a user may ask for
     with pytest.raises(RunError, match="hyperparameters must keep the weights below 1e\\+06, whic"):
         train.train(config)
+    with pytest.raises(ValueError, match="to satisfy the constraint"):  # torch checks laws again
+        torch.distributions.Categorical(torch.tensor([-1.0]))
 
 
 def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
