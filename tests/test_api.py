@@ -24,7 +24,8 @@ def test_dir_lists_the_names_for_users_alone(monkeypatch):
     assert "import_module" not in names
     for name in names:
         assert getattr(exactdice, name) is not None
-    monkeypatch.setattr(exactdice, "find_spec", lambda name: None)  # of libraries of extras
+    find_spec = "importlib.util.find_spec"
+    monkeypatch.setattr(find_spec, lambda name: None)  # of libraries of extras
     assert not {"jax", "pettingzoo"} & {*dir(exactdice)}
     assert {"agents", "testing"} < {*dir(exactdice)}
 
