@@ -25,8 +25,9 @@ from exactdice import pettingzoo
 FROZEN_LAKE = "FrozenLake-v1"
 PEERS = ("Taxi-v4", "Blackjack-v1", "CartPole-v1")
 ROUNDS = 5
-#: Moves of a round, by the lanes of the vector; None for a single environment.
-MOVES = {None: 10_000, 8: 40_000, 1024: 100_000, 4096: 400_000}
+#: Seconds of a round, about, and the lanes of the vectors; None for a single environment.
+SECONDS = 0.4
+LANES = (None, 8, 1024, 4096)
 #: A way to play: a function of moves that returns moves a second.
 Way = Callable[[int], float]
 
@@ -138,7 +139,7 @@ def play_in_openspiel(game: Any) -> Way:
 def in_gymnasium(env_id: str) -> dict[int | None, Way]:
     """Prepare an environment alone, and in the vectors that Gymnasium makes of it."""
     env = gym.make(env_id)
-    many = {lanes: gym.make_vec(env_id, lanes) for lanes in MOVES if lanes}
+    many = {lanes: gym.make_vec(env_id, lanes) for lanes in LANES if lanes}
     actions = env.action_space.n
     return {None: play_one(env)} | {n: play_many(it, n, actions) for n, it in many.items()}
 
@@ -162,30 +163,38 @@ def ways() -> dict[str, dict[int | None, Way]]:
         print("without EnvPool, which is not installed", file=sys.stderr)
     else:
         for name in (FROZEN_LAKE, "CartPole-v1"):
-            pools = {n: made(name, num_envs=n, num_threads=1) for n in MOVES if n}
+            pools = {n: made(name, num_envs=n, num_threads=1) for n in LANES if n}
             found[f"EnvPool's {name}"] = {
                 n: play_many(pool, n, pool.action_space.n) for n, pool in pools.items()
             }
     return found
 
 
+def timed(way: Way, lanes: int | None) -> Callable[[], float]:
+    """Have a way play for about ``SECONDS``: as many moves as a short trial says."""
+    least = 4 * (lanes or 100)
+    moves = max(least, int(SECONDS * way(least)))
+    return lambda: way(moves)
+
+
 def main() -> None:
     """Print a table of ratios to FrozenLake in the same rounds, and moves a second."""
     rows = []
-    peers = in_gymnasium(FROZEN_LAKE)
-    for name, own in ways().items():
+    peers = {lanes: timed(way, lanes) for lanes, way in in_gymnasium(FROZEN_LAKE).items()}
+    for name, found in ways().items():
+        own = {lanes: timed(way, lanes) for lanes, way in found.items()}
         rates: dict[int | None, list[float]] = {lanes: [] for lanes in own}
         ratios: dict[int | None, list[float]] = {lanes: [] for lanes in own}
         for _ in range(ROUNDS):
             for lanes, way in own.items():
-                theirs = peers[lanes](min(MOVES[lanes], 100_000))
-                rates[lanes].append(way(MOVES[lanes]))
+                theirs = peers[lanes]()
+                rates[lanes].append(way())
                 ratios[lanes].append(rates[lanes][-1] / theirs)
-        times = [f"{median(ratios[n]):.2f}" if n in own else "" for n in MOVES]
-        shown = [f"{median(rates[n]):,.0f}" if n in own else "" for n in MOVES]
+        times = [f"{median(ratios[n]):.2f}" if n in own else "" for n in LANES]
+        shown = [f"{median(rates[n]):,.0f}" if n in own else "" for n in LANES]
         rows.append([name, *times, *shown])
         print(*rows[-1], file=sys.stderr, flush=True)
-    one, *many = (f"{lanes:,}" if lanes else "one" for lanes in MOVES)
+    one, *many = (f"{lanes:,}" if lanes else "one" for lanes in LANES)
     head = ["", one, *(f"{lanes} lanes" for lanes in many), f"moves a second: {one}", *many]
     print(Table(head, rows).markdown(aligned=True))
 
