@@ -339,15 +339,17 @@ def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict
     return entry
 
 
-def read_changes(texts: Mapping[str, str]) -> dict[str, Any]:
-    """Read the values of hyperparameters from the command line, each a text in YAML.
+def read_changes(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the values of hyperparameters: a text, as of the command line, is YAML.
 
     Raises:
         ValueError: naming a hyperparameter whose text is not YAML.
     """
     return {
-        name: _yaml(text, f"{name} must be a value in YAML, got {shown(text)}")
-        for name, text in texts.items()
+        name: _yaml(given, f"{name} must be a value in YAML, got {shown(given)}")
+        if isinstance(given, str)
+        else given
+        for name, given in values.items()
     }
 
 

@@ -217,7 +217,7 @@ def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
 
 #: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML.
 Keywords = Annotated[dict[str, Any], _pairs_of("env", whole_or_text)]
-Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
+Changes = Annotated[dict[str, Any], _pairs_of("hyperparams", str)]
 
 
 def task_from_options(game: str, env: Mapping[str, Any]) -> Task:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values, arithmetic
 from ...core.contract import require_attributes
-from ...core.positions import first_actions, legal_in
+from ...core.positions import first_actions, legal_in, pieces
 from ...core.progress import tell
 from ...core.sizes import check_array, check_exact
 from ...core.sweeps import sweeps_of
@@ -121,8 +121,9 @@ def visit_action_values(
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
     """Put the first legal action into other players' states, so that tables are complete."""
-    rest = np.flatnonzero(choice < 0)
-    choice[rest] = first_actions(game, rest)
+    for piece in pieces(len(choice)):
+        rest = np.flatnonzero(choice[piece] < 0)
+        choice[piece][rest] = first_actions(game, piece.start + rest)
     return choice
 
 

@@ -210,8 +210,8 @@ def test_no_hyperparameter_takes_just_anything(algorithm, value):
 
 
 def test_numbers_are_read_as_people_write_them():
-    """YAML takes 1e-3 for a text, and 3.0 for no whole number."""
-    changes = {"ent_coef": "1e-3", "n_epochs": "3.0", "gamma": "1", "batch_size": "1_000"}
+    """YAML takes 1e-3 for a text, and 3.0 for no whole number; in Python they are numbers."""
+    changes = {"ent_coef": "1e-3", "n_epochs": "3.0", "gamma": 1, "batch_size": "1_000"}
     known = TrainConfig(hyperparams=changes).hyperparameters
     assert [getattr(known, name) for name in changes] == [0.001, 3, 1.0, 1000]
     assert isinstance(known.gamma, float)
