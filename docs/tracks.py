@@ -122,8 +122,7 @@ def costs(name: str) -> list[str]:
     rows.sort(key=lambda row: sum(row[2:]))
     words = (
         "Gradient steps, and seconds of one core in each game, without exact scores: one run each, "
-        f"measured one after the other by `python benchmarks/costs.py {name}`, while the machine's "
-        "other core was busy."
+        f"measured in one go by `python benchmarks/costs.py {name}`."
     )
     if TRACKS[name].moves > 100_000:
         words += " A network was measured over its first 100,000 moves, and its numbers multiplied."
