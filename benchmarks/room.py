@@ -12,11 +12,6 @@ import sys
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-from exactdice.core import Table
-from exactdice.look.charts import Lines, Plot, Series
-from exactdice.look.drawing import draw
-
 HERE = Path(__file__).parent
 PIG = str(HERE.parent / "examples/pig.py")
 ROUNDS = 3
@@ -63,10 +58,14 @@ def measure(*game: object) -> list[float]:
     return numbers
 
 
-def growth(sizes: list[int], seconds: list[float], peaks: list[float]) -> Plot:
+def draw_growth(sizes: list[int], seconds: list[float], peaks: list[float]) -> None:
     """Draw the seconds of all phases and the memory over the number of outcomes."""
+    import numpy as np
+    from exactdice.look.charts import Lines, Plot, Series
+    from exactdice.look.drawing import draw
+
     drawn = {"time": ("seconds of one core", seconds), "memory": ("MiB at most", peaks)}
-    return Plot(
+    plot = Plot(
         title="Pig to larger targets: made, solved and scored",
         caption="",
         panels=[
@@ -83,6 +82,7 @@ def growth(sizes: list[int], seconds: list[float], peaks: list[float]) -> Plot:
             for title, (label, numbers) in drawn.items()
         ],
     )
+    draw(plot, HERE.parent / "docs/growth.png")
 
 
 def main() -> None:
@@ -105,8 +105,11 @@ def main() -> None:
             ]
         )
         print(*rows[-1], file=sys.stderr, flush=True)
+    # Linux counts the memory of the program that starts another one, so it had to be small.
+    from exactdice.core import Table
+
     print(Table(["game", "outcomes of Pig", *PHASES, "MiB"], rows).markdown(aligned=True))
-    draw(growth(sizes, times, peaks), HERE.parent / "docs/growth.png")
+    draw_growth(sizes, times, peaks)
 
 
 if __name__ == "__main__":

@@ -65,13 +65,15 @@ class Sights:
                 (np.arange(size) / max(size - 1, 1)).astype(np.float32) for size in self.sizes
             ]
             return jnp.stack([jnp.asarray(share)[seen[i]] for i, share in enumerate(shares)])
-        if self.encoding == "thermometer":
-            bits = [seen[i] >= jnp.arange(1, size) for i, size in enumerate(self.sizes)]
-            return jnp.concatenate(bits).astype(jnp.int8)
-        ends = np.cumsum(self.sizes)
-        bits = jnp.zeros(ends[-1], jnp.int8 if self.encoding == "one_hot" else jnp.float32)
-        places = seen + (ends - self.sizes)
-        return bits.at[places].set(1, unique_indices=True, mode="promise_in_bounds")
+        # A selection takes a third of the time that XLA takes to scatter ones.
+        widths = np.array(self.sizes) - int(self.encoding == "thermometer")
+        ends = np.cumsum(widths)
+        places, columns = seen + (ends - widths), jnp.arange(ends[-1])
+        own = places[0]  # of the component of each column
+        for component, end in enumerate(ends[:-1].tolist(), start=1):
+            own = jnp.where(columns < end, own, places[component])
+        bits = columns < own if self.encoding == "thermometer" else columns == own
+        return bits.astype(jnp.float32 if self.encoding == "one_hot_float" else jnp.int8)
 
 
 class Params(NamedTuple):
