@@ -163,9 +163,18 @@ class FunctionNetwork(NetworkPolicy):
         """Call the function.
 
         Raises:
-            ValueError: if the function does not return a preference for each action.
+            ValueError: if the function does not return a preference for each action, or is a module
+                of torch that refuses arrays.
         """
-        given = self._function(self._show(observations))
+        try:
+            given = self._function(self._show(observations))
+        except TypeError as error:
+            if not hasattr(self._function, "state_dict"):  # no module of torch
+                raise
+            raise InputError(
+                f"function must take arrays, got {self.__name__}, which takes tensors: give score "
+                "the module itself, or from_network(lambda seen: net(torch.as_tensor(seen)), env)"
+            ) from error
         wanted = len(observations), num_actions
         return as_preferences(given, wanted, self, "function(seen)")
 

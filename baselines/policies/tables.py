@@ -73,9 +73,10 @@ class PolicyCheck:
 
     def shape_error(self, given: npt.NDArray[Any], count: int) -> InputError:
         """Return the error that an array is no policy for a number of states."""
+        alone = ": a function gets many observations at once" * (not given.ndim)
         return InputError(
             f"policy must be a table of shape {(count, self.game.num_actions)} (state, action) or "
-            f"integers of shape ({count},), got {given.dtype} of shape {given.shape}"
+            f"integers of shape ({count},), got {given.dtype} of shape {given.shape}{alone}"
         )
 
     def _actions(self, given: IntArray, states: IntArray) -> IntArray:

@@ -226,6 +226,7 @@ def broken(change):
             "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', .* a call",
         ),
         (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
+        (lambda seen, legal: 0, r"got int64 of shape \(\): a function gets many observations at"),
         (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
         (np.full(242, 6), r"legal actions, got 6 in state 11, \(.*\) \(masked=False lets it"),
         (np.full(242, -1), "legal actions, got -1 in state 0"),

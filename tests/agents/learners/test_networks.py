@@ -141,6 +141,10 @@ class Agent(nn.Module):
         (Agent(), "policy must be a module .*, got Agent, which has no forward: pass the part"),
         (nn.Linear(SIZE, 2), r"preferences of shape \(242, 7\) .*, got \(242, 2\) of Linear"),
         (exactdice.from_network(lambda seen: seen[:, :2], ENV), r"preferences .*, got \(242, 2\)"),
+        (
+            exactdice.from_network(Net(), ENV),
+            "function must take arrays, got Net, .* give score the",
+        ),
         (nn.LSTM(SIZE, 7), "preferences of shape .*, got tuple of LSTM"),
         (nn.Linear(4, 7), r"must accept the observations of env, \(242, 24\) .*, got Linear, "),
     ],
