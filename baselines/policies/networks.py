@@ -163,17 +163,17 @@ class FunctionNetwork(NetworkPolicy):
         """Call the function.
 
         Raises:
-            ValueError: if the function does not return a preference for each action, or is a module
-                of torch that refuses arrays.
+            ValueError: if the function gives arrays to torch, or does not return a preference for
+                each action.
         """
         try:
             given = self._function(self._show(observations))
         except TypeError as error:
-            if not hasattr(self._function, "state_dict"):  # no module of torch
+            if "must be Tensor, not numpy.ndarray" not in str(error):  # as torch says it
                 raise
             raise InputError(
                 f"function must take arrays, got {self.__name__}, which takes tensors: give score "
-                "the module itself, or from_network(lambda seen: net(torch.as_tensor(seen)), env)"
+                "the torch module, or from_network(lambda seen: net(torch.as_tensor(seen)), env)"
             ) from error
         wanted = len(observations), num_actions
         return as_preferences(given, wanted, self, "function(seen)")
