@@ -310,8 +310,10 @@ class Arithmetic:
             tie: floats that differ by no more are equal.
         """
         legal = np.where(mask, expected, -np.inf)
-        few = legal.shape[1] <= SHORT
-        best: Array = reduce(np.maximum, legal.T) if few else legal.max(axis=1)
+        if legal.shape[1] <= SHORT:
+            best: Array = reduce(np.maximum, legal.T)
+        else:  # faster than max, which reads no row at once
+            best = legal[np.arange(len(legal)), legal.argmax(axis=1)]
         best = best + 0.0  # of 0.0 and -0.0 processors take either
         return best, legal >= (best - tie)[:, None]
 

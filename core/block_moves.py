@@ -34,6 +34,7 @@ class BlockMoves:
         numbers: of its chance, shape (seat, way); 0, for no chance, if the game is over for the
             seat.
         gains: expected payoffs of the moves, shape (seat, move).
+        ends: positions where a move may end the game for one of the seats, shape (position,).
         pays_early: whether a move pays one of the seats for which the game goes on.
     """
 
@@ -42,6 +43,7 @@ class BlockMoves:
     targets: IntArray
     numbers: IntArray
     gains: Array
+    ends: BoolArray
     pays_early: bool
 
     def sources(self) -> IntArray:
@@ -60,6 +62,7 @@ class BlockMoves:
             self.targets[ways],
             self.numbers[:, ways],
             self.gains[:, moves],
+            self.ends[positions],
             self.pays_early,
         )
 
@@ -124,15 +127,16 @@ def _listed(
     mask[rows, actions] = True
     effect, over = ways.effect, ways.effect.over[:, seats].T  # (seat, way)
     gains = arithmetic.zeros(len(seats), len(rows))
-    pays_early = False
-    for row, (seat, ends) in enumerate(zip(seats, over, strict=True)):
+    ends, pays_early = np.zeros(len(states), dtype=bool), False
+    ends[rows[ways.moves[over.any(axis=0)]]] = True
+    for row, (seat, ended) in enumerate(zip(seats, over, strict=True)):
         pays = effect.payoffs[:, seat].astype(bool)
         np.add.at(gains[row], ways.moves[pays], ways.chances[pays] * effect.payoffs[pays, seat])
-        pays_early = pays_early or bool((pays & ~ends).any())
+        pays_early = pays_early or bool((pays & ~ended).any())
     kind = np.min_scalar_type(game.laws.size)
     numbers: Any = np.where(over, 0, 1 + ways.entries).astype(kind)
     after = effect.seats * game.num_states + effect.states
-    moves = BlockMoves(mask, np.bincount(ways.moves), after, numbers, gains, pays_early)
+    moves = BlockMoves(mask, np.bincount(ways.moves), after, numbers, gains, ends, pays_early)
     return moves.only(numbers.any(axis=0))
 
 
@@ -144,6 +148,7 @@ def joined(parts: Sequence[BlockMoves]) -> BlockMoves:
         np.concatenate([part.targets for part in parts]),
         np.concatenate([part.numbers for part in parts], axis=1),
         np.concatenate([part.gains for part in parts], axis=1),
+        np.concatenate([part.ends for part in parts]),
         any(part.pays_early for part in parts),
     )
 

@@ -29,7 +29,7 @@ from .moves import (
     worth_of,
 )
 from .sizes import PIECE, check_memory
-from .types import Array, Decide, IntArray, Stage
+from .types import Array, BoolArray, Decide, IntArray, Stage
 
 #: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
 WAY = 50
@@ -162,7 +162,7 @@ class ListedBlock(Block):
     def deviations(self, values: Values, spreads: Values) -> Array:
         """List the moves anew, and add up the squared deviations of their ways, (seat, move)."""
         squares = self._arithmetic.zeros(*self._moves.mask.shape)
-        for mover, own, actions, ways in self._listed_anew():
+        for mover, own, actions, ways in self._listed_anew(np.ones_like(self._moves.ends)):
             before = values.at(mover, self._positions[1][own])
             away = worth_of(ways, self._seats[0], values) - before[ways.moves]
             at = own[ways.moves], actions[ways.moves]
@@ -254,15 +254,16 @@ class ListedBlock(Block):
         """
         weights = np.zeros(self._moves.mask.shape, self._arithmetic.dtype)
         weights[self._moves.mask] = flow
-        for _, own, actions, ways in self._listed_anew():
+        for _, own, actions, ways in self._listed_anew(self._moves.ends):
             over = ways.effect.over[:, self._seats[0]]
             moves = ways.moves[over]
             mass = weights[own[moves], actions[moves]] * ways.chances[over]
             law.add(ways.effect.payoffs[over, self._seats[0]], mass)
 
-    def _listed_anew(self) -> Iterator[tuple[int, IntArray, IntArray, Ways]]:
-        """List the moves anew: player, position and action of each, and their ways."""
+    def _listed_anew(self, which: BoolArray) -> Iterator[tuple[int, IntArray, IntArray, Ways]]:
+        """List the moves of some positions anew: player, position, action, and their ways."""
         for mover, mine in self._of_players():
+            mine = mine[which[mine]]
             for own in (mine[batch] for batch in batches(self._game, mine)):
                 states = self._positions[1][own]
                 rows, actions, ways = list_moves(self._game, mover, states, self._arithmetic)

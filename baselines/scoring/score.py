@@ -36,7 +36,7 @@ from ...core.sweeps import pays_early
 from ...core.tour import KEPT, Decisions, Tour
 from ..cache import cached
 from ..policies.door import Reading, label
-from ..policies.kinds import Policy
+from ..policies.kinds import Policy, UniformPolicy
 from ..policies.tables import SUM_TOLERANCE
 from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
 from ..solving.rounding import values_error
@@ -355,12 +355,8 @@ def score(
     """
     task = as_task(env)
     agent = read_agent(policy, env, Reading(deterministic, masked, None, observations, lazy=True))
-    if is_toured(task) and agent.fold is None:
-        tour = tour_of(agent, task)
-        value, error_bound = tour.mean, values_error(tour.roundings, tour.mean)  # no term below 0
-    else:
-        found = value_of(where_met(agent, task), task, FLOATS)
-        value, error_bound = float(found.value), found.error_bound
+    is_random = isinstance(agent, UniformPolicy)
+    value, error_bound = _value_of_random(task) if is_random else _value_of(agent, task)
     return Score(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
@@ -407,8 +403,21 @@ def exact_evaluation(
     return {name: getattr(result, name) for name in LOGGED}
 
 
+def _value_of(agent: Policy, task: Task) -> tuple[float, float]:
+    """Compute the value of a policy and the bound of its error."""
+    if is_toured(task) and agent.fold is None:
+        tour = tour_of(agent, task)
+        return tour.mean, values_error(tour.roundings, tour.mean)  # no term is below 0
+    found = value_of(where_met(agent, task), task, FLOATS)
+    return float(found.value), found.error_bound
+
+
 @cached
+def _value_of_random(task: Task) -> tuple[float, float]:
+    return _value_of(UniformPolicy(task.game), task)
+
+
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy; the optimum if they agree up to rounding."""
-    value, optimum = float(evaluate("random", task).value), float(solve(task).value)
+    (value, _), optimum = _value_of_random(task), float(solve(task).value)
     return value if abs(optimum - value) > FLOATS.tie(task.game) else optimum
