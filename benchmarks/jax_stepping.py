@@ -76,6 +76,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     made = {name: exactdice.jax.make(name) for name in GAMES}
+    for name in GAMES:
+        made[f"{name} in integers"] = exactdice.jax.make(name, encoding="integer")
     try:
         gymnax = importlib.import_module("gymnax")
         made |= {name: gymnax.make(name) for name in PEERS}

@@ -163,7 +163,8 @@ class TurnGame(Game):
         for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
             inside = states[where] - self._starts[groups[where]]
-            in_turn, contexts = np.divmod(inside, self._widths[leg])
+            in_turn = inside // self._widths[leg]  # several times as fast as divmod
+            contexts = inside - in_turn * self._widths[leg]
             yield leg, where, in_turn, firsts[where] + contexts
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
