@@ -3,7 +3,7 @@
 An audit compares the recorded numbers with the exact law of the game, and names the mistake. A
 comment such as ``# target-ignores-ends`` has the name of the mistake that the line avoids. The
 agent is scored exactly, over all states, instead of by sample games: 1 is the optimum. The tuned
-agents of docs/leaderboard.md, after 6 million moves, reach 0.9964 and 0.9998.
+agents of docs/leaderboard.md, after 6 million moves, reach 0.9964 and 0.9999.
 
 python examples/dqn.py --help
 python examples/dqn.py                                    # Greed: 0.9930 in 104 s of processor time

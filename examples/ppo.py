@@ -3,7 +3,7 @@
 An audit compares the recorded numbers with the exact law of the game, and names the mistake. A
 comment such as ``# gae-ends-late`` has the name of the mistake that the line avoids. The agent is
 scored exactly, over all states, instead of by sample games: 1 is the optimum. The tuned agents of
-docs/leaderboard.md, after 6 million moves, reach 0.9979 and 0.9992.
+docs/leaderboard.md, after 5 and 6 million moves, reach 0.9975 and 0.9988.
 
 python examples/ppo.py --help
 python examples/ppo.py                                    # Greed: 0.9968 in 77 s of processor time

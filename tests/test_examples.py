@@ -209,8 +209,8 @@ def test_a_buffer_keeps_the_last_transitions(learner):
 @pytest.mark.slow  # for two or three minutes each
 @pytest.mark.timeout(900)
 def test_a_learner_reaches_the_tuned_agents_within_a_point(learner):
-    """On Greed, as its docstring says; docs/leaderboard.md has PPO at 0.9979, DQN at 0.9964."""
-    tuned = {"ppo": 0.9979, "dqn": 0.9964}[learner.__name__]
+    """On Greed, as its docstring says; docs/leaderboard.md has PPO at 0.9975, DQN at 0.9964."""
+    tuned = {"ppo": 0.9975, "dqn": 0.9964}[learner.__name__]
     assert learner.main(learner.Args())["normalized"] > tuned - 0.01
 
 
