@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..baselines import Score, score, solve
+from ..baselines.advice import seen_at
 from ..baselines.scoring.summary import pays_wins, quoted, result, summary
 from ..core import FloatArray, InputError, IntArray, Layout
 from ..core.positions import states_of
@@ -144,12 +145,9 @@ def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray
 def decision(scored: Score, state: int) -> str:
     """Describe an agent's costliest action in a state and the best one, or its likeliest action."""
     game, seat = scored.task.game, scored.task.seat
-    seen = game.observe(np.array([state]), seat)[0]
+    seen, wrong = seen_at(game, seat, state), int(scored.costliest_actions[state])
     law = scored.agent.probabilities(np.array([state]))[0]
-    wrong, best = (
-        int(scored.costliest_actions[state]),
-        int(solve(scored.task).policy.likeliest(np.array([state]))[0]),
-    )
+    best = int(solve(scored.task).policy.likeliest(np.array([state]))[0])
     done = int(law.argmax()) if wrong < 0 else wrong
     often = "" if law[done] == 1 else f" with probability {law[done]:.2g}"
     words = present(game)

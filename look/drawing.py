@@ -214,6 +214,7 @@ def _name_cells(axes: Axes, chart: Map) -> None:
         axes.tick_params(axis="x", labelrotation=90)
 
 
+@rc_context(STYLE)
 def draw(plot: Plot, path: Path, dpi: int = 180) -> None:
     """Draw a plot into a file; its ending, such as .png or .svg, names the format.
 
@@ -225,29 +226,26 @@ def draw(plot: Plot, path: Path, dpi: int = 180) -> None:
     if kind in ("png", "svg"):
         about = {"Title": plot.title, "Description": plot.caption}
         about |= {"Date": None} if kind == "svg" else {}
-    with rc_context(STYLE):
-        figure = _figure(plot)
-        make_folder(path.parent)
-        options: Any = {"format": kind, "dpi": dpi, "metadata": about or None}
-        write_file(path, lambda file: figure.savefig(file, **options))
+    figure = to_figure(plot)
+    make_folder(path.parent)
+    options: Any = {"format": kind, "dpi": dpi, "metadata": about or None}
+    write_file(path, lambda file: figure.savefig(file, **options))
 
 
-def to_figure(plot: Plot) -> Figure:
-    """Draw a plot as a figure of matplotlib, which notebooks show and people change."""
-    with rc_context(STYLE):
-        return _figure(plot)
-
-
+@rc_context(STYLE)
 def to_svg(plot: Plot) -> str:
     """Draw a plot as an SVG element, for a web page."""
     text = io.StringIO()
-    with rc_context(STYLE):
-        _figure(plot).savefig(text, format="svg", metadata={"Date": None})
+    to_figure(plot).savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()[text.getvalue().index("<svg") :]
 
 
-def _figure(plot: Plot) -> Figure:
-    """Lay out the panels, with room for the content of each."""
+@rc_context(STYLE)
+def to_figure(plot: Plot) -> Figure:
+    """Draw a plot as a figure of matplotlib, which notebooks show and people change.
+
+    Each panel has room for its content.
+    """
     columns = min(plot.columns, len(plot.panels))
     rows = [plot.panels[i : i + columns] for i in range(0, len(plot.panels), columns)]
     sizes = [[_size(panel, columns) for panel in row] for row in rows]

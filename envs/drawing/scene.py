@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ...baselines import Task
-from ...core import Die, Game, IntArray, Row
+from ...baselines.advice import seen_at
+from ...core import Die, Game, Row
 from ...core.presentation import present
 from ...core.words import said_of
 from ..engine.lanes import Played
@@ -89,7 +88,7 @@ def scene_at(
     action: int | None = None,
 ) -> Scene:
     """Return the scene of a state, with the pieces marked that ``action`` takes, if any."""
-    seen, shown = _seen(game, seat, state), present(game)
+    seen, shown = seen_at(game, seat, state), present(game)
     taken = () if action is None else shown.parts(seen, action)
     board, words = shown.board(seat, seen, names), shown.describe(seen)
     return Scene(shown.title, board, names[seat], seat, taken, tuple(events), position=words)
@@ -117,7 +116,7 @@ def film(
     now = scene_at(game, seat, state, names, events)
     if ended and played:
         *_, last = played
-        seen = _seen(game, last.seat, last.state)
+        seen = seen_at(game, last.seat, last.state)
         board = present(game).settled(last.seat, seen, last.action, last.outcome, names)
         now = replace(scenes[-1], rows=board, taken=())
     return [*scenes, replace(now, ended=ended)]
@@ -125,7 +124,7 @@ def film(
 
 def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
     """Describe a move in words and dice."""
-    seen, shown = _seen(game, move.seat, move.state), present(game)
+    seen, shown = seen_at(game, move.seat, move.state), present(game)
     dice = shown.shown(seen, move.action, move.outcome)
     if not dice:
         rows = shown.board(move.seat, seen, names)
@@ -147,8 +146,3 @@ def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
         if payoff == 0:
             return f"{agent} {said_of(agent, 'loses')}"
     return f"{agent} {said_of(agent, 'gets')} {payoff:g}"
-
-
-def _seen(game: Game, seat: int, state: int) -> IntArray:
-    seen: IntArray = game.observe(np.array([state]), seat)[0]
-    return seen
