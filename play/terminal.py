@@ -94,7 +94,10 @@ class Terminal:
             return
         self._left = True
         if self._session.actions and self._session.choices:
-            self._save()
+            path = self._path or free_path(self._record)
+            self._record.after(self._session).write(path)
+            saved = printable(typed([str(path)]))
+            self._draw(f"\nSaved. To come back:\n  exactdice play --resume {saved}")
             return
         self._forget()
         if self._session.choices:
@@ -182,14 +185,6 @@ class Terminal:
             self._left, why = False, printable(error.strerror or str(error))  # with no number
             self._say(f"Not saved: {why}. The end of the input leaves as well.")
         return True
-
-    def _save(self) -> None:
-        path = self._path or free_path(self._record)
-        self._record.after(self._session).write(path)
-        self._path = path
-        self._draw(
-            f"\nSaved. To come back:\n  exactdice play --resume {printable(typed([str(path)]))}"
-        )
 
     # ------------------------------------------------------------- the words
 
@@ -334,7 +329,7 @@ def tell_statistics() -> None:
         if recent := game["recent"]:
             parts[f"last {recent['games']}"] = recent
         rows = [[name, *(part[key] for key in COLUMNS)] for name, part in parts.items()]
-        screen.table(Table(["", *COLUMNS.values()], rows, game["title"]))
+        Table(["", *COLUMNS.values()], rows, game["title"]).show(screen.console)
     for words in view["damaged"]:
         screen.say(words)
     if not view["games"]:

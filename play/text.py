@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..baselines.advice import TIE, Advice, Choice
-from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Table, Tile, Tokens
+from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Tile, Tokens
 from ..core.presentation import present
 from ..core.words import printable
 from ..envs.drawing.scene import Event, Scene
@@ -100,15 +100,6 @@ def _piece(piece: Piece) -> list[str]:
     return [piece.words]
 
 
-def listing(choices: Sequence[Choice], *, short: bool) -> list[str]:
-    """List legal moves with their labels; a short list leaves out the middle of many numbers."""
-    names = labels(choices)
-    lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
-    if short and len(lines) > LIST and not any(choice.parts for choice in choices):
-        lines = [*lines[: LIST - 2], "  ...", lines[-1]]
-    return lines
-
-
 def told(event: Event, scene: Scene, *, own: bool) -> str:
     """Describe a move and its dice.
 
@@ -123,10 +114,11 @@ def told(event: Event, scene: Scene, *, own: bool) -> str:
     on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
     rolled = " ".join(str(die.face) for die in event.dice)
     after = f" (rolled {rolled})" if rolled and not on_board else ""
+    decided = f". {event.decided}" if event.decided else ""
     if own:
-        return _with_result(f"{event.who.capitalize()} {event.words}{after}", event)
+        return f"{event.who.capitalize()} {event.words}{after}{decided}"
     before = f", rolled {rolled}" if rolled else f", {event.position}"
-    return _with_result(f"{event.who}{'' if after else before}: {event.words}{after}", event)
+    return f"{event.who}{'' if after else before}: {event.words}{after}{decided}"
 
 
 def told_moves(session: Session) -> list[str]:
@@ -135,33 +127,6 @@ def told_moves(session: Session) -> list[str]:
         told(event, session.scene, own=bool(session.actions) and number == 0)
         for number, event in enumerate(session.scene.events)
     ]
-
-
-def _with_result(words: str, event: Event) -> str:
-    """Add the sentence on what a move has decided, if there is one."""
-    return f"{words}. {event.decided}" if event.decided else words
-
-
-def ranking(advice: Sequence[Advice], unit: Unit, law: FloatArray | None = None) -> list[str]:
-    """Write the best moves with their labels, values and losses, a line each.
-
-    Args:
-        advice: the values of all legal moves.
-        unit: the unit of the values.
-        law: probability of each action, shape (action,), which each line begins with.
-    """
-    names = dict(zip(advice, labels([one.choice for one in advice]), strict=True))
-    best = sorted(advice, key=lambda one: one.cost)[:BEST]
-    width = max(len(one.choice.words) for one in best)
-    lines = []
-    for one in best:
-        action = one.choice.action
-        often = "" if law is None else f"  {law[action]:>6.1%} of the time"
-        lost = unit.lost(given_away(advice, action, unit))
-        value = f"{one.choice.words:<{width}}  {unit.shown(unit.rounded(one.value))}"
-        cost = "the best" if one.cost < TIE else f"gives away {lost}"
-        lines.append(f"{often}  {names[one]:>2}  {value}  {cost}")
-    return lines
 
 
 def labels(choices: Sequence[Choice]) -> list[str]:
@@ -271,10 +236,14 @@ def _says(reply: str, move: str) -> bool:
 
 
 class Screen:
-    """Prints on the terminal, or into a pipe, and asks there."""
+    """Prints on the terminal, or into a pipe, and asks there.
+
+    Attributes:
+        console: prints what has a form of its own, such as a table.
+    """
 
     def __init__(self) -> None:
-        self._console = Console(highlight=False)
+        self.console = Console(highlight=False)
         for stream in (sys.stdin, sys.stdout):
             if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
                 stream.reconfigure(errors="backslashreplace")
@@ -295,32 +264,48 @@ class Screen:
 
     def say(self, words: str, style: str | None = None) -> None:
         """Print a sentence, wrapped with an indent."""
-        width = self._console.width
+        width = self.console.width
         for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
             self.draw(line, style)
 
     def draw(self, line: str, style: str | None = None) -> None:
         """Print a line without wrapping, such as a command to copy."""
-        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
+        self.console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
 
     def board(self, rows: Sequence[Row]) -> None:
         """Draw a board."""
         lines = "\n".join(board(rows))
-        self.draw(lines.translate(IN_ASCII) if self._console.options.ascii_only else lines)
+        self.draw(lines.translate(IN_ASCII) if self.console.options.ascii_only else lines)
 
     def moves(self, choices: Sequence[Choice], *, short: bool) -> None:
-        """List legal moves, in columns if there are many."""
-        lines = listing(choices, short=short)
+        """List legal moves with their labels, in columns if there are many.
+
+        A short list leaves out the middle of many numbers.
+        """
+        names = labels(choices)
+        lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
+        if short and len(lines) > LIST and not _take_pieces(choices):
+            lines = [*lines[: LIST - 2], "  ...", lines[-1]]
         if len(lines) > COLUMN:
-            self._console.print(Columns(map(Text, lines), padding=(0, 2), column_first=True))
+            self.console.print(Columns(map(Text, lines), padding=(0, 2), column_first=True))
         else:
             self.draw("\n".join(lines))
 
     def ranking(self, advice: Sequence[Advice], unit: Unit, law: FloatArray | None = None) -> None:
-        """List the best moves with their values, as ``ranking`` does."""
-        for line in ranking(advice, unit, law):
-            self.draw(line)
+        """List the best moves with their labels, values and losses, a line each.
 
-    def table(self, table: Table) -> None:
-        """Print a table."""
-        table.show(self._console)
+        Args:
+            advice: the values of all legal moves.
+            unit: the unit of the values.
+            law: probability of each action, shape (action,), which each line begins with.
+        """
+        names = dict(zip(advice, labels([one.choice for one in advice]), strict=True))
+        best = sorted(advice, key=lambda one: one.cost)[:BEST]
+        width = max(len(one.choice.words) for one in best)
+        for one in best:
+            action = one.choice.action
+            often = "" if law is None else f"  {law[action]:>6.1%} of the time"
+            lost = unit.lost(given_away(advice, action, unit))
+            value = f"{one.choice.words:<{width}}  {unit.shown(unit.rounded(one.value))}"
+            cost = "the best" if one.cost < TIE else f"gives away {lost}"
+            self.draw(f"{often}  {names[one]:>2}  {value}  {cost}")
