@@ -364,9 +364,8 @@ def format_of(picture: Path) -> str:
     return kind
 
 
-DrawGame: TypeAlias = Callable[[Task], Plot]
-DrawAgent: TypeAlias = Callable[[Score], Plot]
 Draw = TypeVar("Draw", bound=Callable[..., Plot])
+Kind = TypeVar("Kind", bound=Game)
 
 
 @dataclass(frozen=True)
@@ -392,29 +391,30 @@ class Example(NamedTuple):
     game: type[Game]
 
 
-GAME_CHARTS: dict[str, Chart[DrawGame]] = {}
-AGENT_CHARTS: dict[str, Chart[DrawAgent]] = {}
+class Charts(dict[str, Chart[Draw]]):
+    """Charts by name."""
+
+    def register(
+        self, name: str, game: type[Game] = Game, *, reported: bool = False
+    ) -> Callable[[Draw], Draw]:
+        """Register a function as a chart; the arguments are those of ``Chart``."""
+
+        def add(draw: Draw) -> Draw:
+            self[name] = Chart(draw, game, reported)
+            return draw
+
+        return add
+
+
+GAME_CHARTS: Charts[Callable[[Task], Plot]] = Charts()
+AGENT_CHARTS: Charts[Callable[[Score], Plot]] = Charts()
+#: Decorators of functions that make the plot of a task or of an agent, by the name of the chart.
+game_chart, agent_chart = GAME_CHARTS.register, AGENT_CHARTS.register
 #: By the name of the picture, which is its file without the ending.
 EXAMPLES: dict[str, Example] = {}
 
 
-def game_chart(
-    name: str, game: type[Game], *, reported: bool = False
-) -> Callable[[DrawGame], DrawGame]:
-    """Register a function as a chart of a game; the arguments are those of ``Chart``."""
-
-    def register(draw: DrawGame) -> DrawGame:
-        GAME_CHARTS[name] = Chart(draw, game, reported)
-        return draw
-
-    return register
-
-
-def agent_chart(name: str, game: type[Game] = Game) -> Callable[[DrawAgent], DrawAgent]:
-    """Register a function as a chart of an agent, of one game or of any."""
-
-    def register(draw: DrawAgent) -> DrawAgent:
-        AGENT_CHARTS[name] = Chart(draw, game)
-        return draw
-
-    return register
+def game_of(task: Task, kind: type[Kind]) -> Kind:
+    """Return the game of a task, which is of this class, as that of the task of its chart is."""
+    assert isinstance(task.game, kind)
+    return task.game

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -55,6 +56,9 @@ class _Place(NamedTuple):
 
 #: Links to the headings of a page.
 CONTENTS = Part("contents", None)
+#: A paragraph of a text; a heading, to which ``CONTENTS`` leads; links, a mapping from their texts
+#: to the addresses of other pages.
+paragraph, heading, links = (partial(Part, kind) for kind in ("paragraph", "heading", "links"))
 
 
 def to_html(title: str, parts: Sequence[Part]) -> str:
@@ -76,27 +80,15 @@ def to_html(title: str, parts: Sequence[Part]) -> str:
         autoescape=True,
         trim_blocks=True,
     )
-    templates.filters["anchor"] = _anchor
+    templates.filters["anchor"] = lambda heading: re.sub("[^a-z0-9]+", "-", heading.lower()).strip(
+        "-"
+    )
     return templates.get_template("page.html").render(title=title, parts=parts, packed=packed)
-
-
-def _anchor(heading: str) -> str:
-    return re.sub("[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
 def _compressed(text: str) -> str:
     """Compress a text; the same text gives the same letters, as no time stands in them."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def paragraph(text: str) -> Part:
-    """Return a paragraph."""
-    return Part("paragraph", text)
-
-
-def heading(text: str) -> Part:
-    """Return a heading, to which ``CONTENTS`` leads."""
-    return Part("heading", text)
 
 
 def table(shown: Table) -> Part:
@@ -113,11 +105,6 @@ def sortable(shown: Table, swatches: Mapping[str, str] | None = None) -> Part:
     """
     whole = shown.html(swatches, sortable=True)
     return Part("table", Markup(whole), sortable=True)  # noqa: S704  every cell is escaped
-
-
-def links(addresses: Mapping[str, str]) -> Part:
-    """Return a list of links to other pages, by their texts."""
-    return Part("links", addresses)
 
 
 def figures(drawn: Sequence[str]) -> Part:

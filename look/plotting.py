@@ -10,15 +10,15 @@ from ..agents.runs.agent import AgentOptions
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import read_config
 from ..agents.runs.options import task_from_options
-from ..baselines import Score, as_task, score
+from ..baselines import Score, Task, as_task, score
 from ..baselines.policies.door import label
 from ..core import GAMES, Game, InputError, make_folder, one_of, write_file
 from ..core.words import meant
 from ..envs import find_game
 from . import agents, charts, games, policy  # noqa: F401  all but charts register theirs
-from .charts import AGENT_CHARTS, Chart, DrawGame, Example, Plot
+from .charts import AGENT_CHARTS, Chart, Example, Plot
 
-_Chart = TypeVar("_Chart", Chart[DrawGame], Example)
+_Chart = TypeVar("_Chart", Chart[Callable[[Task], Plot]], Example)
 
 
 class RunChart(NamedTuple):

@@ -11,7 +11,7 @@ from ...core import FloatArray, InputError
 from ...core.words import listed, plural, spelled
 from ...games import FourTwoOne, FourTwoOneMatch
 from ...sources.four_two_one.policies import result_law
-from ..charts import EXAMPLES, Example, Map, Plot, game_chart
+from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
 
 EXAMPLES["mistakes-421"] = Example("mistakes", "random", FourTwoOne)
 
@@ -26,8 +26,7 @@ def laws(task: Task) -> Plot:
     Goals are of one kind if a permutation of the faces turns one into the other. The same
     permutation turns the results of one into those of the other, so one goal speaks for its kind.
     """
-    game = task.game
-    assert isinstance(game, FourTwoOne)
+    game = game_of(task, FourTwoOne)
     if game.faces > DIGITS or len(game.combinations) > GOALS:
         raise InputError(
             f"faces must be at most {DIGITS}, and results at most {GOALS} here, got {game!r}"
@@ -85,8 +84,7 @@ def _reached(goals: Iterable[str], chances: FloatArray) -> str:
 @game_chart("421-match", FourTwoOneMatch, reported=True)
 def match(task: Task) -> Plot:
     """Draw the win probability of the player who begins a round, in every state of the tokens."""
-    game = task.game
-    assert isinstance(game, FourTwoOneMatch)
+    game = game_of(task, FourTwoOneMatch)
     values = game.before_rounds(equilibrium(game).values[0], 0)
     size = game.tokens
     chances = np.full((size, size), np.nan)  # (other's tokens, own tokens)

@@ -11,7 +11,7 @@ from ...core import BoolArray, FloatArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import Greed
-from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart
+from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart, game_of
 
 EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed)
 EXAMPLES["policy-greed"] = Example("policy", "if_else", Greed)
@@ -20,12 +20,6 @@ EARLY = 0.8  # part of the limit up to which the game is called open
 SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first
 ROUNDING = 1e-9  # values nearer to 1/2 count as 1/2
 KINDS = ("Normal turns", "Last turns")  # by the last component of an observation
-
-
-def greed_of(task: Task) -> Greed:
-    """Return the game of a task of Greed."""
-    assert isinstance(task.game, Greed)
-    return task.game
 
 
 def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]:
@@ -37,7 +31,7 @@ def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]
 @game_chart("greed-policy", Greed, reported=True)
 def policy(task: Task) -> Plot:
     """Draw the best number of dice in every state."""
-    game, solution = greed_of(task), solve(task)
+    game, solution = game_of(task, Greed), solve(task)
     dice, worth = solution.policy.actions, solution.values[task.seat]
     return Plot(
         title=f"How many dice to roll, M = {game.max_score}, s = {game.sides}",
@@ -63,7 +57,7 @@ def policy(task: Task) -> Plot:
 @game_chart("greed-value", Greed, reported=True)
 def value(task: Task) -> Plot:
     """Draw the value of every state."""
-    game = greed_of(task)
+    game = game_of(task, Greed)
     worth = solve(task).values[task.seat]
     return Plot(
         title=f"Win probability, M = {game.max_score}, s = {game.sides}",
@@ -82,7 +76,7 @@ def value(task: Task) -> Plot:
 
 def _open_game(task: Task, worth: FloatArray) -> str:
     """Say how long the game is open: the values while both players have few points."""
-    game = greed_of(task)
+    game = game_of(task, Greed)
     few = int(EARLY * game.max_score)
     begun = (slice(few + 1), slice(few + 1))
     values = cells(game, worth, 0)[begun][cells(game, _met(task, "optimal"), 0)[begun]]
@@ -97,7 +91,7 @@ def _open_game(task: Task, worth: FloatArray) -> str:
 @game_chart("greed-beginning", Greed)
 def beginning(task: Task) -> Plot:
     """Draw the value of the beginning against the limit, for several numbers of sides."""
-    rules = greed_of(task)
+    rules = game_of(task, Greed)
     limit = rules.max_score
     series = []
     for sides in SIDES:
@@ -165,10 +159,9 @@ def _maps(
         says: returns the text of a state.
         options: other attributes of ``Map``.
     """
-    game = greed_of(task)
-    numbers = np.where(
-        _met(task, "random"), numbers, np.nan
-    )  # random play reaches every reachable state
+    game = game_of(task, Greed)
+    # Random play reaches every reachable state.
+    numbers = np.where(_met(task, "random"), numbers, np.nan)
     met = _met(task, "optimal")
     options = {
         "faded_label": f"never reached {_in_play(task)}",

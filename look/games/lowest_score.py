@@ -12,7 +12,7 @@ from ...core.dice import combinations
 from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
-from ..charts import EXAMPLES, Example, Map, Plot, game_chart
+from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
 
 EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore)
 
@@ -76,10 +76,10 @@ def _at_first(panel: Map, game: LowestScore) -> str:
 
 def _rules(task: Task) -> LowestScore:
     """Return the game of a task; it must have at least two dice, so that there is a choice."""
-    assert isinstance(task.game, LowestScore)
-    if task.game.dice < 2:
-        raise InputError(f"dice must be at least 2 here, got {task.game.dice}")
-    return task.game
+    game = game_of(task, LowestScore)
+    if game.dice < 2:
+        raise InputError(f"dice must be at least 2 here, got {game.dice}")
+    return game
 
 
 def _totals(game: LowestScore, dice: int) -> list[int]:
@@ -107,8 +107,7 @@ def _kept(
         known: values of other components by name; names that the game lacks are ignored, and
             all other components are 0.
     """
-    game, seat = solution.task.game, solution.task.seat
-    assert isinstance(game, LowestScore)
+    game, seat = game_of(solution.task, LowestScore), solution.task.seat
     rolls = sorted(
         map(game.by_worth, combinations(dice, game.faces)),
         key=lambda roll: [game.worth[face - 1] for face in roll],

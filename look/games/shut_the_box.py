@@ -10,14 +10,13 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import ShutTheBox
-from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart
+from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart, game_of
 
 EXAMPLES["mistakes-shut-the-box"] = Example("mistakes", "random", ShutTheBox)
 
 
 def _two_players(task: Task) -> ShutTheBox:
-    game = task.game
-    assert isinstance(game, ShutTheBox)
+    game = game_of(task, ShutTheBox)
     if game.num_players < 2:
         raise InputError(f"objective must be win for this chart, got {game.objective}")
     return game

@@ -15,7 +15,7 @@ from ...games.yahtzee.card import ENOUGH, has_box
 from ...games.yahtzee.dice import FACES
 from ...games.yahtzee.presentation import title_of
 from ...games.yahtzee.tour import bonus_of_best_play, losses_of_boxes, met_by_best_play
-from ..charts import Bars, Map, Plot, agent_chart, game_chart
+from ..charts import Bars, Map, Plot, agent_chart, game_chart, game_of
 
 PAR = 3  # dice of each face that make 63 points together
 FAR = 9  # points from par that are shown
@@ -26,11 +26,6 @@ RARE = 1e-4  # cells that fewer games meet are faded
 def _met(game: Yahtzee) -> FloatArray:
     """Compute how likely optimal play begins a turn in each context, shape (context,)."""
     return met_by_best_play(game, solve(Task(game)).found.numbers)
-
-
-def _yahtzee_of(task: Task) -> Yahtzee:
-    assert isinstance(task.game, Yahtzee)
-    return task.game
 
 
 class _Cells(NamedTuple):
@@ -62,7 +57,7 @@ class _Cells(NamedTuple):
 @game_chart("yahtzee-boxes", Yahtzee)
 def boxes(task: Task) -> Plot:
     """Draw what each open box is worth at the beginning of each round, and how often it is open."""
-    game = _yahtzee_of(task)
+    game = game_of(task, Yahtzee)
     met, columns = _met(game)[:-1], np.arange(len(game.contexts))
     lost = losses_of_boxes(game, solve(task).found.numbers, columns)[:, game.chosen[::-1]]
     weights = np.where(np.isnan(lost), 0.0, met[:, None])
@@ -110,7 +105,7 @@ def _by_round(title: str, values: FloatArray, unit: str, names: list[str]) -> Ma
 @game_chart("yahtzee-bonus", Yahtzee)
 def bonus(task: Task) -> Plot:
     """Draw the chance of the upper bonus, by upper points and round, and by the distance to par."""
-    game = _yahtzee_of(task)
+    game = game_of(task, Yahtzee)
     if game.chosen[:FACES] != tuple(range(FACES)):
         raise InputError(f"boxes must have all of ones to sixes for this chart, got {game.boxes!r}")
     known, met = game.contexts, _met(game)
@@ -191,7 +186,7 @@ def _bonus_map(cells: _Cells, **options: Any) -> Map:
 @agent_chart("yahtzee-points", Yahtzee)
 def points(scored: Score) -> Plot:
     """Draw the points that an agent makes of each kind, less those of optimal play."""
-    game, name = _yahtzee_of(scored.task), quoted(scored.policy)
+    game, name = game_of(scored.task, Yahtzee), quoted(scored.policy)
     own, best = (tour_of(each, scored.task) for each in (scored.agent, solve(scored.task).policy))
     made = own.counts["points"]
     more = {kind: points - best.counts["points"][kind] for kind, points in made.items()}
