@@ -45,15 +45,11 @@ def write_report(agent: AgentOptions, path: Path) -> Score:
     for number, (name, make) in enumerate(steps):
         tell(number, len(steps), name)
         parts += make()
-    lead = [page.paragraph(_what_it_is(score)), page.CONTENTS]
-    write_file(path, page.to_html(title, [*lead, *parts]).encode())
-    return score
-
-
-def _what_it_is(score: Score) -> str:
     kind = "deterministic" if score.deterministic else "stochastic"
     what = f"{quoted(score.policy)} ({kind}) in {score.task.words}."
-    return " ".join([what, *summary(score)])
+    lead = [page.paragraph(" ".join([what, *summary(score)])), page.CONTENTS]
+    write_file(path, page.to_html(title, [*lead, *parts]).encode())
+    return score
 
 
 def _steps(
@@ -64,16 +60,16 @@ def _steps(
     yield "the score", partial(_numbers, score)
     yield "mistakes", partial(_mistakes, score)
     if has_few_states(game):
-        yield "policy", partial(_drawn, "policy", partial(AGENT_CHARTS["policy"].draw, score))
+        yield "policy", partial(_drawn, "policy", AGENT_CHARTS["policy"].draw, score)
     for name, own in AGENT_CHARTS.items():
         if own.game is not Game and isinstance(game, own.game):
-            yield name, partial(_drawn, name, partial(own.draw, score))
+            yield name, partial(_drawn, name, own.draw, score)
     yield "the best response", partial(_best_response, score)
     if agent.is_run:
         yield "the run", partial(_of_run, agent)
     for name, chart in GAME_CHARTS.items():
         if chart.reported and chart.game.name == game.name:
-            yield name, partial(_drawn, name, partial(chart.draw, score.task))
+            yield name, partial(_drawn, name, chart.draw, score.task)
     yield "the page", partial(_origin, agent)
 
 
@@ -89,9 +85,8 @@ def _command(agent: AgentOptions) -> str:
     """Return the command that writes the page."""
     words = ["exactdice", "report", _without_folders(agent.policy)]
     words += [_without_folders(agent.game)] if agent.game else []
-    words += ["--env", *(str(word) for pair in agent.env.items() for word in pair)] * bool(
-        agent.env
-    )
+    if agent.env:
+        words += ["--env", *(str(word) for pair in agent.env.items() for word in pair)]
     words += ["--model", agent.model] if agent.model else []
     return typed([*words, *(["--stochastic"] if agent.stochastic else [])])
 
@@ -179,9 +174,9 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
 
     folder = Path(agent.policy)
     yield from page.section(runs.learning([folder]), "learning")
-    yield from _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
+    yield from _drawn("critic", runs.critic, folder, agent.model or "final")
     if (folder / "diagnosis.npz").is_file():
-        yield from _drawn("diagnosis", partial(runs.diagnosis, folder))
+        yield from _drawn("diagnosis", runs.diagnosis, folder)
         header = ["", "last", "after moves", "what it is"]
         yield page.table(Table(header, runs.figures(folder), texts=4))
         yield from _findings(folder)
@@ -199,9 +194,9 @@ def _findings(folder: Path) -> Iterator[page.Part]:
     yield page.table(Table(["check", "mistake", "in words"], rows, texts=3))
 
 
-def _drawn(name: str, draw: Callable[[], Plot]) -> Iterator[page.Part]:
-    """Write a plot, or a paragraph that explains why there is none."""
+def _drawn(name: str, draw: Callable[..., Plot], *what: object) -> Iterator[page.Part]:
+    """Write a plot of something, or a paragraph that explains why there is none."""
     try:
-        yield from page.section(draw(), name)
+        yield from page.section(draw(*what), name)
     except InputError as error:
         yield page.paragraph(f"No picture {name}: {error}")

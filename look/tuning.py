@@ -30,9 +30,8 @@ def importances(study: Study) -> Plot | None:
     done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     if len(done) < FEWEST:
         return None
-    with warnings.catch_warnings(
-        action="ignore", category=UserWarning
-    ):  # of a file's, which has none
+    # Of a file's, which has none.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         known = get_param_importances(study)
     bars = Bars(
         title="What mattered",

@@ -165,11 +165,8 @@ def balance_in_words(session: Session, seat: int, unit: Unit) -> str:
     """Write ``balance`` as an equation."""
     parts = balance(session, seat)
     sign, kind = ("-", "bad luck") if parts["luck"] < 0 else ("+", "luck")
-    expected, lost, luck, payoff = (unit.shown(abs(part)) for part in parts.values())
-    if parts["expected"] < 0:
-        expected = f"-{expected}"
-    if parts["payoff"] < 0:
-        payoff = f"-{payoff}"
+    expected, payoff = (unit.shown(parts[name]) for name in ("expected", "payoff"))
+    lost, luck = (unit.shown(abs(parts[name])) for name in ("given away", "luck"))
     return f"{expected} expected at the start - {lost} given away {sign} {luck} {kind} = {payoff}"
 
 

@@ -126,7 +126,7 @@ class Session:
         self.actions: list[int] = []
         self._rng = np.random.default_rng(seed)
         self.moments = [self._start()]
-        self._advice = cache(self._advice_at)
+        self._advice = cache(lambda seat, state: advice_at(self._tasks[seat], state))
         for action in actions:
             self.move(action)
 
@@ -272,9 +272,6 @@ class Session:
         """
         moment = self.moments[len(self.actions) - before]
         return self._advice(moment.seat, moment.state)
-
-    def _advice_at(self, seat: int, state: int) -> list[Advice]:
-        return advice_at(self._tasks[seat], state)
 
     def course_of(self, seat: int) -> list[float]:
         """The expected payoff of optimal play from each moment on, with what was paid before.

@@ -41,6 +41,7 @@ from .session import Session
 from .text import rules, written
 
 SWITCH = {True: "yes", False: "no"}
+LOGGED = ("who", "seat", "words", "decided")  # what the page shows of each move
 JSON = dict[str, Any]
 
 
@@ -69,13 +70,11 @@ def fields(
             options = SWITCH if hint is bool else {known: str(known) for known in get_args(hint)}
         if options and value is not None and value not in options:
             options = {**options, value: str(value)}
-        default = one.default
+        is_plain = isinstance(one.default, int | float | str | None)
         found.append(
             {
                 "name": name,
-                "default": default
-                if isinstance(default, int | float | str | None)
-                else str(default),
+                "default": one.default if is_plain else str(one.default),
                 "given": value,
                 "about": about.get(name, ""),
                 "open": not is_listed,
@@ -163,15 +162,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         "link": record.after(session).link,
         "practise": record.practise,
         "made": len(session.actions),
-        "log": [
-            {
-                "who": event.who,
-                "seat": event.seat,
-                "words": event.words,
-                "decided": event.decided,
-            }
-            for event in session.story
-        ],
+        "log": [{name: getattr(event, name) for name in LOGGED} for event in session.story],
         "news": len(film[-1].events),
         "ended": result(session, unit_of(task.game)),
         "reason": "" if session.payoff is None else session.reason,

@@ -96,9 +96,7 @@ class Encoding:
         wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
         bits = isinstance(self.space, gym.spaces.MultiBinary)
         given = as_numbers(observation, shape, wanted, kinds="iufb" if bits else "iuf")
-        if isinstance(
-            self.space, gym.spaces.Box
-        ):  # the observation may be a copy in double precision
+        if not bits:  # the observation may be a copy in double precision
             given = given.astype(dtype)
         if np.all((given >= 0) & (given <= 1)):
             integers: IntArray = self.decode(given[None])[0]

@@ -119,7 +119,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     @property
     def state(self) -> int:
         """The state in which the agent is to move, or has moved last, as the game numbers it."""
-        return int(self._engine.lanes.states()[0])
+        return self._engine.lanes.state_of_one()
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (action,); MaskablePPO calls this method."""
@@ -185,8 +185,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     def _watch(self, ended: str = "") -> None:
         """Pass the last moves, and the result in words if the game is over, to the renderer."""
         if self._renderer is not None:
-            state = int(self._engine.lanes.states()[0])
-            self._renderer.watch(self._engine.lanes.played, self.task.seat, state, ended)
+            self._renderer.watch(self._engine.lanes.played, self.task.seat, self.state, ended)
 
 
 def check_action(action: Any, num_actions: int) -> int:

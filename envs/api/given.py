@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -87,8 +87,7 @@ def title_of(bare: Any) -> str:
     if bare.spec is None:
         return type(bare).__name__
     given = bare.spec.kwargs.items()
-    keywords = [f", {name} {value}" for name, value in given if name not in HIDDEN]
-    words = "".join(keywords)
+    words = "".join(f", {name} {value}" for name, value in given if name not in HIDDEN)
     return f"{bare.spec.id}{words if len(words) < LONGEST else ''}"
 
 
@@ -146,11 +145,6 @@ def _made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
 
 def _known_again(env_id: str, keywords: dict[str, Any]) -> LawGame:
     return known_law(env_id)(**keywords)
-
-
-def inspect_law(bare: Any, limits: Sequence[int]) -> Task:
-    """Return the task of an environment with a law, within the limits of its wrappers."""
-    return from_P(bare, horizon=min(limits, default=None))
 
 
 def inspect_task(task: Task) -> tuple[Task, Sight | None]:

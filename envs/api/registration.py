@@ -21,7 +21,9 @@ from ...baselines import NamedPolicy, register_environment, register_policies
 from ...core import Game, GameError, InputError
 from ...core.words import meant
 from ...games import GAMES
+from .env import GameEnv
 from .given import inspect_task, known_law
+from .vector import GameVectorEnv
 from .wrappers import inspect_env, inspect_id
 
 #: Modules that a module of the same name beside a loaded file never replaces.
@@ -108,9 +110,6 @@ def _check_class(game: Any) -> None:
 
 def _environment_keywords() -> set[str]:
     """List the keywords of environments and of ``gym.make``."""
-    from .env import GameEnv  # here, as only this function needs them
-    from .vector import GameVectorEnv
-
     makers: tuple[Callable[..., Any], ...] = (GameEnv, GameVectorEnv, gym.make, gym.make_vec)
     every = (each for maker in makers for each in inspect.signature(maker).parameters.values())
     return {each.name for each in every if each.kind is not each.VAR_KEYWORD}
@@ -139,22 +138,18 @@ def find_game(game: Any) -> type[Game]:
         alike = [name for name in GAMES if name.lower() == plain]
         if len(alike) == 1:  # games of users may differ in case alone
             return GAMES[alike[0]]
+        near = f"; did you mean gym:{game}?" if game in gym.registry else meant(game, GAMES)
         raise InputError(
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
-            f"MODULE:CLASS, got {game!r}{_alike(game)}"
+            f"MODULE:CLASS, got {game!r}{near}"
         )
     where, _, name = game.rpartition(":")
+    found: type[Game] | None
     found = known_law(name) if where == "gym" else getattr(_load(where), name, None)
     if found is None:
         raise InputError(f"game must be a class in {where}, which has no {name!r}")
     register(found)
-    loaded: type[Game] = found
-    return loaded
-
-
-def _alike(game: Any) -> str:
-    """Propose the place of an environment of others, or a name like this one."""
-    return f"; did you mean gym:{game}?" if game in gym.registry else meant(game, GAMES)
+    return found
 
 
 def full_place(game: str) -> str:

@@ -19,7 +19,7 @@ from ...core import InputError, IntArray, one_of
 from ...core.words import meant
 from .encoding import Features
 from .env import GameEnv
-from .given import has_law, inspect_law, sight_of
+from .given import from_P, has_law, sight_of
 from .vector import GameVectorEnv
 
 #: Wrappers that do not change the game, by package and class.
@@ -133,7 +133,8 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
     shown = [layer for layer in layers if _kind(layer) == "observations"]
     if has_law(inner):
         limited = [layer for layer in layers if _name(layer) == "gymnasium.TimeLimit"]
-        task = inspect_law(inner, [layer._max_episode_steps for layer in limited])
+        limits = (layer._max_episode_steps for layer in limited)
+        task = from_P(inner, horizon=min(limits, default=None))
         for layer in layers:
             if layer not in limited:
                 check(layer, task)
@@ -272,12 +273,10 @@ class _Pushing:
         return forth
 
     def _push(self, observations: IntArray) -> Features:
-        game, encoding = self._env.task.game, self._env.sight
+        states = self._env.task.game.encode(observations).tolist()
         shown = []
         with self._env.elsewhere():
-            for state, features in zip(
-                game.encode(observations).tolist(), encoding.show(observations), strict=True
-            ):
+            for state, features in zip(states, self._env.sight.show(observations), strict=True):
                 self._env.go_to(state)
                 for layer in self._layers:
                     features = layer.observation(features)

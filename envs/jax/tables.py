@@ -207,12 +207,9 @@ def stack(*params: Any) -> Any:
 
 def _stacked(*arrays: jax.Array) -> jax.Array:
     """Stack arrays as long as the longest along each axis."""
-    shape = np.max([array.shape for array in arrays], axis=0).astype(int)
-    stacked = np.zeros((len(arrays), *shape), dtype=arrays[0].dtype)
-    for number, array in enumerate(arrays):
-        own: tuple[Any, ...] = (number, *(slice(size) for size in array.shape))
-        stacked[own] = array
-    return jnp.asarray(stacked)
+    longest = np.max([array.shape for array in arrays], axis=0)
+    rests = ([(0, rest) for rest in longest - array.shape] for array in arrays)
+    return jnp.stack([jnp.pad(array, rest) for array, rest in zip(arrays, rests, strict=True)])
 
 
 def _rewards(task: Task, reward: RewardMode) -> tuple[Any, Any]:

@@ -79,7 +79,9 @@ def _fields(
         return None
     hints = get_type_hints(info.type, include_extras=True)
     texts = _texts(info.type)
-    hidden = tyro.conf.arg(help_behavior_hint=_default)
+    hidden = tyro.conf.arg(
+        help_behavior_hint=lambda label: "" if label in UNSAID else f"(default: {label})"
+    )
     fields = tuple(
         tyro.constructors.StructFieldSpec(
             name=field.name,
@@ -90,10 +92,6 @@ def _fields(
         for field in dataclasses.fields(info.type)
     )
     return tyro.constructors.StructConstructorSpec(instantiate=info.type, fields=fields)
-
-
-def _default(label: str) -> str:
-    return "" if label in UNSAID else f"(default: {label})"
 
 
 def _default_of(field: dataclasses.Field[Any]) -> Any:

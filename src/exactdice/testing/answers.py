@@ -41,7 +41,7 @@ def check_answers(listing: Listing, seat: int) -> None:
         _check_values(
             "solve", solve(task, exact=True), solve(task), listing.values(seat, laws), seat
         )
-        actions = _some_actions(game)
+        actions = _some_law(game, seed=1).argmax(axis=1)
         for policy in ("random", actions):
             agent = evaluate(policy, task, exact=True)
             complete = {**laws, seat: _law(agent.policy)}
@@ -51,7 +51,7 @@ def check_answers(listing: Listing, seat: int) -> None:
                 met = _check_ways(listing, agent, policy, complete, start)
                 _check_floats(floats, agent, policy, met, not listing.pays_early(seat))
         if reached:
-            _check_scores(task, [*("random", actions), _some_law(game)])
+            _check_scores(task, [*("random", actions), _some_law(game, seed=2)])
 
 
 def _own(listing: Listing, seat: int) -> list[Position]:
@@ -67,15 +67,9 @@ def _law(policy: Policy) -> Law:
     return law
 
 
-def _some_actions(game: Game) -> Any:
-    """Draw a legal action for each state."""
-    weights = np.random.default_rng(1).random((game.num_states, game.num_actions))
-    return np.where(game.mask(np.arange(game.num_states)), weights, -1).argmax(axis=1)
-
-
-def _some_law(game: Game) -> Any:
+def _some_law(game: Game, seed: int) -> Any:
     """Draw a law of the legal actions of each state."""
-    weights = np.random.default_rng(2).random((game.num_states, game.num_actions))
+    weights = np.random.default_rng(seed).random((game.num_states, game.num_actions))
     weights *= game.mask(np.arange(game.num_states))
     return weights / weights.sum(axis=1, keepdims=True)
 
