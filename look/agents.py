@@ -182,15 +182,16 @@ def outcomes(scored: Score) -> Plot:
         raise InputError(
             f"game must pay at its end alone to be plotted by payoff, got {scored.task.game!r}"
         )
-    game = scored.task.game
-    what = "result" if pays_wins(game) else "payoff"
-    payoffs = sorted({*ours, *best}, reverse=True)
+    game, name = scored.task.game, quoted(scored.policy)
+    payoffs, wins = sorted({*ours, *best}, reverse=True), pays_wins(game)
+    gets = f"gets {scored.value:.2f} a game, optimal play {scored.optimum:.2f}"
+    if wins:
+        own, other = (100 * law.get(payoffs[0], 0.0) for law in (ours, best))
+        gets = f"wins {own:.1f} % of games, optimal play {other:.1f} %"
     panel = Bars(
-        title=f"What {quoted(scored.policy)} gets: {present(scored.task.game).title}",
+        title=f"What {name} gets: {present(game).title}",
         x_label="probability",
-        labels=[
-            result(payoff, game) if pays_wins(game) else f"payoff {payoff:g}" for payoff in payoffs
-        ],
+        labels=[result(payoff, game) if wins else f"payoff {payoff:g}" for payoff in payoffs],
         values=np.array([ours.get(payoff, 0.0) for payoff in payoffs]),
         name=scored.policy,
         others=np.array([best.get(payoff, 0.0) for payoff in payoffs]),
@@ -198,15 +199,7 @@ def outcomes(scored: Score) -> Plot:
     )
     return Plot.of(
         panel,
-        f"{quoted(scored.policy)} {_gets(scored, panel)}. The probability of each {what}, beside "
-        f"that under optimal play. The mean is {scored.value:.6f}, that of optimal play "
+        f"{name} {gets}. The probability of each {'result' if wins else 'payoff'}, beside that "
+        f"under optimal play. The mean is {scored.value:.6f}, that of optimal play "
         f"{scored.optimum:.6f}.",
     )
-
-
-def _gets(scored: Score, panel: Bars) -> str:
-    """Say how often an agent and optimal play win, or what they are paid."""
-    if not pays_wins(scored.task.game) or panel.others is None:
-        return f"gets {scored.value:.2f} a game, optimal play {scored.optimum:.2f}"
-    own, best = (100 * float(chances[0]) for chances in (panel.values, panel.others))
-    return f"wins {own:.1f} % of games, optimal play {best:.1f} %"

@@ -1,8 +1,8 @@
 """Plots by the names of charts, for Python and for the words of the command line; the gallery."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from ..agents.board.results import RESULTS
@@ -169,8 +169,7 @@ def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     for folder in folders:
         if not folder.is_dir():
             raise RunError(f"{name} must be followed by a folder, got {folder}")
-    module, _, function = chart.place.partition(":")
-    draw: Callable[[Any], Plot] = getattr(import_module(f".{module}", __package__), function)
+    draw: Callable[[Any], Plot] = resolve_name(f"{__package__}.{chart.place}")
     return draw(folders if several else folders[0])
 
 

@@ -24,15 +24,13 @@ from .charts import Bars, Lines, Panel, Plot, Points, Series
 
 FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
 POINTS = 4000  # largest number of states in a plot
-#: Lines of the chart of a run: a title, the quantity, and names in the legend by column.
-PANELS = (
-    (
-        "Errors of the critic",
+#: Lines of the chart of a run, by title: the quantity, and names in the legend by column.
+PANELS = {
+    "Errors of the critic": (
         "reward",
         {"critic_bias": "bias", "critic_rmse": "root mean square error"},
     ),
-    (
-        "Overestimation of the greedy action",
+    "Overestimation of the greedy action": (
         "reward",
         {
             "overestimation_mean": "mean, against its own policy",
@@ -40,22 +38,19 @@ PANELS = (
             "overestimation_largest": "largest, against its own policy",
         },
     ),
-    (
-        "Bias of advantage estimates",
+    "Bias of advantage estimates": (
         "reward, root mean square",
         {"gae_bias": "whole", "gae_bias_between_actions": "between actions"},
     ),
-    (
-        "Entropy",
+    "Entropy": (
         "1: uniform, 0: certain",
         {"entropy": "by occupancy", "entropy_by_regret": "where the choice matters"},
     ),
-    (
-        "Optimal play that it misses",
+    "Optimal play that it misses": (
         "share of its occupancy",
         {"unvisited": "never visited in training", "unmet": "met in few games by the policy"},
     ),
-)
+}
 #: Values of lambda in the chart of advantage estimates.
 LAMBDAS = np.linspace(0, 1, 21)
 
@@ -301,7 +296,7 @@ def diagnosis(folder: Path) -> Plot:
     diary = Diary.read(folder)
     panels: list[Panel] = []
     absent: dict[str, str] = {}  # reason by title
-    for title, unit, lines in PANELS:
+    for title, (unit, lines) in PANELS.items():
         series = []
         for column, name in lines.items():
             numbers = diary.column(column)

@@ -87,8 +87,8 @@ def erring(game: type[Game] | Game) -> str:
 
     It is a rule of thumb if the game has one, else a beginner.
     """
-    rules = [name for name in registered_policies(game.name) if "<" not in name]
-    return rules[0] if rules else "strength:0.25"
+    rules = (name for name in registered_policies(game.name) if "<" not in name)
+    return next(rules, "strength:0.25")
 
 
 def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:

@@ -86,6 +86,7 @@ class Terminal:
             if self._session.choices:
                 self._turn()
             else:
+                self._end()
                 self._again()
 
     def leave(self) -> None:
@@ -205,20 +206,18 @@ class Terminal:
         )
 
     def _show(self) -> None:
-        """Print the moves from the person's last one on, then the table or the end."""
+        """Print the moves from the person's last one on, then the table if the game goes on."""
         session, scene = self._session, self._session.scene
         self._say("")
         for number, words in enumerate(told_moves(session)):
             self._say(words)
             if number == 0 and session.actions and self._record.coach:
                 self._judge()
-        if not session.choices:
-            return self._end()
-        if scene.events:
-            self._say("")
-        self._screen.board(scene.rows)
-        self._screen.moves(session.choices, short=True)
-        return None
+        if session.choices:
+            if scene.events:
+                self._say("")
+            self._screen.board(scene.rows)
+            self._screen.moves(session.choices, short=True)
 
     def _end(self) -> None:
         """Print the result of the game and the coach's account of it, and keep the game once."""
@@ -282,7 +281,7 @@ def practise(record: GameRecord, level: str) -> None:
         practice = practice_of(game, record.against or "", level, record.seed)
     screen.say(f"{present(game).title}: find the best move. q leaves.", "bold")
     screen.say(rules(game))
-    try:
+    with suppress(EOFError, KeyboardInterrupt):
         while practice.puzzle is not None:
             if not _answer(practice, practice.puzzle, screen):
                 break
@@ -290,8 +289,6 @@ def practise(record: GameRecord, level: str) -> None:
                 practice.go_on()
         else:
             screen.say("There is no other puzzle of this kind.")
-    except (EOFError, KeyboardInterrupt):
-        pass
     screen.say(practice.score or "No puzzle answered.", "bold")
 
 

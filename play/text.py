@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import count, islice, product
+from itertools import accumulate, count, islice, product
 from textwrap import wrap
 
 from rich.columns import Columns
@@ -69,10 +69,8 @@ def _row(pieces: Sequence[Piece], room: int) -> list[str]:
     blocks = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
     lines: list[str] = []
     while blocks:
-        fitting, used = 1, len(blocks[0][0])
-        while fitting < len(blocks) and used + 1 + len(blocks[fitting][0]) <= room:
-            used += 1 + len(blocks[fitting][0])
-            fitting += 1
+        ends = accumulate(len(block[0]) + 1 for block in blocks)
+        fitting = max(1, sum(end <= room + 1 for end in ends))
         lines += [" ".join(line) for line in zip(*blocks[:fitting], strict=True)]
         blocks = blocks[fitting:]
     return lines

@@ -44,6 +44,7 @@ class Encoding:
     def __init__(self, sizes: tuple[int, ...], name: EncodingName = "integer") -> None:
         self.name: EncodingName = one_of("encoding", name, _names(sizes))
         self._sizes = np.array(sizes)
+        self._largest = np.maximum(self._sizes - 1, 1)  # value of each component, at least 1
         self.space: gym.spaces.Space[Any]
         if name == "integer":
             self.space = gym.spaces.MultiDiscrete(self._sizes)
@@ -126,12 +127,6 @@ class Encoding:
         ends = np.searchsorted(components, np.arange(len(self._sizes) + 1))
         sums = [adds[..., first:end].sum(axis=-1) for first, end in itertools.pairwise(ends)]
         return np.stack(sums, axis=-1)
-
-    @cached_property
-    def _largest(self) -> IntArray:
-        """The largest value of each component, at least 1."""
-        largest: IntArray = np.maximum(self._sizes - 1, 1)
-        return largest
 
 
 def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:

@@ -408,11 +408,11 @@ def process_of(task: Task) -> Process | None:
     """
     if not all(policy.is_table for policy in task.policies.values()):
         return None
-    if sweeps_of(task.game).is_listed:
+    sweeps = sweeps_of(task.game)
+    if sweeps.is_listed:
         _ = order_of(task.game)  # checks the game before its initial law is used
     _ = first_law(task, FLOATS)  # raises ValueError
     try:
-        sweeps = sweeps_of(task.game)
         if isinstance(sweeps, TurnSweeps):
             return _TurnTables(task, sweeps.game).process()
         return _MoveTables(task).process()

@@ -203,13 +203,11 @@ def make(
     """
     one_of("reward", reward, get_args(RewardMode))
     task = make_task(find_game(game).name, seat, **keywords)
-    sizes = tuple(map(int, task.game.observation_sizes))
+    name, actions, sizes = task.game.name, task.game.num_actions, task.game.observation_sizes
     Encoding(sizes, encoding)  # raises InputError
     params = params_of(task, reward, encoding)
-    actions = task.game.num_actions
-    return Environment(
-        task.game.name, actions, sizes, encoding, reward, legacy, task, params
-    ), params
+    shape = name, actions, tuple(map(int, sizes))
+    return Environment(*shape, encoding, reward, legacy, task, params), params
 
 
 def state_number(params: Params, state: State) -> jax.Array:
