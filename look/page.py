@@ -80,9 +80,7 @@ def to_html(title: str, parts: Sequence[Part]) -> str:
         autoescape=True,
         trim_blocks=True,
     )
-    templates.filters["anchor"] = lambda heading: re.sub("[^a-z0-9]+", "-", heading.lower()).strip(
-        "-"
-    )
+    templates.filters["anchor"] = lambda text: re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
     return templates.get_template("page.html").render(title=title, parts=parts, packed=packed)
 
 

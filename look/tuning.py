@@ -30,8 +30,9 @@ def importances(study: Study) -> Plot | None:
     done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     if len(done) < FEWEST:
         return None
-    # Of a file's, which has none.
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
+    with warnings.catch_warnings(
+        action="ignore", category=UserWarning
+    ):  # of a file's, which has none
         known = get_param_importances(study)
     bars = Bars(
         title="What mattered",

@@ -47,9 +47,12 @@ BY_WORD = {level.title.casefold(): level.name for level in (*LEVELS, RANDOM)}
 
 def policy_of(against: str) -> str:
     """Replace levels by the names of their policies: "strength:0.5" for "club", in any case."""
-    words = against.split(",")
-    known = {word: BY_WORD.get(word.strip().casefold()) for word in words}
-    return ",".join(word if Path(word).exists() else known[word] or word for word in words)
+    return ",".join(map(_policy_of, against.split(",")))
+
+
+def _policy_of(word: str) -> str:
+    meant = BY_WORD.get(word.strip().casefold())
+    return word if meant is None or Path(word).exists() else meant
 
 
 def check_player(game: type[Game], words: str, keyword: str) -> None:

@@ -203,11 +203,11 @@ def make(
     """
     one_of("reward", reward, get_args(RewardMode))
     task = make_task(find_game(game).name, seat, **keywords)
-    name, actions, sizes = task.game.name, task.game.num_actions, task.game.observation_sizes
+    sizes = tuple(map(int, task.game.observation_sizes))
     Encoding(sizes, encoding)  # raises InputError
     params = params_of(task, reward, encoding)
-    shape = name, actions, tuple(map(int, sizes))
-    return Environment(*shape, encoding, reward, legacy, task, params), params
+    rules = task.game.name, task.game.num_actions, sizes
+    return Environment(*rules, encoding, reward, legacy, task, params), params
 
 
 def state_number(params: Params, state: State) -> jax.Array:
