@@ -375,8 +375,7 @@ class ExplicitGame(Game):
                 "a game without a limit of moves must be able to end, and no moves lead from "
                 f"{name_states(ways < 0)} to an end: give a horizon, or a gamma below 1"
             )
-        actions: IntArray = listing.cells[ways] % self.num_actions
-        return actions
+        return listing.cells[ways] % self.num_actions
 
     def _range(self, longest: float | None) -> tuple[float, float]:
         """Find the smallest and the largest payoff of a player."""

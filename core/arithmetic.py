@@ -104,8 +104,7 @@ class Values:
 
     def at_stage(self, stage: Stage) -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
-        numbers: Array = self.numbers[..., stage.seat, stage.states]
-        return numbers
+        return self.numbers[..., stage.seat, stage.states]
 
     def again(self, stage: Stage, expected: Array) -> Array:
         """Decide a stage as the sweep did that has found these values (see ``types.Decide``).
@@ -187,8 +186,7 @@ def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:
     rest = sum(payoffs) - numbers
     if np.asarray(rest).dtype == object:
         return rest
-    clipped: Array = np.clip(rest, *payoffs)  # rounding may leave the range
-    return clipped
+    return np.clip(rest, *payoffs)  # rounding may leave the range
 
 
 @dataclass(frozen=True)

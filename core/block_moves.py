@@ -49,8 +49,7 @@ class BlockMoves:
     def sources(self) -> IntArray:
         """Give the number of the position that each way leads from, shape (way,)."""
         positions, _ = np.nonzero(self.mask)
-        sources: IntArray = np.repeat(positions, self.counts)
-        return sources
+        return np.repeat(positions, self.counts)
 
     def in_order(self, positions: IntArray) -> "BlockMoves":
         """Take the positions in another order, given as their old numbers."""

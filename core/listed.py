@@ -281,8 +281,7 @@ class ListedBlock(Block):
             for own in (mine[first : first + step] for first in range(0, len(mine), step)):
                 stage = self._stage(mover, own)
                 weights[own] = decide(stage, stage.scale)
-        flow: Array = weights[self._moves.mask]
-        return flow
+        return weights[self._moves.mask]
 
     def _follow(self, decide: Decide, begun: Array, cut: Array) -> tuple[Array, Array, Array]:
         """Give the mass of all positions, that of all moves, and what came to the cut.

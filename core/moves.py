@@ -213,8 +213,7 @@ class Moves(NamedTuple):
     @property
     def over(self) -> BoolArray:
         """Whether the game is over with a payment, shape (payment,)."""
-        over: BoolArray = self.leads_to[self.paying] < 0
-        return over
+        return self.leads_to[self.paying] < 0
 
 
 def tabulate_moves(game: Game, seat: int, player: int) -> Moves:

@@ -90,8 +90,7 @@ class AliasLaws(NamedTuple):
         outcomes = spread.astype(np.int64)
         slots = self.firsts[rows] + outcomes
         own = spread - outcomes < self.thresholds[slots]
-        drawn: IntArray = np.where(own, outcomes, self.aliases[slots])
-        return drawn
+        return np.where(own, outcomes, self.aliases[slots])
 
     def outcomes(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """List the outcomes of positive probability of each row, row by row.

@@ -73,8 +73,7 @@ class TurnBlock(Block):
 
     @override
     def at_cut(self, values: TurnValues) -> Array:
-        picked: Array = values.numbers[self._cut]
-        return picked
+        return values.numbers[self._cut]
 
     @override
     def backward(
@@ -122,8 +121,7 @@ class TurnBlock(Block):
             found[..., part.own] = start
             on = self._on[part.own]
             between[..., part.own[on]] = start[..., on]
-        picked: Array = found[..., self._cut]
-        return picked
+        return found[..., self._cut]
 
     # ------------------------------------------------------------------ forward
 
@@ -173,8 +171,7 @@ class TurnBlock(Block):
         for _, targets, led in self._turns(decide, mass.numbers.copy(), mass):
             back = self._inside[targets] & self._game.is_cut[targets]
             np.add.at(came, targets[back], led[back])
-        picked: Array = came[self._cut]
-        return picked
+        return came[self._cut]
 
     @override
     def forward(

@@ -88,16 +88,14 @@ class Policy(ABC):
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Return the mean of numbers, shape (state, action), over the actions: shape (state,)."""
         if self.is_deterministic:
-            picked: Array = numbers[np.arange(len(states)), self.likeliest(states)]
-            return picked
+            return numbers[np.arange(len(states)), self.likeliest(states)]
         mean: Array = (self.probabilities_in(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
     def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
         """Distribute the mass of each state over its actions: shape (state, action)."""
         if not self.is_deterministic:
-            weights: Array = mass[:, None] * self.probabilities_in(states, arithmetic)
-            return weights
+            return mass[:, None] * self.probabilities_in(states, arithmetic)
         certain = arithmetic.zeros(len(states), self.shape[1])
         certain[np.arange(len(states)), self.likeliest(states)] = mass
         return certain
@@ -279,8 +277,7 @@ class StochasticPolicy(TablePolicy):
 
     @override
     def probabilities(self, states: IntArray) -> Array:
-        law: Array = self._rows[states]
-        return law
+        return self._rows[states]
 
 
 @dataclass(unsafe_hash=True)
@@ -307,8 +304,7 @@ class UniformPolicy(Policy):
     @override
     def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         mask = self.game.mask(states)
-        uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
-        return uniform
+        return mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
 
     @override
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:

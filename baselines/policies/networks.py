@@ -353,8 +353,7 @@ class FixedPointNetwork(NetworkPolicy):
             return np.floor(np.clip(sums, 0, MOST, out=sums) + 1 / 2, out=sums)
         sums *= 2.0 ** (STEPS - bits)
         steps = np.floor(np.clip(sums, -FLAT << STEPS, FLAT << STEPS, out=sums) + 1 / 2, out=sums)
-        units: FloatArray = _tangents().take(steps.astype(np.int64) + (FLAT << STEPS))
-        return units
+        return _tangents().take(steps.astype(np.int64) + (FLAT << STEPS))
 
 
 def _product(units: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:

@@ -134,8 +134,7 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
         return best + stage.scale
 
     def weigh(stage: Stage, mass: Array) -> Array:
-        weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
-        return weights
+        return mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
 
     visits = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64))
     missing: Any = None
@@ -176,8 +175,7 @@ class Trend:
         if not self._last:
             return default
         before, last = (_stretched(self._last[k], len(default)) for k in (0, -1))
-        guess: Array = 2 * last - before
-        return guess
+        return 2 * last - before
 
 
 def _stretched(numbers: FloatArray, count: int) -> FloatArray:
@@ -185,8 +183,7 @@ def _stretched(numbers: FloatArray, count: int) -> FloatArray:
     places = np.arange(count) * ((len(numbers) - 1) / max(count - 1, 1))
     low = places.astype(np.int64)
     high = np.minimum(low + 1, len(numbers) - 1)
-    stretched: FloatArray = numbers[low] + (places - low) * (numbers[high] - numbers[low])
-    return stretched
+    return numbers[low] + (places - low) * (numbers[high] - numbers[low])
 
 
 def fixed_point(players: Players) -> tuple[Values, float]:
@@ -346,8 +343,7 @@ def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithme
         factors = matrices[:, :, column].copy()
         factors[:, column] = 0
         matrices -= factors[:, :, None] * matrices[:, column, None]
-    solved: Array = matrices[(*at, width)]
-    return solved
+    return matrices[(*at, width)]
 
 
 def visits(

@@ -54,8 +54,7 @@ def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ..
     given = as_numbers(observation, (len(sizes),), wanted)
     if not np.all((given >= 0) & (given < sizes) & (given == np.floor(given))):
         raise InputError(f"observation must be {wanted}, got {told(observation)}")
-    whole: IntArray = given.astype(np.int64)
-    return whole
+    return given.astype(np.int64)
 
 
 def told(observation: Any) -> str:

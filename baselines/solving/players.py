@@ -28,8 +28,7 @@ def no_choices(game: Game, *players: int) -> IntArray:
     Its dtype is the smallest integer type that holds all actions.
     """
     small = np.min_scalar_type(-game.num_actions)
-    choices: IntArray = np.full((*players, game.num_states), -1, small)
-    return choices
+    return np.full((*players, game.num_states), -1, small)
 
 
 class Players:

@@ -145,8 +145,7 @@ def read_agent(policy: Any, env: Any, reading: Reading) -> Policy:
 
     def worthless(states: IntArray) -> BoolArray:
         values = _solve(task, FLOATS).found.at(task.seat, states)
-        nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
-        return nothing
+        return values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
 
     reading = replace(reading, sight=sight, worthless=worthless if reading.masked else None)
     return convert(policy, task.game, task.seat, reading)

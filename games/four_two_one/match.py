@@ -192,8 +192,7 @@ class FourTwoOneMatch(TurnGame):
     def follower_wins_round(game: FourTwoOne) -> BoolArray:
         """Say whether the follower wins the round, shape (result, result to beat)."""
         assert game.ranks is not None
-        wins: BoolArray = game.ranks[:, None] > game.ranks
-        return wins
+        return game.ranks[:, None] > game.ranks
 
     def handed(self, game: FourTwoOne, tokens: IntArray) -> tuple[IntArray, IntArray]:
         """Return the tokens that the loser of a round gets.

@@ -219,8 +219,7 @@ class GreedBlock(Block):
         below, beyond = (table(self._game, self._arithmetic) for table in (_below, _beyond))
         low, high = _chances(below, first), _chances(below, after)
         more, most = _chances(beyond, after), _chances(beyond, first)
-        between: Array = np.where(high <= most, high - low, most - more)
-        return between
+        return np.where(high <= most, high - low, most - more)
 
 
 def _for_one(decide: Decide) -> Decide:
@@ -230,8 +229,7 @@ def _for_one(decide: Decide) -> Decide:
 
 def _chances(table: Array, totals: IntArray) -> Array:
     """Look totals up in a table of shape (dice, total); gives shape (total, dice)."""
-    chances: Array = table[:, np.clip(totals, 0, table.shape[1] - 1)].T
-    return chances
+    return table[:, np.clip(totals, 0, table.shape[1] - 1)].T
 
 
 @lru_cache(maxsize=4)

@@ -118,8 +118,7 @@ class Yahtzee(Game):
     def states_in(self, contexts: IntArray, rolls_left: int) -> IntArray:
         """Return all states of some contexts with ``rolls_left``, shape (context * dice,)."""
         firsts = contexts * IN_TURN + (MORE - rolls_left) * ROLLS
-        states: IntArray = (firsts[:, None] + np.arange(ROLLS)).ravel()
-        return states
+        return (firsts[:, None] + np.arange(ROLLS)).ravel()
 
     @override
     def observe(self, states: IntArray, seat: int) -> IntArray:

@@ -114,8 +114,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
 
     def _open(self, observation: IntArray) -> list[int]:
         """List the open boxes."""
-        boxes: list[int] = np.flatnonzero(observation[: len(BOXES)]).tolist()
-        return boxes
+        return np.flatnonzero(observation[: len(BOXES)]).tolist()
 
     def _open_in_words(self, observation: IntArray) -> str:
         """Name the open boxes, or the others if these are fewer."""
@@ -212,5 +211,4 @@ class YahtzeePresentation(Presentation[Yahtzee]):
 
 def _faces(counts: IntArray) -> list[int]:
     """List the faces of dice in growing order from the count of each face."""
-    faces: list[int] = np.repeat(np.arange(1, FACES + 1), counts).tolist()
-    return faces
+    return np.repeat(np.arange(1, FACES + 1), counts).tolist()

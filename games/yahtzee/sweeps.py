@@ -61,8 +61,7 @@ class YahtzeeSweeps(FoldedSweeps):
 
     @override
     def may_move(self, seat: int, states: IntArray) -> BoolArray:
-        known: BoolArray = (states >= 0) & (states < self.game.num_states)
-        return known
+        return (states >= 0) & (states < self.game.num_states)
 
     @override
     def folded(self, fold: Fold) -> Values | None:

@@ -345,8 +345,7 @@ class _LaterBonus(Later):
     @override
     def worth(self, columns: IntArray, taken: Taken) -> FloatArray:
         earns = (taken.upper_bonus > 0) & (taken.points > 0)  # of the shape of all points
-        chances: FloatArray = self.values.take(taken.contexts) + earns
-        return chances
+        return self.values.take(taken.contexts) + earns
 
 
 def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatArray:

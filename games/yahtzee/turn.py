@@ -63,8 +63,7 @@ class Later(NamedTuple):
         if self.centres is not None:
             away = self.centres.take(taken.contexts) + taken.points - self.centres.take(columns)
             paid = away * away
-        worth: Array = self.values.take(taken.contexts) + paid
-        return worth
+        return self.values.take(taken.contexts) + paid
 
 
 def mean_of_rolls(values: Array) -> Array:

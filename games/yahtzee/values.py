@@ -186,8 +186,7 @@ class YahtzeeValues(YahtzeeNumbers):
     def centres(self, seats: int | IntArray, states: IntArray) -> Array:
         """Return, for each position, the value of its turn before the first roll."""
         contexts, _, _ = self._game.locate(states)
-        numbers: Array = self.numbers[contexts]
-        return numbers
+        return self.numbers[contexts]
 
     @override
     def again(self, stage: Stage, expected: Array) -> Array:
@@ -251,21 +250,18 @@ class RecentValues(YahtzeeValues):
             swept = Turns(self._game.contexts, columns, self.later).folded("best")
             self._values[..., own], self._means[..., own] = swept
             self._places[columns], self._used = places, end
-        found: IntArray = self._places[contexts]
-        return found
+        return self._places[contexts]
 
     def _missing(self, contexts: IntArray) -> IntArray:
         """List the contexts that are not in the cache, in increasing order, each once."""
-        missing: IntArray = np.unique(contexts[self._places[contexts] == NOWHERE])
-        return missing
+        return np.unique(contexts[self._places[contexts] == NOWHERE])
 
     @override
     def at(self, seats: int | IntArray, states: IntArray) -> Array:
         if len(states) > self._most:
             return super().at(seats, states)
         contexts, left, rolls = self._game.locate(states)
-        values: Array = self._values[left, rolls, self._find(contexts)]
-        return values
+        return self._values[left, rolls, self._find(contexts)]
 
     @override
     def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
@@ -332,5 +328,4 @@ class YahtzeeMass(YahtzeeNumbers):
     def _inside(
         self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
     ) -> Array:
-        met: Array = self.flow(columns, self._decide)[0][left, rolls, places]
-        return met
+        return self.flow(columns, self._decide)[0][left, rolls, places]

@@ -70,8 +70,7 @@ def _with_another_die(ratings: FloatArray, sides: int) -> FloatArray:
     total = np.zeros_like(ratings)
     for face in range(1, sides + 1):
         total[:-face] += ratings[face:]
-    mean: FloatArray = total / sides
-    return mean
+    return total / sides
 
 
 def terminal_rating(game: Greed, dice: int) -> FloatArray:
