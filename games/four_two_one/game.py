@@ -292,12 +292,6 @@ def _fraction(value: Any) -> Fraction:
         raise InputError(f"utility must be finite numbers, got {reprlib.repr(value)}") from None
 
 
-def digest(utilities: Array | None) -> str:
-    """Return a name for a table of utilities: a hash of its numbers."""
-    text = repr([] if utilities is None else utilities.tolist())
-    return f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
-
-
 def count_states(
     dice: int, faces: int, casts: int, in_set: bool, duration: int | None = None
 ) -> tuple[float, float]:
@@ -335,9 +329,9 @@ def kind_of(faces: Combination) -> int:
     return 2 if faces[0] + 2 == faces[1] + 1 == faces[2] else 1
 
 
-def tokens(faces: Combination) -> int:
-    """Return the tokens that a combination of three dice is worth (Table 5)."""
-    return {5: 10, 4: 7, 3: faces[2], 2: 2, 1: 1}[kind_of(faces)]
+def tokens(faces: Combination, four_two_one: int = 10) -> int:
+    """Return the tokens that a combination of three dice is worth, by default those of Table 5."""
+    return {5: four_two_one, 4: 7, 3: faces[2], 2: 2, 1: 1}[kind_of(faces)]
 
 
 def hierarchy(faces: int) -> IntArray:

@@ -125,11 +125,8 @@ class FourTwoOneMatch(TurnGame):
         )
         (most,) = bounded(self.tokens)
         check_states(self, most * (most + 1) / 2 * charge + most * discharge)
-        self.worths = frozen(
-            np.array(
-                [four_two_one if c == (1, 2, 4) else worth_of(c) for c in combinations(3, faces)]
-            )
-        )
+        worths = [worth_of(combination, four_two_one) for combination in combinations(3, faces)]
+        self.worths = frozen(np.array(worths))
         self.token_states = frozen(np.array(list(self._list_tokens())))
         pots, own, _ = self.token_states.T
         self._number = np.zeros((tokens + 1, tokens + 1), dtype=np.int64)  # by pot and own

@@ -1,7 +1,7 @@
 """The rules, states and moves of a turn or a set of 421 in words, and its board."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -308,13 +308,7 @@ def worth_table(faces: int, four_two_one: int) -> list[tuple[str, str]]:
         faces: faces of a die.
         four_two_one: tokens that 421 is worth.
     """
-
-    def worth(combination: Combination) -> int:
-        return four_two_one if combination == (1, 2, 4) else tokens(combination)
-
-    by_worth: dict[int, list[Combination]] = {}
-    for combination in _from_the_best(faces):
-        by_worth.setdefault(worth(combination), []).append(combination)
+    by_worth = _from_the_best(faces, lambda combination: tokens(combination, four_two_one))
     return [
         (_some(by_worth[many]) if many > 1 else "all others", f"{many} {plural(many, 'token')}")
         for many in sorted(by_worth, reverse=True)
@@ -323,15 +317,18 @@ def worth_table(faces: int, four_two_one: int) -> list[tuple[str, str]]:
 
 def ranking_table(faces: int) -> list[tuple[str, str]]:
     """List the combinations of three dice from the highest down, those of a kind together."""
-    rows: dict[int, list[Combination]] = {}
-    for combination in _from_the_best(faces):
-        rows.setdefault(kind_of(combination), []).append(combination)
-    return [(_some(found), KINDS[kind]) for kind, found in rows.items()]
+    return [(_some(found), KINDS[kind]) for kind, found in _from_the_best(faces, kind_of).items()]
 
 
-def _from_the_best(faces: int) -> list[Combination]:
+def _from_the_best(
+    faces: int, number: Callable[[Combination], int]
+) -> dict[int, list[Combination]]:
+    """Group the combinations of three dice by a number of each, from the highest down."""
+    groups: dict[int, list[Combination]] = {}
     ranked = zip(hierarchy(faces).tolist(), combinations(3, faces), strict=True)
-    return [combination for _, combination in sorted(ranked, reverse=True)]
+    for _, combination in sorted(ranked, reverse=True):
+        groups.setdefault(number(combination), []).append(combination)
+    return groups
 
 
 def _some(found: Sequence[Combination]) -> str:
