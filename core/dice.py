@@ -29,14 +29,10 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     """
     at_least("dice", dice, 0)
     at_least("sides", sides, 1)
-    counts = [1]
+    counts, die = np.array([1], dtype=object), np.array([0, *[1] * sides], dtype=object)
     for _ in range(dice):
-        longer = [0] * (len(counts) + sides)
-        for total, count in enumerate(counts):
-            for face in range(1, sides + 1):
-                longer[total + face] += count
-        counts = longer
-    return counts
+        counts = np.convolve(counts, die)
+    return counts.tolist()
 
 
 @lru_cache(maxsize=256)

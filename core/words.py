@@ -38,16 +38,15 @@ def plural(count: int, one: str, many: str = "") -> str:
     return one if count == 1 else many or f"{one}s"
 
 
-def listed(things: Iterable[str]) -> str:
+def listed(things: Iterable[str], word: str = "and") -> str:
     """List things: "1", "1 and 2", "1, 2 and 3"."""
     *first, last = things
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def either(things: Iterable[str]) -> str:
     """List alternatives: "1", "1 or 2", "1, 2 or 3"."""
-    *first, last = things
-    return f"{', '.join(first)} or {last}" if first else last
+    return listed(things, "or")
 
 
 def dice_words(count: int, sides: int) -> str:

@@ -89,12 +89,10 @@ class GreedPresentation(Presentation[Greed]):
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         own, other, last = (int(number) for number in observation)
-        scores = self._scores(seat, own, other, names)
-        who = names[1 - seat]
-        stopped = (
-            [Row("last turn", (Note(f"{who} {said_of(who, 'has')} stopped"),))] if last else []
-        )
-        return (*scores, *stopped)
+        scores, who = self._scores(seat, own, other, names), names[1 - seat]
+        if not last:
+            return scores
+        return (*scores, Row("last turn", (Note(f"{who} {said_of(who, 'has')} stopped"),)))
 
     def _scores(self, seat: int, own: int, other: int, names: Sequence[str]) -> tuple[Row, ...]:
         """Return a row for each player's score, and one for the player's dice."""

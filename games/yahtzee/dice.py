@@ -12,12 +12,12 @@ one for each kept multiset and each roll that completes it.
 """
 
 from functools import cache
-from itertools import combinations_with_replacement
-from math import comb, factorial, prod
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
+from ...core.dice import combinations, redundancy
 from ...core.types import Array, BoolArray, IntArray, frozen
 
 DICE, FACES = 5, 6
@@ -56,14 +56,10 @@ class Dice(NamedTuple):
 @cache
 def dice() -> Dice:
     """Return the tables; they are computed once."""
-    sets = [
-        faces
-        for size in range(DICE + 1)
-        for faces in combinations_with_replacement(range(FACES), size)
-    ]
-    number = {faces: i for i, faces in enumerate(sets)}
-    counts = np.array([[faces.count(face) for face in range(FACES)] for faces in sets])
-    more = [[number[tuple(sorted((*kept, f)))] for f in range(FACES)] for kept in sets[:KEEPS]]
+    sets = [faces for size in range(DICE + 1) for faces in combinations(size, FACES)]
+    number, every = {faces: i for i, faces in enumerate(sets)}, range(1, FACES + 1)
+    counts = np.array([[faces.count(face) for face in every] for faces in sets])
+    more = [[number[tuple(sorted((*kept, f)))] for f in every] for kept in sets[:KEEPS]]
     completed = np.zeros((KEEPS, ROLLS), dtype=np.int64)
     for kept, faces in enumerate(sets[:KEEPS]):
         rolled = sets[FIRSTS[DICE - len(faces)] : FIRSTS[DICE - len(faces) + 1]]
@@ -71,8 +67,7 @@ def dice() -> Dice:
         completed[kept, : len(both)] = both
     ways = np.zeros((DICE + 1, ROLLS), dtype=object)
     for size in range(DICE + 1):
-        for outcome, own in enumerate(counts[slice(*FIRSTS[size : size + 2])].tolist()):
-            ways[size, outcome] = factorial(size) // prod(map(factorial, own))
+        ways[size, : SIZES[size]] = [redundancy(faces) for faces in combinations(size, FACES)]
     parts = (counts[:KEEPS] <= counts[KEEPS:, None]).all(axis=2)
     order = np.argsort(~parts, axis=1, kind="stable")
     listed = np.where(np.take_along_axis(parts, order, axis=1), order, -1)

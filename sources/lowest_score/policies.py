@@ -122,21 +122,18 @@ def one_round(match: LowestScoreMatch) -> IntArray:
     Returns:
         Actions, shape (state,).
     """
-    keywords = match.keywords | {"wins": 1}
-    alone = LowestScoreMatch(**keywords)
+    alone = LowestScoreMatch(**match.keywords | {"wins": 1})
     policies = equilibrium(alone).policies
     chosen = {}  # by context of the round: choices in each state of the turn
-    first = np.cumsum([0] + [leg.turn.num_states * len(leg.contexts) for leg in alone.legs])
-    known = iter(alone.standings)
-    for leg, begin, end in zip(alone.legs, first[:-1], first[1:], strict=True):
-        actions = policies[leg.seat].actions[begin:end].reshape(leg.turn.num_states, -1)
+    known, of_match = iter(alone.standings), iter(match.standings)
+    for number, leg in enumerate(alone.legs):
+        states = alone.states_in(number, slice(0, leg.turn.num_states))
+        actions = policies[leg.seat].actions[states].reshape(leg.turn.num_states, -1)
         for column in actions.T:
             chosen[_in_round(next(known))] = column
-    of_match = [chosen[_in_round(standing)] for standing in match.standings]
-    ends = np.cumsum([len(leg.contexts) for leg in match.legs])
     choices = [
-        np.stack(of_match[end - len(leg.contexts) : end], axis=1)
-        for leg, end in zip(match.legs, ends, strict=True)
+        np.stack([chosen[_in_round(next(of_match))] for _ in leg.contexts], axis=1)
+        for leg in match.legs
     ]
     return in_every_context(match, choices)
 
