@@ -27,7 +27,7 @@ from .checks import range_of, roundings_between
 from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
 from .errors import GameError, SizeError
 from .game import Game, once_a_game
-from .positions import legal_moves, states_of
+from .positions import legal_moves, pieces, states_of
 from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
 
 #: Number of ways that are listed at once, about 25 MB.
@@ -132,9 +132,7 @@ def list_moves(
 def batches(game: Game, states: IntArray) -> Iterator[slice]:
     """Divide states into batches of about ``BATCH`` ways at most."""
     most = game.num_actions * int(np.count_nonzero(game.laws, axis=1).max())
-    step = max(1, BATCH // most)
-    for first in range(0, len(states), step):
-        yield slice(first, first + step)
+    return pieces(len(states), max(1, BATCH // most))
 
 
 def transitions(game: Game, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:

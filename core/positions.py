@@ -91,10 +91,10 @@ def first_actions(game: Game, states: IntArray) -> IntArray:
     return np.concatenate([np.empty(0, dtype=np.int64), *first])
 
 
-def pieces(count: int) -> Iterator[slice]:
-    """Divide the indices 0 to ``count`` - 1 into slices of ``PIECE``."""
-    for first in range(0, count, PIECE):
-        yield slice(first, first + PIECE)
+def pieces(count: int, size: int = PIECE) -> Iterator[slice]:
+    """Divide the indices 0 to ``count`` - 1 into slices of a size."""
+    for first in range(0, count, size):
+        yield slice(first, first + size)
 
 
 def places_in(ordered: Any, given: Any) -> IntArray:

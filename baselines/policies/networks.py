@@ -23,6 +23,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray, frozen, one_of
+from ...core.positions import pieces
 from ...core.tour import Grid
 from .tables import as_numbers
 
@@ -298,8 +299,7 @@ class FixedPointNetwork(NetworkPolicy):
     @override
     def prefer(self, observations: IntArray, num_actions: int) -> FloatArray:
         found = np.empty((len(observations), num_actions))
-        for first in range(0, len(observations), TOGETHER):
-            own = slice(first, first + TOGETHER)
+        for own in pieces(len(observations), TOGETHER):
             hidden = self._hidden(self._first(observations[own]))
             found[own] = _product(hidden, *self._layers[-1])
         return found
@@ -315,9 +315,7 @@ class FixedPointNetwork(NetworkPolicy):
             )
             columns = columns - rows[0]
             entries = np.empty(grid.states.shape, dtype=np.int64)
-            step = max(1, TOGETHER // len(columns))
-            for first in range(0, len(rows), step):
-                own = slice(first, first + step)
+            for own in pieces(len(rows), max(1, TOGETHER // len(columns))):
                 some = (rows[own, None] + columns).reshape(-1, rows.shape[1])
                 hidden = self._hidden(some).reshape(-1, len(columns), weight.shape[1])
                 chosen = np.maximum(grid.actions[own], 0)

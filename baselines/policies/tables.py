@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
 from ...core.game import once_a_game
-from ...core.positions import are_legal, first_actions, states_of
+from ...core.positions import are_legal, first_actions, pieces, states_of
 from ...core.sizes import check_array
 from ..explicit import ExplicitGame
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
@@ -179,8 +179,8 @@ def table_policy(
         given = given[own]
     if given.ndim == 2:
         check_array("a table of probabilities", game, *check.shape)
-    step, filled = batch_size(game.num_actions), own[known]
-    parts = [slice(first, first + step) for first in range(0, max(len(filled), 1), step)]
+    filled = own[known]
+    parts = pieces(max(len(filled), 1), batch_size(game.num_actions))
     checked = np.concatenate([check(given[part], filled[part]) for part in parts])
     rows = first_rows(check, checked.ndim == 2)
     rows[filled] = checked
@@ -278,9 +278,7 @@ def batch_size(num_actions: int) -> int:
 
 def batches(states: IntArray, num_actions: int) -> Iterator[IntArray]:
     """Divide states into batches."""
-    step = batch_size(num_actions)
-    for first in range(0, len(states), step):
-        yield states[first : first + step]
+    return (states[piece] for piece in pieces(len(states), batch_size(num_actions)))
 
 
 def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...core.arithmetic import FLOATS, Arithmetic, Values
+from ...core.positions import pieces
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage
 from .card import BOXES, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
@@ -89,8 +90,7 @@ def _pieces(
         arithmetic: the arithmetic of values or probability mass.
     """
     step = max(1, ASKED // (ROLLS * game.num_actions))
-    for first in range(0, len(columns), step):
-        piece = slice(first, first + step)
+    for piece in pieces(len(columns), step):
         own = boxes[piece]
         mask = np.zeros((*own.shape[:2], game.num_actions), dtype=bool)
         mask[..., KEEPS:] = own
