@@ -25,7 +25,7 @@ from ...core import FLOATS, Arithmetic, Array, BoolArray, IntArray, Stage, Table
 from ...core.positions import by_name, legal_in, states_of
 from ...core.presentation import present
 from ...core.sizes import check_array
-from ...core.sweeps import expected_values, pays_early, sweeps_of
+from ...core.sweeps import Sweeps, pays_early, sweeps_of
 from ...core.table import frame
 from ...core.types import Start
 from ...core.words import either, to_you
@@ -69,9 +69,8 @@ class States:
     def __repr__(self) -> str:
         """Write a table of the first states."""
         columns = *self.observations[:LINES].T, self.values[:LINES], self.actions[:LINES]
-        table = Table(
-            [*self.names, "value", "optimal action"], [*zip(*columns, strict=True)], texts=0
-        )
+        header = [*self.names, "value", "optimal action"]
+        table = Table(header, [*zip(*columns, strict=True)], texts=0)
         rest = f"\n... of {len(self):,} states" * (len(self) > LINES)
         return table.markdown(aligned=True) + rest
 
@@ -183,12 +182,10 @@ class Evaluation:
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
-        if self.task.game.is_process:  # whose policies may be paid less than the range says
-            whole: float | Fraction = self.arithmetic.number(mean)
-            return whole
-        payoffs = self.arithmetic.payoff_range(self.task.game)
-        within: float | Fraction = self.arithmetic.number(self.arithmetic.within(mean, *payoffs))
-        return within
+        if not self.task.game.is_process:  # whose policies may be paid less than the range says
+            mean = self.arithmetic.within(mean, *self.arithmetic.payoff_range(self.task.game))
+        expected: float | Fraction = self.arithmetic.number(mean)
+        return expected
 
     @cached_property
     def table(self) -> Array:
@@ -225,19 +222,13 @@ class Evaluation:
             ValueError: if the agent never sees it before a move, or a wrapper of the environment
                 changes observations.
         """
-        return self._row(self._state(observation))
+        values: Array = self._values_in(self._state(observation))[0]
+        return values
 
-    def _row(self, state: IntArray) -> Array:
-        """Give the values of all actions in one state, from the values of later positions."""
-        game = self.task.game
-        actions = np.flatnonzero(game.mask(state)[0])
-        row: Array = np.full(game.num_actions, -np.inf, dtype=self.arithmetic.dtype)
-        states = np.repeat(state, len(actions))
-        expected = expected_values(
-            game, self.task.seat, states, actions, self.found, self.arithmetic
-        )
-        row[actions] = self.arithmetic.numbers(expected)
-        return row
+    def _values_in(self, state: IntArray) -> Array:
+        """Give the values of all actions in one state, shape (1, action), move by move."""
+        listed = Sweeps(self.task.game)  # whatever sweeps the game has
+        return listed.expected(self.task.seat, state, self.found, self.arithmetic)
 
     def _state(self, observation: Any) -> IntArray:
         """Give the state of an observation, shape (1,)."""
@@ -293,7 +284,7 @@ class Solution(Evaluation):
         start = first_law(task, FLOATS).start
         state = start.states[[np.argmax(start.chances)]]
         seen = task.game.observe(state, task.seat)[0]
-        best = np.flatnonzero(self._best(self._row(state)[None], state)[0]).tolist()
+        best = self._best_in(state).tolist()
         moves = [{"action": one, "words": to_you(told.describe_move(seen, one))} for one in best]
         observation = by_name(task.game, seen)
         return {
@@ -313,8 +304,7 @@ class Solution(Evaluation):
         Raises:
             ValueError: as ``action_values`` does.
         """
-        state = self._state(observation)
-        return np.flatnonzero(self._best(self._row(state)[None], state)[0])
+        return self._best_in(self._state(observation))
 
     def ask(self, *components: Any, policy: Any = None, **named: Any) -> "Answer":
         """Say what to do in a position: every legal move with its value, cost and grade.
@@ -348,6 +338,9 @@ class Solution(Evaluation):
 
         visit_action_values(game, visit, self.found, self.task.seat, self.arithmetic)
         return frozen(optimal)
+
+    def _best_in(self, state: IntArray) -> IntArray:
+        return np.flatnonzero(self._best(self._values_in(state), state)[0])
 
     def _best(self, expected: Array, states: IntArray) -> BoolArray:
         game = self.task.game
