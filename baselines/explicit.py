@@ -420,9 +420,8 @@ class ExplicitGame(Game):
     def _table(self, divide: Callable[[int, int], Any], dtype: Any) -> Array:
         """Make the table of laws."""
         laws = self.listing.laws
-        table: Array = np.full(
-            (len(laws), max(len(law.parts) for law in laws)), divide(0, 1), dtype
-        )
+        shape = len(laws), max(len(law.parts) for law in laws)
+        table: Array = np.full(shape, divide(0, 1), dtype)
         for row, law in zip(table, laws, strict=True):
             row[: len(law.parts)] = [divide(part, law.whole) for part in law.parts]
         return table

@@ -158,13 +158,8 @@ def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:
     """Give the components of observations, and those of each state, shape (state, component)."""
     first = states[0]
     numbers: Any = np.arange(len(states))[:, None]
-    if (
-        not isinstance(first, tuple)
-        or not first
-        or any(len(state) != len(first) for state in states)
-    ):
-        return ["state"], numbers
-    if not all(isinstance(entry, int | np.integer) for state in states for entry in state):
+    alike = isinstance(first, tuple) and first and all(len(each) == len(first) for each in states)
+    if not alike or not all(isinstance(n, int | np.integer) for each in states for n in each):
         return ["state"], numbers
     seen: Array = np.array(states, dtype=np.int64)
     names = getattr(first, "_fields", [f"component {number + 1}" for number in range(len(first))])

@@ -370,10 +370,8 @@ def _wrong_payoffs(
             said = f"must be at most {float(high - low)} in size, the span of payoff_range,"
             return wrong, f"{said} while the game goes on"
         if (wrong := _in_cycles(game, seats, states, move)).any():
-            return (
-                wrong,
-                "must be zero where a move stays in a block with a cut, for a finite total",
-            )
+            said = "must be zero where a move stays in a block with a cut, for a finite total"
+            return wrong, said
     paid = payoffs[over]  # comparing fractions is slow
     if not ((paid >= low - close) & (paid <= high + close)).all():
         inside = (payoffs >= low - close) & (payoffs <= high + close)

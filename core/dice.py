@@ -32,7 +32,7 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     counts, die = np.array([1], dtype=object), np.array([0, *[1] * sides], dtype=object)
     for _ in range(dice):
         counts = np.convolve(counts, die)
-    return counts.tolist()
+    return list(counts)
 
 
 @lru_cache(maxsize=256)

@@ -52,9 +52,8 @@ def check_states(game: Any, states: float, entries: float = 0) -> None:
         if isinstance(size, int) and not isinstance(size, bool)
     }
     name = max(above, key=lambda name: above[name])
-    _require_memory(
-        f"{name} must be lower, got {show(sizes[name])}: {_rough(states)} states", taken
-    )
+    said = f"{name} must be lower, got {show(sizes[name])}: {_rough(states)} states"
+    _require_memory(said, taken)
 
 
 def bounded(*sizes: float) -> tuple[float, ...]:

@@ -84,9 +84,8 @@ class Turn:
 
     def __post_init__(self) -> None:
         self._check()
-        for table in (self.rolls, self.layers, self.law, self.legal, self.ends, self.leads_to):
-            frozen(table)
-        frozen(self.observations)
+        for name in FORMS:
+            frozen(getattr(self, name))
 
     def _check(self) -> None:
         """Check that the tables are those of a turn that ends."""

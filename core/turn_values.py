@@ -236,8 +236,7 @@ class TurnNumbers(Values):
     @cached_property
     @override
     def array(self) -> Array:
-        game = self._game
-        arithmetic = self._arithmetic
+        game, arithmetic = self._game, self._arithmetic
         numbers = arithmetic.numbers(arithmetic.zeros(game.num_players, game.num_states))
         for number, leg in enumerate(game.legs):
             for part in parts_of(game, number, arithmetic):

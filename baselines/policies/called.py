@@ -124,10 +124,8 @@ class CalledPolicy(Policy):
         given = _joined(given for given, _ in called)
         evidence = _joined(evidence for _, evidence in called)
         self.is_deterministic, self._largest = given.ndim == 1, _largest(evidence)
-        few = has_few_states(game)
-        self.remembers = few and (
-            self.is_deterministic or 8 * self.shape[0] * self.shape[1] <= LAWS
-        )
+        few, size = has_few_states(game), 8 * self.shape[0] * self.shape[1]
+        self.remembers = few and (self.is_deterministic or size <= LAWS)
         self._rows = first_rows(check, not self.is_deterministic) if self.remembers else None
         self._known = np.full(self.shape[0] if few else 0, self.remembers)
         if few:
@@ -280,11 +278,8 @@ class CalledPolicy(Policy):
         if wrong.any():
             row = int(np.argmax(wrong))
             before, after = _shown(said[row], now[row])
-            self._refuse(
-                states[row],
-                f"says {before}",
-                f"in a batch of {batch} and {after} in one of {size}: {_WHY}",
-            )
+            where = f"in a batch of {batch} and {after} in one of {size}: {_WHY}"
+            self._refuse(states[row], f"says {before}", where)
 
     def _confirm(self, states: IntArray, actions: IntArray) -> None:
         """Raise an error unless the whole network, called again, prefers these actions too.

@@ -167,11 +167,8 @@ class Chain:
         rows, columns = self._edges[::-1] if transposed else self._edges
         free = ~self.settled & ~self.circling
         inside, places = free[rows] & free[columns], np.cumsum(free) - 1
-        rows, columns, weights = (
-            places[rows[inside]],
-            places[columns[inside]],
-            self._weights[inside],
-        )
+        rows, columns = places[rows[inside]], places[columns[inside]]
+        weights = self._weights[inside]
         found = right.copy()
         found[self.circling] = self._arithmetic.number(0)
         if not self._arithmetic.rounds:
@@ -270,10 +267,8 @@ def _optimum(game: ExplicitGame, arithmetic: Arithmetic) -> tuple[Array, IntArra
     for _ in range(MOST_ROUNDS):
         weights = one_hot(choices, game.num_actions)
         chain = Chain(game, weights, nothing, arithmetic)
-        every = np.arange(game.rows)
-        chain.require_ends(
-            every, game, "the optimum must be finite, and play can be paid without end"
-        )
+        said = "the optimum must be finite, and play can be paid without end"
+        chain.require_ends(np.arange(game.rows), game, said)
         values = chain.values()
         expected, most = _expected(game, values, arithmetic), float(np.abs(values).max())
         now = expected[np.arange(game.rows), choices]
