@@ -17,7 +17,7 @@ preferences, which rounding may break either way, is not mistaken for a differen
 
 import inspect
 from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ ALONE = 8  # states with which a function is called one by one in the end
 SMALL = (2, 3, 5, 7)  # sizes of batches, of which halvings may miss some
 FIRST = 16  # one of this number of states in the sample goes with every later call
 LATER = 256  # and one of this number of states in a batch with the next call
+#: Actions, shape (state,), or laws or preferences, shape (state, action).
+Evidence: TypeAlias = npt.NDArray[Any]
 _WHY = (
     "what depends on chance, on the number of calls or on the rest of the batch is no function of "
     "the observation and cannot be scored exactly"
@@ -181,7 +183,7 @@ class CalledPolicy(Policy):
         self._confirm(grid.states.ravel()[sample], actions.ravel()[sample])
         return Choices.certain(met, actions[met])
 
-    def _results(self, states: IntArray) -> npt.NDArray[Any]:
+    def _results(self, states: IntArray) -> Evidence:
         """Return actions (state,) or laws (state, action); the function is called for new ones."""
         new = states if self._rows is None else states[~self._known[states]]
         given = self._asked(new)
@@ -189,7 +191,7 @@ class CalledPolicy(Policy):
             self._store(new, given)
         return given if self._rows is None else self._rows[states]
 
-    def _asked(self, states: IntArray) -> npt.NDArray[Any]:
+    def _asked(self, states: IntArray) -> Evidence:
         """Call the function: with each batch goes a sample of earlier states, to be compared."""
         found = []
         for batch in batches(states, self.shape[1]):
@@ -201,7 +203,7 @@ class CalledPolicy(Policy):
             self._sample = np.concatenate([self._first[0], batch[::LATER]]), behind
         return _joined(found)
 
-    def _store(self, states: IntArray, given: npt.NDArray[Any]) -> None:
+    def _store(self, states: IntArray, given: Evidence) -> None:
         """Remember results, or compare them with their marks."""
         if self._rows is not None:
             self._rows[states] = given
@@ -214,9 +216,7 @@ class CalledPolicy(Policy):
         if len(self._known):
             self._known[states] = True
 
-    def _call(
-        self, states: IntArray, again: bool = False
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _call(self, states: IntArray, again: bool = False) -> tuple[Evidence, Evidence]:
         """Return checked actions or laws, and the evidence: preferences, if there are any."""
         game = self._check.game
         seen = game.observe(states, self._check.seat), game.mask(states)
@@ -228,11 +228,7 @@ class CalledPolicy(Policy):
         return self._check(given, states), evidence
 
     def _require(
-        self,
-        states: IntArray,
-        evidence: npt.NDArray[Any],
-        batch: int,
-        pieces: Iterable[IntArray],
+        self, states: IntArray, evidence: Evidence, batch: int, pieces: Iterable[IntArray]
     ) -> None:
         """Call the function again with pieces of states, and compare.
 
@@ -259,10 +255,7 @@ class CalledPolicy(Policy):
             self._compare(states[rows], (evidence[rows], batch), (now, len(rows)))
 
     def _compare(
-        self,
-        states: IntArray,
-        first: tuple[npt.NDArray[Any], int],
-        again: tuple[npt.NDArray[Any], int],
+        self, states: IntArray, first: tuple[Evidence, int], again: tuple[Evidence, int]
     ) -> None:
         """Raise an error if the evidence differs: each with the size of its batch."""
         (said, batch), (now, size) = first, again
@@ -310,7 +303,7 @@ class CalledPolicy(Policy):
         return self.remembered.__reduce_ex__(protocol)
 
 
-def _joined(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def _joined(parts: Iterable[Evidence]) -> Evidence:
     """Join what a function has answered in several batches: actions each time, or laws."""
     parts = list(parts) or [np.zeros(0, dtype=np.int64)]
     if len({part.ndim for part in parts}) > 1:
@@ -355,7 +348,7 @@ def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
     yield from few[:, None]
 
 
-def _largest(evidence: npt.NDArray[Any]) -> float:
+def _largest(evidence: Evidence) -> float:
     return float(np.abs(evidence[np.isfinite(evidence)]).max(initial=0))
 
 
