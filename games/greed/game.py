@@ -109,12 +109,10 @@ class Greed(Game):
         most = 2 * self.max_score // (self.sides + 1) + 1 if max_dice is None else max_dice
         check_states(self, self.num_states, most * most * self.sides)  # the laws of the sums
         self.observation_sizes = (self.num_scores, self.num_scores, 2)
-        own = np.arange(self.num_scores)
-        if self.max_dice is None:
-            self.dice_allowed = 2 * (self.max_score - own) // (self.sides + 1) + 1  # (own score,)
-        else:
-            self.dice_allowed = np.full(self.num_scores, self.max_dice)
-        frozen(self.dice_allowed)
+        allowed = 2 * (self.max_score - np.arange(self.num_scores)) // (self.sides + 1) + 1
+        if self.max_dice is not None:
+            allowed = np.full(self.num_scores, self.max_dice)
+        self.dice_allowed = frozen(allowed)  # (own score,)
         self.num_actions = int(self.dice_allowed[0]) + 1
         small = np.min_scalar_type(self.num_actions)  # masks are compared faster in few bytes
         self._actions = np.arange(self.num_actions, dtype=small)

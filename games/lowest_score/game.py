@@ -186,16 +186,11 @@ class LowestScore(TurnGame):
             yield seat, Fraction(-result)
             return
         last = seat == self.players - 1
-        won = Fraction(1, now.tied) if self.objective == "share" else Fraction(1)
-        for player in range(seat):  # a player who may still win holds the best total so far
-            if now.best != known.best:
+        for player in range(seat + 1):  # those before who may still win hold the best total so far
+            if now.best != (result if player == seat else known.best):
                 yield player, Fraction(0)
             elif last:
-                yield player, won
-        if now.best != result:
-            yield seat, Fraction(0)
-        elif last:
-            yield seat, won
+                yield player, Fraction(1, now.tied)
 
 
 class _Known(NamedTuple):

@@ -100,9 +100,7 @@ class _OfTurns(Presentation[RulesT]):
 
     def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
         """Return two rows of the board: the dice rolled, and the total of the dice kept before."""
-        dice = dice_of(
-            observation[1 : 1 + self.game.dice].tolist(), part=0, special=self.game.zero_face
-        )
+        dice = dice_of(self._dice_of(observation), part=0, special=self.game.zero_face)
         return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
 
     @override
@@ -231,10 +229,8 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
     @override
     def describe(self, observation: IntArray) -> str:
         known = [int(number) for number in observation[1 + self.game.dice :]]
-        (own, *others), (best, holder, after, seat) = (
-            known[: self.game.players],
-            known[self.game.players :],
-        )
+        own, *others = known[: self.game.players]
+        best, holder, after, seat = known[self.game.players :]
         named = [f" of seat {(seat + i) % self.game.players}" for i in range(self.game.players)]
         if self.game.players == 2:  # there is one other player
             named = ["", ""]

@@ -194,8 +194,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         if box < FACES:
             counted = int(observation[-FACES + box]) * (box + 1)
             after[len(BOXES)] = min(ENOUGH, int(observation[len(BOXES)]) + counted)
-        rows = self.board(seat, after, names)
-        return tuple(row for row in rows if row.pieces)
+        return tuple(row for row in self.board(seat, after, names) if row.pieces)
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:

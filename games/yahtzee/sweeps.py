@@ -65,17 +65,13 @@ class YahtzeeSweeps(FoldedSweeps):
 
     @override
     def folded(self, fold: Fold) -> Values | None:
-        values = YahtzeeValues(self.game, FLOATS, fold)
-        values.fill()
-        return values.frozen()
+        return YahtzeeValues(self.game, FLOATS, fold).filled().frozen()
 
     @override
     def folded_squares(self, fold: Fold, values: Values) -> Values | None:
         if not isinstance(values, YahtzeeValues) or values.numbers.dtype == object:
             return None
-        spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.numbers)
-        spreads.fill()
-        return spreads.frozen()
+        return YahtzeeValues(self.game, FLOATS, fold, centres=values.numbers).filled().frozen()
 
     @override
     def refolded(
@@ -139,7 +135,7 @@ class YahtzeeBlock(Block):
         self, decide: Decide, gains: Array | None, cut: Array, values: Any = None
     ) -> Array:
         numbers = None if values is None else values.numbers
-        YahtzeeValues(self._game, self._arithmetic, decide, numbers, gains).fill()
+        YahtzeeValues(self._game, self._arithmetic, decide, numbers, gains).filled()
         return cut
 
     @override

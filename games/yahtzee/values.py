@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from typing_extensions import override
@@ -136,12 +136,13 @@ class YahtzeeValues(YahtzeeNumbers):
             last = self._last = columns, self._swept(columns)[0]
         return last[1]
 
-    def fill(self) -> None:
+    def filled(self) -> Self:
         """Compute the value of each context before the first roll, last turns first."""
         known = self._game.contexts
         for columns in reversed(known.batches()):
             self.numbers[columns] = self._swept(columns)[1]
             tell(len(known) - int(columns[0]), len(known), "beginnings of turns")
+        return self
 
     def agree(self) -> bool:
         """Say whether the values agree with the decisions, in a random sample of each turn.
