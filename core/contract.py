@@ -271,9 +271,7 @@ def order_of(game: Game) -> Order:
     starts, _ = game.initial_law()
     if (numbers[0, starts] < 0).any():
         raise GameError("initial_law must give states of player 0 that stages lists")
-    for table in (numbers, blocks, cut):
-        table.setflags(write=False)  # as all sweeps of the game share them
-    return Order(numbers, blocks, cut)
+    return Order(*map(frozen, (numbers, blocks, cut)))  # as all sweeps of the game share them
 
 
 def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, rows: Any) -> None:

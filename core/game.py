@@ -54,9 +54,7 @@ _Arguments = ParamSpec("_Arguments")
 _Found = TypeVar("_Found")
 
 
-def once_a_game(
-    find: Callable[_Arguments, _Found],
-) -> Callable[_Arguments, _Found]:
+def once_a_game(find: Callable[_Arguments, _Found]) -> Callable[_Arguments, _Found]:
     """Decorate a function of a game and hashable arguments: the game keeps the results."""
 
     @wraps(find)

@@ -90,9 +90,8 @@ def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArr
 
 def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:
     """Join the actions of each leg, shape (state,) or (state, context), to those of the game."""
-    columns = [len(leg.contexts) for leg in game.legs]
     tables = [
-        choice.ravel() if choice.ndim == 2 else np.repeat(choice, contexts)
-        for choice, contexts in zip(choices, columns, strict=True)
+        choice.ravel() if choice.ndim == 2 else np.repeat(choice, len(leg.contexts))
+        for choice, leg in zip(choices, game.legs, strict=True)
     ]
     return np.concatenate(tables)

@@ -295,10 +295,8 @@ def compare(first: Any, second: Any, env: Any, *, deterministic: bool = True) ->
     """
     task, sight = task_and_sight(env)
     scores = []
-    for name, agent in (("first", first), ("second", second)):
-        found = (
-            agent if isinstance(agent, Score) else score(agent, env, deterministic=deterministic)
-        )
+    for name, one in (("first", first), ("second", second)):
+        found = one if isinstance(one, Score) else score(one, env, deterministic=deterministic)
         if found.task != task:
             raise InputError(f"{name} must be of {task.words}, got a score of {found.task.words}")
         if not found.masked:
