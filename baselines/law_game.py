@@ -128,8 +128,8 @@ def _cell_name(game: LawGame, cell: int) -> str:
 
 def _list(game: LawGame) -> Listing:
     """List the moves of a game."""
-    columns = (column.tolist() for column in (game.chances, game.successors, game.rewards))
-    chances, after, paid = columns
+    columns = game.chances, game.successors, game.rewards
+    chances, after, paid = (column.tolist() for column in columns)
     lister, bounds = Lister(game.gamma), sums(game.counts.ravel()).tolist()
     for cell, (first, last) in enumerate(pairwise(bounds)):
         if first == last:

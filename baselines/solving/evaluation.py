@@ -182,7 +182,7 @@ class Evaluation:
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
-        if not self.task.game.is_process:  # whose policies may be paid less than the range says
+        if not self.task.game.is_process:  # policies of a process may be paid less than the range
             mean = self.arithmetic.within(mean, *self.arithmetic.payoff_range(self.task.game))
         expected: float | Fraction = self.arithmetic.number(mean)
         return expected
