@@ -29,10 +29,14 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     """
     at_least("dice", dice, 0)
     at_least("sides", sides, 1)
-    counts, die = np.array([1], dtype=object), np.array([0, *[1] * sides], dtype=object)
+    counts = [1]
     for _ in range(dice):
-        counts = np.convolve(counts, die)
-    return list(counts)
+        longer = [0] * (len(counts) + sides)
+        for total, count in enumerate(counts):
+            for face in range(1, sides + 1):
+                longer[total + face] += count
+        counts = longer
+    return counts
 
 
 @lru_cache(maxsize=256)
