@@ -68,8 +68,7 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
         from ..baselines.scoring.certificate import read_policy
 
         return read_policy(path, game)
-    found: PolicyLike = _late("runs.saved", "from_file")(path, game, reading)
-    return found
+    return _late("runs.saved", "from_file")(path, game, reading)
 
 
 def _table(path: Path) -> PolicyLike:

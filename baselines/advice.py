@@ -98,8 +98,7 @@ def made_of(advice: Sequence[Advice], action: int) -> Advice:
 
 def seen_at(game: Game, seat: int, state: int) -> IntArray:
     """Return the observation of a seat in a state, shape (component,)."""
-    seen: IntArray = game.observe(np.array([state]), seat)[0]
-    return seen
+    return game.observe(np.array([state]), seat)[0]
 
 
 def choices_at(game: Game, seat: int, state: int) -> list[Choice]:

@@ -55,8 +55,7 @@ def cached(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
             entry = _ENTRIES.pop(key, None)
             if entry is not None:
                 _ENTRIES[key] = entry
-                known: _Result = entry[1]
-                return known
+                return entry[1]
         result = function(*args, **kwargs)
         with _LOCK:
             _ENTRIES.pop(key, None)  # another thread may have computed it meanwhile

@@ -77,8 +77,7 @@ class Listing(NamedTuple):
     @property
     def sources(self) -> IntArray:
         """The state of each way, shape (way,)."""
-        sources: IntArray = self.cells // self.legal.shape[1]
-        return sources
+        return self.cells // self.legal.shape[1]
 
     def lasting(self, allowed: BoolArray) -> BoolArray:
         """Find the states in which some actions, (state, action), can keep a game for ever."""

@@ -54,8 +54,7 @@ def measure(*game: object) -> list[float]:
         check=True,
         text=True,
     )
-    numbers: list[float] = json.loads(told.stdout)
-    return numbers
+    return json.loads(told.stdout)
 
 
 def draw_growth(sizes: list[int], seconds: list[float], peaks: list[float]) -> None:

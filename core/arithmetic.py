@@ -71,8 +71,7 @@ class Values:
             seats: the player to move, one for all or one for each, shape (state,).
             states: shape (state,).
         """
-        numbers: Array = self[..., seats, states]
-        return numbers
+        return self[..., seats, states]
 
     def centres(self, seats: int | IntArray, states: IntArray) -> Array:
         """Give the values about which ``Block.deviations`` takes squares, of some positions."""
@@ -151,8 +150,7 @@ class ScaledValues(Values):
         scale = self._scale[..., stage.seat, stage.states]
         if (scale == stage.scale).all():
             return numbers
-        changed: Array = RESCALED(numbers, scale, stage.scale)
-        return changed
+        return RESCALED(numbers, scale, stage.scale)
 
     @override
     def put(self, index: Any, numbers: Array, scale: Any) -> None:
@@ -225,8 +223,7 @@ class Arithmetic:
 
     def divided(self, numbers: Array, by: Any) -> Array:
         """Divide an array of numbers by another one, or by a number."""
-        quotients: Array = numbers / by
-        return quotients
+        return numbers / by
 
     def scales(self, first: int, factor: int, count: int) -> Array:
         """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
@@ -259,8 +256,7 @@ class Arithmetic:
 
         Floats are rounded once.
         """
-        chances: Array = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
-        return chances
+        return (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
 
     def normalized(self, probabilities: Array) -> Array:
         """Give a policy's law in floats, shape (state, action), in these numbers."""
@@ -345,8 +341,7 @@ class Exact(Arithmetic):
 
     def divided(self, numbers: Array, by: Any) -> Array:
         """Give fractions: Python divides whole numbers into a float."""
-        quotients: Array = FRACTION(numbers, by)
-        return quotients
+        return FRACTION(numbers, by)
 
     def within(self, values: Any, low: Any, high: Any) -> Any:
         """Give the values, which nothing rounds."""
@@ -379,8 +374,7 @@ class Exact(Arithmetic):
 
     def chances(self, counts: Array) -> Array:
         """Give fractions."""
-        chances: Array = self.unscaled(counts, counts.sum(axis=1, keepdims=True))
-        return chances
+        return self.unscaled(counts, counts.sum(axis=1, keepdims=True))
 
     def normalized(self, probabilities: Array) -> Array:
         """Give the fractions that the floats are, normalised."""

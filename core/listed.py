@@ -185,8 +185,7 @@ class ListedBlock(Block):
         found = self._pass(decide_alone, gains, cut)
         if values is not None:
             values.put(self._positions, found[0], 1)
-        picked: Array = found[0, self._cut]
-        return picked
+        return found[0, self._cut]
 
     def backward_together(self, decide: Decide, values: Sequence[Values]) -> None:
         """Fill in values to several players (see ``Sweeps.backward_together``)."""

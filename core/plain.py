@@ -43,13 +43,11 @@ class PlainRules:
 
     def mask(self, state: int) -> npt.NDArray[np.int8]:
         """Say which actions are legal, shape (action,), in fresh memory."""
-        legal: npt.NDArray[np.int8] = self._game.mask(np.array([state]))[0].astype(np.int8)
-        return legal
+        return self._game.mask(np.array([state]))[0].astype(np.int8)
 
     def observe(self, state: int, seat: int) -> IntArray:
         """Give what a player sees, shape (component,), in fresh memory."""
-        seen: IntArray = self._game.observe(np.array([state]), seat)[0]
-        return seen
+        return self._game.observe(np.array([state]), seat)[0]
 
     def advance(self, seat: int, state: int, action: int, chance: float) -> PlainMove:
         """Make a legal move whose outcome a uniform random number draws, as ``sampling`` does."""

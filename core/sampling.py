@@ -44,8 +44,7 @@ class InverseLaws:
         """Draw one outcome for each row, shape (row,)."""
         found = np.searchsorted(self._flat, rows + rng.random(len(rows)), side="right")
         # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
-        outcomes: IntArray = np.minimum(found - rows * self._num_outcomes, self._last[rows])
-        return outcomes
+        return np.minimum(found - rows * self._num_outcomes, self._last[rows])
 
     def draw_one(self, row: int, chance: float) -> int:
         """Give the outcome that ``draw`` gives for a row and a uniform random number."""

@@ -301,8 +301,7 @@ class TurnGame(Game):
         """Give some states of a leg's turn in some of its contexts, shape (state * context,)."""
         bases = self.bases[slice(*self.first_contexts[leg : leg + 2])][contexts]
         inside = np.arange(in_turn.start, in_turn.stop) * self._widths[leg]
-        states: IntArray = (inside[:, None] + bases).ravel()
-        return states
+        return (inside[:, None] + bases).ravel()
 
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
         """Give blocks of contexts; the cut is what follows the first roll where moves lead back."""

@@ -100,8 +100,7 @@ class TurnBlock(Block):
         if gains.around is None:
             return part.worth(self._seat, between)
         away = part.worth(self._seat, gains.around) - gains.around[part.own]
-        squares: Array = away * away + part.ahead(self._seat, between)
-        return squares
+        return away * away + part.ahead(self._seat, between)
 
     def _pass(self, decide: Decide, between: Array, ends: Callable[[LegPart], Array]) -> Array:
         """Sweep the legs last to first.

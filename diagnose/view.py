@@ -148,8 +148,7 @@ class _Clusters:
             inside = (found >= 0) & (rows[:, column] <= self._ends[column][found] + near)
             places[:, column] = np.where(inside, found, -1)
         whole: Any = places.view(np.dtype((np.void, 8 * rows.shape[1])))
-        keys: npt.NDArray[Any] = whole[:, 0]
-        return keys
+        return whole[:, 0]
 
 
 def _entry(observations: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Any:
@@ -293,8 +292,7 @@ class AgentView:
         It is a probability, or the expected number of visits in a game with cycles, given that the
         agent gets to move: environments replay all other games.
         """
-        met: FloatArray = play(policy, self.task, FLOATS).at(self.task.seat, self.states)
-        return met
+        return play(policy, self.task, FLOATS).at(self.task.seat, self.states)
 
     def rewards(self, states: IntArray, payoffs: FloatArray) -> FloatArray:
         """Convert expected payoffs after states to expected sums of rewards, shape (state,).
@@ -304,8 +302,7 @@ class AgentView:
         """
         if self.mode != "outcome":
             payoffs = payoffs - solve(self.task).found.at(self.task.seat, states)
-        scaled: FloatArray = payoffs * self.scale
-        return scaled
+        return payoffs * self.scale
 
     def estimates(
         self, source: Any, states: IntArray, name: str, shape: tuple[int, ...], legal: Any = True

@@ -138,8 +138,7 @@ class MoveLaw:
 
     def alike(self, results: IntArray) -> IntArray:
         """Return the number of results with the same state, of first results of states."""
-        count: IntArray = np.searchsorted(self.states, self.states[results], "right") - results
-        return count
+        return np.searchsorted(self.states, self.states[results], "right") - results
 
     def mean(self, numbers: FloatArray) -> FloatArray:
         """Return the expected numbers, shape (move, ...), of numbers of results, (result, ...)."""

@@ -94,8 +94,7 @@ class FourHundredMetres(Game):
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation."""
         frozen, repeats, rolled = np.moveaxis(np.asarray(observations), -1, 0)
-        states: IntArray = (frozen * (self.repeats + 1) + repeats) * len(POINTS) + rolled
-        return states
+        return (frozen * (self.repeats + 1) + repeats) * len(POINTS) + rolled
 
 
 @presents(FourHundredMetres)

@@ -160,8 +160,7 @@ class Map:
     @property
     def below_scale(self) -> BoolArray:
         """Cells too small for a logarithmic colour scale, such as 0, shape (row, column)."""
-        below: BoolArray = self.values < (self.span[0] if self.log else -np.inf)
-        return below
+        return self.values < (self.span[0] if self.log else -np.inf)
 
     @property
     def span(self) -> tuple[float, float]:

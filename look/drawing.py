@@ -187,8 +187,7 @@ def _write_texts(axes: Axes, chart: Map, norm: Normalize, colours: Colormap) -> 
 
 def _are_dark(colours: FloatArray) -> BoolArray:
     """Say on which colours, shape (..., red green blue alpha), white text is readable."""
-    dark: BoolArray = (colours[..., :3] * (0.299, 0.587, 0.114)).sum(axis=-1) < 0.5
-    return dark
+    return (colours[..., :3] * (0.299, 0.587, 0.114)).sum(axis=-1) < 0.5
 
 
 def _name_cells(axes: Axes, chart: Map) -> None:

@@ -112,8 +112,7 @@ def _facets(seen: IntArray, axes: Sequence[int]) -> IntArray:
     """Number the combinations of all components but the axes, by hashes: shape (state,)."""
     hashes: IntArray = np.random.default_rng(0).integers(2**62, size=(seen.shape[1],))
     weights = np.where(np.isin(np.arange(len(hashes)), axes), 0, hashes)
-    facets: IntArray = np.unique((seen * weights).sum(axis=1), return_inverse=True)[1]
-    return facets
+    return np.unique((seen * weights).sum(axis=1), return_inverse=True)[1]
 
 
 def _parts(game: Game, components: Sequence[int], seen: IntArray) -> list[str]:

@@ -130,8 +130,7 @@ class Agent:
 
     def law(self, state: int) -> FloatArray:
         """Return the probability of each action in a state, shape (action,)."""
-        law: FloatArray = self.laws.probabilities(np.array([state]))[0]
-        return law
+        return self.laws.probabilities(np.array([state]))[0]
 
     def action(self, session: Session) -> int:
         """Return the agent's move in a session; the same game gives the same move."""

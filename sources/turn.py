@@ -47,8 +47,7 @@ class TurnValues:
         outcomes = np.flatnonzero(self.turn.possible[afterstate])
         law = self.turn.probabilities[self._arithmetic][self.turn.law[afterstate], outcomes]
         rolled = self.states[self.turn.rolled[afterstate, outcomes], columns]
-        values: Array = (law[:, None] * rolled).sum(axis=0)
-        return values
+        return (law[:, None] * rolled).sum(axis=0)
 
 
 def solve_turn(
@@ -84,8 +83,7 @@ def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArr
     if arithmetic is FLOATS:
         largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
         actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
-    first: IntArray = arithmetic.best(actions, legal, TIE)[1].argmax(axis=1)
-    return first
+    return arithmetic.best(actions, legal, TIE)[1].argmax(axis=1)
 
 
 def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:

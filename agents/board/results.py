@@ -137,8 +137,7 @@ class Run:
     @cached_property
     def env(self) -> dict[str, Any]:
         """The keywords of its task."""
-        found: dict[str, Any] = json.loads(self.keywords)
-        return found
+        return json.loads(self.keywords)
 
     @property
     def task(self) -> Task:

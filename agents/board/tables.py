@@ -108,8 +108,7 @@ def nines_of_game(scores: FloatArray, axis: int = -1) -> FloatArray:
         axis: the axis of the seeds.
     """
     missing = np.maximum(1 - scores.mean(axis=axis), 10.0**-CAP)
-    found: FloatArray = -np.log10(missing)
-    return found
+    return -np.log10(missing)
 
 
 def headline(samples: Samples) -> FloatArray:
@@ -147,8 +146,7 @@ def iqm(samples: Samples) -> FloatArray:
     ends = np.clip(np.cumsum(weights[order], axis=1), cut, total - cut)
     kept = np.diff(ends, axis=1, prepend=cut)
     sums: FloatArray = (kept * np.take_along_axis(runs, order, axis=1)).sum(axis=1)
-    middle: FloatArray = sums[None] / (total - 2 * cut)
-    return middle
+    return sums[None] / (total - 2 * cut)
 
 
 def estimate(

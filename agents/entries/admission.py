@@ -270,8 +270,7 @@ def _check(path: Path, game: str) -> Figures:
 def _keywords_of(task: Task) -> dict[str, Any]:
     """Return the keywords that the certificate of a task has, in JSON's types."""
     keywords = {**task.game.keywords, "seat": task.seat, **task.opponent_keywords}
-    found: dict[str, Any] = json.loads(json.dumps(keywords))
-    return found
+    return json.loads(json.dumps(keywords))
 
 
 def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

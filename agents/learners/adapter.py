@@ -109,8 +109,7 @@ class ModelPolicy(PerceptronPolicy):
             return best
         greedy = np.arange(legal.shape[1]) == best[:, None]
         uniform = legal / legal.sum(axis=1, keepdims=True)
-        mixed: npt.NDArray[Any] = (1 - self._epsilon) * greedy + self._epsilon * uniform
-        return mixed
+        return (1 - self._epsilon) * greedy + self._epsilon * uniform
 
     def _perceptron(self) -> Perceptron | None:
         """Return the actor, or the action-value network; None if it is no perceptron."""
@@ -191,12 +190,10 @@ class ModelPolicy(PerceptronPolicy):
             raise InputError(f"model must have values, got {self.__name__}, which has none")
         if isinstance(self.policy, GREEDY):
             rated = self.prefer(observations, masks.shape[1])
-            best: FloatArray = np.where(masks, rated, -np.inf).max(axis=1)
-            return best
+            return np.where(masks, rated, -np.inf).max(axis=1)
         with th.no_grad():
             values = self.policy.predict_values(self._input(observations))
-        found: FloatArray = values.double().cpu().numpy().reshape(-1)
-        return found
+        return values.double().cpu().numpy().reshape(-1)
 
     def kept(self) -> NetworkPolicy:
         """Return a copy of the network and of its normalisation, which training does not change."""

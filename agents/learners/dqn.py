@@ -118,8 +118,7 @@ class KeepsToLegal(OffPolicyAlgorithm):
         """Draw an action for each observation, uniformly among the legal actions."""
         legal = self._legal(observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
-        actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
-        return actions
+        return (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
 
     def _sample_action(
         self,

@@ -151,7 +151,7 @@ def change_of(observations: Any) -> Change:
         return partial(_through, found)  # unlike a lambda, it is copied with them
     change = getattr(observations, "normalize_obs", observations)
     if callable(change):
-        return change  # type: ignore[no-any-return]
+        return change
     raise InputError(
         "observations must be a VecNormalize or a function from a batch of observations to a "
         f"batch, got {type(observations).__name__}"

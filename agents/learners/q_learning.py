@@ -149,8 +149,7 @@ class QTable(Table):
 
     def rows(self, states: IntArray) -> FloatArray:
         """Return the value of each action, shape (state, action)."""
-        found: FloatArray = self.values.numpy()[states]
-        return found
+        return self.values.numpy()[states]
 
 
 class QLearning(BaseAlgorithm):
@@ -261,8 +260,7 @@ class QLearning(BaseAlgorithm):
         rng = self.action_space.np_random
         explores = rng.random(len(states)) < self.exploration_rate
         noise = np.where(np.isfinite(values), rng.random(values.shape), -1.0)
-        actions: IntArray = np.where(explores[:, None], noise, values).argmax(axis=1)
-        return actions
+        return np.where(explores[:, None], noise, values).argmax(axis=1)
 
     def _learn(self, states: IntArray, actions: IntArray, targets: FloatArray) -> None:
         """Move the value of each (state, action) towards the mean of its targets."""

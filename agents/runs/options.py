@@ -72,7 +72,7 @@ def checked(kind: type[T]) -> type[T]:
             build(self, **values)
 
     made.__init__ = __init__
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def read(kind: type[M], values: Mapping[str, Any], owner: str, prefix: str = "") -> M:

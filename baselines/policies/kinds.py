@@ -89,8 +89,7 @@ class Policy(ABC):
         """Return the mean of numbers, shape (state, action), over the actions: shape (state,)."""
         if self.is_deterministic:
             return numbers[np.arange(len(states)), self.likeliest(states)]
-        mean: Array = (self.probabilities_in(states, arithmetic) * numbers).sum(axis=1)
-        return mean
+        return (self.probabilities_in(states, arithmetic) * numbers).sum(axis=1)
 
     def spread(self, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
         """Distribute the mass of each state over its actions: shape (state, action)."""
@@ -102,8 +101,7 @@ class Policy(ABC):
 
     def likeliest(self, states: IntArray) -> IntArray:
         """Return the likeliest action in each state, shape (state,)."""
-        actions: IntArray = self.probabilities(states).argmax(axis=1)
-        return actions
+        return self.probabilities(states).argmax(axis=1)
 
     def choices(self, grid: Grid, met: BoolArray) -> Choices:
         """Return the actions and their probabilities in the reached states of a grid."""
@@ -185,8 +183,7 @@ class DeterministicPolicy(TablePolicy):
     @override
     def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         chosen = np.arange(self.shape[1]) == self.likeliest(states)[:, None]
-        law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
-        return law
+        return chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
 
     @override
     def likeliest(self, states: IntArray) -> IntArray:
@@ -309,5 +306,4 @@ class UniformPolicy(Policy):
     @override
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         mask = self.game.mask(states)
-        mean: Array = (mask * numbers).sum(axis=1) / arithmetic.numbers(mask.sum(axis=1))
-        return mean
+        return (mask * numbers).sum(axis=1) / arithmetic.numbers(mask.sum(axis=1))

@@ -229,8 +229,7 @@ def choose(
     if deterministic:
         return best
     weights = np.exp(preferences - largest)
-    law: npt.NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
-    return law
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 class FixedPointNetwork(NetworkPolicy):

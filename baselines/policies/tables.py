@@ -124,8 +124,7 @@ class PolicyCheck:
                 f"policy must have probabilities that sum to 1, got {sums[row]:.6g} "
                 f"{self._at(states[row])}"
             )
-        normalized: FloatArray = law / sums[:, None]
-        return normalized
+        return law / sums[:, None]
 
     def _at(self, state: int) -> str:
         """Name a state, with its observation where that is more than its number."""

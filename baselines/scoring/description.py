@@ -226,5 +226,4 @@ def _log2(numbers: FloatArray) -> FloatArray:
     squares, series = ratios * ratios, np.zeros_like(ratios)
     for odd in range(37, 0, -2):
         series = series * squares + 1 / odd
-    logarithms: FloatArray = exponents - 1 + 2 * ratios * series / _LN2
-    return logarithms
+    return exponents - 1 + 2 * ratios * series / _LN2

@@ -128,8 +128,7 @@ class Score:
     @cached_property
     def occupancy(self) -> FloatArray:
         """Occupancy of each state, shape (state,); see ``exactdice.occupancy``."""
-        occupancy: FloatArray = self._games.visits.array[self.task.seat]
-        return occupancy
+        return self._games.visits.array[self.task.seat]
 
     @cached_property
     def costs(self) -> FloatArray:

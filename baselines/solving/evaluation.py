@@ -166,8 +166,7 @@ class Evaluation:
         away = centres - arithmetic.mean(start.chances, means)
         squares = found + 2 * (means - centres) * away + away * away
         mean = arithmetic.mean(start.chances, squares)
-        variance: float | Fraction = max(arithmetic.number(0), mean)  # negative by rounding only
-        return variance
+        return max(arithmetic.number(0), mean)  # negative by rounding only
 
     def _squares(self, start: Start) -> Array:
         """Compute W of the first states, shape (state,)."""
@@ -184,8 +183,7 @@ class Evaluation:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
         if not self.task.game.is_process:  # policies of a process may be paid less than the range
             mean = self.arithmetic.within(mean, *self.arithmetic.payoff_range(self.task.game))
-        expected: float | Fraction = self.arithmetic.number(mean)
-        return expected
+        return self.arithmetic.number(mean)
 
     @cached_property
     def table(self) -> Array:
@@ -222,8 +220,7 @@ class Evaluation:
             ValueError: if the agent never sees it before a move, or a wrapper of the environment
                 changes observations.
         """
-        values: Array = self._values_in(self._state(observation))[0]
-        return values
+        return self._values_in(self._state(observation))[0]
 
     def _values_in(self, state: IntArray) -> Array:
         """Give the values of all actions in one state, shape (1, action), move by move."""

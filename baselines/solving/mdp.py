@@ -231,8 +231,7 @@ def _chances(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
     """Give the chance of each way, shape (way,)."""
     counts = game.listing.counts
     outcomes = np.arange(counts.sum()) - np.repeat(sums(counts)[:-1], counts)
-    chances: Array = arithmetic.laws(game)[np.repeat(game.listing.rows, counts), outcomes]
-    return chances
+    return arithmetic.laws(game)[np.repeat(game.listing.rows, counts), outcomes]
 
 
 def _payoffs(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
@@ -431,8 +430,7 @@ def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> F
     chances = np.maximum(chances, TINY)  # smaller ones are rounded by more
     above = np.add.reduceat(chances * (numbers - np.repeat(least, sizes)), begins)
     rounded = 1 + (int(sizes.max()) + 4) * 2 * ROUNDING
-    found: FloatArray = np.minimum(least + np.ceil(above * rounded), most)
-    return found
+    return np.minimum(least + np.ceil(above * rounded), most)
 
 
 def visits(

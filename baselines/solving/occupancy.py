@@ -116,8 +116,7 @@ def variance_of_law(law: dict[Any, Any], arithmetic: Arithmetic) -> float | Frac
     """Compute the variance of a law of payoffs."""
     payoffs, chances = (np.array(list(part), arithmetic.dtype) for part in (law, law.values()))
     away = payoffs - arithmetic.mean(chances, payoffs)
-    variance: float | Fraction = arithmetic.mean(chances, away * away)
-    return variance
+    return arithmetic.mean(chances, away * away)
 
 
 def where_met(agent: Policy, task: Task) -> Policy:

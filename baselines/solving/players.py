@@ -18,8 +18,7 @@ def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmet
 
 def one_hot(actions: IntArray, num_actions: int) -> IntArray:
     """Return 1 for the action of each state and 0 for all others, shape (state, action)."""
-    chosen: IntArray = (np.arange(num_actions) == actions[:, None]).astype(np.int64)
-    return chosen
+    return (np.arange(num_actions) == actions[:, None]).astype(np.int64)
 
 
 def no_choices(game: Game, *players: int) -> IntArray:
@@ -84,8 +83,7 @@ class Players:
         """Clip values to the range of payoffs, which they leave only by rounding."""
         if self._partial:
             return values
-        inside: Array = self.arithmetic.within(values, *self._range)
-        return inside
+        return self.arithmetic.within(values, *self._range)
 
     def choose(self, stage: Stage, expected: Array) -> Array:
         """Return the values of states if all free players take their best actions, (state,)."""

@@ -37,8 +37,7 @@ class Values(torch.nn.Module):
 
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
         """Return action values, shape (observation, action)."""
-        values: torch.Tensor = self.network(seen)[0]
-        return values
+        return self.network(seen)[0]
 
 
 class Audited(DQN):

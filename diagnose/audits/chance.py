@@ -337,8 +337,7 @@ class EpsilonGreedyPolicy(Policy):
         masks = self.game.mask(states)
         random = masks / masks.sum(axis=1, keepdims=True)
         greedy = self.greedy.probabilities(states)
-        law: FloatArray = self.epsilon * random + (1 - self.epsilon) * greedy
-        return law
+        return self.epsilon * random + (1 - self.epsilon) * greedy
 
     def fitting(self, states: IntArray, actions: IntArray) -> float:
         """Return the epsilon that explains how often actions are not greedy."""

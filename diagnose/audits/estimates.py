@@ -426,8 +426,7 @@ class Bootstrap:
             later = self.values[np.arange(len(best)), best]
         discounts = self.gamma if self.one_gamma else self.gamma**self.steps
         later = discounts + later if self.gamma_added else discounts * later
-        found: FloatArray = self.rewards + np.where(self.terminated, 0.0, later)
-        return found
+        return self.rewards + np.where(self.terminated, 0.0, later)
 
 
 def check_targets(report: Report, record: Targets, steps: Steps) -> None:

@@ -147,14 +147,12 @@ class PolicyLoss:
     def new(self) -> FloatArray:
         """Return logarithms of the present probabilities of the actions, shape (move,)."""
         logs = self.logits.detach().masked_fill(~self.masks, -th.inf).log_softmax(dim=1)
-        taken: FloatArray = logs.gather(1, self.actions[:, None])[:, 0].cpu().double().numpy()
-        return taken
+        return logs.gather(1, self.actions[:, None])[:, 0].cpu().double().numpy()
 
     def changes(self) -> FloatArray:
         """Return how far each ratio is from 1, shape (move,)."""
         old: FloatArray = self.log_probs.cpu().double().numpy()
-        far: FloatArray = np.abs(np.exp(self.new() - old) - 1)
-        return far
+        return np.abs(np.exp(self.new() - old) - 1)
 
     def _advantages(self) -> Tensor:
         given, recomputed = self.advantages, self.returns - self.values
@@ -244,8 +242,7 @@ class ValueLoss:
             wanted = th.zeros_like(values).scatter(1, self.actions[:, None], wanted[:, None])
         errors, weights = values - wanted, self.weights
         weights = weights[:, None] if self.taken == "all" else weights
-        loss: Tensor = (self.sign * weights * _sized(errors, self.kind)).mean()
-        return loss
+        return (self.sign * weights * _sized(errors, self.kind)).mean()
 
 
 # ---------------------------------------------------------------------------- checks
@@ -469,8 +466,7 @@ def _by_rollout(update: PolicyUpdate, advantages: Tensor) -> Tensor:
         raise InputError('normalised must be True, False or "rollout" beside one with advantages')
     moves = _moves_of(rollout)
     found = numbers(rollout.advantages, "advantages", moves.shape)[moves]
-    normal: Tensor = (advantages - found.mean()) / (found.std() + 1e-8)
-    return normal
+    return (advantages - found.mean()) / (found.std() + 1e-8)
 
 
 def _moves_of(rollout: Rollout) -> BoolArray:
@@ -492,8 +488,7 @@ def _attached(update: ValueUpdate, like: Tensor, view: AgentView) -> Tensor:
     powers = np.broadcast_to(as_numbers(moves.n_steps, "n_steps"), ended.shape)
     discounts = th.as_tensor(update.source.gamma**powers).to(like) * ~ended.to(like.device)
     later = update.before(tensors(seen, like)).masked_fill(~masks, -th.inf).max(dim=1).values
-    attached: Tensor = discounts * (later - later.detach())
-    return attached
+    return discounts * (later - later.detach())
 
 
 def _parts(right: PolicyLoss, left: Left) -> dict[str, FloatArray]:
@@ -651,8 +646,7 @@ def _check_size(
     def near(formula: Step) -> BoolArray:
         found = formula()
         least = STEP_CLOSE * np.abs(found).max() + 1e-6 * np.abs(new)  # rounding of parameters
-        close: BoolArray = np.abs(found - (new - old)) <= least
-        return close
+        return np.abs(found - (new - old)) <= least
 
     def is_near(formula: Step) -> bool:
         return bool(near(formula).all())
@@ -746,8 +740,7 @@ def _check_target(report: Report, update: ValueUpdate) -> None:
     apart, close = online - old, 1e-5 * max(np.abs(new).max(), 1e-30)
 
     def far(tau: float) -> BoolArray:
-        far: BoolArray = np.abs(old + tau * apart - new) > close
-        return far
+        return np.abs(old + tau * apart - new) > close
 
     def search() -> Iterator[Mistake]:
         tau = float((apart * (new - old)).sum()) / max(float((apart**2).sum()), 1e-300)

@@ -319,8 +319,7 @@ class _Actor(nn.Module):
     def forward(self, observations: th.Tensor) -> th.Tensor:
         """Return logits, shape (observation, action)."""
         seen = preprocess_obs(observations, self._space)
-        logits: th.Tensor = self.last(self.hidden(self.features(seen)))
-        return logits
+        return self.last(self.hidden(self.features(seen)))
 
 
 def _inner_env(model: BaseAlgorithm) -> Any:

@@ -74,8 +74,7 @@ class Encoding:
         if self.name == "integer":
             return observations.copy()
         if self.name == "scaled":
-            scaled: Features = (observations / self._largest).astype(np.float32)
-            return scaled
+            return (observations / self._largest).astype(np.float32)
         components, values = self._bits
         seen = observations[..., components]
         on: BoolArray = seen >= values if self.name == "thermometer" else seen == values
@@ -117,8 +116,7 @@ class Encoding:
             features = features * self._largest
         elif self.name != "integer":  # single precision has room for sums of bits
             features = self._decode_bits(features.astype(np.float32, copy=False))
-        integers: IntArray = np.rint(features).astype(np.int64)
-        return integers
+        return np.rint(features).astype(np.int64)
 
     def _decode_bits(self, bits: Features) -> Features:
         """Return the value of each component from its bits."""

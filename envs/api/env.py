@@ -123,8 +123,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (action,); MaskablePPO calls this method."""
-        legal: BoolArray = self._engine.lanes.masks()[0]
-        return legal
+        return self._engine.lanes.masks()[0]
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
@@ -147,8 +146,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         Raises:
             RuntimeError: if no game has begun.
         """
-        shown: str | npt.NDArray[np.uint8] | None = self._renderer and self._renderer.render()
-        return shown
+        return self._renderer and self._renderer.render()
 
     def close(self) -> None:
         """Close the window, if there is one."""

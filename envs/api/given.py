@@ -177,8 +177,7 @@ def sight_of(
 
 def _states(observations: IntArray) -> IntArray:
     """Give the number of each state."""
-    states: IntArray = observations[:, 0]
-    return states
+    return observations[:, 0]
 
 
 @dataclass(frozen=True)

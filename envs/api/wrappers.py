@@ -294,5 +294,4 @@ class _PushingStates(_Pushing):
             for layer in self._layers:
                 state = layer.observation(state)
             shown.append(np.array(state))
-        every: Features = np.stack(shown)[places]
-        return every
+        return np.stack(shown)[places]

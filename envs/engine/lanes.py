@@ -140,13 +140,11 @@ class Lanes(ABC):
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
-        seen: Features = self.observations()[0]
-        return seen
+        return self.observations()[0]
 
     def mask_of_one(self) -> npt.NDArray[np.int8]:
         """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
-        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
-        return legal
+        return self.masks()[0].astype(np.int8)
 
     def _begin(self, lanes: "IntArray | slice") -> None:
         """Forget what was paid in some lanes."""
@@ -158,8 +156,7 @@ class Lanes(ABC):
         if self._totals is None:
             return payoffs
         self._totals[lanes] += payoffs
-        totals: FloatArray = self._totals[lanes]
-        return totals
+        return self._totals[lanes]
 
 
 class RuleLanes(Lanes):
@@ -344,8 +341,7 @@ class PlainRuleLanes(RuleLanes):
         seen = self._rules.observe(int(self._states[0]), self._task.seat)
         if self._encoding.name == "integer":
             return seen
-        encoded: Features = self._encoding.encode(seen[None])[0]
-        return encoded
+        return self._encoding.encode(seen[None])[0]
 
     def mask_of_one(self) -> npt.NDArray[np.int8]:
         """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""

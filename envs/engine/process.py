@@ -89,8 +89,7 @@ class ContextGroups(NamedTuple):
 
     def states(self, places: IntArray, contexts: IntArray) -> IntArray:
         """Give the state of each place in a context."""
-        found: IntArray = self.bases[contexts] + self.strides[contexts] * places
-        return found
+        return self.bases[contexts] + self.strides[contexts] * places
 
     def locate(self, states: IntArray) -> tuple[IntArray, IntArray]:
         """Give place and context of each state of the agent."""

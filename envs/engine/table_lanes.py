@@ -188,14 +188,12 @@ class PlainLanes(TableLanes):
     def state_of_one(self) -> int:
         """Give the state of the only lane."""
         context, tables = self._contexts[0], self._tables
-        state: int = tables.bases[context] + tables.strides[context] * self._places[0]
-        return state
+        return tables.bases[context] + tables.strides[context] * self._places[0]
 
     def observe_one(self) -> Features:
         """Give the observation of the only lane, shape (feature,), in fresh memory."""
         if self._by_context is None:
-            alone: Features = self._by_place[self._places[0]].copy()
-            return alone
+            return self._by_place[self._places[0]].copy()
         seen: Features = self._by_place[self._places[0]] + self._by_context[self._contexts[0]]
         return seen
 
@@ -235,8 +233,7 @@ class PlainLanes(TableLanes):
         if entry >= FIRST_PLACE:
             self._places[lane] = entry
             return GOES_ON
-        event: int = tables.events[number_of(entry) * self._num_contexts + self._contexts[lane]]
-        return event
+        return tables.events[number_of(entry) * self._num_contexts + self._contexts[lane]]
 
     def _go_on(self, lane: int, event: int, chance: float) -> int:
         """Draw at a node by a uniform random number, and return the next event."""

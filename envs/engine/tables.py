@@ -297,8 +297,7 @@ def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
     start = np.zeros((played.num_states, len(leg.contexts)))
     first = played.slices[0][1]
     start[first] = played.probabilities[FLOATS][played.law[0]][played.possible[0]][:, None]
-    laws: FloatArray = played.forward(decide, start)[1]
-    return laws
+    return played.forward(decide, start)[1]
 
 
 class _MoveTables(ProcessBuilder):

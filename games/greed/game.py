@@ -130,8 +130,7 @@ class Greed(Game):
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation."""
         own, other, last = np.moveaxis(np.asarray(observations, dtype=np.int64), -1, 0)
-        states: IntArray = (last * self.num_scores + own) * self.num_scores + other
-        return states
+        return (last * self.num_scores + own) * self.num_scores + other
 
     def scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return own score, other player's score and 1 for a last turn, of each state."""

@@ -21,8 +21,7 @@ class PlainGreed(PlainRules):
 
     @override
     def mask(self, state: int) -> npt.NDArray[np.int8]:
-        legal: npt.NDArray[np.int8] = self._masks[state // self._scores % self._scores].copy()
-        return legal
+        return self._masks[state // self._scores % self._scores].copy()
 
     @override
     def observe(self, state: int, seat: int) -> IntArray:

@@ -360,8 +360,7 @@ class _Backward:
 
     def _bust(self, one: Array) -> Array:
         """Return the payoff of a bust to the player who is not the mover."""
-        payoff: Array = self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
-        return payoff
+        return self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
 
 
 class _DiceInTheAir:

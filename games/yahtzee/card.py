@@ -288,5 +288,4 @@ class Contexts:
 
 def has_box(sets: IntArray, boxes: IntArray) -> BoolArray:
     """Return whether each set contains the box; the arrays are broadcast to one shape."""
-    has: BoolArray = (sets >> boxes & 1) == 1
-    return has
+    return (sets >> boxes & 1) == 1

@@ -127,8 +127,7 @@ class YahtzeeBlock(Block):
 
         The squared deviations of a turn are taken from these values.
         """
-        centres: Array = values.numbers
-        return centres
+        return values.numbers
 
     @override
     def backward(

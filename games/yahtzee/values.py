@@ -165,8 +165,7 @@ class YahtzeeValues(YahtzeeNumbers):
     def _inside(
         self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
     ) -> Array:
-        values: Array = self.turn(columns)[left, rolls, places]
-        return values
+        return self.turn(columns)[left, rolls, places]
 
     def means(self, contexts: IntArray, left: int) -> Array:
         """Return the values of keeping multisets, shape (context, kept).
@@ -192,8 +191,7 @@ class YahtzeeValues(YahtzeeNumbers):
     @override
     def again(self, stage: Stage, expected: Array) -> Array:
         if self._decide == "best":
-            best: Array = np.where(self._game.mask(stage.states), expected, -np.inf).max(axis=1)
-            return best
+            return np.where(self._game.mask(stage.states), expected, -np.inf).max(axis=1)
         if self._decide == "mean":
             return self.at_stage(stage)
         assert callable(self._decide)
@@ -301,8 +299,7 @@ class YahtzeeMass(YahtzeeNumbers):
 
     def is_met(self, columns: IntArray) -> BoolArray:
         """Return whether each context has any mass, bool, shape (context,)."""
-        met: BoolArray = (self.numbers[columns] != 0) | np.isin(columns, self._begins)
-        return met
+        return (self.numbers[columns] != 0) | np.isin(columns, self._begins)
 
     def flow(self, columns: IntArray, decide: Decide) -> tuple[Array, Array]:
         """Follow the mass through a turn in some contexts, in increasing order.

@@ -21,8 +21,7 @@ KINDS = ("Normal turns", "Last turns")  # by the last component of an observatio
 
 def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]:
     """Reshape numbers, shape (state,), of one kind of turn to (other's score, own score)."""
-    laid_out: npt.NDArray[Any] = numbers.reshape(2, game.num_scores, game.num_scores)[last].T
-    return laid_out
+    return numbers.reshape(2, game.num_scores, game.num_scores)[last].T
 
 
 @game_chart("greed-policy", Greed, reported=True)
@@ -195,8 +194,6 @@ def _met(task: Task, policy: str) -> BoolArray:
     If the opponent plays the equilibrium, both players are taken to follow the policy.
     """
     if not task.faces_equilibrium:
-        met: BoolArray = occupancy(policy, task) > 0
-        return met
+        return occupancy(policy, task) > 0
     first, second = (occupancy(policy, Task(task.game, seat, policy)) for seat in (0, 1))
-    either: BoolArray = first + second > 0
-    return either
+    return first + second > 0

@@ -147,8 +147,7 @@ def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
 def _drop(numbers: FloatArray, axis: int) -> FloatArray:
     """Return the largest fall of numbers along an axis, shape (token state,)."""
     falls = np.maximum.accumulate(numbers, axis=axis) - numbers
-    largest: FloatArray = falls.max(axis=(1, 2))
-    return largest
+    return falls.max(axis=(1, 2))
 
 
 # ---------------------------------------------------------------------- tokens and rounds

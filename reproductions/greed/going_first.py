@@ -107,8 +107,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
 
     values = EXACT.values(2, game.num_states)
     sweeps_of(game).blocks(0, EXACT)[0].backward(decide, None, EXACT.zeros(0), values)
-    value: Fraction = values[0, 0]
-    return value
+    return values[0, 0]
 
 
 def _ties() -> Iterator[Claim]:

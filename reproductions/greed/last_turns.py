@@ -45,8 +45,7 @@ class LastTurns:
     @property
     def middle(self) -> IntArray:
         """M + o - 2p, twice the distance from p to the middle of o and M; shape (state,)."""
-        middle: IntArray = self.room + self.gap
-        return middle
+        return self.room + self.gap
 
     def row(self, room: int, gap: int) -> int:
         """Return the index of a state."""
@@ -59,8 +58,7 @@ class LastTurns:
     def is_optimal(self, dice: IntArray) -> BoolArray:
         """Return in which states a number of dice, shape (state,), is optimal."""
         chosen = np.take_along_axis(self.ratings, dice[:, None], axis=1)[:, 0]
-        optimal: BoolArray = chosen == self.ratings.max(axis=1)
-        return optimal
+        return chosen == self.ratings.max(axis=1)
 
     # ---------------------------------------------- claims of the paper about ratings
 
@@ -71,8 +69,7 @@ class LastTurns:
     def certain(self) -> BoolArray:
         """Return which numbers of dice always beat o and never exceed M, shape (state, dice)."""
         beats = self.dice > self.gap[:, None]
-        safe: BoolArray = beats & (self.dice * self.sides <= self.room[:, None])
-        return safe
+        return beats & (self.dice * self.sides <= self.room[:, None])
 
     def certain_victory_wins(self) -> bool:
         """Return whether every number of dice in ``certain`` has the rating 1."""
@@ -90,8 +87,7 @@ class LastTurns:
         """
         above = self.dice[:-1] * (self.sides + 1) > np.where(self.gap < 0, -1, self.middle)[:, None]
         fewer, more = self.ratings[:, :-1], self.ratings[:, 1:]
-        found: BoolArray = above & ((more > fewer) if strictly else (more >= fewer) & (more > 0))
-        return found
+        return above & ((more > fewer) if strictly else (more >= fewer) & (more > 0))
 
     def conjecture_1_holds(self) -> bool:
         """Return whether no rating rises above the middle."""
@@ -105,8 +101,7 @@ class LastTurns:
 
     def start(self) -> IntArray:
         """Return where the algorithm starts: the smallest n > (M + o - 2p) / (s + 1)."""
-        start: IntArray = np.maximum(self.middle // (self.sides + 1) + 1, 0)
-        return start
+        return np.maximum(self.middle // (self.sides + 1) + 1, 0)
 
     def found_downwards(self) -> IntArray:
         """Run the algorithm of section 5 towards fewer dice; equal ratings do not end the search.

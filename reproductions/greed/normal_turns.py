@@ -39,8 +39,7 @@ def starts(limit: int, sides: int, max_dice: int | None = None) -> list[Fraction
     game = Greed(limit, sides, max_dice)
     scores = np.arange(limit - 1, -1, -1)
     states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
-    ratings: list[Fraction] = equilibrium(game, exact=True).values[0].at(0, states).tolist()
-    return ratings
+    return equilibrium(game, exact=True).values[0].at(0, states).tolist()
 
 
 def _ratings() -> Iterator[Claim]:
@@ -242,5 +241,4 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 def value_of(game: Greed, observation: IntArray | None = None) -> Fraction:
     """Return the first player's rating at an observation, by default at the start."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
-    value: Fraction = equilibrium(game, exact=True).values[0].at(0, state)[0]
-    return value
+    return equilibrium(game, exact=True).values[0].at(0, state)[0]

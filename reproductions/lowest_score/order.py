@@ -114,8 +114,7 @@ def moves_first_next(game: LowestScore, players: int) -> Array:
     table = Task(table_for(game, players, "share"))
     shares = expected_payoffs("notebook", table, exact=True)  # by seat
     seats = np.arange(players)
-    chain: Array = np.array(shares, dtype=object)[(seats - seats[:, None]) % players]
-    return chain
+    return np.array(shares, dtype=object)[(seats - seats[:, None]) % players]
 
 
 def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:

@@ -115,8 +115,7 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
         goals = np.ones((1, plans.shape[1]), dtype=bool)
         goal = int(FLOATS.best(expected[:1], goals, FLOATS.tie(game))[1].argmax())
         return plans[:, goal]
-    actions: IntArray = equally_good(game, bool(serendipity)).argmax(axis=1)
-    return actions
+    return equally_good(game, bool(serendipity)).argmax(axis=1)
 
 
 def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
@@ -163,8 +162,7 @@ def _within_reach(game: FourTwoOne) -> Array:
     held = turn.observations[turn.rolled[:, 0], : game.dice - 1]
     counts = (held[..., None] == faces).sum(axis=1)  # (afterstate, face)
     wanted = (np.array(game.combinations)[..., None] == faces).sum(axis=1)  # (goal, face)
-    within: Array = (counts[:, None] <= wanted).all(axis=-1)
-    return within
+    return (counts[:, None] <= wanted).all(axis=-1)
 
 
 def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[str, list[Fraction]]:

@@ -39,8 +39,7 @@ def if_else(game: Greed) -> IntArray:
         (own >= other, 0),
     ]
     conditions, choices = zip(*rules, strict=True)
-    dice: IntArray = np.minimum(np.select(conditions, choices, default=1), game.dice_allowed[own])
-    return dice
+    return np.minimum(np.select(conditions, choices, default=1), game.dice_allowed[own])
 
 
 def terminal(game: Greed) -> IntArray:
@@ -86,8 +85,7 @@ def terminal_rating(game: Greed, dice: int) -> FloatArray:
     lead = scores - scores[:, None]  # (own, other): sum that ties
     at_most_tie = np.clip(lead + 1, 0, len(law))
     tie = np.where((lead >= 0) & (lead < len(law)), law[np.clip(lead, 0, len(law) - 1)], 0.0)
-    rating: FloatArray = cumulative[room] - cumulative[at_most_tie] + tie / 2
-    return rating
+    return cumulative[room] - cumulative[at_most_tie] + tie / 2
 
 
 def terminal_search(game: Greed) -> tuple[IntArray, FloatArray]:
