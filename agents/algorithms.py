@@ -25,9 +25,9 @@ class Algorithm:
         model: its class, with the interface of stable-baselines3, as "module:Class".
         learns_from: "rollouts" of the current policy, a "replay" buffer, each move at once, into
             "tables", or a "model" that it counts. With all but the first it learns action values.
-        masked: whether it is held to the legal actions during training.
         colour: its colour in charts and tables, a number of ``COLOURS`` (look/charts.py).
         space: what ``exactdice tune`` may choose.
+        masked: whether it is held to the legal actions during training.
         policy: name of the policy, one of the ``policy_aliases`` of the model's class.
         by_self_play: the class of the model in self-play, if it is another one.
     """
@@ -36,9 +36,9 @@ class Algorithm:
     model: str
     learns_from: Literal["rollouts", "replay", "tables", "model"]
     _: KW_ONLY
-    masked: bool
     colour: int
     space: spaces.Space
+    masked: bool = True
     policy: str = "MlpPolicy"
     by_self_play: str | None = None
 
@@ -66,17 +66,12 @@ class Algorithm:
 
 #: By the name that the command line, run folders and the YAML files use.
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "ppo": Algorithm(
-        "PPO", "sb3_contrib:MaskablePPO", "rollouts", masked=True, colour=0, space=spaces.ppo
-    ),
-    "dqn": Algorithm(
-        "DQN", ".learners.dqn:MaskedDQN", "replay", masked=True, colour=1, space=spaces.dqn
-    ),
+    "ppo": Algorithm("PPO", "sb3_contrib:MaskablePPO", "rollouts", colour=0, space=spaces.ppo),
+    "dqn": Algorithm("DQN", ".learners.dqn:MaskedDQN", "replay", colour=1, space=spaces.dqn),
     "qlearning": Algorithm(
         "Q-learning",
         ".learners.q_learning:QLearning",
         "tables",
-        masked=True,
         colour=2,
         space=spaces.q_learning,
         policy="QTable",
@@ -89,21 +84,15 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         "TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, colour=4, space=spaces.trpo
     ),
     "qrdqn": Algorithm(
-        "QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", masked=True, colour=5, space=spaces.qrdqn
+        "QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", colour=5, space=spaces.qrdqn
     ),
     "ndqn": Algorithm(
-        "n-step DQN",
-        ".learners.dqn:MaskedDQN",
-        "replay",
-        masked=True,
-        colour=6,
-        space=spaces.n_step_dqn,
+        "n-step DQN", ".learners.dqn:MaskedDQN", "replay", colour=6, space=spaces.n_step_dqn
     ),
     "planner": Algorithm(
         "Planner",
         ".learners.planner:Planner",
         "model",
-        masked=True,
         colour=7,
         space=spaces.planner,
         policy="ModelTable",
@@ -117,12 +106,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         space=spaces.ppo,
     ),
     "a2c-masked": Algorithm(
-        "A2C with masks",
-        ".learners.masked_a2c:MaskedA2C",
-        "rollouts",
-        masked=True,
-        colour=9,
-        space=spaces.a2c,
+        "A2C with masks", ".learners.masked_a2c:MaskedA2C", "rollouts", colour=9, space=spaces.a2c
     ),
 }
 
