@@ -1,7 +1,6 @@
 """Many games at once, with the vector API of stable-baselines3."""
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -12,7 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from ...baselines import Task
-from ...core import BoolArray, IntArray
+from ...core import BoolArray
 from ...envs import EncodingName, Engine, Features, RewardMode
 from ...envs.api.vector import check_actions
 
@@ -83,28 +82,21 @@ class GameVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         ended = np.flatnonzero(outcome.over)
         if len(ended):
-            self._report(infos, ended, outcome.payoffs, outcome.illegal)
+            last, elapsed = self.engine.lanes.observations(), time.time() - self._started
+            for lane in ended.tolist():
+                total, length = float(self._returns[lane]), int(self._lengths[lane])
+                infos[lane] = {
+                    "terminal_observation": last[lane],
+                    "TimeLimit.truncated": False,
+                    "episode": {"r": total, "l": length, "t": elapsed},
+                    "outcome": float(outcome.payoffs[lane]),
+                }
+                if outcome.illegal[lane]:
+                    infos[lane]["illegal_action"] = True
             self.engine.lanes.start(ended, self.rng)
             self._returns[ended], self._lengths[ended] = 0.0, 0
         rewards = (outcome.rewards * self.reward_scale).astype(np.float32)
         return self.engine.lanes.observations(), rewards, outcome.over, infos
-
-    def _report(
-        self, infos: list[dict[str, Any]], ended: IntArray, payoffs: Any, illegal: BoolArray
-    ) -> None:
-        """Fill the infos of lanes whose episode has ended."""
-        observations = self.engine.lanes.observations()
-        elapsed = time.time() - self._started
-        for lane in ended.tolist():
-            episode = {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": elapsed}
-            infos[lane] = {
-                "terminal_observation": observations[lane],
-                "TimeLimit.truncated": False,
-                "episode": episode,
-                "outcome": float(payoffs[lane]),
-            }
-            if illegal[lane]:
-                infos[lane]["illegal_action"] = True
 
     @property
     def reward_mode(self) -> RewardMode:
@@ -137,11 +129,7 @@ class GameVecEnv(VecEnv):
         """Call ``action_masks``, the only method of a lane."""
         if method_name != "action_masks":
             raise AttributeError(f"{method_name} must be 'action_masks', the only method of a game")
-        masks = self.action_masks()
-        lanes: Sequence[int] | slice = (
-            slice(None) if indices is None else [*self._get_indices(indices)]
-        )
-        return list(masks[lanes])
+        return list(self.action_masks()[[*self._get_indices(indices)]])
 
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
