@@ -22,6 +22,7 @@ import numpy as np
 from ..baselines import Policy, Task, as_policy, evaluate, solve
 from ..core import FLOATS, FloatArray, IntArray
 from ..core.checks import at_most
+from ..core.positions import pieces
 from ..core.presentation import present
 from .advantages import AgentMoves
 from .view import BATCH, AgentView, factor, numbers
@@ -260,8 +261,7 @@ def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:
     """Return the greedy action and its estimate in each of the agent's states."""
     game = view.task.game
     actions, given = np.empty(len(view.states), dtype=np.int64), np.empty(len(view.states))
-    for first in range(0, len(view.states), BATCH):
-        piece = slice(first, first + BATCH)
+    for piece in pieces(len(view.states), BATCH):
         states = view.states[piece]
         mask = game.mask(states)
         rows = view.estimates(q, states, "q", (game.num_states, game.num_actions), mask)

@@ -23,9 +23,11 @@ from ..baselines import Policy, as_policy, evaluate, from_network
 from ..baselines.policies.networks import ROUNDING
 from ..baselines.policies.tables import as_numbers
 from ..core import FLOATS, FloatArray, InputError, IntArray, Values
+from ..core.positions import pieces
 from .view import BATCH, AgentView, each_array
 
-#: Gradients by the names of a module's parameters.
+#: Parameters, or their gradients, by the names of a module's parameters.
+Parameters: TypeAlias = Mapping[str, th.Tensor]
 Gradients: TypeAlias = Mapping[str, th.Tensor]
 
 
@@ -235,8 +237,7 @@ class _Sums:
 
     def add(self, states: IntArray, weights: list[FloatArray]) -> None:
         """Add states, (state,), and for each sum the weights of their results, (state, ...)."""
-        for first in range(0, len(states), BATCH):
-            piece = slice(first, first + BATCH)
+        for piece in pieces(len(states), BATCH):
             self._states.append(states[piece])
             self._weights.append([part[piece] for part in weights])
             if sum(map(len, self._states)) >= BATCH:

@@ -210,8 +210,9 @@ class ValueUpdate:
     rows: Any = None
 
 
-#: A record of steps.
+#: A record of steps, and one of a gradient step.
 Record: TypeAlias = Rollout | Transitions | Targets
+Update: TypeAlias = PolicyUpdate | ValueUpdate
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ..baselines.solving.occupancy import play
 from ..baselines.task import task_and_sight
 from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values
 from ..core.errors import needing
-from ..core.positions import places_in, states_of
+from ..core.positions import pieces, places_in, states_of
 from ..core.presentation import present
 from ..core.sizes import PIECE, check_memory
 from ..envs import RewardMode
@@ -260,8 +260,8 @@ class AgentView:
         """The shape of an observation, and the keys of all observations in order, with states."""
         width, own = sum(self.task.game.observation_sizes), self.states
         check_memory("observations of the agent's states", len(own), 8.0 * width)
-        pieces = range(0, len(own), PIECE)
-        shown = np.concatenate([self.observations(own[first : first + PIECE]) for first in pieces])
+        each = pieces(len(own), PIECE)
+        shown = np.concatenate([self.observations(own[piece]) for piece in each])
         rows = shown.reshape(len(shown), -1).astype(np.float64)
         clusters = _Clusters(rows)
         keys = clusters.keys(rows)
@@ -319,8 +319,7 @@ class AgentView:
         """
         if callable(source):
             given = np.empty((len(states), *shape[1:]))
-            for first in range(0, len(states), BATCH):
-                piece = slice(first, first + BATCH)
+            for piece in pieces(len(states), BATCH):
                 seen = self.observations(states[piece])
                 given[piece] = called(source, name, seen, (len(seen), *shape[1:]))
         else:

@@ -28,6 +28,7 @@ from torch import nn
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.networks import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...core.positions import pieces
 from ...envs.api.given import has_law
 from ...envs.api.wrappers import inspect_env
 from .grids import Perceptron, PerceptronPolicy, perceptron
@@ -89,8 +90,8 @@ class ModelPolicy(PerceptronPolicy):
         seen = self._input(observations)
         with th.no_grad():
             parts = [
-                _network(self.policy, seen[start : start + BATCH]).double().cpu()
-                for start in range(0, len(seen), BATCH)
+                _network(self.policy, seen[piece]).double().cpu()
+                for piece in pieces(len(seen), BATCH)
             ]
         self.policy.set_training_mode(was_training)
         preferences: npt.NDArray[Any] = th.cat(parts).numpy()

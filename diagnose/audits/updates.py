@@ -13,11 +13,11 @@ priority.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch as th
@@ -26,8 +26,8 @@ from torch import Tensor
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
-from ..gradients import joined, parameters_of, tensors
-from ..records import PolicyUpdate, Rollout, Targets, ValueUpdate
+from ..gradients import Parameters, joined, parameters_of, tensors
+from ..records import PolicyUpdate, Rollout, Targets, Update, ValueUpdate
 from ..report import SWAPPED, Finding, Mistake, Report, named, options, reproducing
 from ..view import AgentView, each_array, flags, leading_shape, numbers, whole
 from .estimates import Alike, Numbers, compare
@@ -245,10 +245,13 @@ class ValueLoss:
         return (self.sign * weights * _sized(errors, self.kind)).mean()
 
 
+#: A declared loss.
+Loss: TypeAlias = PolicyLoss | ValueLoss
+
 # ---------------------------------------------------------------------------- checks
 
 
-def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: AgentView) -> None:
+def check_update(report: Report, update: Update, view: AgentView) -> None:
     """Add to a report whether a gradient step follows the gradient of its loss."""
     if not _finite(report, update):
         return
@@ -270,15 +273,16 @@ def check_update(report: Report, update: PolicyUpdate | ValueUpdate, view: Agent
     if report.ok:
         with th.enable_grad():
             right = _loss(update, actions, view.task.game.mask(states), view)
-            exact = _check_gradient(report, update, right)
-    _check_step(report, update, before, after, exact)
+            exact = _check_gradient(report, update, right, before, after)
+    if _check_moved(report, before, after):
+        _check_step(report, update, before, after, exact)
     if isinstance(update, ValueUpdate):
         _check_target(report, update)
     new = {"recomputed log_probs": right.new()} if isinstance(right, PolicyLoss) else {}
     _check_rows(report, update, new)
 
 
-def _finite(report: Report, update: PolicyUpdate | ValueUpdate) -> bool:
+def _finite(report: Report, update: Update) -> bool:
     """Say whether all arrays, parameters and gradients are finite; else add what is not."""
     given = {each.name: getattr(update, each.name) for each in fields(update)}
     arrays = {
@@ -309,7 +313,7 @@ class Left:
     """
 
     given: FloatArray
-    parameters: Mapping[str, Tensor]  # of the module before the step, by name
+    parameters: Parameters  # of the module before the step, by name
     close: float  # the part of the norm by which gradients that agree may differ
 
     def of(self, loss: Any) -> FloatArray:
@@ -344,18 +348,17 @@ class Left:
 
 
 def _check_gradient(
-    report: Report, update: PolicyUpdate | ValueUpdate, right: PolicyLoss | ValueLoss
+    report: Report, update: Update, right: Loss, before: Parameters, after: Parameters
 ) -> FloatArray:
     """Compare the gradient that the step has left with that of the loss, and name the mistake.
 
     Returns:
         The gradient of the declared loss.
     """
-    before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
     if all(parameter.grad is None for parameter in after.values()):
         why = "which a deep copy leaves out"
         raise InputError(f"after must have the gradients of loss.backward(), {why}, got none")
-    given = joined(after, {key: parameter.grad for key, parameter in after.items()})
+    given = joined(after, {key: each.grad for key, each in after.items()})
     if update.accumulated is not None:
         given = given - joined(after, {key: update.accumulated.get(key) for key in after})
     outputs = (getattr(right, "logits", right.values), right.values, *after.values())
@@ -370,8 +373,9 @@ def _check_gradient(
 
     def search() -> Iterator[Mistake]:
         yield from named(right, given, left.agrees, left.scaled, _signs(right))
-        others = chain(_borders(right), _weights(right, left))
-        yield from reproducing(right, others, left.agrees)
+        if isinstance(right, PolicyLoss):
+            others = chain(_borders(right), _weights(right, left))
+            yield from reproducing(right, others, left.agrees)
 
     norms = [float(np.linalg.norm(part)) for part in (given, exact, far)]
     cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
@@ -385,7 +389,7 @@ def _check_gradient(
     return exact
 
 
-def _places(parameters: Mapping[str, Tensor]) -> dict[str, BoolArray]:
+def _places(parameters: Parameters) -> dict[str, BoolArray]:
     """Return the entries of joined gradients that belong to a parameter or to a module."""
     sizes = [parameter.numel() for parameter in parameters.values()]
     places = np.repeat(np.array(list(parameters)), sizes)
@@ -405,9 +409,7 @@ def _unseen(right: PolicyLoss, left: Left) -> Iterator[str]:
         yield f"no ratio has left {1 - right.clip:g} to {1 + right.clip:g}: clipping did nothing"
 
 
-def _loss(
-    update: PolicyUpdate | ValueUpdate, actions: IntArray, masks: BoolArray, view: AgentView
-) -> PolicyLoss | ValueLoss:
+def _loss(update: Update, actions: IntArray, masks: BoolArray, view: AgentView) -> Loss:
     """Return the declared loss of a step, with what the modules say of its batch before it."""
     shape, like = actions.shape, next(iter(parameters_of(update.before, "before").values()))
     seen, taken = tensors(update.observations, like), th.as_tensor(actions, device=like.device)
@@ -497,7 +499,7 @@ def _parts(right: PolicyLoss, left: Left) -> dict[str, FloatArray]:
     return {key: left.of(replace(right, **nothing | {key: 1.0})) for key in PARTS}
 
 
-def _signs(right: PolicyLoss | ValueLoss) -> Iterator[Mistake]:
+def _signs(right: Loss) -> Iterator[Mistake]:
     """Change the signs of parts of a loss."""
     if isinstance(right, ValueLoss):
         yield Mistake("loss-sign", {"sign": -1.0})
@@ -508,21 +510,18 @@ def _signs(right: PolicyLoss | ValueLoss) -> Iterator[Mistake]:
     yield Mistake("loss-sign", signs)
 
 
-def _borders(right: PolicyLoss | ValueLoss) -> Iterator[Mistake]:
+def _borders(right: PolicyLoss) -> Iterator[Mistake]:
     """Clip ratios at other borders: usual ones, and those between the ratios of the batch."""
-    if isinstance(right, PolicyLoss):
-        usual = [0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5]
-        changes = np.unique(right.changes())
-        between = (changes[1:] + changes[:-1]) / 2
-        between = between[:: max(1, len(between) // BORDERS)]
-        for clip in (*usual, *between.tolist()):
-            yield Mistake("clip-wrong", {"clip": clip})
+    usual = [0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5]
+    changes = np.unique(right.changes())
+    between = (changes[1:] + changes[:-1]) / 2
+    between = between[:: max(1, len(between) // BORDERS)]
+    for clip in (*usual, *between.tolist()):
+        yield Mistake("clip-wrong", {"clip": clip})
 
 
-def _weights(right: PolicyLoss | ValueLoss, left: Left) -> Iterator[Mistake]:
+def _weights(right: PolicyLoss, left: Left) -> Iterator[Mistake]:
     """Fit the weights of entropy and critic together."""
-    if isinstance(right, ValueLoss):
-        return
     parts = np.array(list(_parts(right, left).values()))
     policy, entropy, critic = np.linalg.lstsq(parts.T, left.given, rcond=None)[0].tolist()
     if policy > 0:
@@ -550,25 +549,21 @@ def _alike(right: Any) -> list[Any]:
 # ----------------------------------------------------------------------------- what changes
 
 
-def _check_step(
-    report: Report,
-    update: PolicyUpdate | ValueUpdate,
-    before: dict[str, Tensor],
-    after: dict[str, Tensor],
-    exact: FloatArray | None,
-) -> None:
-    """Check that the step has changed all parameters that have a gradient, and by how much."""
-    given = {key: each.grad.abs() for key, each in after.items() if each.grad is not None}
+def _check_moved(report: Report, before: Parameters, after: Parameters) -> bool:
+    """Check that the step has changed all parameters that have a gradient; say whether it has."""
+    given = {key: each.grad for key, each in after.items() if each.grad is not None}
     keys = [key for key, gradient in given.items() if gradient.any()]
-    old = {key: before[key].detach() for key in keys}
-    wanted = np.array([float(given[key].max()) for key in keys])
-    moved = np.array([float((after[key].detach() - old[key]).abs().max()) for key in keys])
+
+    def largest(found: Iterable[Tensor]) -> FloatArray:
+        return np.array([float(each.detach().abs().max()) for each in found])
+
+    moved = largest(after[key] - before[key] for key in keys)
     left = moved == 0
     mistake = Mistake("learning-rate-zero", others=("step-left-out",))
     if not left.all():
         # A small step may be lost in the rounding of a large parameter.
+        wanted, sizes = (largest(of[key] for key in keys) for of in (given, before))
         least, rate = moved[~left].min(), (moved / wanted)[~left].min()
-        sizes = np.array([float(each.abs().max()) for each in old.values()])
         left &= np.minimum(least, rate * wanted) > 1e-5 * sizes
         mistake = Mistake("parameters-left-out")
 
@@ -576,8 +571,7 @@ def _check_step(
         some = f"{keys[place]} has a gradient and has not changed"
         return "the step has changed nothing" if left.all() else some
 
-    if report.add("parameters", left, example, [mistake]):
-        _check_size(report, update, before, after, exact)
+    return report.add("parameters", left, example, [mistake])
 
 
 @dataclass(frozen=True)
@@ -598,12 +592,8 @@ class Step:
         return self.replay(self.gradients, self.learning_rate)
 
 
-def _check_size(
-    report: Report,
-    update: PolicyUpdate | ValueUpdate,
-    before: dict[str, Tensor],
-    after: dict[str, Tensor],
-    exact: FloatArray | None,
+def _check_step(
+    report: Report, update: Update, before: Parameters, after: Parameters, exact: FloatArray | None
 ) -> None:
     """Check the norm of the gradient, and the step against that of a copy of the optimizer."""
     given = joined(after, {key: each.grad for key, each in after.items()})
@@ -643,21 +633,18 @@ def _check_size(
     alike: Alike = {} if exact is None else {"gradients": {"gradients of the loss": exact}}
     step = Step(given, float(rate), replay, alike)
 
-    def near(formula: Step) -> BoolArray:
+    def far(formula: Step) -> BoolArray:
         found = formula()
         least = STEP_CLOSE * np.abs(found).max() + 1e-6 * np.abs(new)  # rounding of parameters
-        return np.abs(found - (new - old)) <= least
-
-    def is_near(formula: Step) -> bool:
-        return bool(near(formula).all())
+        apart: BoolArray = ~(np.abs(found - (new - old)) <= least)
+        return apart
 
     words = f"the step is not that of the optimizer with the learning rate {rate:g}"
-    report.add("learning rate", ~near(step), words, named(step, new - old, is_near))
+    search = named(step, new - old, lambda formula: not far(formula).any())
+    report.add("learning rate", far(step), words, search)
 
 
-def _check_rows(
-    report: Report, update: PolicyUpdate | ValueUpdate, others: Mapping[str, FloatArray]
-) -> None:
+def _check_rows(report: Report, update: Update, others: Mapping[str, FloatArray]) -> None:
     """Check that each array of a batch has the rows of its record, in one order.
 
     ``others`` are numbers that programs take for the recorded ``log_probs``, by words.
