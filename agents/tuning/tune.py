@@ -303,20 +303,18 @@ def _write(config: TuneConfig, study: Study) -> list[Path]:
         WriteError: if the folder cannot be written to.
         RunError: if no finalist has trained with all seeds.
     """
-    found = _table(config, study)
-    files: dict[str, Callable[[], str]] = {
-        "trials.csv": found.csv,
-        "trials.md": lambda: _to_markdown(config, found),
-        f"{config.algorithm}.yml": lambda: _to_yaml(config, study),
-    }
-    for name, content in files.items():
-        write_file(config.place / name, content().encode())
-    return [config.place / name for name in files]
+    found, place = _table(config, study), config.place
+    written = [place / "trials.csv", place / "trials.md", place / f"{config.algorithm}.yml"]
+    write_file(written[0], found.csv().encode())
+    write_file(written[1], _to_markdown(config, found).encode())
+    write_file(written[2], _to_yaml(config, study).encode())
+    return written
 
 
 def _table(config: TuneConfig, study: Study) -> Table:
     """Return a row for each trial, best first, with all digits."""
-    again, games, trials = _nines_of_finals(study), config.chosen_games, over(study)
+    again = {number: mean_nines(runs) for number, runs in _scores_of_finals(study).items()}
+    games, trials = config.chosen_games, over(study)
     names = list(dict.fromkeys(name for each in trials for name in each.user_attrs[CHOSEN]))
     rows = []
     for trial in trials:
@@ -335,19 +333,14 @@ def _table(config: TuneConfig, study: Study) -> Table:
     return Table(header, rows)
 
 
-def _scores_of_finals(study: Study, number: int) -> dict[int, dict[str, float]]:
-    """Return the normalised scores of a trial's finals by game, by seed; empty if one is missing.
+def _scores_of_finals(study: Study) -> dict[int, list[dict[str, float]]]:
+    """Return the scores by game of the finals with each seed, by the number of their trial.
 
     A candidate that diverged with one seed has no mean that compares with those of the others.
     """
-    runs = {seed: study.user_attrs.get(_final(number, seed)) for seed in FINAL_SEEDS}
-    return runs if all(runs.values()) else {}  # type: ignore[return-value]
-
-
-def _nines_of_finals(study: Study) -> dict[int, float]:
-    """Return the mean nines over games of each candidate, by the number of its trial."""
-    found = {trial.number: _scores_of_finals(study, trial.number) for trial in over(study)}
-    return {number: mean_nines(runs.values()) for number, runs in found.items() if runs}
+    known, numbers = study.user_attrs, [trial.number for trial in over(study)]
+    found = {each: [known.get(_final(each, seed)) for seed in FINAL_SEEDS] for each in numbers}
+    return {number: runs for number, runs in found.items() if all(runs)}
 
 
 def _to_yaml(config: TuneConfig, study: Study) -> str:
@@ -356,7 +349,8 @@ def _to_yaml(config: TuneConfig, study: Study) -> str:
     Raises:
         RunError: if every finalist diverged with one of the seeds.
     """
-    again = _nines_of_finals(study)
+    finals = _scores_of_finals(study)
+    again = {number: mean_nines(runs) for number, runs in finals.items()}
     known = [trial for trial in finalists(study) if trial.number in again]
     if not known:
         seeds = ", ".join(map(str, FINAL_SEEDS))
@@ -365,14 +359,14 @@ def _to_yaml(config: TuneConfig, study: Study) -> str:
             "each diverged: call the command again with more --trials"
         )
     found = max(known, key=lambda trial: (again[trial.number], -trial.number))
-    runs = _scores_of_finals(study, found.number)
-    scores = {game: fmean(run[game] for run in runs.values()) for game in config.chosen_games}
+    runs = finals[found.number]
+    scores = {game: fmean(run[game] for run in runs) for game in config.chosen_games}
     everything = set(config.chosen_games) == set(config.rules.games)
     names = ["default"] if everything else [f"exactdice/{game}-v0" for game in config.chosen_games]
     lines = [
         f"# {config.rules.title}, {ALGORITHMS[config.algorithm].title}: the best of the trials, "
         f"{again[found.number]:.2f} nines",
-        f"# with seeds {', '.join(map(str, runs))}, which have chosen it.",
+        f"# with seeds {', '.join(map(str, FINAL_SEEDS))}, which have chosen it.",
         "# The figure to cite is the board's, of other seeds. Mean normalised scores of these:",
         *(f"#   {game} {score:.4f}" for game, score in scores.items()),
     ]
