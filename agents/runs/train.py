@@ -79,10 +79,15 @@ def train(
     th.set_num_threads(1)
     console = console or Console()
     with _begun(config) as run, _advice_on_write_errors(run.folder), _logged_by_wandb(run):
-        console.print(f"{run.config.algorithm} plays {run.task.words}\n{_budget(run)}")
-        if run.config.diagnose and diagnosis is None:
+        options = run.config
+        track = f" on the track {options.rules.title}" if options.rules else ""
+        console.print(
+            f"{options.algorithm} plays {run.task.words}\n{options.reward} reward, "
+            f"{options.total_steps:,} steps{track}, saving in {run.folder}"
+        )
+        if options.diagnose and diagnosis is None:
             raise RunError("diagnose must be given with a callback as diagnosis=, got none")
-        watching = [diagnosis(run)] if diagnosis is not None and run.config.diagnose else []
+        watching = [diagnosis(run)] if diagnosis is not None and options.diagnose else []
         run.callbacks.extend(watching)
         exact, final = _learn(run, console), None
         if exact.interrupted_at is None:
@@ -96,13 +101,6 @@ def train(
             f"    python train.py --resume {run.folder}"
         )
     return final
-
-
-def _budget(run: Run) -> str:
-    """Put the reward, the moves, the track and the folder of a run into words."""
-    config = run.config
-    track = "" if config.rules is None else f" on the track {config.rules.title}"
-    return f"{config.reward} reward, {config.total_steps:,} steps{track}, saving in {run.folder}"
 
 
 @contextmanager
