@@ -73,7 +73,7 @@ class Steps:
             raise InputError(
                 f"actions must be from 0 to {most}, got {actions.min()} to {actions.max()}"
             )
-        used = np.ones(shape, dtype=bool)
+        used, close = np.ones(shape, dtype=bool), closeness(record.rewards)
         if isinstance(record, Rollout):
             used = used if record.used is None else flags(record.used, "used", shape)
             final = np.full(shape, -1)
@@ -85,7 +85,6 @@ class Steps:
                     lambda array: as_numbers(array, "final_observations")[cut],
                 )
                 final[cut] = view.states_at(seen, "final_observations", (int(cut.sum()),))
-            close = closeness(record.rewards)
             steps = cls(
                 view.task, states, actions, rewards, ended, None, used, cut, final, close=close
             )
@@ -103,13 +102,11 @@ class Steps:
         counts = np.broadcast_to(whole(record.n_steps, "n_steps", np.shape(record.n_steps)), shape)
         if counts.min() < 1:
             raise InputError(f"n_steps must be at least 1, got {counts.min()}")
-        states, actions, rewards = states[:, None], actions[:, None], rewards[:, None]
-        ended, later, used, cut = ended[:, None], later[:, None], used[:, None], cut[:, None]
+        arrays = states, actions, rewards, ended, later, used, cut
+        lane = [array[:, None] for array in arrays]
         several = counts[:, None] if counts.max() > 1 else None
         gamma = factor(record.gamma, "gamma")
-        columns = states, actions, rewards, ended, later, used, cut
-        close = closeness(record.rewards)
-        return cls(view.task, *columns, counts=several, gamma=gamma, close=close)
+        return cls(view.task, *lane, counts=several, gamma=gamma, close=close)
 
     @property
     def follow(self) -> bool:
