@@ -289,22 +289,19 @@ class Diagnosed:
 
     def _without_cosine(self) -> str | None:
         """Say why there is no exact gradient; None if there is."""
-        model = self.model
-        if not self.is_actor:
-            return "the model has no actor"
-        if self.normalised:
-            return NORMALISED
-        if self.gamma != 1:
-            return f"the exact gradient has no discount: gamma must be 1, got {self.gamma:g}"
-        if not self.masked:
-            return UNMASKED
-        if not isinstance(getattr(model, "rollout_buffer", None), RolloutBuffer):
-            return "the model has no rollout buffer"
-        if not isinstance(getattr(model.policy, "mlp_extractor", None), MlpExtractor):
-            return "the policy has networks of its own"
-        if isinstance(model.rollout_buffer.observations, dict):
-            return "observations are dictionaries"
-        return None
+        buffer = getattr(self.model, "rollout_buffer", None)
+        layers = getattr(self.model.policy, "mlp_extractor", None)
+        discounted = f"the exact gradient has no discount: gamma must be 1, got {self.gamma:g}"
+        reasons = {
+            "the model has no actor": not self.is_actor,
+            NORMALISED: self.normalised,
+            discounted: self.gamma != 1,
+            UNMASKED: not self.masked,
+            "the model has no rollout buffer": not isinstance(buffer, RolloutBuffer),
+            "the policy has networks of its own": not isinstance(layers, MlpExtractor),
+            "observations are dictionaries": isinstance(getattr(buffer, "observations", 0), dict),
+        }
+        return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 class _Actor(nn.Module):
