@@ -121,34 +121,30 @@ def player(policy: Any, env: Any, observations: Any, *, masked: bool = True) -> 
     return as_policy(policy, env, deterministic=False, masked=masked, observations=observations)
 
 
-class _Clusters:
-    """Keys of observations whose features are equal up to rounding.
+def _clusters(rows: FloatArray) -> Callable[[FloatArray], npt.NDArray[Any]]:
+    """Return the function that gives observations, (observation, feature), sortable keys.
 
-    Args:
-        rows: different observations, shape (observation, feature).
+    Observations whose features are those of one of the different ``rows`` up to rounding have the
+    key of this one.
     """
+    intervals = []
+    for feature in rows.T:
+        values = np.unique(feature)
+        near = 10.0**-DIGITS * max(1.0, float(np.abs(values).max(initial=0)))
+        apart = np.diff(values) > near
+        intervals.append((near, values[np.append(True, apart)], values[np.append(apart, True)]))
 
-    def __init__(self, rows: FloatArray) -> None:
-        self._near: list[float] = []
-        self._starts: list[FloatArray] = []
-        self._ends: list[FloatArray] = []
-        for feature in rows.T:
-            values = np.unique(feature)
-            near = 10.0**-DIGITS * max(1.0, float(np.abs(values).max(initial=0)))
-            apart = np.diff(values) > near
-            self._near.append(near)
-            self._starts.append(values[np.append(True, apart)])
-            self._ends.append(values[np.append(apart, True)])
-
-    def keys(self, rows: FloatArray) -> npt.NDArray[Any]:
-        """Return a sortable key of each observation, shape (observation,)."""
-        places = np.empty(rows.shape, dtype=np.int64)
-        for column, near in enumerate(self._near):
-            found = np.searchsorted(self._starts[column], rows[:, column] + near, "right") - 1
-            inside = (found >= 0) & (rows[:, column] <= self._ends[column][found] + near)
+    def keys(given: FloatArray) -> npt.NDArray[Any]:
+        places = np.empty(given.shape, dtype=np.int64)
+        for column, (near, starts, ends) in enumerate(intervals):
+            found = np.searchsorted(starts, given[:, column] + near, "right") - 1
+            inside = (found >= 0) & (given[:, column] <= ends[found] + near)
             places[:, column] = np.where(inside, found, -1)
-        whole: Any = places.view(np.dtype((np.void, 8 * rows.shape[1])))
-        return whole[:, 0]
+        whole: Any = places.view(np.dtype((np.void, 8 * given.shape[1])))
+        joined: npt.NDArray[Any] = whole[:, 0]
+        return joined
+
+    return keys
 
 
 def _entry(observations: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Any:
@@ -240,9 +236,9 @@ class AgentView:
         flat = given.reshape(-1, *axes)
         if encoding:
             return self._decoded(encoding, flat).reshape(shape)
-        _, clusters, keys, states = self._listed
+        _, keys_of, keys, states = self._listed
         rows = flat.reshape(len(flat), int(np.prod(axes))).astype(np.float64)
-        places = places_in(keys, clusters.keys(rows))
+        places = places_in(keys, keys_of(rows))
         return np.where(places < 0, -1, states[places]).reshape(shape)
 
     @cached_property
@@ -256,19 +252,19 @@ class AgentView:
         return None if self.sight.wrapped else encoding_of(self.sight.space, sizes)
 
     @cached_property
-    def _listed(self) -> tuple[tuple[int, ...], _Clusters, npt.NDArray[Any], IntArray]:
-        """The shape of an observation, and the keys of all observations in order, with states."""
+    def _listed(self) -> tuple[tuple[int, ...], Callable[[FloatArray], Any], Any, IntArray]:
+        """The shape of an observation; the function to keys, and all in order with their states."""
         width, own = sum(self.task.game.observation_sizes), self.states
         check_memory("observations of the agent's states", len(own), 8.0 * width)
         each = pieces(len(own), PIECE)
         shown = np.concatenate([self.observations(own[piece]) for piece in each])
         rows = shown.reshape(len(shown), -1).astype(np.float64)
-        clusters = _Clusters(rows)
-        keys = clusters.keys(rows)
+        keys_of = _clusters(rows)
+        keys = keys_of(rows)
         order = np.argsort(keys)
         if (keys[order][1:] == keys[order][:-1]).any():
             raise InputError("env must show different states differently, to be audited")
-        return shown.shape[1:], clusters, keys[order], own[order]
+        return shown.shape[1:], keys_of, keys[order], own[order]
 
     def _decoded(self, encoding: Encoding, given: npt.NDArray[Any]) -> IntArray:
         """Decode observations, -1 if the encoding never gives them to the agent."""
