@@ -135,18 +135,12 @@ def _read(folder: Path, accepted: Path | None) -> Entry | str:
         entry = read_entry(folder)
     except InputError as error:
         return str(error)
-    if accepted is not None and _differs(folder, accepted / folder.name):
-        return "must stay as it is on the board: a new version is an entry of another name"
+    if accepted is not None and (before := accepted / folder.name).is_dir():
+        names = {path.name for place in (folder, before) for path in place.iterdir()}
+        same, _, _ = filecmp.cmpfiles(folder, before, names, shallow=False)
+        if len(same) < len(names):
+            return "must stay as it is on the board: a new version is an entry of another name"
     return entry
-
-
-def _differs(folder: Path, before: Path) -> bool:
-    """Return whether an entry is on the board with other files."""
-    if not before.is_dir():
-        return False
-    names = {path.name for place in (folder, before) for path in place.iterdir()}
-    same, _, _ = filecmp.cmpfiles(folder, before, names, shallow=False)
-    return len(same) < len(names)
 
 
 def verify_all(entries: Sequence[Entry], processes: int) -> dict[str, Verified | str]:
