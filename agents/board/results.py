@@ -13,7 +13,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -210,7 +210,12 @@ def _read_folder(folder: Path) -> Run:
     with folders.reading(folder / "score.json", "be the score of a run on its track"):
         numbers["flawless"] = found.get("flawless") if track is None else float(found["flawless"])
         if track is not None and track.self_play:
-            numbers |= _exploitability(found["self_play"])
+            own = found["self_play"]
+            names = ("exploitability", "normalized_exploitability")
+            numbers |= {name: float(own[name]) for name in names}
+            for seat in (0, 1):
+                numbers[f"guaranteed_{seat}"] = float(own["guaranteed"][seat])
+                numbers[f"equilibrium_{seat}"] = float(own["equilibrium"][seat])
         scores = log["normalized_exploitability" if track and track.self_play else "normalized"]
     return Run(
         name=folder.name,
@@ -221,14 +226,6 @@ def _read_folder(folder: Path) -> Run:
         moves=tuple(map(int, log["timesteps"].tolist())),
         scores=tuple(scores.tolist()),
     )
-
-
-def _exploitability(found: Mapping[str, Any]) -> dict[str, float]:
-    """Read the score of self-play in a ``score.json``."""
-    numbers = {name: found[name] for name in ("exploitability", "normalized_exploitability")}
-    for name in ("guaranteed", "equilibrium"):
-        numbers |= {f"{name}_{seat}": found[name][seat] for seat in (0, 1)}
-    return {name: float(number) for name, number in numbers.items()}
 
 
 def facts(config: TrainConfig) -> dict[str, Any]:
