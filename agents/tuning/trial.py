@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import torch as th
 import yaml
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import ConvertCallback
 
 from ...baselines import make_task, score, score_self_play
 from ...core import write_file
@@ -104,7 +104,10 @@ def run_trial(
 
 
 def _train(run: TrainConfig, halfway: Callable[[int, float], None] | None) -> float:
-    """Train in memory, and return the normalised score of the last policy."""
+    """Train in memory, and return the normalised score of the last policy.
+
+    ``halfway`` is called with 50 and the score of the last update before half of the moves.
+    """
     gc.collect()  # the models of the games before, which are cycles of references
     moves, (task, model, callbacks) = run.total_steps, build(run)
 
@@ -113,31 +116,13 @@ def _train(run: TrainConfig, halfway: Callable[[int, float], None] | None) -> fl
         scored = score_self_play(policy, task) if run.self_play else score(policy, task)
         return scored.normalized
 
+    def goes_on(*_: Any) -> bool:
+        nonlocal halfway
+        if halfway is not None and model.num_timesteps > moves // 2:
+            halfway(50, normalized())
+            halfway = None
+        return model.num_timesteps <= moves  # else the run has too many
+
     with learning(model):
-        model.learn(moves, callback=[_AtHalf(moves, normalized, halfway), *callbacks])
+        model.learn(moves, callback=[ConvertCallback(goes_on), *callbacks])
         return normalized()
-
-
-class _AtHalf(BaseCallback):
-    """Scores the policy of the last update before half of the moves; ends a run that has too many.
-
-    Args:
-        moves: the moves of the run.
-        normalized: computes the normalised score of the present policy.
-        told: called with 50 and the score; None for no score.
-    """
-
-    def __init__(
-        self,
-        moves: int,
-        normalized: Callable[[], float],
-        told: Callable[[int, float], None] | None,
-    ) -> None:
-        super().__init__()
-        self._moves, self._normalized, self._told = moves, normalized, told
-
-    def _on_step(self) -> bool:
-        if self._told is not None and self.num_timesteps > self._moves // 2:
-            self._told(50, self._normalized())
-            self._told = None
-        return self.num_timesteps <= self._moves
