@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch as th
 
-from ..baselines import Policy, as_policy, evaluate, from_network
+from ..baselines import as_policy, evaluate, from_network
 from ..baselines.policies.networks import ROUNDING
 from ..baselines.policies.tables import as_numbers
 from ..core import FLOATS, FloatArray, InputError, IntArray, Values
@@ -205,11 +205,25 @@ def gradient(
     view = AgentView(env)
     network = Network(actor, "actor", view.task.game.num_actions)
     sums = _Sums(view, network, 2)
+
+    def visit(states: IntArray, expected: FloatArray) -> None:
+        weights = occupancy[np.searchsorted(view.states, states)]
+        met = weights > 0
+        law = policy.probabilities(states[met])
+        values = np.where(law > 0, expected[met], 0.0)
+        logs = np.log(law, where=law > 0, out=np.zeros_like(law))
+        mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
+        moves, gains = weights[met, None] * law, values - mean
+        gains[np.abs(gains) <= FLOATS.tie(view.task.game)] = 0.0  # rounding has no direction
+        parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
+        sums.add(states[met], parts)
+
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
-        occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
-        of_return, of_entropy = _actor_sums(view, sums, policy, occupancy, values, ent_coef)
-        errors = {} if critic is None else _critic_sum(view, critic, occupancy, values)
+        occupancy, payoffs = view.occupancy(policy), evaluate(policy, view.task).found
+        view.visit(payoffs, visit)
+        of_return, of_entropy = sums.finish()
+        errors = {} if critic is None else _critic_sum(view, critic, occupancy, payoffs)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
 
@@ -266,32 +280,6 @@ class _Sums:
                 if part is not None:
                     total[key] += part
         self._states, self._weights = [], []
-
-
-def _actor_sums(
-    view: AgentView,
-    sums: _Sums,
-    policy: Policy,
-    occupancy: FloatArray,
-    payoffs: Values,
-    ent_coef: float,
-) -> list[dict[str, th.Tensor]]:
-    """Return the gradients of the return and of the entropy."""
-
-    def visit(states: IntArray, expected: FloatArray) -> None:
-        weights = occupancy[np.searchsorted(view.states, states)]
-        met = weights > 0
-        law = policy.probabilities(states[met])
-        values = np.where(law > 0, expected[met], 0.0)
-        logs = np.log(law, where=law > 0, out=np.zeros_like(law))
-        mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
-        moves, gains = weights[met, None] * law, values - mean
-        gains[np.abs(gains) <= FLOATS.tie(view.task.game)] = 0.0  # rounding has no direction
-        parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
-        sums.add(states[met], parts)
-
-    view.visit(payoffs, visit)
-    return sums.finish()
 
 
 def _critic_sum(
