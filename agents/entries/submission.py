@@ -43,13 +43,10 @@ def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes:
         values, certificates = _from_certificates(place, said)
     made_by = {"exactdice": version("exactdice"), "hardware": "not said"}
     card = make_card({**made_by, **said, **values})
-    return _make(folder or Path("entries", _name_of(card)), card, certificates, processes)
-
-
-def _name_of(card: Card) -> str:
-    """Return the folder's name for a card, made of the track and the title."""
-    signs = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in card.title)
-    return "-".join([card.track, *signs.lower().split()])[:80]
+    if folder is None:  # named after the track and the title
+        signs = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in card.title)
+        folder = Path("entries", "-".join([card.track, *signs.lower().split()])[:80])
+    return _make(folder, card, certificates, processes)
 
 
 def _make(
