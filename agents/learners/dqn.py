@@ -110,13 +110,10 @@ class KeepsToLegal(OffPolicyAlgorithm):
             self.policy_kwargs = {**self.policy_kwargs, "game": env.get_attr("task")[0].game}
         super()._setup_model()
 
-    def _legal(self, observations: Features) -> BoolArray:
-        """Return the mask of legal actions at encoded observations, shape (observation, action)."""
-        raise NotImplementedError
-
     def _explore(self, observations: Features) -> IntArray:
         """Draw an action for each observation, uniformly among the legal actions."""
-        legal = self._legal(observations)
+        network = next(part for part in self.policy.children() if isinstance(part, MaskedNetwork))
+        legal = network.legal(observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
         return (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
 
@@ -153,9 +150,6 @@ class MaskedDQN(KeepsToLegal, DQN):
     policy: MaskedDQNPolicy
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedDQNPolicy}
 
-    def _legal(self, observations: Features) -> BoolArray:
-        return self.policy.q_net.legal(observations)
-
 
 class MaskedQRDQN(KeepsToLegal, QRDQN):
     """QRDQN on environments of this project, exploring and maximising over legal actions only.
@@ -165,6 +159,3 @@ class MaskedQRDQN(KeepsToLegal, QRDQN):
 
     policy: MaskedQRDQNPolicy
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedQRDQNPolicy}
-
-    def _legal(self, observations: Features) -> BoolArray:
-        return self.policy.quantile_net.legal(observations)
