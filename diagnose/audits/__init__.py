@@ -113,13 +113,12 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
         The record without such arrays, or with zeros for such entries if it needs the array; and
         the rows of which that is so, shape (row, ...).
     """
-    inner = record.transitions if isinstance(record, Targets) else record
-    left_out = np.zeros(leading_shape(inner.observations, "observations", 1), dtype=bool)
     if isinstance(record, Targets):
-        inner, left_out = finite(report, inner)
+        inner, left_out = finite(report, record.transitions)
         record = replace(record, transitions=inner)
-    elif isinstance(record, Rollout):
-        left_out = np.zeros(leading_shape(record.observations, "observations", 2), dtype=bool)
+    else:
+        axes = 1 + isinstance(record, Rollout)
+        left_out = np.zeros(leading_shape(record.observations, "observations", axes), dtype=bool)
     changes: dict[str, Any] = {}
     for each in fields(record):
         given = getattr(record, each.name)

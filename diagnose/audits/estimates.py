@@ -210,20 +210,17 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
     if rollout.values is not None:
         last = numbers(rollout.values, "values", steps.states.shape)[-1]
         alike["last_values"] = {"numbers": {"values_of_the_last_row": last}}
-    for check, source in (
-        ("values", "observations"),
-        ("last_values", "last_observations"),
-        ("final_values", "final_observations"),
+    for check, source, known in (
+        ("values", "observations", steps.used),
+        ("last_values", "last_observations", np.ones_like(steps.used[0])),
+        ("final_values", "final_observations", steps.used & steps.truncated),
     ):
         recorded, seen = getattr(rollout, check), getattr(rollout, source)
         if recorded is None or critic is None or seen is None:
             if check != "final_values" or steps.truncated.any():
                 report.unchecked[check] = f"{check}, {source} and critic are needed"
             continue
-        shape = steps.states.shape if check != "last_values" else steps.states.shape[1:]
-        known = np.ones(shape, dtype=bool) if check == "last_values" else steps.used
-        if check == "final_values":
-            known = known & steps.truncated
+        shape = known.shape
         given = numbers(recorded, check, shape, finite=False)
         ours = called(critic, "critic", _flat(seen, source, len(shape)), (given.size,))
         ours = ours.reshape(shape)
