@@ -102,11 +102,12 @@ class Steps:
         counts = np.broadcast_to(whole(record.n_steps, "n_steps", np.shape(record.n_steps)), shape)
         if counts.min() < 1:
             raise InputError(f"n_steps must be at least 1, got {counts.min()}")
-        arrays = states, actions, rewards, ended, later, used, cut
-        lane = [array[:, None] for array in arrays]
+        states, actions, rewards = states[:, None], actions[:, None], rewards[:, None]
+        ended, later, used, cut = ended[:, None], later[:, None], used[:, None], cut[:, None]
         several = counts[:, None] if counts.max() > 1 else None
         gamma = factor(record.gamma, "gamma")
-        return cls(view.task, *lane, counts=several, gamma=gamma, close=close)
+        columns = states, actions, rewards, ended, later, used, cut
+        return cls(view.task, *columns, counts=several, gamma=gamma, close=close)
 
     @property
     def follow(self) -> bool:
@@ -294,8 +295,12 @@ class Payment:
     @cached_property
     def wanted(self) -> FloatArray:
         """The rewards that each checked step may have, shape (step, option); NaN elsewhere."""
-        options, allowed = self.options
-        wanted = np.where(allowed, self._base(self.checked)[:, None] + options, np.nan)
+        steps, which, (options, allowed) = self.steps, self.checked, self.options
+        after, moves = steps.after[which], (steps.states[which], steps.actions[which])
+        over = steps.terminated[which] | (after < 0)
+        engine, nothing = Engine(steps.task, 1, self.mode, tables=False), np.zeros(len(after))
+        added = engine.rewards(*moves, nothing, np.where(over, 0, after), over)  # to the payoffs
+        wanted = np.where(allowed, added[:, None] + options, np.nan)
         for made in (self.declared, self.clipped):
             wanted = wanted if made is None else made(wanted)
         return wanted
@@ -346,14 +351,6 @@ class Payment:
         far = np.abs(self.steps.rewards[self.checked][:, None] - self.fit[0] * self.wanted)
         paid[self.checked] = options[np.where(allowed, far, np.inf).argmin(axis=1)]
         return paid
-
-    def _base(self, which: BoolArray) -> FloatArray:
-        """Return what the reward mode adds to the payoff of some steps."""
-        steps, mode = self.steps, self.mode
-        after, moves = steps.after[which], (steps.states[which], steps.actions[which])
-        over = steps.terminated[which] | (after < 0)
-        engine = Engine(steps.task, 1, mode, tables=False)
-        return engine.rewards(*moves, np.zeros(len(after)), np.where(over, 0, after), over)
 
 
 def _factors(rewards: FloatArray, wanted: FloatArray) -> list[float]:
