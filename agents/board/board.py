@@ -188,12 +188,8 @@ def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path
         WriteError: if the folder cannot be written to.
     """
     board = board_of(runs := read_runs(folder), folder)
-    parts = [
-        f"# {board.title}",
-        board.words,
-        *(each.markdown(aligned=True) for each in board.tables),
-    ]
-    parts += [board.more.words, board.more.table.markdown(aligned=True)]
+    *tables, last = (each.markdown(aligned=True) for each in (*board.tables, board.more.table))
+    parts = [f"# {board.title}", board.words, *tables, board.more.words, last]
     written = [*write_runs(runs, folder), folder / "leaderboard.md"]
     write_file(written[-1], ("\n\n".join(parts) + "\n").encode())
     if page is not None:  # last: the tables stand, whatever a drawing may meet
