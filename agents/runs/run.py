@@ -112,13 +112,9 @@ class Run:
         track = self.config.rules
         if track is None:
             return {"best_normalized": exact_part(log)["normalized"].max()}
+        moves, marks = self.log["timesteps"], [str(mark) for mark in track.marks]
         curves = {
-            f"{name}_at_marks": {
-                str(mark): score
-                for mark, score in zip(
-                    track.marks, track.at_marks(self.log["timesteps"], log[name]), strict=True
-                )
-            }
+            f"{name}_at_marks": dict(zip(marks, track.at_marks(moves, log[name]), strict=True))
             for name in ("normalized", *SELF_PLAY)
             if name in log
         }
