@@ -339,7 +339,9 @@ def _scores_of_finals(study: Study) -> dict[int, list[dict[str, float]]]:
     A candidate that diverged with one seed has no mean that compares with those of the others.
     """
     known, numbers = study.user_attrs, [trial.number for trial in over(study)]
-    found = {each: [known.get(_final(each, seed)) for seed in FINAL_SEEDS] for each in numbers}
+    found: dict[int, list[Any]] = {
+        number: [known.get(_final(number, seed)) for seed in FINAL_SEEDS] for number in numbers
+    }
     return {number: runs for number, runs in found.items() if all(runs)}
 
 
