@@ -14,7 +14,7 @@ import numpy as np
 
 from ..baselines import PolicyLike, Reading, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
-from ..baselines.scoring.certificate import is_certificate
+from ..baselines.scoring.certificate import is_certificate, read_policy
 from ..core import Game, InputError
 from ..core.errors import needing
 
@@ -65,8 +65,6 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
     if path.suffix == ".npy":
         return _table(path)
     if path.suffix == ".npz":
-        from ..baselines.scoring.certificate import read_policy
-
         return read_policy(path, game)
     return _late("runs.saved", "from_file")(path, game, reading)
 
