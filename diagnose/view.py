@@ -179,10 +179,8 @@ class AgentView:
     def __init__(self, env: Any, observations: Any = None, limited: bool = True) -> None:
         self.task, self.sight = task_and_sight(env)
         if not limited and isinstance(self.task.game, LawGame) and self.task.game.horizon:
-            sizes, self.task = (
-                self.task.game.observation_sizes,
-                Task(self.task.game.without_limit()),
-            )
+            sizes = self.task.game.observation_sizes
+            self.task = Task(self.task.game.without_limit())
             if self.sight is not None and not self.sight.wrapped:
                 shown = encoding_of(self.sight.space, sizes)
                 name = "integer" if shown is None else shown.name

@@ -111,8 +111,6 @@ class Columns:
         """Add the columns of another part, with its reasons for missing ones."""
         self.numbers.update(other.numbers)
         self.missing.update(other.missing)
-        for name in other.numbers:
-            self.missing.pop(name, None)
 
 
 def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
