@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -243,13 +243,11 @@ def is_finished(cell: TrainConfig) -> bool:
     return (folder_of(cell) / "score.json").exists()
 
 
-@contextmanager
-def owned(cell: TrainConfig) -> Iterator[bool]:
+def owned(cell: TrainConfig) -> AbstractContextManager[bool]:
     """Become the owner of a cell; yields False if another process owns it."""
     folder = folder_of(cell)
     file = folder.with_name(f".{folder.name}.lock")
-    with folders.locked(file, lambda: is_finished(cell)) as mine:
-        yield mine
+    return folders.locked(file, lambda: is_finished(cell))
 
 
 def is_owned(cell: TrainConfig) -> bool:
