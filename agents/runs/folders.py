@@ -155,8 +155,7 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
     Raises:
         RunError: if the file is missing or damaged.
     """
-    path = held(folder, "evaluations.npz")
-    with reading(path, "hold the scores of a run"):
+    with reading(held(folder, "evaluations.npz"), "hold the scores of a run") as path:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
             names = [*LOG, *(name for name in (*SELF_PLAY, MARGIN) if name in columns)]
             log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in names}
