@@ -144,7 +144,9 @@ class DiagnoseCallback(BaseCallback):
         for part in self._parts.values():
             if part.due and self._fits(part):
                 begun, done = self._clock(), True
-                columns.add(part.compute())
+                found = part.compute()
+                columns.numbers |= found.numbers
+                columns.missing |= found.missing
                 part.cost, part.due = self._clock() - begun, False
                 part.spent += part.cost
         if done:

@@ -107,11 +107,6 @@ class Columns:
         """Note the reason why some columns are not computed."""
         self.missing.update(dict.fromkeys(names, reason))
 
-    def add(self, other: "Columns") -> None:
-        """Add the columns of another part, with its reasons for missing ones."""
-        self.numbers.update(other.numbers)
-        self.missing.update(other.missing)
-
 
 def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return a line for each reason, once, with the columns of models that are missing for it."""
