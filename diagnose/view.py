@@ -141,8 +141,7 @@ def _clusters(rows: FloatArray) -> Callable[[FloatArray], npt.NDArray[Any]]:
             inside = (found >= 0) & (given[:, column] <= ends[found] + near)
             places[:, column] = np.where(inside, found, -1)
         whole: Any = places.view(np.dtype((np.void, 8 * given.shape[1])))
-        joined: npt.NDArray[Any] = whole[:, 0]
-        return joined
+        return whole[:, 0]
 
     return keys
 

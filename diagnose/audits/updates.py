@@ -636,8 +636,7 @@ def _check_step(
     def far(formula: Step) -> BoolArray:
         found = formula()
         least = STEP_CLOSE * np.abs(found).max() + 1e-6 * np.abs(new)  # rounding of parameters
-        apart: BoolArray = ~(np.abs(found - (new - old)) <= least)
-        return apart
+        return ~(np.abs(found - (new - old)) <= least)
 
     words = f"the step is not that of the optimizer with the learning rate {rate:g}"
     search = named(step, new - old, lambda formula: not far(formula).any())

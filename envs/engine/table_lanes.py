@@ -194,8 +194,7 @@ class PlainLanes(TableLanes):
         """Give the observation of the only lane, shape (feature,), in fresh memory."""
         if self._by_context is None:
             return self._by_place[self._places[0]].copy()
-        seen: Features = self._by_place[self._places[0]] + self._by_context[self._contexts[0]]
-        return seen
+        return self._by_place[self._places[0]] + self._by_context[self._contexts[0]]
 
     def mask_of_one(self) -> npt.NDArray[np.int8]:
         """Give the legal actions of the only lane, shape (action,), in fresh memory."""
