@@ -409,6 +409,8 @@ GAME_CHARTS: Charts[Callable[[Task], Plot]] = Charts()
 AGENT_CHARTS: Charts[Callable[[Score], Plot]] = Charts()
 #: Decorators of functions that make the plot of a task or of an agent, by the name of the chart.
 game_chart, agent_chart = GAME_CHARTS.register, AGENT_CHARTS.register
+#: By the name of the picture, which is its file without the ending.
+EXAMPLES: dict[str, Example] = {}
 
 
 def game_of(task: Task, kind: type[Kind]) -> Kind:

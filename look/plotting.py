@@ -3,21 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..agents.board.results import RESULTS
 from ..agents.runs.agent import AgentOptions
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import read_config
 from ..agents.runs.options import task_from_options
-from ..baselines import Score, as_task, score
+from ..baselines import Score, Task, as_task, score
 from ..baselines.policies.door import label
 from ..core import GAMES, Game, InputError, make_folder, one_of, write_file
 from ..core.words import meant
 from ..envs import find_game
-from ..games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from . import agents, charts, games, policy  # noqa: F401  all but charts register theirs
-from .charts import AGENT_CHARTS, Example, Plot
+from .charts import AGENT_CHARTS, Chart, Example, Plot
+
+_Chart = TypeVar("_Chart", Chart[Callable[[Task], Plot]], Example)
 
 
 class RunChart(NamedTuple):
@@ -34,21 +35,14 @@ class RunChart(NamedTuple):
     place: str
 
 
-#: The charts by game; those of one game are in the order in which they were registered.
-GAME_CHARTS = {
-    name: chart
-    for game in GAMES.values()
-    for name, chart in charts.GAME_CHARTS.items()
-    if chart.game is game
-}
-#: By the name of the picture, which is its file without the ending.
-EXAMPLES = {
-    "mistakes-greed": Example("mistakes", "if_else", Greed),
-    "policy-greed": Example("policy", "if_else", Greed),
-    "outcomes-lowest-score": Example("outcomes", "only3s", LowestScore),
-    "mistakes-shut-the-box": Example("mistakes", "random", ShutTheBox),
-    "mistakes-421": Example("mistakes", "random", FourTwoOne),
-}
+def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
+    """Sort charts by game; the charts of one game keep the order in which they were registered."""
+    places = list(GAMES.values())
+    return dict(sorted(known.items(), key=lambda entry: places.index(entry[1].game)))
+
+
+GAME_CHARTS = _in_order(charts.GAME_CHARTS)
+EXAMPLES = _in_order(charts.EXAMPLES)
 RUN_CHARTS = {
     "learning": RunChart(
         "RUN ...",

@@ -11,7 +11,9 @@ from ...core import FloatArray, InputError
 from ...core.words import listed, plural, spelled
 from ...games import FourTwoOne, FourTwoOneMatch
 from ...sources.four_two_one.policies import result_law
-from ..charts import Map, Plot, game_chart, game_of
+from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
+
+EXAMPLES["mistakes-421"] = Example("mistakes", "random", FourTwoOne)
 
 DIGITS = 9  # largest number of faces; a goal has one digit for each die
 GOALS = 130  # largest number of results; the chart computes a law for each

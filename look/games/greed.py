@@ -11,7 +11,10 @@ from ...core import BoolArray, FloatArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import Greed
-from ..charts import CellWords, Lines, Map, Plot, Series, game_chart, game_of
+from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart, game_of
+
+EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed)
+EXAMPLES["policy-greed"] = Example("policy", "if_else", Greed)
 
 EARLY = 0.8  # part of the limit up to which the game is called open
 SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first

@@ -12,7 +12,9 @@ from ...core.dice import combinations
 from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
-from ..charts import Map, Plot, game_chart, game_of
+from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
+
+EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore)
 
 TIES = "several numbers are equally good"
 

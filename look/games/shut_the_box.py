@@ -10,7 +10,9 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.presentation import present
 from ...core.words import listed
 from ...games import ShutTheBox
-from ..charts import Lines, Map, Plot, Series, game_chart, game_of
+from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart, game_of
+
+EXAMPLES["mistakes-shut-the-box"] = Example("mistakes", "random", ShutTheBox)
 
 
 def _two_players(task: Task) -> ShutTheBox:
