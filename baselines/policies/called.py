@@ -225,7 +225,7 @@ class CalledPolicy(Policy):
         else:
             given = as_numbers(self.function(*seen), "policy")
             evidence = given.astype(np.float64) if given.ndim == 2 else given
-        return self._check(given, states, seen[1]), evidence
+        return self._check(given, states), evidence
 
     def _require(
         self, states: IntArray, evidence: Evidence, batch: int, pieces: Iterable[IntArray]

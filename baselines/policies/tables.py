@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
 from ...core.game import once_a_game
-from ...core.positions import first_actions, pieces, states_of
+from ...core.positions import are_legal, first_actions, pieces, states_of
 from ...core.sizes import check_array
 from ..explicit import ExplicitGame
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
@@ -53,15 +53,12 @@ class PolicyCheck:
         """Number of states and of actions."""
         return self.game.num_states, self.game.num_actions
 
-    def __call__(
-        self, given: npt.NDArray[Any], states: IntArray, masks: BoolArray | None = None
-    ) -> npt.NDArray[Any]:
+    def __call__(self, given: npt.NDArray[Any], states: IntArray) -> npt.NDArray[Any]:
         """Return the checked actions, or the checked probabilities, normalised to sum to 1.
 
         Args:
             given: actions, shape (state,), or probabilities, shape (state, action).
             states: the states, shape (state,).
-            masks: their legal actions, shape (state, action), if they are known.
 
         Raises:
             ValueError: if the shape is wrong, an entry is not a probability or not an action, or
@@ -69,10 +66,10 @@ class PolicyCheck:
         """
         shape = (len(states), self.game.num_actions)
         if given.ndim == 1 and given.dtype.kind in "iu" and given.shape == shape[:1]:
-            return self._actions(given, states, masks)
+            return self._actions(given, states)
         if given.shape != shape:
             raise self.shape_error(given, len(states))
-        return self._law(given.astype(np.float64), states, masks)  # float16 rows are off by 1e-4
+        return self._law(given.astype(np.float64), states)  # float16 rows are off by 1e-4
 
     def shape_error(self, given: npt.NDArray[Any], count: int) -> InputError:
         """Return the error that an array is no policy for a number of states."""
@@ -82,16 +79,13 @@ class PolicyCheck:
             f"integers of shape ({count},), got {given.dtype} of shape {given.shape}{alone}"
         )
 
-    def _allowed(self, states: IntArray, masks: BoolArray | None) -> BoolArray:
-        if not self.masked:
-            return np.ones((len(states), self.game.num_actions), dtype=bool)
-        return self.game.mask(states) if masks is None else masks
-
-    def _actions(self, given: IntArray, states: IntArray, masks: BoolArray | None) -> IntArray:
+    def _actions(self, given: IntArray, states: IntArray) -> IntArray:
         """Check an action for each state."""
         in_range = (given >= 0) & (given < self.game.num_actions)
         chosen = np.where(in_range, given, 0).astype(np.int64)
-        legal = in_range & self._allowed(states, masks)[np.arange(len(states)), chosen]
+        legal = in_range.copy()
+        if self.masked:
+            legal &= are_legal(self.game, states, chosen)
         harmless = self._harmless(states, np.flatnonzero(in_range & ~legal))
         chosen[harmless] = first_actions(self.game, states[harmless])
         legal[harmless] = True
@@ -103,9 +97,9 @@ class PolicyCheck:
             )
         return chosen
 
-    def _law(self, law: FloatArray, states: IntArray, masks: BoolArray | None) -> FloatArray:
+    def _law(self, law: FloatArray, states: IntArray) -> FloatArray:
         """Check a law of actions for each state; normalise it."""
-        allowed = self._allowed(states, masks)
+        allowed = self.game.mask(states) if self.masked else np.ones(law.shape, dtype=bool)
         harmless = self._harmless(states, np.flatnonzero(((law > 0) & ~allowed).any(axis=1)))
         law[harmless] = 0.0
         law[harmless, allowed[harmless].argmax(axis=1)] = 1.0
