@@ -306,7 +306,7 @@ class Arithmetic:
         legal = np.where(mask, expected, -np.inf)
         if legal.shape[1] <= SHORT:
             best: Array = reduce(np.maximum, legal.T)
-        else:  # faster than max, which reads no row at once
+        else:  # in long rows numpy finds the place faster than the maximum
             best = legal[np.arange(len(legal)), legal.argmax(axis=1)]
         best = best + 0.0  # of 0.0 and -0.0 processors take either
         return best, legal >= (best - tie)[:, None]

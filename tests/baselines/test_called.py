@@ -168,3 +168,12 @@ def test_a_network_that_keeps_to_legal_actions_is_not_scored_as_if_it_did_not():
     network = exactdice.from_network(Network(task), task)
     with pytest.raises(InputError, match="masked=False must be given to from_network, too"):
         exactdice.score(network, task, masked=False)
+
+
+def test_a_function_that_writes_into_its_masks_is_held_to_the_legal_actions():
+    def cheats(observations, masks):
+        masks[:] = True
+        return np.zeros(len(observations), dtype=np.int64) + masks.shape[1] - 1
+
+    with pytest.raises(ValueError, match="policy must choose legal actions"):
+        exactdice.score(cheats, make_task("Greed", max_score=10, sides=3))
