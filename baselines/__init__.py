@@ -1,6 +1,6 @@
 """Exact computation: the optimum of a game, and the value and score of any policy."""
 
-from .policies.door import Reading, Sight, register_converter
+from .policies.door import Reading, Sight
 from .policies.kinds import Policy, PolicyFunction, PolicyLike
 from .policies.names import (
     NamedPolicy,
@@ -32,7 +32,7 @@ from .solving.solver import (
     outcome_distribution,
     solve,
 )
-from .task import Task, as_task, make_game, make_task, register_environment, task_and_sight
+from .task import Task, as_task, make_game, make_task, task_and_sight
 
 __all__ = [
     "LOGGED",
@@ -79,8 +79,6 @@ __all__ = [
     "policy_names",
     "random_value",
     "reference_names",
-    "register_converter",
-    "register_environment",
     "register_policies",
     "score",
     "score_self_play",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .. import registry
 from ..core import (
     FLOATS,
     GAMES,
@@ -28,6 +29,7 @@ from ..core.presentation import present
 from ..core.sweeps import sweeps_of
 from ..core.types import Start
 from ..core.words import listed, meant, plural
+from ..registry import Places
 from .cache import cached
 from .law_game import LawGame
 from .policies.door import Sight, label, packages_of, read_policy
@@ -239,15 +241,9 @@ def initial_law(game: Game, arithmetic: Arithmetic = FLOATS) -> Start:
 #: A function that gives the task of an environment, and how it shows states to its agent.
 Inspect: TypeAlias = Callable[[Any], tuple[Task, Sight | None]]
 
-_INSPECTORS: dict[str, Inspect] = {}
-
-
-def register_environment(package: str, inspector: Inspect) -> None:
-    """Register the function that gives task and sight of environments from a package.
-
-    The package "str" stands for ids, "task" for tasks whose law an environment may show.
-    """
-    _INSPECTORS[package] = inspector
+#: The inspectors of environments, by the package of their class; that of ids is at "str", and that
+#: of tasks whose law an environment may show is at "task".
+INSPECTORS = Places[Inspect](registry.INSPECTORS)
 
 
 class Seen(NamedTuple):
@@ -273,14 +269,14 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     packages = ["task"] if isinstance(env, Task) else packages_of(env)
     if isinstance(env, str):
         packages = ["str"]
-    known = [_INSPECTORS[name] for name in packages if name in _INSPECTORS]
-    if not known:
+    known = next((name for name in packages if name in INSPECTORS), None)
+    if known is None:
         shown = repr(env)
         if len(shown) > LONGEST:
             shown = f"a {type(env).__name__}"
         advice = "; give exactdice.Task(game, seat=0)" if isinstance(env, Game) else ""
         raise TypeError(f"env must be an exactdice environment or have P, got {shown}{advice}")
-    return known[0](env)
+    return INSPECTORS[known](env)
 
 
 def as_task(env: Any) -> Task:

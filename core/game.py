@@ -42,6 +42,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from .. import registry
+from ..registry import Places
 from .checks import range_of, require_numbers
 from .errors import GameError
 from .types import Array, BoolArray, FloatArray, IntArray, Move
@@ -281,7 +283,7 @@ class Game(metaclass=Sealed):
 
 
 #: All games by name; ``exactdice.register`` adds one. ``exactdice/<name>-v0`` is its environment.
-GAMES: dict[str, type[Game]] = {}
+GAMES = Places[type[Game]](registry.GAMES)
 
 
 @lru_cache

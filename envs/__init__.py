@@ -6,7 +6,7 @@ from pathlib import Path
 from .api.encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .api.env import GameEnv
 from .api.given import from_P
-from .api.registration import find_game, full_place, register, register_package
+from .api.registration import find_game, full_place, register
 from .api.vector import GameVectorEnv
 from .api.wrappers import MaskInObservation, Opaque, not_followed, sight_in_training
 from .engine.engine import Engine, RewardMode
@@ -38,7 +38,6 @@ __all__ = [
     "full_place",
     "not_followed",
     "register",
-    "register_package",
     "sight_in_training",
     "sparse_law",
 ]

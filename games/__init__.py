@@ -2,20 +2,11 @@
 
 from .. import core
 from ..core import *  # noqa: F403  all names of ``core.__all__``
-from ..core import GAMES
 from .four_two_one import FourTwoOne, FourTwoOneMatch
 from .greed import Greed
 from .lowest_score import LowestScore, LowestScoreMatch
 from .shut_the_box import ShutTheBox
 from .yahtzee import Yahtzee
-
-GAMES.update(
-    (game.name, game)
-    for game in (
-        *(Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch),
-        Yahtzee,
-    )
-)
 
 #: The game of a command that names none.
 DEFAULT_GAME = Greed.name

@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def own_games():
     """Load a game from its place; forget afterwards what a test has registered."""
-    known = [(registry, dict(registry)) for registry in (GAMES, gym.registry, names._REGISTERED)]
+    known = [(registry, dict(registry)) for registry in (GAMES, gym.registry, names.POLICIES)]
     modules = set(sys.modules)
     yield find_game
     for name in GAMES.keys() - known[0][1].keys():

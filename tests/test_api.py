@@ -2,6 +2,7 @@
 
 import sys
 from fractions import Fraction
+from types import ModuleType
 
 import gymnasium as gym
 import pytest
@@ -19,9 +20,9 @@ SMALL = exactdice.Task(Greed(10, 3))
 
 def test_dir_lists_the_names_for_users_alone(monkeypatch):
     names = dir(exactdice)
-    assert {*exactdice.__all__} < {*names}
+    assert {*exactdice.__all__} | {*exactdice.MODULES} == {*names} | {*exactdice.LIBRARIES}
+    assert not any(isinstance(getattr(exactdice, name), ModuleType) for name in exactdice.__all__)
     assert not [name for name in names if name.startswith("_")]
-    assert "import_module" not in names
     for name in names:
         assert getattr(exactdice, name) is not None
     find_spec = "importlib.util.find_spec"

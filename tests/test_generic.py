@@ -9,6 +9,8 @@ from exactdice.games import GAMES
 CLASSES = {game.__name__ for game in GAMES.values()}
 PACKAGES = {game.__module__.split(".")[2] for game in GAMES.values()}
 
+REGISTRY = ROOT / "src/exactdice/registry.py"
+
 
 def is_particular(name):
     """Say whether a name is a game's class, the folder of its rules, or one that begins so."""
@@ -16,9 +18,10 @@ def is_particular(name):
 
 
 def files(*folders):
-    """List the modules in some folders, but for the charts of particular games."""
-    paths = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    return [path for path in paths if ROOT / "look/games" not in path.parents]
+    """List the modules in some folders, but for the charts and the list of particular games."""
+    paths = {path for folder in folders for path in (ROOT / folder).rglob("*.py")}
+    charts = ROOT / "look/games"
+    return [path for path in paths - {REGISTRY} if charts not in path.parents]
 
 
 #: The folders in which no text may be the name of a game either.

@@ -14,6 +14,8 @@ from checkout import FILES, ROOMS, ROOT
 from packaging.requirements import Requirement
 from spawned import printed_by
 
+from exactdice import registry
+
 RUNS = ROOT / "benchmarks/exactdice-10k"
 
 
@@ -63,7 +65,7 @@ def without_extras(installed, tmp_path_factory):
 
     def run(code, *more):
         folder = tmp_path_factory.mktemp("light")
-        for project in ("gymnasium", "numpy", "platformdirs", *more):
+        for project in ("gymnasium", "lazy-loader", "numpy", "platformdirs", *more):
             link(project, folder)
         code = f"import sys; sys.path += [{str(installed)!r}, {str(folder)!r}]\n{code}"
         command = [sys.executable, "-I", "-S", "-c", code]  # neither PYTHONPATH nor site-packages
@@ -192,6 +194,35 @@ def test_importing_the_package_does_not_import_the_heavy_libraries():
     heavy = "torch stable_baselines3 sb3_contrib matplotlib pettingzoo rich tyro"
     code = "import sys, exactdice.diagnose; print({*%r.split()} & {*sys.modules})"
     assert printed_by(code % heavy) == "set()"
+
+
+def test_importing_the_package_loads_what_gymnasium_needs_alone():
+    code = "import sys, exactdice; print(*sorted(n for n in sys.modules if n.startswith('exactd')))"
+    assert printed_by(code).split() == ["exactdice", "exactdice.ids", "exactdice.registry"]
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [
+        ("from exactdice.core import GAMES; print(GAMES['Greed'](3, 2).keywords['sides'])", "2"),
+        ('from exactdice.baselines import as_task; print(as_task("exactdice/Greed-v0").seat)', "0"),
+        ("from exactdice.baselines import policy_names as p, make_game as m; "
+         "print(p(m('Greed'))[-1], p(m('LowestScoreMatch'))[-1])", "terminal round"),
+        ("from exactdice.baselines.policies.door import Reading, converted; import torch; "
+         "print(type(converted(torch.eye(3), None, Reading())[0]).__name__)", "ndarray"),
+    ],
+)  # fmt: skip
+def test_a_module_that_is_imported_alone_knows_games_policies_and_converters(code, printed):
+    assert printed_by(code) == printed
+
+
+@pytest.mark.parametrize("table", ["GAMES", "POLICIES", "CONVERTERS", "INSPECTORS"])
+def test_what_the_registry_lists_is_there(table):
+    places = getattr(registry, table)
+    found = registry.Places(places)
+    assert all(callable(value) or value for value in found.values())
+    assert all(found[name].name == name for name in places if table == "GAMES")
+    assert table != "POLICIES" or places.keys() < registry.GAMES.keys()
 
 
 def test_the_readme_code_runs():

@@ -4,7 +4,7 @@
 (``as_policy`` of ``solver`` calls ``convert`` for the agent of an environment.)
 
 This module reads names, tables and callables. For objects of another library it calls the converter
-that is registered for the package of the object's class or of a base class; the converter returns a
+of the package of the object's class or of a base class (``CONVERTERS``); the converter returns a
 name, a table or a callable. So this module imports no such library.
 """
 
@@ -17,7 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ... import registry
 from ...core import BoolArray, Game, InputError, IntArray
+from ...registry import Places
 from ..explicit import ExplicitGame
 from ..solving.observations import Reader
 from .called import function_policy
@@ -74,12 +76,8 @@ Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
 #: Endings of the files that hold policies, or in which users look for them.
 FILES = (".npy", ".npz", ".zip", ".pt", ".pth")
 
-_CONVERTERS: dict[str, Converter] = {}
-
-
-def register_converter(package: str, converter: Converter) -> None:
-    """Register the converter of objects whose class comes from a package."""
-    _CONVERTERS[package] = converter
+#: The converters of objects, by the package of their class.
+CONVERTERS = Places[Converter](registry.CONVERTERS)
 
 
 def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
@@ -152,10 +150,11 @@ def converted(policy: Any, game: Game, reading: Reading) -> tuple[Any, Reading]:
     option ``observations`` applies to the first conversion alone.
     """
     while not isinstance(policy, Policy | type):
-        known = [_CONVERTERS[name] for name in packages_of(policy) if name in _CONVERTERS]
-        if not known:
+        known = next((name for name in packages_of(policy) if name in CONVERTERS), None)
+        if known is None:
             break
-        policy, reading = known[0](policy, game, reading), replace(reading, observations=None)
+        policy = CONVERTERS[known](policy, game, reading)
+        reading = replace(reading, observations=None)
     return policy, reading
 
 

@@ -24,10 +24,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ... import registry
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage
 from ...core.positions import legal_in
 from ...core.sizes import check_array
 from ...core.words import meant
+from ...registry import Places
 from ..cache import cached, clear_cache
 from ..solving import kept
 from ..solving.induction import equilibrium, sweep_back, visit_action_values
@@ -76,7 +78,7 @@ class NamedPolicy:
 
 
 #: The registered policies, by game and name.
-_REGISTERED: dict[str, dict[str, NamedPolicy]] = {}
+POLICIES = Places[Mapping[str, NamedPolicy]](registry.POLICIES)
 
 
 def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy]) -> None:
@@ -111,7 +113,7 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
             raise InputError(
                 f"policies must be functions of the game, got {policy.make!r} as {name}"
             )
-    _REGISTERED.setdefault(game_name, {}).update(found)
+    POLICIES[game_name] = {**registered_policies(game_name), **found}
     clear_cache()  # its keys hold policies by their names
 
 
@@ -202,7 +204,7 @@ def policy_names(game: type[Game] | Game) -> list[str]:
 
 def registered_policies(game_name: str) -> Mapping[str, NamedPolicy]:
     """Return the policies registered for a game, by name; ``game_name`` is its ``Game.name``."""
-    return MappingProxyType(_REGISTERED.get(game_name, {}))
+    return MappingProxyType(POLICIES.get(game_name, {}))
 
 
 def reference_names(game: Game) -> list[str]:

@@ -17,26 +17,16 @@ from typing import Any
 import gymnasium as gym
 import numpy.typing as npt
 
-from ...baselines import NamedPolicy, register_environment, register_policies
-from ...core import Game, GameError, InputError
+from ...baselines import NamedPolicy, register_policies
+from ...core import GAMES, Game, GameError, InputError
 from ...core.words import meant
-from ...games import GAMES
+from ...ids import register_ids
 from .env import GameEnv
-from .given import inspect_task, known_law
+from .given import known_law
 from .vector import GameVectorEnv
-from .wrappers import inspect_env, inspect_id
 
 #: Modules that a module of the same name beside a loaded file never replaces.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
-
-
-def register_package() -> None:
-    """Register the games of this package, and how their environments and ids are inspected."""
-    register_environment("gymnasium", inspect_env)
-    register_environment("task", inspect_task)
-    register_environment("str", inspect_id)
-    for game in GAMES.values():
-        register(game)
 
 
 def register(
@@ -72,16 +62,7 @@ def register(
     if policies is not None:
         register_policies(game.name, policies)
     GAMES[game.name] = game
-    forms: dict[str, dict[str, Any]] = {"": {}, "-OneHot": {"encoding": "one_hot_float"}}
-    for form, keywords in forms.items():
-        env_id = f"exactdice/{game.name}{form}-v0"
-        if env_id not in gym.registry:
-            gym.register(
-                id=env_id,
-                entry_point="exactdice.envs:GameEnv",
-                vector_entry_point="exactdice.envs:GameVectorEnv",
-                kwargs={"game": game.name, **keywords},
-            )
+    register_ids(game.name)
 
 
 def _check_class(game: Any) -> None:

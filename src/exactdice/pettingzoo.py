@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from .baselines import Sight, Task, make_game, register_environment
+from .baselines import Sight, Task, make_game
 from .baselines.solving.observations import InDictionary
 from .core import GAMES, InputError, InverseLaws
 from .core.errors import needing
@@ -276,5 +276,4 @@ def register_games() -> None:
             )
 
 
-register_environment("pettingzoo", inspect_env)
 register_games()

@@ -298,7 +298,7 @@ def test_the_names_that_every_game_has_are_not_for_registering(name):
 
 
 def test_a_policy_is_known_as_soon_as_it_is_registered(monkeypatch):
-    monkeypatch.setattr(names, "_REGISTERED", {})
+    monkeypatch.setattr(names, "POLICIES", {})
     with pytest.raises(ValueError, match=r"policy must be .* got 'all'"):
         exactdice.evaluate("all", TASK)
     register_policies(

@@ -1,33 +1,15 @@
-"""The sources' policies, which are imported when they are first asked for."""
+"""The sources' policies in games of every size."""
 
-import subprocess
-import sys
 from contextlib import suppress
-from importlib import import_module
 
 import pytest
 from exactdice.baselines import make_task, reference_names
-from exactdice.sources import POLICIES
 from small_games import SMALL
 
 import exactdice
+from exactdice import registry
 
-SIZES = [(name, keywords) for name in POLICIES for keywords in SMALL[name]]
-PLACES = [policy.make.args[0] for own in POLICIES.values() for policy in own.values()]
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_every_policy_is_where_it_is_said_to_be(place):
-    module, _, name = place.partition(":")
-    assert callable(getattr(import_module(f"exactdice.sources.{module}"), name))
-
-
-def test_none_is_imported_before_it_is_asked_for():
-    code = (
-        "import sys, exactdice; print([name for name in sys.modules if name.endswith('policies')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['exactdice.baselines.policies']"
+SIZES = [(name, keywords) for name in registry.POLICIES for keywords in SMALL[name]]
 
 
 @pytest.mark.parametrize(("name", "keywords"), SIZES)

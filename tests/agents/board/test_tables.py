@@ -119,7 +119,7 @@ def test_the_area_is_over_the_logarithm_of_the_moves():
 
 
 def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch):
-    monkeypatch.setattr(names, "_REGISTERED", {"Greed": {}})
+    monkeypatch.setattr(names, "POLICIES", {"Greed": {}})
 
     def some(game, dice="1"):
         return game.mask(np.arange(game.num_states))[:, int(dice)] * int(dice)
@@ -138,8 +138,8 @@ def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch
 
 def test_references_that_a_game_does_not_have_are_left_out_and_named(monkeypatch):
     """Such as the goal 421 with dice of three faces, or a policy of a stranger that fails."""
-    registered = {game: dict(own) for game, own in names._REGISTERED.items()}
-    monkeypatch.setattr(names, "_REGISTERED", registered)
+    registered = {game: dict(own) for game, own in names.POLICIES.items()}
+    monkeypatch.setattr(names, "POLICIES", registered)
     register_policies("FourTwoOne", {"mine": lambda _game: {}["no such key"]})
     _, words, table = reference_table({"small": make_task("FourTwoOne", faces=3)})
     assert [row[1] for row in table.rows] == [

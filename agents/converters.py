@@ -1,0 +1,71 @@
+"""Models, networks, files and vectors of environments, as policies and tasks."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..baselines import PolicyLike, Reading, Sight, Task
+from ..baselines.policies.tables import as_numbers
+from ..baselines.scoring.certificate import is_certificate, read_policy
+from ..core import Game, InputError
+from ..core.errors import needing
+
+
+def from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
+    """Convert a model of stable-baselines3."""
+    return _late("learners.adapter", "ModelPolicy")(model, game, reading)
+
+
+def inspect_vector(env: Any) -> tuple[Task, Sight | None]:
+    """Give the task of a vector of environments of stable-baselines3, and its observations."""
+    return _late("learners.adapter", "task_and_sight")(env)
+
+
+def from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
+    """Convert a tensor or a network of PyTorch."""
+    if hasattr(module, "detach"):  # a tensor, which is a table
+        return as_numbers(module, "policy")
+    from .learners.networks import ModulePolicy
+
+    return ModulePolicy(module, reading)
+
+
+def from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
+    """Read a table, a certificate, a run folder or a saved model."""
+    if not path.exists() and not is_certificate(path):
+        raise InputError(
+            f"policy must be a file or a folder that exists, got {path}: it is missing"
+        )
+    if path.suffix in (".npy", ".npz") and reading.observations is not None:
+        raise InputError(f"observations must be left out, as {path} holds a table")
+    if path.suffix == ".npy":
+        return _table(path)
+    if path.suffix == ".npz":
+        return read_policy(path, game)
+    return _late("runs.saved", "from_file")(path, game, reading)
+
+
+def _table(path: Path) -> PolicyLike:
+    """Read an array that ``numpy.save`` has written."""
+    try:
+        found = np.load(path, allow_pickle=False, mmap_mode="r")
+    except (OSError, ValueError, EOFError):
+        found = None
+    if not isinstance(found, np.ndarray):  # an archive of several has another form
+        raise InputError(f"{path} must be an array of numbers that numpy.save wrote")
+    return found
+
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """Return a function of a module that is imported at the first call: it needs more libraries."""
+
+    def call(given: Any, *options: Any) -> Any:
+        what = str(given) if isinstance(given, Path) else type(given).__name__
+        with needing(what, "'exactdice[agents]'", InputError):
+            found = import_module(f".{module}", __package__)
+        return getattr(found, name)(given, *options)
+
+    return call

@@ -1,0 +1,60 @@
+"""The games of the package, and what other modules know of them, of policies and of environments.
+
+Each entry is a place, MODULE:NAME, as in the registry of Gymnasium. So ``import exactdice`` loads
+no game, and the modules below find what the modules above them define.
+"""
+
+from collections import UserDict
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+#: The classes of the games by name, in the order of all lists of games.
+GAMES = {
+    "Greed": "exactdice.games:Greed",
+    "LowestScore": "exactdice.games:LowestScore",
+    "LowestScoreMatch": "exactdice.games:LowestScoreMatch",
+    "ShutTheBox": "exactdice.games:ShutTheBox",
+    "FourTwoOne": "exactdice.games:FourTwoOne",
+    "FourTwoOneMatch": "exactdice.games:FourTwoOneMatch",
+    "Yahtzee": "exactdice.games:Yahtzee",
+}
+#: The policies of the sources, by game: tables of ``NamedPolicy`` by name.
+POLICIES = {
+    "Greed": "exactdice.sources.greed:POLICIES",
+    "LowestScore": "exactdice.sources.lowest_score:POLICIES",
+    "LowestScoreMatch": "exactdice.sources.lowest_score:MATCH_POLICIES",
+    "FourTwoOne": "exactdice.sources.four_two_one:POLICIES",
+    "FourTwoOneMatch": "exactdice.sources.four_two_one:MATCH_POLICIES",
+}
+#: Functions that convert a user's object to a policy, by the package of the object's class.
+CONVERTERS = {
+    "stable_baselines3": "exactdice.agents.converters:from_model",
+    "torch": "exactdice.agents.converters:from_torch",
+    "pathlib": "exactdice.agents.converters:from_file",
+}
+#: Functions that give the task and the sight of an environment, by the package of its class.
+INSPECTORS = {
+    "gymnasium": "exactdice.envs.api.wrappers:inspect_env",
+    "str": "exactdice.envs.api.wrappers:inspect_id",
+    "task": "exactdice.envs.api.given:inspect_task",
+    "stable_baselines3": "exactdice.agents.converters:inspect_vector",
+    "pettingzoo": "exactdice.pettingzoo:inspect_env",
+}
+
+
+class Places(UserDict[str, Value]):
+    """A mapping of which a value may be a place; it is imported when it is first read."""
+
+    def __init__(self, places: Mapping[str, Any]) -> None:
+        super().__init__(places)
+
+    def __getitem__(self, name: str) -> Value:
+        """Return a value, imported if it is given by its place."""
+        found: Any = super().__getitem__(name)
+        if isinstance(found, str):
+            from pkgutil import resolve_name
+
+            found = self.data[name] = resolve_name(found)
+        return found
