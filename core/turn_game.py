@@ -155,7 +155,7 @@ class TurnGame(Game):
             seats: whose they are, if players have states in common; None for the first player's.
         """
         groups = np.searchsorted(self._starts, states, side="right") - 1
-        located = self._first_groups[groups]
+        located = np.take(self._first_groups, groups, axis=0)  # many times as fast as indexing
         if seats is not None:
             own = self._groups[seats, groups]
             located = np.where(own < 0, located, own)
@@ -172,8 +172,10 @@ class TurnGame(Game):
         observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
         turn_columns, context_columns = self._columns
         for leg, where, in_turn, contexts in self.locate(states):
-            observations[where[:, None], turn_columns] = self.legs[leg].turn.observations[in_turn]
-            observations[where[:, None], context_columns] = self.legs[leg].contexts[contexts]
+            seen = np.empty((len(where), observations.shape[1]), dtype=np.int64)
+            seen[:, turn_columns] = np.take(self.legs[leg].turn.observations, in_turn, axis=0)
+            seen[:, context_columns] = np.take(self.legs[leg].contexts, contexts, axis=0)
+            observations[where] = seen  # whole rows are written faster than some columns of them
         return observations
 
     @cached_property

@@ -118,12 +118,12 @@ class NetworkPolicy(ABC):
         are not confirmed, since the caller compares them with confirmed ones.
         """
         legal = masks if self._masked else np.ones_like(masks)
-        chooses = legal.sum(axis=1) > 1
+        chooses = np.flatnonzero(legal.sum(axis=1) > 1)
         certain = legal.argmax(axis=1)
         given: npt.NDArray[Any] = certain if self._deterministic else legal.astype(np.float64)
         preferences = np.where(legal, 0.0, -np.inf)
-        if chooses.any():
-            seen, within = observations[chooses], legal[chooses]
+        if len(chooses):
+            seen, within = np.take(observations, chooses, axis=0), np.take(legal, chooses, axis=0)
             preferred = self.prefer(seen, masks.shape[1])
             if not again:
                 self.confirm(preferred, seen)
