@@ -26,6 +26,7 @@ ROOM = """
 import json, resource, runpy, sys, time
 from itertools import pairwise
 import exactdice, gymnasium as gym
+from exactdice import *  # imports everything before the clock starts
 file, name, sizes = json.loads(sys.argv[1])
 if file:
     runpy.run_path(file)

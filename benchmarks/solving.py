@@ -115,6 +115,7 @@ def main() -> None:
             {
                 "`import gymnasium`": lambda: run("import gymnasium"),
                 "`import exactdice`": lambda: run("import exactdice"),
+                "and all its names imported": lambda: run("from exactdice import *"),
                 **{
                     f"and {name} made and solved": lambda name=name: run(SOLVE.format(name))
                     for name in GAMES
