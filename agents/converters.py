@@ -27,6 +27,8 @@ def inspect_vector(env: Any) -> tuple[Task, Sight | None]:
 def from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
     """Convert a tensor or a network of PyTorch."""
     if hasattr(module, "detach"):  # a tensor, which is a table
+        if reading.observations is not None:
+            raise InputError("observations must be left out, as a tensor is a table")
         return as_numbers(module, "policy")
     from .learners.networks import ModulePolicy
 

@@ -225,6 +225,11 @@ def test_what_the_registry_lists_is_there(table):
     assert table != "POLICIES" or places.keys() < registry.GAMES.keys()
 
 
+def test_every_folder_of_sources_is_in_the_registry():
+    folders = {path.parent.name for path in (ROOT / "sources").glob("*/__init__.py")}
+    assert {place.split(".")[2].split(":")[0] for place in registry.POLICIES.values()} == folders
+
+
 def test_the_readme_code_runs():
     """The eight lines of the README print what stands below them, but for the ends of lines."""
     text = (ROOT / "README.md").read_text()

@@ -63,8 +63,9 @@ def function_policy(
         ValueError: if the function takes other arguments, ``check`` rejects a result, or the
             function returns another result when it is called again.
     """
+    single = "of a single observation lambda seen, legal: [policy(one) for one in seen]"
     network = "for logits or action values exactdice.from_network(policy, env)"
-    cure = f"give lambda seen, legal: policy(seen), or {network}"
+    cure = f"give lambda seen, legal: policy(seen), for a function {single}, or {network}"
     require_arguments(function, "observations, legal", cure)
     if isinstance(function, NetworkPolicy):
         function = function.kept()

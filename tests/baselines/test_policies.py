@@ -196,6 +196,19 @@ def test_a_function_of_other_arguments_is_refused_with_both_forms(policy):
         exactdice.from_network(lambda a, b: a, TASK)
 
 
+def test_a_function_of_a_single_observation_is_refused_with_code_that_works():
+    def policy(observation):
+        own, other, _last = observation
+        return int(own <= other)
+
+    with pytest.raises(ValueError, match="single observation") as caught:
+        exactdice.score(policy, TASK)
+    code = re.search(r"single observation (lambda.*?\]),", str(caught.value))[1]
+    cured = exactdice.score(eval(code, {"policy": policy}), TASK, masked=False)
+    batched = exactdice.score(lambda seen, _: (seen[:, 0] <= seen[:, 1]) * 1, TASK, masked=False)
+    assert cured.value == batched.value
+
+
 def test_functions_with_more_arguments_than_they_need_are_taken():
     for policy in (
         lambda seen, legal, more=0: legal.argmax(axis=1),

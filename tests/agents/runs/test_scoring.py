@@ -183,8 +183,10 @@ def test_a_normalised_model_is_scored_with_its_statistics_and_its_file_not_witho
 
 
 def test_statistics_of_what_sees_none_are_refused():
-    for policy in ("random", "optimal", np.zeros(242, dtype=int)):
-        refused("observations must be left out, as .* is no model", policy, make(), **AS_SHOWN)
+    table = np.zeros(242, dtype=int)
+    for policy in ("random", "optimal", table, torch.as_tensor(table)):
+        said = "observations must be left out, as .* is (no model|a table)"
+        refused(said, policy, make(), **AS_SHOWN)
     model = PPO("MlpPolicy", make(), device="cpu")
     refused("observations must be a VecNormalize or a function", model, make(), observations=3)
 
