@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 
 from ...baselines import Task, score
 from ...baselines.policies.networks import choose
-from ...core import FloatArray, InputError
+from ...core import InputError
 from ...core.positions import states_of
 from ..api.encoding import EncodingName
 from .tables import Sights, on_device, sights_of, tables_of
@@ -105,23 +106,38 @@ def exact_score(
         return jnp.where(known, logits, jnp.nan)
 
     preferred = jax.lax.map(prefer, (law.places, law.contexts), batch_size=BATCH)
-    figures = jax.ShapeDtypeStruct((3,), jnp.zeros(()).dtype)
-    host = partial(_figures, dtype=figures.dtype)
-    found = jax.pure_callback(host, figures, law.number, preferred, vmap_method="broadcast_all")
-    return ExactScore(*jnp.moveaxis(found, -1, 0))
+    # JAX may call the host in a thread of its own, which knows no jax.enable_x64 and would round
+    # doubles. So they go there and come back as words of 32 bits.
+    wide, dtype = preferred.dtype == np.float64, jnp.zeros(()).dtype
+    sent = jax.lax.bitcast_convert_type(preferred, np.uint32) if wide else preferred
+    shape = (3, 2) if dtype == np.float64 else (3,)
+    found = jax.pure_callback(
+        partial(_figures, wide=wide, dtype=dtype),
+        jax.ShapeDtypeStruct(shape, np.uint32),
+        *(law.number, sent),
+        vmap_method="broadcast_all",
+    )
+    return ExactScore(*jnp.moveaxis(jax.lax.bitcast_convert_type(found, dtype), -1, 0))
 
 
-def _figures(number: Any, preferred: Any, dtype: Any) -> FloatArray:
-    """Return value, regret and normalised score of each network of a batch, shape (..., 3).
+def _figures(number: Any, preferred: Any, wide: bool, dtype: Any) -> npt.NDArray[np.uint32]:
+    """Return value, regret and normalised score of each network of a batch.
 
     Args:
         number: of the task, shape (...,).
         preferred: actions, shape (..., state), or logits, shape (..., state, action).
-        dtype: of the result.
+        wide: whether the logits are doubles, given as words, shape (..., state, action, 2).
+        dtype: of the figures.
+
+    Returns:
+        The words of the figures, shape (..., 3), or (..., 3, 2) of doubles.
     """
     number, preferred = np.asarray(number), np.asarray(preferred)  # no other code may call JAX
+    if wide:
+        preferred = np.ascontiguousarray(preferred).view(np.float64)[..., 0]
     figures = [_figures_of(_TASKS[number[at]], preferred[at]) for at in np.ndindex(number.shape)]
-    return np.array(figures, dtype=dtype).reshape(*number.shape, 3)
+    words = np.array(figures, dtype=dtype).view(np.uint32)
+    return words.reshape(*number.shape, 3, *((2,) if dtype == np.float64 else ()))
 
 
 def _figures_of(task: Task, preferred: Any) -> tuple[float, float, float]:

@@ -209,7 +209,7 @@ def _stacked(*arrays: jax.Array) -> jax.Array:
     """Stack arrays as long as the longest along each axis."""
     longest = np.max([array.shape for array in arrays], axis=0)
     rests = ([(0, rest) for rest in longest - array.shape] for array in arrays)
-    return jnp.stack([jnp.pad(array, rest) for array, rest in zip(arrays, rests, strict=True)])
+    return jnp.stack([jnp.pad(array, rest or 0) for array, rest in zip(arrays, rests, strict=True)])
 
 
 def _rewards(task: Task, reward: RewardMode) -> tuple[Any, Any]:
