@@ -49,7 +49,8 @@ class LegPart:
     def targets(self) -> IntArray:
         """Contexts that results lead to, in growing order."""
         goes_on = ~self.leg.ends[:, self.columns]
-        return np.flatnonzero(np.bincount(self.leg.following[:, self.columns][goes_on]))
+        following = self.leg.following[:, self.columns][goes_on]
+        return np.flatnonzero(np.bincount(following.astype(np.int64, copy=False)))
 
     def leads_on(self, seat: int) -> tuple[IntArray, IntArray, IntArray]:
         """List the results with which the game goes on for a player.

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import needing
+from ..core import errors  # the package before its module, as threads lock both
 from .advantages import GaeFigures, gae
 from .audits import audit, audit_file
 from .figures import (
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
     if name not in LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, library = LATER[name]
-    with needing(name, library):
+    with errors.needing(name, library):
         return getattr(import_module(module, __name__), name)
 
 

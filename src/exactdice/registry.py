@@ -56,5 +56,7 @@ class Places(UserDict[str, Value]):
         if isinstance(found, str):
             from pkgutil import resolve_name
 
-            found = self.data[name] = resolve_name(found)
+            value = resolve_name(place := found)
+            # A thread may have set another value meanwhile, which stays.
+            found = self.data[name] = value if self.data[name] is place else self.data[name]
         return found
