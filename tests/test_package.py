@@ -225,6 +225,18 @@ def test_what_the_registry_lists_is_there(table):
     assert table != "POLICIES" or places.keys() < registry.GAMES.keys()
 
 
+def test_a_value_that_a_thread_sets_while_its_place_is_imported_stays(monkeypatch):
+    table = registry.Places({"a": "math:pi"})
+    monkeypatch.setattr("pkgutil.resolve_name", lambda place: table.update(a=len) or place)
+    assert table["a"] is len
+
+
+def test_an_import_that_fails_is_no_missing_name(monkeypatch):
+    monkeypatch.setattr("pkgutil.resolve_name", lambda _place: {}["key of an import"])
+    with pytest.raises(KeyError, match="key of an import"):
+        registry.Places({"a": "math:pi"}).get("a")
+
+
 def test_every_folder_of_sources_is_in_the_registry():
     folders = {path.parent.name for path in (ROOT / "sources").glob("*/__init__.py")}
     assert {place.split(".")[2].split(":")[0] for place in registry.POLICIES.values()} == folders

@@ -113,7 +113,9 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
             raise InputError(
                 f"policies must be functions of the game, got {policy.make!r} as {name}"
             )
-    POLICIES[game_name] = {**registered_policies(game_name), **found}
+    registered_policies(game_name)  # imports those of the sources
+    with registry.CHANGING:
+        POLICIES[game_name] = {**registered_policies(game_name), **found}
     clear_cache()  # its keys hold policies by their names
 
 

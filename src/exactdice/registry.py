@@ -1,11 +1,14 @@
 """The games of the package, and what other modules know of them, of policies and of environments.
 
 Each entry is a place, MODULE:NAME, as in the registry of Gymnasium. So ``import exactdice`` loads
-no game, and the modules below find what the modules above them define.
+no game, and the modules below find what the modules above them define. ``Places`` of these tables
+are in use: ``GAMES`` of ``core``, ``POLICIES`` of ``names``, ``CONVERTERS`` of ``door``, and
+``INSPECTORS`` of ``task``.
 """
 
 from collections import UserDict
 from collections.abc import Mapping
+from threading import RLock
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
@@ -44,6 +47,10 @@ INSPECTORS = {
 }
 
 
+#: Held while a table changes, and never while a place is imported: imports have locks of their own.
+CHANGING = RLock()
+
+
 class Places(UserDict[str, Value]):
     """A mapping of which a value may be a place; it is imported when it is first read."""
 
@@ -53,10 +60,18 @@ class Places(UserDict[str, Value]):
     def __getitem__(self, name: str) -> Value:
         """Return a value, imported if it is given by its place."""
         found: Any = super().__getitem__(name)
-        if isinstance(found, str):
-            from pkgutil import resolve_name
+        if not isinstance(found, str):
+            return found
+        from pkgutil import resolve_name
 
-            value = resolve_name(place := found)
-            # A thread may have set another value meanwhile, which stays.
-            found = self.data[name] = value if self.data[name] is place else self.data[name]
-        return found
+        value = resolve_name(found)
+        with CHANGING:
+            if self.data[name] is found:  # else a thread has set another value meanwhile
+                self.data[name] = value
+            return self.data[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a value, or the default; a KeyError of an import is raised."""
+        if name in self:  # Mapping.get of Python 3.11 takes it for a missing name
+            return self[name]
+        return default
