@@ -13,7 +13,9 @@ last layer the game is over.
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import floor, lcm
+from functools import cached_property
+from hashlib import sha256
+from math import floor, lcm, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ from ..core.contract import CLOSE
 from ..core.errors import GameError, needing
 from ..core.game import Game
 from ..core.turn_game import Index, keys_of
-from ..core.types import Array, BoolArray, IntArray, Move, Order
+from ..core.types import Array, BoolArray, FloatArray, IntArray, Move, Order
 
 #: A float next to a fraction with a denominator up to this one stands for that fraction.
 DENOMINATOR = 10**6
@@ -79,16 +81,44 @@ class Listing(NamedTuple):
         """The state of each way, shape (way,)."""
         return self.cells // self.legal.shape[1]
 
-    def lasting(self, allowed: BoolArray) -> BoolArray:
-        """Find the states in which some actions, (state, action), can keep a game for ever."""
-        cells, allowed = self.cells, allowed & self.legal
-        last: BoolArray = np.asarray(np.any(allowed, axis=1))
-        before = -1
-        while before != (before := int(last.sum())):
-            leaves = cells[(self.targets < 0) | ~last[self.targets]]
-            allowed.ravel()[leaves] = False
-            last = np.asarray(np.any(allowed, axis=1))
-        return last
+    def circles(self, allowed: BoolArray) -> BoolArray:
+        """Find the end components: the actions with which play can stay for ever.
+
+        Args:
+            allowed: the actions that may be used, shape (state, action).
+
+        Returns:
+            Those of them whose ways all stay in a strongly connected component of such actions,
+            shape (state, action) (de Alfaro 1997, *Formal Verification of Probabilistic Systems*,
+            section 3.3).
+        """
+        cells, sources, targets = self.cells, self.sources, self.targets
+        inside = (allowed & self.legal).ravel()
+        inside[cells[targets < 0]] = False
+        while inside.any():
+            used = inside[cells]
+            parts = strong_components(sources[used], targets[used], len(self.movers))
+            leave = used & (parts[sources] != parts[targets])
+            if not leave.any():
+                break
+            inside[cells[leave]] = False
+        return inside.reshape(self.legal.shape)
+
+
+def strong_components(sources: IntArray, targets: IntArray, count: int) -> IntArray:
+    """Number the strongly connected components of a graph with edges, each of shape (edge,).
+
+    Returns:
+        The component of each node, shape (node,).
+
+    Raises:
+        ModuleNotFoundError: if SciPy is not installed.
+    """
+    with needing("a game whose moves lead back", "scipy"):
+        from scipy.sparse import coo_array, csgraph
+    graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), (count, count))
+    parts: IntArray = csgraph.connected_components(graph, connection="strong")[1]
+    return parts
 
 
 def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) -> IntArray:
@@ -106,9 +136,9 @@ def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) ->
     """
     by, by_source = np.full(count, -1), np.argsort(sources, kind="stable")
     by[first] = len(sources)
-    sizes, new = np.bincount(sources, minlength=count), np.unique(first)
+    firsts, new = sums(np.bincount(sources, minlength=count)), np.unique(first)
     while len(new):
-        edges = by_source[in_a_row(sizes, new)]
+        edges = by_source[in_a_row(firsts, new)]
         edges = edges[by[targets[edges]] < 0]
         new, at = np.unique(targets[edges], return_index=True)
         by[new] = edges[at]
@@ -130,12 +160,9 @@ def order_of_states(listing: Listing) -> Order:
     levels, ends = _levels(sources, targets, count)
     if ends:
         return Order(levels, np.zeros_like(levels), np.zeros(count, dtype=bool))
-    with needing("a game whose moves lead back", "scipy"):
-        from scipy.sparse import coo_array, csgraph
-    graph = coo_array((np.ones(len(edges), np.int8), (sources, targets)), (count, count))
-    number, parts = csgraph.connected_components(graph, connection="strong")
+    parts = strong_components(sources, targets, count)
     inside = parts[sources] == parts[targets]
-    blocks = _levels(parts[sources[~inside]], parts[targets[~inside]], number)[0][parts]
+    blocks = _levels(parts[sources[~inside]], parts[targets[~inside]], count)[0][parts]
     cut = np.zeros(count, dtype=bool)
     cut[targets[inside & (targets <= sources)]] = True
     ahead = inside & ~cut[targets]
@@ -147,13 +174,13 @@ def order_of_states(listing: Listing) -> Order:
 def _levels(sources: IntArray, targets: IntArray, count: int) -> tuple[IntArray, bool]:
     """Give the length of the longest way to each node of a graph, and whether it has no cycle."""
     targets = targets[np.argsort(sources, kind="stable")]
-    sizes = np.bincount(sources, minlength=count)
+    firsts = sums(np.bincount(sources, minlength=count))
     waiting = np.bincount(targets, minlength=count)  # for so many nodes before
     levels, level = np.zeros(count, dtype=np.int64), 0
     ready = np.flatnonzero(waiting == 0)
     while len(ready):
         levels[ready] = level
-        after, times = np.unique(targets[in_a_row(sizes, ready)], return_counts=True)
+        after, times = np.unique(targets[in_a_row(firsts, ready)], return_counts=True)
         waiting[after] -= times
         ready, level = after[waiting[after] == 0], level + 1
     return levels, not waiting.any()
@@ -317,7 +344,7 @@ class ExplicitGame(Game):
         listing: the moves.
         components: names of the components of the listing's observations.
         limit: number of moves after which a game is over; None for no limit.
-        longest: bound of the expected number of moves, whatever the player does; None if a game
+        longest: bound of the expected number of moves, whatever the players do; None if a game
             whose moves lead back may never end.
 
     Attributes:
@@ -326,12 +353,17 @@ class ExplicitGame(Game):
             may be paid in cycles or, unless ``longest`` is given, play on for ever (see
             ``baselines.solving.mdp``). Then ``payoff_range`` may not hold the values of all
             policies.
-        way_out: in such a process, an action of each state with which a game ends in the long run,
-            shape (state,).
+        idle: in such a process, the actions with which a game can go on for ever where nothing is
+            paid, shape (state, action).
+        way_out: in such a process, an action of each state with which a game in the long run ends,
+            or goes on where nothing is paid, shape (state,).
 
     Raises:
-        GameError: if such a process has a state from which no moves lead to an end.
+        GameError: if such a process has a state from which no moves lead to an end, or two players
+            are paid in a cycle that they may never leave.
     """
+
+    checks_payoffs = True
 
     def __init__(
         self,
@@ -348,7 +380,7 @@ class ExplicitGame(Game):
         self.zero_sum = self.num_players == 2
         self.num_states = self.rows * (limit or 1)
         sizes = (listing.seen.max(axis=0) + 1).tolist()
-        self._index = Index(keys_of(listing.seen, sizes))
+        self._find = _finder(listing.seen, sizes)
         self.observation_sizes = (*sizes, *([limit] if limit else []))
         self.observation_names = (*components, *(["moves"] if limit else []))
         if limit:
@@ -359,56 +391,107 @@ class ExplicitGame(Game):
         self._firsts = sums(listing.counts)
         self.has_cycles = bool(self._order.cut.any())  # type: ignore[misc]
         self.is_process = self.has_cycles and self.num_players == 1  # type: ignore[misc]
-        self.way_out = self._way_out() if self.is_process else np.zeros(0, dtype=np.int64)
         self._floats = listing.payoffs.astype(np.float64)
+        if self.is_process:
+            self.idle, self.way_out = self._ways_out()
+        circling = self._paid_in_cycles() if self.has_cycles and longest is None else None
         self.payoff_range = self._range(longest)
+        self.worst_payoff = self.payoff_range[0] if circling is None else -np.inf
+        if circling is not None and not self.is_process:
+            raise GameError(
+                "two players must be paid where no move leads back, for a finite total, got "
+                f"payments in {name_states(circling)}: give a horizon, or a gamma below 1"
+            )
         self.laws = self._table(lambda part, whole: part / whole, np.float64)
 
-    def _way_out(self) -> IntArray:
-        """Give an action of each state with which a game ends in the long run, shape (state,)."""
-        listing, end = self.listing, np.array([self.rows])
+    @property
+    @override
+    def identity(self) -> dict[str, Any]:
+        """The arguments and the law: what the methods of the class gave when the game was made."""
+        return {**self.keywords, "law": self._digest}
+
+    @cached_property
+    def _digest(self) -> str:
+        """The SHA-256 of the listing and the limit."""
+        listing = self.listing
+        digest = sha256(repr((self._limit, listing.seen.shape, listing.legal.shape)).encode())
+        part: Any
+        for part in listing:
+            plain = isinstance(part, np.ndarray) and part.dtype != object
+            digest.update(part.tobytes() if plain else repr(list(part)).encode())
+        return digest.hexdigest()
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        return same_again, (super().__reduce__(), self._digest)
+
+    def _ways_out(self) -> tuple[BoolArray, IntArray]:
+        """Find ``idle`` and ``way_out``."""
+        listing, end = self.listing, self.rows
+        pays = np.zeros(listing.legal.size, dtype=bool)
+        pays[listing.cells[self._floats[listing.paid] != 0]] = True
+        idle = listing.circles(~pays.reshape(listing.legal.shape))
         after = np.where(listing.targets < 0, end, listing.targets)
-        ways = search(end, after, listing.sources, self.rows + 1)[:-1]
+        first = np.append(np.flatnonzero(idle.any(axis=1)), end)
+        ways = search(first, after, listing.sources, self.rows + 1)[:-1]
         if (ways < 0).any():
             raise GameError(
                 "a game without a limit of moves must be able to end, and no moves lead from "
                 f"{name_states(ways < 0)} to an end: give a horizon, or a gamma below 1"
             )
-        return listing.cells[ways] % self.num_actions
+        leads = listing.cells[np.minimum(ways, len(listing.targets) - 1)] % self.num_actions
+        return idle, np.where(idle.any(axis=1), idle.argmax(axis=1), leads)
+
+    def _paid_in_cycles(self) -> BoolArray | None:
+        """Give the states where a move that stays in a cycle pays, (state,); None if none does."""
+        listing, blocks = self.listing, self._order.blocks
+        on = (listing.targets >= 0) & (self._floats[listing.paid] != 0)
+        sources = listing.sources[on]
+        inside = sources[blocks[sources] == blocks[listing.targets[on]]]
+        return np.bincount(inside, minlength=self.rows) > 0 if len(inside) else None
 
     def _range(self, longest: float | None) -> tuple[float, float]:
-        """Find the smallest and the largest payoff of a player."""
-        paid_on = self.listing.paid[self.listing.targets >= 0]
-        if self.is_process and self._floats[paid_on].any():
+        """Find the smallest and the largest payoff of a player, and the ``ties`` of the states."""
+        listing, low, high = self.listing, np.zeros(0), np.zeros(0)
+        pays_on = bool(self._floats[listing.paid[listing.targets >= 0]].any())
+        if pays_on and self.has_cycles and (longest is not None or self.is_process):
             most = (longest or self.rows) * float(np.abs(self._floats).max())
-            return -most, most
-        low, high = self._extreme(np.minimum), self._extreme(np.maximum)
-        if any(payoff.denominator > 1 for payoff in self.listing.payoffs):  # sums may be rounded
-            wider = CLOSE * max(abs(low), abs(high))
-            low, high = low - wider, high + wider
-        return (min(low, -high), max(-low, high)) if self.num_players == 2 else (low, high)
+            ends = -most, most
+        else:
+            low, high = self._extremes(np.minimum), self._extremes(np.maximum)
+            ends = float(low.min()), float(high.max())
+        if any(Fraction(float(payoff)) != payoff for payoff in listing.payoffs):
+            wider = CLOSE * max(map(abs, ends))  # sums of rounded payoffs
+            ends = ends[0] - wider, ends[1] + wider
+        if not self.has_cycles:
+            size, span = np.maximum(-low, high), high - low
+            moves = self._limit or 1 + self._order.stages.max() - self._order.stages
+            each = 4 + int(listing.counts.max()) * (2 if pays_on else 1)  # roundings of a move
+            self.ties = (moves + 1) * (2 * each * 2.0**-53) * (size + pays_on * span)
+        return (min(ends[0], -ends[1]), max(-ends[0], ends[1])) if self.zero_sum else ends
 
-    def _extreme(self, best: np.ufunc) -> float:
-        """Find the smallest or the largest total of player 0 from any state on."""
+    def _extremes(self, best: np.ufunc) -> FloatArray:
+        """Find the smallest or the largest total of player 0 from each state on, (state,)."""
         listing, groups = self.listing, [np.arange(self.rows)]
         signs = np.where(listing.movers[listing.sources] == 0, 1.0, -1.0)
         paid = signs * self._floats[listing.paid]
-        sizes = np.bincount(listing.sources, minlength=self.rows)
+        firsts = sums(np.bincount(listing.sources, minlength=self.rows))
         worth = np.zeros(self.rows + 1)  # the last is that of the end
-        extremes = [0.0] if self.is_process else []  # of a game that never ends
+        extremes = worth[:-1].copy()  # 0 is that of a game that never ends
         if not self._limit:
             groups = split_by(self._order.stages)[::-1]
             worth[:-1] = np.inf if best is np.minimum else -np.inf  # unknown
-        for _ in range(self._limit or self.rows):
+        for moves in range(self._limit or self.rows):
             before = worth.copy()
             for states in groups:
-                ways = in_a_row(sizes, states)
+                ways = in_a_row(firsts, states)
                 totals = paid[ways] + worth[listing.targets[ways]]
-                worth[states] = best.reduceat(totals, sums(sizes[states])[:-1])
-            extremes.append(float(best.reduce(worth[:-1])))
+                begins = sums(firsts[states + 1] - firsts[states])[:-1]
+                worth[states] = best.reduceat(totals, begins)
+            extremes = best(extremes, worth[:-1]) if moves or self.is_process else worth[:-1].copy()
             if (worth == before).all() or not (self._limit or self.has_cycles):
                 break
-        return float(best.reduce(extremes))
+        return extremes
 
     # ------------------------------------------------------------------ rules
 
@@ -434,7 +517,7 @@ class ExplicitGame(Game):
     @override
     def encode(self, observations: IntArray) -> IntArray:
         width = self.listing.seen.shape[1]
-        rows = self._index.find(keys_of(observations[:, :width], self.observation_sizes[:width]))
+        rows = self._find(observations[:, :width])
         if not self._limit:
             return rows
         moves = observations[:, -1]
@@ -495,6 +578,31 @@ class ExplicitGame(Game):
     @override
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
         return self._order.blocks[states], self._order.cut[states]
+
+
+def _finder(seen: IntArray, sizes: Sequence[int]) -> Callable[[IntArray], IntArray]:
+    """Return a function from observations, (..., component), to their rows of ``seen``, or -1."""
+    if prod(sizes) < 2**63:
+        index = Index(keys_of(seen, sizes))
+        return lambda wanted: index.find(keys_of(wanted, sizes))
+    known = {tuple(row): number for number, row in enumerate(seen.tolist())}
+    return lambda wanted: np.array([known.get(tuple(row), -1) for row in wanted.tolist()], int)
+
+
+def same_again(made: tuple[Any, ...], digest: str) -> Any:
+    """Make a game again from what ``Game.__reduce__`` gives, and compare its law.
+
+    Raises:
+        GameError: if the law is another one: it is drawn, or its class was changed.
+    """
+    make, arguments = made
+    game = make(*arguments)
+    if game._digest != digest:
+        raise GameError(
+            f"{game!r} must have the law that it had when it was saved, and what makes it draws "
+            "its law or was changed: save its law, with exactdice.from_P"
+        )
+    return game
 
 
 def name_states(which: BoolArray) -> str:

@@ -8,20 +8,23 @@ The contract of ``Game`` takes arrays of states instead, for games that are too 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
+from ..core.checks import is_whole
 from ..core.errors import GameError
 from ..core.presentation import Note, Presentation, Row, presents
 from ..core.progress import tell
 from ..core.sizes import check_memory
-from ..core.types import Array, IntArray
+from ..core.types import IntArray
 from .explicit import ExplicitGame, Lister
 
 #: Bytes of a state, its actions and their outcomes while they are found, about.
 STATE = 1000
+#: Tuples with larger numbers are observed as the numbers of the states.
+LARGEST = 10**6
 
 
 class SimpleGame(ExplicitGame):
@@ -29,8 +32,8 @@ class SimpleGame(ExplicitGame):
 
     A subclass has the methods ``start``, ``actions`` and ``outcomes``; of two players ``player``,
     too. States and actions are any hashable objects. States that are tuples of as many whole
-    numbers are observed as these numbers, all others as their number in the order of the search;
-    the fields of a ``NamedTuple`` name the components of an observation.
+    numbers, from 0 to below a million, are observed as these numbers, all others as their number in
+    the order of the search; the fields of a ``NamedTuple`` name the components of an observation.
     A subclass with arguments keeps each as an attribute and then calls ``super().__init__()``.
 
     Attributes:
@@ -45,14 +48,15 @@ class SimpleGame(ExplicitGame):
         SizeError: if there are too many states.
     """
 
-    gamma: ClassVar[float] = 1.0
-    horizon: ClassVar[int | None] = None
+    gamma: float = 1.0
+    horizon: int | None = None
 
     def __init_subclass__(cls) -> None:
         if "name" not in vars(cls):
             cls.name = cls.__name__
 
     def __init__(self) -> None:
+        self.gamma, self.horizon = self.gamma, self.horizon  # those of the class may change later
         self.states, moves, start = _search(self)
         numbers = {state: number for number, state in enumerate(self.states)}
         met = dict.fromkeys(action for own in moves for action in own)
@@ -157,13 +161,14 @@ def _is_number(given: Any) -> bool:
 def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:
     """Give the components of observations, and those of each state, shape (state, component)."""
     first = states[0]
-    numbers: Any = np.arange(len(states))[:, None]
-    alike = isinstance(first, tuple) and first and all(len(each) == len(first) for each in states)
-    if not alike or not all(isinstance(n, int | np.integer) for each in states for n in each):
-        return ["state"], numbers
-    seen: Array = np.array(states, dtype=np.int64)
+    if not isinstance(first, tuple) or not first:
+        return ["state"], np.arange(len(states))[:, None]
+    for each in states:
+        alike = isinstance(each, tuple) and len(each) == len(first)
+        if not alike or not all(is_whole(n) and 0 <= n < LARGEST for n in each):
+            return ["state"], np.arange(len(states))[:, None]
     names = getattr(first, "_fields", [f"component {number + 1}" for number in range(len(first))])
-    return list(names), seen - seen.min(axis=0)
+    return list(names), np.array(states, dtype=np.int64)
 
 
 @presents(SimpleGame)  # type: ignore[type-abstract]

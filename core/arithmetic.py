@@ -17,7 +17,6 @@ import numpy as np
 from typing_extensions import override
 
 from .contract import exact_laws_of
-from .errors import InputError
 from .game import Game
 from .types import Array, BoolArray, Decide, IntArray, Stage, frozen
 
@@ -27,8 +26,6 @@ from .types import Array, BoolArray, Decide, IntArray, Stage, frozen
 TIE = 1e-13
 #: Rows of no more numbers are compared by columns: numpy's maximum is slow along short rows.
 SHORT = 16
-#: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
-SMALLEST_SPAN = Fraction(1, 10**6)
 
 
 def _scaled(number: Any, scale: Any) -> Any:
@@ -268,23 +265,23 @@ class Arithmetic:
         """Move values, or one, that rounding took out of a range back to its ends."""
         return np.maximum(low, np.minimum(values, high)) + 0.0  # processors may leave -0.0
 
-    def tie(self, game: Game) -> float:
-        """Give the difference up to which values in a game are equal.
+    def tie(self, game: Game, states: IntArray | None = None) -> Any:
+        """Give the difference up to which values of actions in a game are equal.
 
         In floats it is ``TIE`` of the span of payoffs, more where payoffs, and their rounding, are
-        far larger.
+        far larger; or ``Game.ties``.
 
-        Raises:
-            InputError: if the span is lost in that rounding.
+        Args:
+            game: the rules.
+            states: where the values are compared, shape (state,); None for the largest difference.
+
+        Returns:
+            One number for all states, or shape (state,).
         """
+        if game.ties is not None:
+            return game.ties.max() if states is None else game.ties[states % len(game.ties)]
         low, high = game.exact_range
         span, size = high - low, max(abs(low), abs(high))
-        if 0 < span < SMALLEST_SPAN * size:
-            raise InputError(
-                f"payoffs must differ by more than {float(SMALLEST_SPAN)} of their size, got "
-                f"{float(low)!r} to {float(high)!r}: subtract the smallest from all, or compute "
-                "exactly"
-            )
         return TIE * float(max(span, size / 8))
 
     def mean(self, chances: Array, values: Array) -> Any:
@@ -295,13 +292,13 @@ class Arithmetic:
         """Add up numbers, whatever the shape, and round once."""
         return fsum(numbers[numbers != 0])
 
-    def best(self, expected: Array, mask: BoolArray, tie: float) -> tuple[Array, BoolArray]:
+    def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         """Give the largest legal entry of each row, and which entries are as large.
 
         Args:
             expected: numbers, shape (state, action).
             mask: which are legal, of the same shape.
-            tie: floats that differ by no more are equal.
+            tie: floats that differ by no more are equal: a number, or shape (state,).
         """
         legal = np.where(mask, expected, -np.inf)
         if legal.shape[1] <= SHORT:
@@ -381,7 +378,7 @@ class Exact(Arithmetic):
         exact = self.from_floats(probabilities)
         return self.divided(exact, exact.sum(axis=1, keepdims=True))
 
-    def tie(self, game: Game) -> float:
+    def tie(self, game: Game, states: IntArray | None = None) -> Any:
         """Give none."""
         return 0.0
 
@@ -393,7 +390,7 @@ class Exact(Arithmetic):
         """Add fractions."""
         return self.number(sum(numbers.ravel().tolist(), Fraction(0)))
 
-    def best(self, expected: Array, mask: BoolArray, tie: float) -> tuple[Array, BoolArray]:
+    def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         """Compare legal entries only, as comparing takes time."""
         rows, actions = np.nonzero(mask)
         numbers = expected[rows, actions]

@@ -53,8 +53,8 @@ class BlockMoves:
 
     def in_order(self, positions: IntArray) -> "BlockMoves":
         """Take the positions in another order, given as their old numbers."""
-        moves = in_a_row(self.mask.sum(axis=1), positions)
-        ways = in_a_row(self.counts, moves)
+        moves = in_a_row(sums(self.mask.sum(axis=1)), positions)
+        ways = in_a_row(sums(self.counts), moves)
         return BlockMoves(
             self.mask[positions],
             self.counts[moves],
@@ -205,10 +205,16 @@ def divided_by_level(
     return steps
 
 
-def in_a_row(sizes: IntArray, chosen: IntArray) -> IntArray:
-    """Give the places of the entries of chosen groups, of which each has a size, in a row."""
-    counts = sizes[chosen]
-    places: IntArray = np.repeat(sums(sizes)[chosen] - sums(counts)[:-1], counts)
+def in_a_row(firsts: IntArray, chosen: IntArray) -> IntArray:
+    """Give the places of the entries of chosen groups, in a row.
+
+    Args:
+        firsts: the first place of each group and, last, the number of places.
+        chosen: numbers of groups.
+    """
+    begins = firsts[chosen]
+    counts = firsts[chosen + 1] - begins
+    places: IntArray = np.repeat(begins - sums(counts)[:-1], counts)
     return places + np.arange(len(places))
 
 

@@ -390,7 +390,7 @@ def _wrong_payoffs(
 def _in_cycles(game: Game, seats: IntArray, states: IntArray, move: Move) -> BoolArray:
     """Find payoffs that a game can get again and again, as a cycle passes: (move, player)."""
     wrong = np.zeros(move.over.shape, dtype=bool)
-    if game.has_cycles and not game.is_process:
+    if game.has_cycles and not game.checks_payoffs:
         order, early = order_of(game), ~move.over & (move.payoffs != 0)
         rows = np.flatnonzero(early.any(axis=1))
         before = order.blocks[seats[rows], states[rows]]

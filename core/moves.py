@@ -261,7 +261,7 @@ def require_totals(game: Game, seat: int, arithmetic: Arithmetic) -> None:
     Raises:
         GameError: naming a position from which they do not.
     """
-    if game.is_process:
+    if game.checks_payoffs:
         return
     low, high = extremes(game, seat, arithmetic)
     ends: Any = range_of(game) if arithmetic.rounds else game.exact_range

@@ -36,6 +36,7 @@ from ..core import (
     IntArray,
     Stage,
 )
+from ..core.checks import require_worst
 from ..core.contract import order_of
 from ..core.errors import needing
 from ..core.moves import batches, list_moves, list_ways
@@ -94,7 +95,8 @@ def _move(
     """Return the entries of one move; an illegal move leads to the end at the worst payoff."""
     law = table.after(engine.task.seat, state, action)
     if not law:
-        law = {(-1, engine.game.payoff_range[0]): 1.0}
+        require_worst(engine.game)
+        law = {(-1, engine.game.worst_payoff): 1.0}
     following, payoffs = (np.array(column) for column in zip(*law, strict=True))
     over = following < 0
     after = np.where(over, state, following)

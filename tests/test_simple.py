@@ -78,8 +78,8 @@ def test_a_first_game():
     task = exactdice.Task(TwoDice())
     solution = exactdice.solve(task, exact=True)
     assert solution.value == Fraction(1, 2) * 5 + Fraction(1, 2) * Fraction(7, 2)
-    assert solution.optimal_actions((2, 0)).tolist() == [1]  # observed from 0 on
-    assert solution.optimal_actions((3, 0)).tolist() == [0]
+    assert solution.optimal_actions((3, 0)).tolist() == [1]
+    assert solution.optimal_actions((4, 0)).tolist() == [0]
     game = task.game
     assert (game.name, game.choices, game.observation_names) == (
         "TwoDice",
@@ -87,7 +87,7 @@ def test_a_first_game():
         ("component 1", "component 2"),
     )
     words = present(game)
-    assert words.describe(np.array([2, 0])) == "(3, 0)"
+    assert words.describe(np.array([3, 0])) == "(3, 0)"
     assert words.describe_action(1) == "chooses again"
     check_game(game)
 

@@ -13,6 +13,7 @@ from ...core.table import frame
 from ...core.tour import KEPT, Costliest, Decisions
 from ..law_game import LawGame
 from ..policies.kinds import Policy
+from ..solving import mdp
 from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
 from ..solving.players import with_illegal
@@ -29,7 +30,8 @@ class Blunder:
         observation: the agent's observation.
         action: the action that the agent took.
         best_action: the smallest optimal action.
-        value: expected payoff after ``action`` if play is optimal from then on.
+        value: expected payoff after ``action`` if play is optimal from then on; 0 if the agent
+            circles there for ever.
         best_value: expected payoff after ``best_action`` if play is optimal from then on.
         occupancy: probability that a game visits this observation and the agent takes ``action``;
             with cycles, the expected number of times.
@@ -69,15 +71,20 @@ class Blunders(list[Blunder]):
 class Mistakes(NamedTuple):
     """Every decision of an agent whose value is below the best by more than rounding.
 
+    A policy that circles for ever where nothing is paid takes actions of the best value there, and
+    gives away that value: its decision where it comes to circle is a mistake, which costs it all.
+
     Attributes:
         rate: expected number of mistakes in a game.
         bits: whether an action is a mistake, as packed bits, uint8, shape (state, byte).
         costliest: the costliest mistakes, sorted by state and then action.
+        circling: the states where the agent circles and gives something away, (state,).
     """
 
     rate: float
     bits: NDArray[np.uint8]
     costliest: Decisions
+    circling: BoolArray
 
     def at(self, states: IntArray, num_actions: int) -> BoolArray:
         """Return whether actions are mistakes in some states, shape (state, action)."""
@@ -96,16 +103,20 @@ def mistakes(
         count: number of the costliest mistakes to keep; None keeps all.
     """
     task, game = solution.task, solution.task.game
-    equal, rate, kept = FLOATS.tie(game), 0.0, Costliest(count)
+    rate, kept = 0.0, Costliest(count)
+    settled = mdp.settled(game, agent) if game.is_process else np.zeros(game.num_states, dtype=bool)
     bits = np.zeros((game.num_states, -(-game.num_actions // 8)), dtype=np.uint8)
 
     def visit(stage: Stage, expected: FloatArray) -> None:
         nonlocal rate
         best = solution.found.again(stage, expected)
         values = with_illegal(game, stage, expected, FLOATS)
+        values[settled[stage.states]] = 0.0
         met = visits.at(stage.seat, stage.states)
         weights = agent.spread(stage.states, met, FLOATS)
+        equal = np.asarray(solution.tie(stage.states))[..., None]
         wrong = (weights > 0) & (best[:, None] - values > equal)
+        settled[stage.states] &= wrong.any(axis=1)
         bits[stage.states] = np.packbits(wrong, axis=1)
         rows, taken = np.nonzero(wrong)
         states = stage.states[rows]
@@ -115,7 +126,7 @@ def mistakes(
         kept.add(found)
 
     visit_action_values(game, visit, solution.found, task.seat, FLOATS)
-    return Mistakes(rate, bits, kept.sorted())
+    return Mistakes(rate, bits, kept.sorted(), settled)
 
 
 def is_timeless(game: Game) -> TypeGuard[LawGame]:
@@ -123,7 +134,9 @@ def is_timeless(game: Game) -> TypeGuard[LawGame]:
     return isinstance(game, LawGame) and game.num_states > game.rows
 
 
-def costliest(decisions: Decisions, solution: Solution, count: int | None) -> Blunders:
+def costliest(
+    decisions: Decisions, solution: Solution, count: int | None, circling: BoolArray | None = None
+) -> Blunders:
     """List the costliest decisions as blunders, costliest first.
 
     In an environment with a law, whose observations do not tell the time, the mistakes of a
@@ -144,7 +157,8 @@ def costliest(decisions: Decisions, solution: Solution, count: int | None) -> Bl
     states = decisions.states[order]
     seen = game.observe(states, solution.task.seat)[:, : 1 if timeless else None]
     actions = np.column_stack([decisions.actions[order], solution.policy.likeliest(states)])
-    columns = zip(seen, actions.tolist(), numbers[order].tolist(), strict=True)
+    for_ever = np.zeros(len(states), bool) if circling is None else circling[states]
+    columns = zip(seen, actions.tolist(), numbers[order].tolist(), for_ever.tolist(), strict=True)
     return Blunders(_blunder(game, *row) for row in columns)
 
 
@@ -154,7 +168,9 @@ def _once(chance: float) -> str:
     return f"once in {round(every, 2 - len(str(int(every)))):,.0f} games"
 
 
-def _blunder(game: Game, seen: IntArray, actions: list[int], numbers: list[float]) -> Blunder:
+def _blunder(
+    game: Game, seen: IntArray, actions: list[int], numbers: list[float], circles: bool
+) -> Blunder:
     """Make a blunder of its action and the best one, and of values, occupancy and cost."""
     (action, best_action), (value, best_value, occupancy, cost) = actions, numbers
     words = present(game)
@@ -163,6 +179,7 @@ def _blunder(game: Game, seen: IntArray, actions: list[int], numbers: list[float
     met = f"in {occupancy:.2%} of games" if occupancy >= RARE else _once(occupancy)
     if game.has_cycles or occupancy > 1:
         met = f"{occupancy:.4f} times a game"
+    does += " and so on, in a circle for ever," * circles
     sentence = (
         f"{position}: {does} for an expected payoff of {value:.4f}, "
         f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"

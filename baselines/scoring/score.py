@@ -33,7 +33,7 @@ from ...core import (
 )
 from ...core.positions import pieces, require_few_states, states_of
 from ...core.sweeps import pays_early
-from ...core.tour import KEPT, Decisions, Tour
+from ...core.tour import KEPT, Tour
 from ..cache import cached
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy, UniformPolicy
@@ -41,7 +41,7 @@ from ..policies.tables import SUM_TOLERANCE
 from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
 from ..solving.rounding import values_error
 from ..solving.solver import evaluate, is_toured, read_agent, solve, tour_of, value_of
-from ..task import Task, as_task
+from ..task import Task, as_task, first_law
 from .blunders import Blunders, Mistakes, costliest, is_timeless, mistakes
 from .figure import FIGURES, LOGGED, nines
 
@@ -82,14 +82,16 @@ class Score:
     error_bound: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        bounds = self.error_bound + solve(self.task).error_bound
-        rounding = FLOATS.tie(self.task.game) + bounds
-        if not self.value - self.optimum <= rounding:
+        best = solve(self.task)
+        bounds = self.error_bound + best.value_error
+        if not self.value - self.optimum <= bounds + self._tie:
             raise ImpossibleScoreError(
                 f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
                 + _why_impossible(self.agent, self.task)
             )
-        object.__setattr__(self, "value", min(self.value, self.optimum))
+        if self.value > self.optimum:
+            object.__setattr__(self, "value", self.optimum)
+            object.__setattr__(self, "error_bound", max(self.error_bound, best.value_error))
 
     @property
     def regret(self) -> float:
@@ -100,7 +102,7 @@ class Score:
     def normalized(self) -> float:
         """(value - random) / (optimum - random); 1 if optimum and random agree."""
         span = self.optimum - self.random
-        return (self.value - self.random) / span if span > FLOATS.tie(self.task.game) else 1.0
+        return (self.value - self.random) / span if span > self._tie else 1.0
 
     @property
     def nines(self) -> float:
@@ -135,16 +137,17 @@ class Score:
         """Expected payoff given away in each state, shape (state,); the costs sum to the regret."""
         require_few_states(self.task.game)
         costs = np.zeros(self.task.game.num_states)
-        np.add.at(costs, self._every.states, self._every.costs)
+        np.add.at(costs, self._every.costliest.states, self._every.costliest.costs)
         return frozen(costs)
 
     @cached_property
     def costliest_actions(self) -> IntArray:
         """The agent's costliest action in each state, shape (state,); -1 if no action costs."""
         require_few_states(self.task.game)
-        order = np.argsort(self._every.costs, kind="stable")  # the costliest is written last
+        every = self._every.costliest
+        order = np.argsort(every.costs, kind="stable")  # the costliest is written last
         actions = np.full(self.task.game.num_states, -1)
-        actions[self._every.states[order]] = self._every.actions[order]
+        actions[every.states[order]] = every.actions[order]
         return frozen(actions)
 
     @cached_property
@@ -230,7 +233,8 @@ class Score:
                 raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
             return costliest(self._tour.costliest, solution, count)
         every = many or is_timeless(self.task.game)
-        return costliest(self._every if every else self._mistakes.costliest, solution, count)
+        found = self._every if every else self._mistakes
+        return costliest(found.costliest, solution, count, found.circling)
 
     @cached_property
     def _played(self) -> Policy:
@@ -242,9 +246,15 @@ class Score:
         return mistakes(self._played, solve(self.task), self._games.visits)
 
     @cached_property
-    def _every(self) -> Decisions:
+    def _every(self) -> Mistakes:
         """All mistakes, which may be millions."""
-        return mistakes(self._played, solve(self.task), self._games.visits, None).costliest
+        return mistakes(self._played, solve(self.task), self._games.visits, None)
+
+    @property
+    def _tie(self) -> float:
+        """Difference up to which values of the task are equal."""
+        start = first_law(self.task, FLOATS).start.states
+        return float(np.max(solve(self.task).tie(start)))
 
     @property
     def _law(self) -> dict[Any, Any] | None:
@@ -408,7 +418,7 @@ def _value_of(agent: Policy, task: Task) -> tuple[float, float]:
         tour = tour_of(agent, task)
         return tour.mean, values_error(tour.roundings, tour.mean)  # no term is below 0
     found = value_of(where_met(agent, task), task, FLOATS)
-    return float(found.value), found.error_bound
+    return float(found.value), found.value_error
 
 
 @cached
@@ -419,4 +429,5 @@ def _value_of_random(task: Task) -> tuple[float, float]:
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy; the optimum if they agree up to rounding."""
     (value, _), optimum = _value_of_random(task), float(solve(task).value)
-    return value if abs(optimum - value) > FLOATS.tie(task.game) else optimum
+    tie = np.max(solve(task).tie(first_law(task, FLOATS).start.states))
+    return value if abs(optimum - value) > tie else optimum

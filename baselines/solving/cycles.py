@@ -57,7 +57,6 @@ from ...core.progress import tell
 from ...core.sweeps import sweeps_of
 from ...core.types import Start
 from ..cache import cached
-from . import mdp
 from .players import Players, no_choices, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
@@ -368,8 +367,6 @@ def visits(
     Returns:
         Expected visits, and the sum of the absolute residuals of the linear systems.
     """
-    if game.is_process:
-        return mdp.visits(game, decide, start, arithmetic, law), 0.0
     mass, residual = sweeps_of(game).mass(decide, [start], arithmetic), 0.0
     blocks = sweeps_of(game).blocks(seat, arithmetic)
     for number, block in enumerate(blocks):

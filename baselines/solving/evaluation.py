@@ -21,7 +21,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from ...core import FLOATS, Arithmetic, Array, BoolArray, IntArray, Stage, Table, Values, frozen
+from ...core import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Stage,
+    Table,
+    Values,
+    frozen,
+)
 from ...core.positions import by_name, legal_in, states_of
 from ...core.presentation import present
 from ...core.sizes import check_array
@@ -94,7 +105,8 @@ class Evaluation:
         policy: the agent's policy.
         found: the values of all positions.
         arithmetic: floats, or numbers without rounding.
-        sweep_error: bound of the error of values and action values (see ``rounding``).
+        sweep_error: bound of the error of values and action values (see ``rounding``); of a process
+            that of each state, shape (state,).
         read: turns an observation of the environment into integers; None if observations are
             integers, as for a ``Task``.
     """
@@ -103,7 +115,7 @@ class Evaluation:
     policy: Policy
     found: Values = field(repr=False)
     arithmetic: Arithmetic
-    sweep_error: float
+    sweep_error: float | FloatArray
     read: Reader | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @cached_property
@@ -111,17 +123,37 @@ class Evaluation:
         """Largest distance of any value from the true one by rounding; 0 if exact.
 
         The bound holds for the values of positions and of actions, and for ``value`` and
-        ``value_before_play``. Its proof is in ``rounding`` and ``cycles``.
+        ``value_before_play``. Its proof is in ``rounding``, ``cycles`` and ``mdp``.
+        """
+        if not self.task.game.is_process:
+            return self.value_error
+        finite = np.isfinite(self.found[0].astype(np.float64))
+        return max(self.value_error, float(np.max(self.sweep_error * finite)))
+
+    @cached_property
+    def value_error(self) -> float:
+        """Largest distance of ``value`` and ``value_before_play`` from the true ones; 0 if exact.
+
+        In a process it may be far smaller than ``error_bound``.
         """
         if not self.arithmetic.rounds:
             return 0.0
-        low, high = self.task.game.payoff_range
-        size = largest_payoff(self.task.game)
-        if self.task.game.is_process:  # whose policies may be paid less than the range says
-            size = float(np.abs(self.values[np.isfinite(self.values)]).max(initial=size))
-            low, high = -size, size
-        law = first_law(self.task, self.arithmetic).error * (high - low)
-        return upwards(self.sweep_error + law + gamma(4) * size)
+        law, (low, high) = first_law(self.task, self.arithmetic), self.task.game.payoff_range
+        size, error = largest_payoff(self.task.game), self.sweep_error
+        if isinstance(error, np.ndarray):  # policies may be paid less than the range says
+            size = float(np.abs(self.found.at(0, law.start.states)).max())
+            low, high, error = -size, size, float(error[law.start.states].max())
+        return upwards(error + law.error * (high - low) + gamma(4) * size)
+
+    def tie(self, states: IntArray) -> Any:
+        """Give the difference up to which action values are equal: they cannot be told apart.
+
+        Returns:
+            One number for all states, or shape (state,).
+        """
+        if isinstance(self.sweep_error, np.ndarray):
+            return 2 * self.sweep_error[states]
+        return self.arithmetic.tie(self.task.game, states)
 
     @cached_property
     def values(self) -> Array:
@@ -341,7 +373,7 @@ class Solution(Evaluation):
 
     def _best(self, expected: Array, states: IntArray) -> BoolArray:
         game = self.task.game
-        return self.arithmetic.best(expected, game.mask(states), self.arithmetic.tie(game))[1]
+        return self.arithmetic.best(expected, game.mask(states), self.tie(states))[1]
 
 
 class _Followers(Players):

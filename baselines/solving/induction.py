@@ -19,7 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values, arithmetic
+from ...core import (
+    Arithmetic,
+    Array,
+    FloatArray,
+    Game,
+    InputError,
+    IntArray,
+    Stage,
+    Values,
+    arithmetic,
+)
 from ...core.contract import require_attributes
 from ...core.positions import first_actions, legal_in, pieces
 from ...core.progress import tell
@@ -52,20 +62,21 @@ class Sweep(NamedTuple):
         values: the values of all positions.
         choices: the smallest optimal action in every state, shape (state,), for each free seat.
         error_bound: largest distance of a value or an action value from the true one by rounding
-            (see ``rounding``); 0 if exact.
+            (see ``rounding``); 0 if exact. Of a process, that of each state, shape (state,).
     """
 
     values: Values
     choices: dict[int, IntArray]
-    error_bound: float
+    error_bound: float | FloatArray
 
 
 def sweep_back(players: Players) -> Sweep:
     """Compute the value of every position, and the choices of the free players."""
     if players.fold and (found := _folded(players, players.fold)):
         return found
-    find = mdp.swept if players.game.is_process else fixed_point
-    values, error_bound = find(players)
+    values: Values
+    error_bound: float | FloatArray
+    values, error_bound = (mdp.swept if players.game.is_process else fixed_point)(players)
     choices = {
         other: _everywhere(players.game, choice) for other, choice in players.choices.items()
     }
@@ -139,7 +150,7 @@ class Equilibrium:
 
     values: tuple[Values, ...]
     policies: tuple[DeterministicPolicy, ...]
-    error_bound: float
+    error_bound: float | FloatArray
 
 
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:

@@ -14,6 +14,7 @@ from ..policies.called import CalledPolicy
 from ..policies.kinds import Policy
 from ..policies.tables import IncompletePolicy
 from ..task import Task, first_law, policies_against
+from . import mdp
 from .cycles import visits
 
 
@@ -47,8 +48,7 @@ def play(
     require_few_states(task.game)
     policies = {**policies_against(task, arithmetic), task.seat: policy}
 
-    def decide(stage: Stage, met: Array) -> Array:
-        weights = policies[stage.seat].spread(stage.states, met, arithmetic)
+    def keep(stage: Stage, weights: Array) -> Array:
         if follow is not None:
             weights = follow(stage, weights)
         if stage.seat != task.seat:  # the others are held to the legal actions
@@ -58,8 +58,16 @@ def play(
             illegal[int(stage.states[0])] = stage.states
         return legal
 
+    def decide(stage: Stage, met: Array) -> Array:
+        return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))
+
     start = first_law(task, arithmetic).start
-    return visits(task.game, decide, start, task.seat, arithmetic, law)[0]
+    if not task.game.is_process:
+        return visits(task.game, decide, start, task.seat, arithmetic, law)[0]
+    every = np.arange(task.game.num_states)
+    stage = Stage(task.seat, every, np.ones(len(every), arithmetic.dtype))
+    weights = policy.spread(every, stage.scale, arithmetic)
+    return mdp.visits(task.game, weights, keep(stage, weights), start, arithmetic, law)
 
 
 class Outcomes(NamedTuple):

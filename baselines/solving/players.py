@@ -45,7 +45,7 @@ class Players:
         choices: last chosen action of each free player in every state, shape (state,); -1 at
             first.
         roundings: largest number of roundings in a decision.
-        tie: values that differ by at most this number count as equal.
+        tie: values that differ by at most this number count as equal, in any state.
 
     Raises:
         InputError: if two players are free in a game that is not zero-sum.
@@ -127,6 +127,7 @@ class Players:
         if mover not in choosing:
             return self.within(expected[np.arange(len(states)), self.choices[mover][states]])
         low, mask = mover != self.seat, legal_in(self.game, stage)
-        best, optimal = self.arithmetic.best(-expected if low else expected, mask, self.tie)
+        tie = self.tie if self.game.ties is None else self.arithmetic.tie(self.game, states)
+        best, optimal = self.arithmetic.best(-expected if low else expected, mask, tie)
         self.choices[mover][states] = optimal.argmax(axis=1)
         return self.within(-best if low else best)

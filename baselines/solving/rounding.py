@@ -36,11 +36,13 @@ each by a factor of 1 + theta, |theta| <= gamma(K), K those on the longest way t
 opponents move first, over which a mean is taken.
 """
 
+import numpy as np
+
 from ...core import Game, InputError
 from ...core.presentation import present
 
 UNIT = 2.0**-53
-#: Values whose bound is a larger part of the span of payoffs are refused.
+#: Values whose bound is a larger part of the largest payoff are refused.
 LARGEST_ERROR = 1e-6
 #: More than what floats lose where products get too small for them, for each rounding.
 _UNDERFLOW = 2.0**-1070
@@ -79,12 +81,17 @@ def require_precision(game: Game, bound: float) -> None:
     """Refuse values with a large error bound.
 
     Raises:
-        InputError: if the bound is too large a part of the span of payoffs.
+        InputError: if the bound is too large a part of the largest payoff.
     """
-    low, high = game.payoff_range
-    if bound > LARGEST_ERROR * (high - low) > 0:
-        raise InputError(
-            f"values of {present(game).title} must be right within {LARGEST_ERROR} of the span "
-            f"of its payoffs, but in floats they may be off by {bound:.1e}, as the game may come "
-            "back to a position too often: compute with exact=True"
-        )
+    largest = max(map(abs, game.payoff_range))
+    if not bound <= max(LARGEST_ERROR * largest, np.finfo(np.float64).tiny):
+        raise not_precise(game, bound)
+
+
+def not_precise(game: Game, bound: float) -> InputError:
+    """Give the error that floats are not precise enough."""
+    return InputError(
+        f"values of {present(game).title} must be right within {LARGEST_ERROR} of what they are "
+        f"worth, but in floats they may be off by {bound:.1e}, as the game may come back to a "
+        "position too often: compute with exact=True"
+    )

@@ -145,7 +145,7 @@ def read_agent(policy: Any, env: Any, reading: Reading) -> Policy:
 
     def worthless(states: IntArray) -> BoolArray:
         values = _solve(task, FLOATS).found.at(task.seat, states)
-        return values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
+        return values <= task.game.worst_payoff + FLOATS.tie(task.game, states)
 
     reading = replace(reading, sight=sight, worthless=worthless if reading.masked else None)
     return convert(policy, task.game, task.seat, reading)

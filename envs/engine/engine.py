@@ -17,6 +17,7 @@ from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...baselines.task import first_law
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
+from ...core.checks import require_worst
 from ...core.plain import is_plain
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
@@ -103,7 +104,7 @@ class Engine:
         """Return Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""
         if self._rows is not None and self._advantages is not None:
             return self._advantages[self._rows[states], actions]
-        expected = np.full(len(states), self.game.payoff_range[0])
+        expected = np.full(len(states), self.game.worst_payoff)
         legal = are_legal(self.game, states, actions)
         expected[legal] = expected_values(
             self.game, self.task.seat, states[legal], actions[legal], self._values
@@ -140,10 +141,12 @@ class Engine:
     def _advance(
         self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
     ) -> Outcome:
-        if self.reward == "outcome":
-            return self.lanes.advance(lanes, actions, fresh, rng)
-        before = self.lanes.states()[lanes]
+        before = None if self.reward == "outcome" else self.lanes.states()[lanes]
         found = self.lanes.advance(lanes, actions, fresh, rng)
+        if np.count_nonzero(found.illegal):
+            require_worst(self.game)
+        if before is None:
+            return found
         columns: Any = before, actions, found.rewards, self.lanes.states()[lanes], found.over
         rewards = np.zeros(len(lanes))
         moved = ~fresh if np.count_nonzero(fresh) else slice(None)
@@ -152,10 +155,12 @@ class Engine:
 
     def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane: what ``Outcome`` has of it."""
-        if self.reward == "outcome":
-            return self.lanes.move_one(action, rng)
-        before = np.array([self.lanes.state_of_one()])
+        before = None if self.reward == "outcome" else np.array([self.lanes.state_of_one()])
         payoff, over, total, illegal = self.lanes.move_one(action, rng)
+        if illegal:
+            require_worst(self.game)
+        if before is None:
+            return payoff, over, total, illegal
         after, move = np.array([self.lanes.state_of_one()]), np.array([action])
         reward = self.rewards(before, move, np.array([payoff]), after, np.array([over]))
         return float(reward[0]), over, total, illegal

@@ -125,7 +125,7 @@ class Listing:
         Raises:
             GameError: naming the position from which they do not.
         """
-        if self.game.is_process:  # whose range need not hold the totals of all games
+        if self.game.has_cycles and self.game.checks_payoffs:  # whose games may be long
             return
         low, high = self.game.exact_range
         for player in range(self.game.num_players):
