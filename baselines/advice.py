@@ -43,7 +43,7 @@ THRESHOLDS = {"inaccuracy": 0.01, "mistake": 0.05, "blunder": 0.15}
 #: Most states of a game in which components that were left out are searched for.
 MOST = 2**22
 DICE = ("dice", "cast", "accumulated")  # components whose order tells nothing
-TIE = 1e-9  # smaller differences of values are taken as rounding errors
+TIE = 1e-9  # smaller shares are taken as rounding errors
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Advice:
     @property
     def grade(self) -> str:
         """The grade of the move by what it gives away."""
-        if self.cost < TIE:
+        if not self.cost:
             return BEST
         reached = [name for name, least in THRESHOLDS.items() if self.share >= least]
         return reached[-1] if reached else GOOD
@@ -88,7 +88,7 @@ class Advice:
 
 def is_decision(advice: Sequence[Advice]) -> bool:
     """Say whether the choice matters: there are moves that give something away."""
-    return any(one.cost >= TIE for one in advice)
+    return any(one.cost for one in advice)
 
 
 def made_of(advice: Sequence[Advice], action: int) -> Advice:
@@ -113,8 +113,9 @@ def choices_at(game: Game, seat: int, state: int) -> list[Choice]:
 def advice_at(task: Task, state: int) -> list[Advice]:
     """Return the value of every legal move in a state, in the order of ``choices_at``."""
     values = solve(task).action_values(seen_at(task.game, task.seat, state))
-    costs = values.max() - values
-    shares = costs / spread_of(task)
+    costs, spread = values.max() - values, spread_of(task)
+    costs = np.where(costs < TIE * spread, 0.0, costs)
+    shares = costs / spread
     return [
         Advice(choice, *(float(figure[choice.action]) for figure in (values, costs, shares)))
         for choice in choices_at(task.game, task.seat, state)
@@ -123,11 +124,15 @@ def advice_at(task: Task, state: int) -> list[Advice]:
 
 @cached
 def spread_of(task: Task) -> float:
-    """Return what a loss is measured by: 1 in games for a win, else twice the deviation."""
+    """Return what a loss is measured by: 1 in games for a win, else twice the deviation.
+
+    Where optimal play always gets the same, that is its size.
+    """
     if task.game.payoff_range == (0.0, 1.0):
         return 1.0
+    best = score("optimal", task)
     known = present(task.game).deviation
-    return 2 * (known or score("optimal", task).deviation) or 1.0
+    return 2 * (known or best.deviation) or abs(best.value) or 1.0
 
 
 @dataclass(frozen=True)

@@ -144,10 +144,14 @@ def _list(game: LawGame) -> Listing:
 
 
 def _without_ends(listing: Listing) -> Listing:
-    """Have a game be over where it would only go on, and pay nothing any more."""
+    """Have a game be over where it would only go on, and pay nothing any more.
+
+    In a state with an illegal action it is not, as that action pays.
+    """
     sources, end = listing.sources, len(listing.movers)
     after = np.where(listing.targets < 0, end, listing.targets)
     some = sources[listing.payoffs[listing.paid] != 0]
+    some = np.append(some, np.flatnonzero(~listing.legal.all(axis=1)))
     idle = search(np.append(some, end), after, sources, end + 1) < 0
     return listing._replace(targets=np.where(idle[after] | idle[sources], -1, listing.targets))
 

@@ -31,6 +31,7 @@ from ..core.types import Start
 from ..core.words import listed, meant, plural
 from ..registry import Places
 from .cache import cached
+from .explicit import ExplicitGame
 from .law_game import LawGame
 from .policies.door import Sight, label, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
@@ -344,7 +345,8 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
             + meant(unknown, [*others, *known])
         )
     plain = tuple((name, type(value), value) for name, value in sorted(keywords.items()))
-    if all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain):
+    simple = all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain)
+    if simple and not issubclass(rules, ExplicitGame):  # whose law is asked for anew: it may change
         made = _built(rules, plain)
     else:
         made = rules(**keywords)

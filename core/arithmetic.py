@@ -37,9 +37,13 @@ def _rescaled(number: Any, old: Any, new: Any) -> Any:
     return Fraction(number * new, old) if rest else whole
 
 
+def _fraction(number: Any, scale: Any) -> Any:
+    return Fraction(number, scale) if type(number) is not float else number  # minus infinity
+
+
 RESCALED = np.frompyfunc(_rescaled, 3, 1)
 SCALED = np.frompyfunc(_scaled, 2, 1)
-FRACTION = np.frompyfunc(Fraction, 2, 1)
+FRACTION = np.frompyfunc(_fraction, 2, 1)
 
 
 class Values:

@@ -318,7 +318,8 @@ def entropy(env: Any, policy: Any) -> EntropyFigures:
         values = np.where(legal, expected[which], 0.0)
         best = np.where(legal, expected[which], -np.inf).max(axis=1)
         regret = best - values.sum(axis=1) / count
-        regret = np.where(regret > FLOATS.tie(game), regret, 0.0)  # the rest is rounding
+        equal = np.broadcast_to(solve(view.task).tie(states), len(states))[which]
+        regret = np.where(regret > equal, regret, 0.0)  # the rest is rounding
         for row, weights in enumerate((met, met * regret)):
             sums[row] += (weights * relative).sum(), weights.sum()
 

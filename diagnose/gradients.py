@@ -22,7 +22,7 @@ import torch as th
 from ..baselines import as_policy, evaluate, from_network
 from ..baselines.policies.networks import ROUNDING
 from ..baselines.policies.tables import as_numbers
-from ..core import FLOATS, FloatArray, InputError, IntArray, Values
+from ..core import FloatArray, InputError, IntArray, Values
 from ..core.positions import pieces
 from .view import BATCH, AgentView, each_array
 
@@ -214,16 +214,17 @@ def gradient(
         logs = np.log(law, where=law > 0, out=np.zeros_like(law))
         mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
         moves, gains = weights[met, None] * law, values - mean
-        gains[np.abs(gains) <= FLOATS.tie(view.task.game)] = 0.0  # rounding has no direction
+        equal = np.broadcast_to(found.tie(states), len(states))[met, None]
+        gains[np.abs(gains) <= equal] = 0.0  # rounding has no direction
         parts = [view.scale * moves * gains, -ent_coef * moves * (logs - minus_entropy)]
         sums.add(states[met], parts)
 
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
-        occupancy, payoffs = view.occupancy(policy), evaluate(policy, view.task).found
-        view.visit(payoffs, visit)
+        occupancy, found = view.occupancy(policy), evaluate(policy, view.task)
+        view.visit(found.found, visit)
         of_return, of_entropy = sums.finish()
-        errors = {} if critic is None else _critic_sum(view, critic, occupancy, payoffs)
+        errors = {} if critic is None else _critic_sum(view, critic, occupancy, found.found)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import floor
 
-from ..baselines.advice import BEST, GOOD, THRESHOLDS, TIE, Advice, is_decision, made_of
+from ..baselines.advice import BEST, GOOD, THRESHOLDS, Advice, is_decision, made_of
 from ..core import Game
 from ..core.presentation import present
 from ..core.words import YOU, either, plural, sentence
@@ -223,7 +223,7 @@ def _step(session: Session, number: int) -> Step:
         made.cost,
         sum(one.cost for one in advice) / len(advice),
         printed,
-        "" if made.cost < TIE else unit.lost(printed),
+        "" if not made.cost else unit.lost(printed),
     )
 
 
@@ -245,10 +245,10 @@ def accuracy(lost: float, average: float) -> str:
         lost: the first sum.
         average: the second sum; without a decision it is 0, and the text is empty.
     """
-    return "" if average < TIE else f"{floor(100 * max(0.0, 1 - lost / average))} %"
+    return "" if not average else f"{floor(100 * max(0.0, 1 - lost / average))} %"
 
 
 def costliest(made: list[Step]) -> list[Step]:
     """Return the moves that gave most away, the costliest first."""
-    lossy = [one for one in made if one.cost >= TIE]
+    lossy = [one for one in made if one.cost]
     return sorted(lossy, key=lambda one: one.cost, reverse=True)[:MOST]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..baselines import PolicyLike, Task, is_policy_name, score
-from ..baselines.advice import THRESHOLDS, TIE, Advice, advice_at, is_decision, made_of
+from ..baselines.advice import THRESHOLDS, Advice, advice_at, is_decision, made_of
 from ..baselines.policies.names import registered_policies
 from ..core import Game, InputError
 from ..core.presentation import present
@@ -76,7 +76,7 @@ class Puzzle:
 def level_of(advice: Iterable[Advice]) -> str:
     """Return the level of a position, given the values of its moves (see the module docstring)."""
     moves = list(advice)
-    second = min(one.share for one in moves if one.cost >= TIE)
+    second = min(one.share for one in moves if one.cost)
     if second < THRESHOLDS["mistake"]:
         return "hard"
     return "easy" if second >= THRESHOLDS["blunder"] and len(moves) <= FEW else "medium"
@@ -199,7 +199,7 @@ class Practice:
         """The score so far in a sentence; empty before the first answer."""
         if not self._costs:
             return ""
-        unit, solved = unit_of(self.game), sum(cost < TIE for cost in self._costs)
+        unit, solved = unit_of(self.game), self._costs.count(0.0)
         lost = unit.shown(unit.rounded(sum(self._costs) / self.answered))
         return f"{solved} of {self.answered} solved; {lost} given away per puzzle."
 

@@ -305,7 +305,7 @@ def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
 
     def visit(stage: Stage, expected: Array) -> None:
         mask = legal_in(game, stage)
-        best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game))
+        best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game, stage.states))
         legal[stage.states] = mask
         table[stage.states] = np.where(optimal, 0.0, best[:, None] - expected)
 

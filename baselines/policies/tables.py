@@ -12,6 +12,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
+from ...core.checks import is_whole
 from ...core.game import once_a_game
 from ...core.positions import are_legal, first_actions, pieces, states_of
 from ...core.sizes import check_array
@@ -201,12 +202,16 @@ def _entries(
             "into their network, net.load_state_dict(policy), and net is the policy"
         )
     default = getattr(table, "default_factory", None) or (lambda: None)
+    game, count = check.game, check.game.num_states
+    if isinstance(game, ExplicitGame) and not any(is_whole(k) and k >= game.rows for k in table):
+        count = game.rows  # whatever the time
     for batch in batches(own, check.game.num_actions):
         shown = check.game.observe(batch, check.seat)
         shown = shown if show is None else show(shown)
         keys = shown.tolist() if shown.ndim == 1 else map(tuple, shown.tolist())
-        if shown.ndim > 1 and isinstance(key, int | np.integer):
-            keys = batch.tolist()
+        timeless = isinstance(game, ExplicitGame) and np.array_equal(shown, batch % game.rows)
+        if is_whole(key) and (shown.ndim > 1 or timeless):
+            keys = (batch % count).tolist()
         for each in keys:
             entry = table.get(each)
             yield default() if entry is None else entry

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import FLOATS, BoolArray, FloatArray, Game, IntArray, Stage, Values
+from ...core import FLOATS, Array, BoolArray, Game, IntArray, Stage, Values
 from ...core.checks import at_most
 from ...core.presentation import present
 from ...core.table import frame
@@ -102,18 +102,19 @@ def mistakes(
         visits: occupancy of each position.
         count: number of the costliest mistakes to keep; None keeps all.
     """
-    task, game = solution.task, solution.task.game
+    task, game, arithmetic = solution.task, solution.task.game, solution.arithmetic
     rate, kept = 0.0, Costliest(count)
     settled = mdp.settled(game, agent) if game.is_process else np.zeros(game.num_states, dtype=bool)
     bits = np.zeros((game.num_states, -(-game.num_actions // 8)), dtype=np.uint8)
 
-    def visit(stage: Stage, expected: FloatArray) -> None:
+    def visit(stage: Stage, expected: Array) -> None:
         nonlocal rate
-        best = solution.found.again(stage, expected)
-        values = with_illegal(game, stage, expected, FLOATS)
-        values[settled[stage.states]] = 0.0
+        best = arithmetic.unscaled(solution.found.again(stage, expected), stage.scale)
+        values = with_illegal(game, stage, expected, arithmetic)
+        values = arithmetic.unscaled(values, stage.scale[:, None])
+        values[settled[stage.states]] = arithmetic.number(0)
         met = visits.at(stage.seat, stage.states)
-        weights = agent.spread(stage.states, met, FLOATS)
+        weights = agent.spread(stage.states, met, arithmetic)
         equal = np.asarray(solution.tie(stage.states))[..., None]
         wrong = (weights > 0) & (best[:, None] - values > equal)
         settled[stage.states] &= wrong.any(axis=1)
@@ -121,11 +122,13 @@ def mistakes(
         rows, taken = np.nonzero(wrong)
         states = stage.states[rows]
         law = agent.probabilities(states)[np.arange(len(states)), taken]
-        found = Decisions(states, taken, values[wrong], best[rows], law, weights[wrong])
+        numbers = map(FLOATS.numbers, (values[wrong], best[rows], weights[wrong]))
+        value, top, often = numbers
+        found = Decisions(states, taken, value, top, law, often)
         rate += float(found.occupancy.sum())
         kept.add(found)
 
-    visit_action_values(game, visit, solution.found, task.seat, FLOATS)
+    visit_action_values(game, visit, solution.found, task.seat, arithmetic)
     return Mistakes(rate, bits, kept.sorted(), settled)
 
 

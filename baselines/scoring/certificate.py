@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core import GAMES, BoolArray, Game, InputError, IntArray
+from ...core import FLOATS, GAMES, BoolArray, Game, InputError, IntArray
 from ...core.positions import has_few_states, places_in, states_of
 from ...core.presentation import present
 from ...core.words import printable
@@ -41,8 +41,9 @@ from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..policies.networks import FixedPointNetwork, NetworkPolicy
 from ..policies.tables import SUM_TOLERANCE
+from ..solving.solver import solve
 from ..task import Task, make_game, task_and_sight
-from .score import Score, score
+from .score import Score, score, value_of_random
 
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")
@@ -52,8 +53,9 @@ LARGEST = 2**29  # bytes of a file, and of the policy in memory
 LONGEST = 2**24  # characters of the claims
 DEEPEST = 6  # lists in lists in the claims; a utility's table is at 4
 MOST_LAYERS, MOST_UNITS = 16, 4096  # of a network
-#: Share of the largest payoff by which claims may be off: normalising again changes last digits.
-TOLERANCE = 1e-9
+#: Error bounds by which claims may be off: of both numbers, and as normalising again changes last
+#: digits of probabilities.
+ROUNDINGS = 4
 
 
 class CertificateError(InputError):
@@ -408,13 +410,15 @@ def _player(
 
 
 def _compare(claims: dict[str, Any], result: Score) -> None:
-    """Compare claims with computed figures, within a tolerance for payoffs of that size."""
-    size = max(abs(payoff) for payoff in result.task.game.payoff_range)
-    span = result.optimum - result.random
+    """Compare claims with computed figures, both right within their error bounds."""
+    own, best = result.error_bound, solve(result.task).value_error
+    blind, span = value_of_random(result.task, FLOATS)[1], result.optimum - result.random
+    bounds = {"value": own, "optimum": best, "random": blind, "regret": own + best}
+    share = (own + best + 2 * blind) * (1 + abs(result.normalized))
+    bounds["normalized"] = share / span if span > 0 else 0.0
     for name in CLAIMS:
         claimed, computed = claims[name], getattr(result, name)
-        unit = size if name != "normalized" else size / span if span > 0 else 1.0
-        if not abs(claimed - computed) <= TOLERANCE * unit:
+        if not abs(claimed - computed) <= ROUNDINGS * bounds[name]:
             raise InputError(f"claims {name} = {claimed}, computed is {computed}")
 
 

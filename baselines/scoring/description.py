@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import FLOATS, Array, BoolArray, FloatArray, Game, IntArray, Stage
+from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray, Stage
 from ...core.positions import legal_in
 from ..cache import cached
 from ..policies.kinds import UniformPolicy
@@ -135,7 +135,7 @@ def _describe(task: Task) -> Description:
     noise, random_noise = _noise(best.law, solution), _noise(blind.law, uniform)
     signals: float = FLOATS.total(met_blindly * _swept(uniform, _spreads)[1])
     variance = random_noise * random_noise
-    varies = random_noise > FLOATS.tie(task.game) + uniform.error_bound
+    varies = random_noise > np.max(uniform.tie(states)) + uniform.value_error
 
     several, reached = legal > 1, met_blindly >= LEAST_CHANCE
     reachable = int((several & reached).sum())
@@ -167,14 +167,14 @@ def _describe(task: Task) -> Description:
     )
 
 
-def _gaps(game: Game, mask: BoolArray, expected: Array) -> tuple[Array, ...]:
+def _gaps(tie: Any, mask: BoolArray, expected: Array) -> tuple[Array, ...]:
     """Count the legal actions, and give the best value less that of the best worse action."""
-    best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game))
+    best, optimal = FLOATS.best(expected, mask, tie)
     second = np.where(mask & ~optimal, expected, -np.inf).max(axis=1)
     return mask.sum(axis=1), best - second  # inf if no action is worse
 
 
-def _spreads(_game: Game, mask: BoolArray, expected: Array) -> tuple[Array, ...]:
+def _spreads(_tie: Any, mask: BoolArray, expected: Array) -> tuple[Array, ...]:
     """Compute the variance of action values over the legal actions."""
     count = mask.sum(axis=1)
     means = np.where(mask, expected, 0.0).sum(axis=1) / count
@@ -183,14 +183,14 @@ def _spreads(_game: Game, mask: BoolArray, expected: Array) -> tuple[Array, ...]
 
 
 def _swept(
-    found: Evaluation, look: Callable[[Game, BoolArray, Array], tuple[Array, ...]]
+    found: Evaluation, look: Callable[[Any, BoolArray, Array], tuple[Array, ...]]
 ) -> list[Array]:
     """Sweep once and collect the agent's states and the columns that ``look`` makes of them."""
     task = found.task
     columns: list[tuple[Array, ...]] = []
 
     def visit(stage: Stage, expected: Array) -> None:
-        seen = look(task.game, legal_in(task.game, stage), expected)
+        seen = look(found.tie(stage.states), legal_in(task.game, stage), expected)
         columns.append((stage.states, *seen))
 
     visit_action_values(task.game, visit, found.found, task.seat, FLOATS)

@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 from decimal import Context, Decimal
+from fractions import Fraction
+from math import isfinite
 from typing import Any, NamedTuple
 
 from ...core import SizeError
@@ -32,10 +34,16 @@ class Figure(NamedTuple):
             return getattr(score, self.name)
         return None
 
+    def in_json(self, score: object) -> Any:
+        """Give the number in JSON's types: a float of a fraction, None of what is not finite."""
+        value = self.of(score)
+        value = float(value) if isinstance(value, Fraction) else value
+        return None if isinstance(value, float) and not isfinite(value) else value
+
     def text(self, score: object) -> str:
         """Write the number; empty if it is None."""
         value = self.of(score)
-        return "" if value is None else format(value, self.format)
+        return "" if value is None else format(float(value), self.format)
 
 
 #: The figures of a score, in the order in which JSON, the terminal and web pages show them.

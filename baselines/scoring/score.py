@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import sqrt
+from math import inf, nan, sqrt
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +20,10 @@ from typing import Any
 import numpy as np
 
 from ...core import (
+    EXACT,
     FLOATS,
+    Arithmetic,
+    Array,
     FloatArray,
     InputError,
     IntArray,
@@ -38,12 +41,18 @@ from ..cache import cached
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy, UniformPolicy
 from ..policies.tables import SUM_TOLERANCE
+from ..solving.evaluation import Solution
+from ..solving.induction import arithmetic_of
 from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
 from ..solving.rounding import values_error
-from ..solving.solver import evaluate, is_toured, read_agent, solve, tour_of, value_of
+from ..solving.solver import is_toured, read_agent, solve, tour_of, value_of
 from ..task import Task, as_task, first_law
 from .blunders import Blunders, Mistakes, costliest, is_timeless, mistakes
 from .figure import FIGURES, LOGGED, nines
+
+#: Games of up to so many states have the value of random play computed in fractions, if floats are
+#: not precise enough.
+FEW = 300
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -59,12 +68,14 @@ class Score:
         deterministic: whether it always takes the same action in a state.
         masked: whether it must act legally; if not, an illegal action gets the worst payoff.
         task: game, seat and opponents.
-        value: expected payoff of the policy.
+        value: expected payoff of the policy; a fraction if exact, as the next two.
         optimum: expected payoff of the best response to the same opponents.
-        random: expected payoff of the uniform policy over legal actions.
+        random: expected payoff of the uniform policy over legal actions; NaN if floats are not
+            precise enough for it, and fractions take too long.
         agent: the policy itself.
         error_bound: largest distance of ``value`` from the exact one by rounding; the bound of
             the optimum is in its ``Solution``.
+        arithmetic: floats, or fractions.
 
     Raises:
         ImpossibleScoreError: if the value is above the optimum by more than rounding. A value
@@ -80,9 +91,10 @@ class Score:
     random: float
     agent: Policy = field(repr=False)
     error_bound: float = field(default=0.0, repr=False)
+    arithmetic: Arithmetic = field(default=FLOATS, repr=False)
 
     def __post_init__(self) -> None:
-        best = solve(self.task)
+        best = self._best
         bounds = self.error_bound + best.value_error
         if not self.value - self.optimum <= bounds + self._tie:
             raise ImpossibleScoreError(
@@ -100,14 +112,15 @@ class Score:
 
     @property
     def normalized(self) -> float:
-        """(value - random) / (optimum - random); 1 if optimum and random agree."""
+        """(value - random) / (optimum - random); 1 if both agree; NaN if random is unknown."""
         span = self.optimum - self.random
-        return (self.value - self.random) / span if span > self._tie else 1.0
+        one: float = self.arithmetic.number(1)
+        return one if span <= self._tie else (self.value - self.random) / span
 
     @property
     def nines(self) -> float:
         """-log10(1 - normalised score), at most 9."""
-        return nines(self.normalized)
+        return nines(float(self.normalized))
 
     @cached_property
     def outcomes(self) -> Mapping[float, float] | None:
@@ -122,15 +135,15 @@ class Score:
     def deviation(self) -> float:
         """Standard deviation of the payoff of a game."""
         if (law := self._law) is not None:
-            return sqrt(variance_of_law(law, FLOATS))
+            return sqrt(variance_of_law(law, self.arithmetic))
         if self.agent.fold is None and (tour := self._tour) is not None:
             return sqrt(tour.variance)
-        return sqrt(evaluate(self._played, self.task, masked=self.masked).variance)
+        return sqrt(value_of(self._played, self.task, self.arithmetic).variance)
 
     @cached_property
     def occupancy(self) -> FloatArray:
         """Occupancy of each state, shape (state,); see ``exactdice.occupancy``."""
-        return self._games.visits.array[self.task.seat]
+        return FLOATS.numbers(self._games.visits.array[self.task.seat])
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -152,7 +165,7 @@ class Score:
 
     @cached_property
     def moves(self) -> float:
-        """Expected number of the agent's moves in a game."""
+        """Expected number of the agent's moves, until it circles where nothing is paid."""
         tour = self._tour
         return float(self._games.visits.total(self.task.seat)) if tour is None else tour.moves
 
@@ -170,17 +183,17 @@ class Score:
             return self._tour.flawless
         agent, seat, actions = self._played, self.task.seat, self.task.game.num_actions
 
-        def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
+        def until_first(stage: Stage, weights: Array) -> Array:
             if stage.seat != seat:
                 return weights
-            return np.where(self._mistakes.at(stage.states, actions), 0.0, weights)
+            return np.where(self._mistakes.at(stage.states, actions), 0, weights)
 
-        states, erring = np.flatnonzero(self._mistakes.bits.any(axis=1)), 0.0
-        met = play(agent, self.task, FLOATS, until_first).at(seat, states)
+        states, erring = np.flatnonzero(self._mistakes.bits.any(axis=1)), self.arithmetic.number(0)
+        met = play(agent, self.task, self.arithmetic, until_first).at(seat, states)
         for piece in pieces(len(states)):
-            weights = agent.spread(states[piece], met[piece], FLOATS)
-            erring += float(weights[self._mistakes.at(states[piece], actions)].sum())
-        return max(0.0, 1 - erring)
+            weights = agent.spread(states[piece], met[piece], self.arithmetic)
+            erring += weights[self._mistakes.at(states[piece], actions)].sum()
+        return max(0.0, float(1 - erring))
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -192,8 +205,9 @@ class Score:
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
             return None
-        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # cached already
-        beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
+        exact = not self.arithmetic.rounds
+        worth = solve(Task(game, 1 - seat, "optimal"), exact).value_before_play  # cached already
+        beaten = solve(Task(game, 1 - seat, {seat: self.agent}), exact).value_before_play
         return max(float(beaten - worth), 0.0)  # negative by rounding only
 
     @property
@@ -226,7 +240,7 @@ class Score:
         Raises:
             InputError: if the game has too many states for arrays, and the count is above ``KEPT``.
         """
-        solution = solve(self.task)
+        solution = self._best
         many = count is None or at_least("count", count, 0) > KEPT
         if self._tour is not None:
             if many:
@@ -243,18 +257,21 @@ class Score:
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self._played, solve(self.task), self._games.visits)
+        return mistakes(self._played, self._best, self._games.visits)
 
     @cached_property
     def _every(self) -> Mistakes:
         """All mistakes, which may be millions."""
-        return mistakes(self._played, solve(self.task), self._games.visits, None)
+        return mistakes(self._played, self._best, self._games.visits, None)
+
+    @property
+    def _best(self) -> Solution:
+        return solve(self.task, exact=not self.arithmetic.rounds)
 
     @property
     def _tie(self) -> float:
         """Difference up to which values of the task are equal."""
-        start = first_law(self.task, FLOATS).start.states
-        return float(np.max(solve(self.task).tie(start)))
+        return tie_of(self._best)
 
     @property
     def _law(self) -> dict[Any, Any] | None:
@@ -267,7 +284,7 @@ class Score:
 
     @cached_property
     def _games(self) -> Outcomes:
-        return outcomes(self.agent, self.task, FLOATS)
+        return outcomes(self.agent, self.task, self.arithmetic)
 
     @property
     def title(self) -> str:
@@ -319,7 +336,7 @@ class Score:
             "game": repr(self.task.game),
             "seat": self.task.seat,
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
-            **{figure.name: figure.of(self) for figure in FIGURES},
+            **{figure.name: figure.in_json(self) for figure in FIGURES},
             "outcomes": in_json(self.outcomes),
             **parts,
         }
@@ -347,6 +364,7 @@ def score(
     masked: bool = True,
     observations: Any = None,
     name: str | None = None,
+    exact: bool = False,
 ) -> Score:
     """Score an agent or policy exactly, by computation over every state.
 
@@ -358,24 +376,29 @@ def score(
         masked: whether it must act legally; if not, an illegal action gets the worst payoff.
         observations: changes observations before a model gets them (see ``as_policy``).
         name: name of the policy, for people.
+        exact: whether to compute with fractions (see ``evaluate``).
 
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
     task = as_task(env)
-    agent = read_agent(policy, env, Reading(deterministic, masked, None, observations, lazy=True))
-    is_random = isinstance(agent, UniformPolicy)
-    value, error_bound = _value_of_random(task) if is_random else _value_of(agent, task)
+    arithmetic = arithmetic_of(task.game, exact)
+    reading = Reading(deterministic, masked, None, observations, exact=exact, lazy=True)
+    agent = read_agent(policy, env, reading)
+    value, error_bound = _value_of(agent, task, arithmetic)
+    best: Any = solve(task, exact).value
+    blind, _ = value_of_random(task, arithmetic)
     return Score(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
         masked=masked,
         task=task,
         value=value,
-        optimum=float(solve(task).value),
-        random=random_value(task),
+        optimum=best,
+        random=blind,
         agent=agent,
         error_bound=error_bound,
+        arithmetic=arithmetic,
     )
 
 
@@ -412,22 +435,50 @@ def exact_evaluation(
     return {name: getattr(result, name) for name in LOGGED}
 
 
-def _value_of(agent: Policy, task: Task) -> tuple[float, float]:
+def _value_of(agent: Policy, task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
     """Compute the value of a policy and the bound of its error."""
+    if isinstance(agent, UniformPolicy):  # as the normalised score needs it, too
+        return _value_of_random(task, arithmetic)
     if is_toured(task) and agent.fold is None:
         tour = tour_of(agent, task)
         return tour.mean, values_error(tour.roundings, tour.mean)  # no term is below 0
-    found = value_of(where_met(agent, task), task, FLOATS)
-    return float(found.value), found.value_error
+    found = value_of(where_met(agent, task), task, arithmetic)
+    return found.value, found.value_error
 
 
 @cached
-def _value_of_random(task: Task) -> tuple[float, float]:
-    return _value_of(UniformPolicy(task.game), task)
+def _value_of_random(task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
+    found = value_of(UniformPolicy(task.game), task, arithmetic)
+    return found.value, found.value_error
+
+
+def tie_of(solution: Solution) -> float:
+    """Give the difference up to which values of policies of a task are equal."""
+    return float(np.max(solution.tie(first_law(solution.task, FLOATS).start.states)))
 
 
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy; the optimum if they agree up to rounding."""
-    (value, _), optimum = _value_of_random(task), float(solve(task).value)
-    tie = np.max(solve(task).tie(first_law(task, FLOATS).start.states))
-    return value if abs(optimum - value) > tie else optimum
+    return float(value_of_random(task, FLOATS)[0])
+
+
+def value_of_random(task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
+    """Compute the value of the uniform policy; the optimum if they agree up to rounding.
+
+    Where floats are not precise enough for random play, which may be very slow, fractions are, if
+    the game is small.
+
+    Returns:
+        The value, NaN if it is unknown, and the bound of its error.
+    """
+    best = solve(task, exact=not arithmetic.rounds)
+    try:
+        value, error = _value_of_random(task, arithmetic)
+    except SizeError:
+        raise
+    except InputError:
+        if task.game.num_states > FEW:
+            return nan, inf
+        value = float(_value_of_random(task, EXACT)[0])
+        error = abs(value) * 2.0**-53
+    return (value if abs(best.value - value) > tie_of(best) else best.value), error

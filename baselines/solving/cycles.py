@@ -336,7 +336,8 @@ def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithme
             point = np.flatnonzero(block.groups == np.argmax(pivots <= 0))[column]
             raise GameError(
                 "a game must end with positive probability whatever its players do, but they can "
-                f"come back for ever to {block.describe_cut(point)}"
+                f"come back for ever to {block.describe_cut(point)} (a SimpleGame takes a horizon, "
+                "or a gamma below 1, with which it ends)"
             )
         matrices[:, column] = matrices[:, column] * (1 / pivots)[:, None]
         factors = matrices[:, :, column].copy()

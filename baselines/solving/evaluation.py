@@ -128,7 +128,7 @@ class Evaluation:
         if not self.task.game.is_process:
             return self.value_error
         finite = np.isfinite(self.found[0].astype(np.float64))
-        return max(self.value_error, float(np.max(self.sweep_error * finite)))
+        return max(self.value_error, float(np.max(np.where(finite, self.sweep_error, 0.0))))
 
     @cached_property
     def value_error(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Sight, Task
+from ...baselines.explicit import same_again
 from ...baselines.law_game import LawGame, read_law
 from ...baselines.solving.observations import Changed, told, whole_numbers
 from ...core import Game, InputError, IntArray
@@ -124,7 +125,7 @@ def known_law(env_id: str) -> type[LawGame]:
             self.horizon = horizon or 0
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return _known_again, (env_id, self.keywords)
+            return same_again, ((_known_again, (env_id, self.keywords)), self._digest)
 
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
     for argument, value in defaults.items():

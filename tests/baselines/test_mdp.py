@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from exactdice.baselines.solving import mdp
+from exactdice.baselines.solving import chain, enclosure
 from exactdice.games import GameError, InputError
 
 import exactdice
@@ -224,7 +224,7 @@ def test_never_to_end_is_refused_where_it_is_paid_and_charged_as_much(paid, exac
     with pytest.raises(InputError, match=r"rather go on, .* in states 0, 1 of .*: give a horizon"):
         exactdice.solve(exactdice.from_P(law, 0), exact)
     law[1][1] = [(1, 0, 5, True)]
-    assert exactdice.solve(exactdice.from_P(law, 0), exact).value == 5 + paid
+    assert float(exactdice.solve(exactdice.from_P(law, 0), exact).value) == 5 + paid
 
 
 def test_a_policy_that_settles_is_paid_what_it_has_got():
@@ -247,17 +247,19 @@ def test_bounds_hold_for_values_that_are_off():
     exact = exactdice.solve(task, exact=True).values[0]
     for off in (1e-3, -1e-3):
         given = solution.values[0] + off * np.arange(game.rows)
-        chain = SimpleNamespace(stays=lambda: np.zeros(game.rows), circling=np.zeros(game.rows) > 0)
-        above, _ = mdp._raised(game, given, chain, None, 1)
+        circles = SimpleNamespace(
+            stays=lambda: np.zeros(game.rows), circling=np.zeros(game.rows) > 0
+        )
+        above, _ = enclosure.raised(game, given, circles, None, 1)
         assert (exact.astype(float) - given <= above).all()
 
 
 @pytest.mark.parametrize("steps", [1, 40])
 def test_large_systems_have_the_same_values_by_steps_or_by_factors(steps, monkeypatch):
     """One step of GMRES is too few, so that the system is factored after all."""
-    monkeypatch.setattr(mdp, "FEW", 0)
-    monkeypatch.setattr(mdp, "STEPS", steps)
-    monkeypatch.setattr(mdp, "RESTARTS", 1)
+    monkeypatch.setattr(chain, "FEW", 0)
+    monkeypatch.setattr(chain, "STEPS", steps)
+    monkeypatch.setattr(chain, "RESTARTS", 1)
     for seed in (3, 12, 40):
         law, start = random_law(seed)
         try:
@@ -278,7 +280,7 @@ def test_bounds_of_means_hold_for_fractions():
             parts = (rng.random(size) ** rng.choice([1, 30]) * 2**53).astype(int) + 1
             chances += [Fraction(int(part), int(parts.sum())) for part in parts]
         numbers = rng.integers(-(2**48), 2**48, size=sizes.sum()).astype(float)
-        above = mdp._mean_above(numbers, np.array(chances, dtype=float), begins)
+        above = enclosure._mean_above(numbers, np.array(chances, dtype=float), begins)
         for first, size, bound in zip(begins, sizes, above, strict=True):
             own = slice(first, first + size)
             mean = sum(c * int(n) for c, n in zip(chances[own], numbers[own], strict=True))
@@ -291,5 +293,5 @@ def test_values_that_are_no_numbers_have_no_bound(wrong):
     game = exactdice.from_P(
         {0: {0: [(1, 0, -1, True)]}, 1: {0: [(0.5, 1, -1, False), (0.5, 1, -1, True)]}}, 0
     ).game
-    chain = SimpleNamespace(stays=lambda: np.full(2, wrong), circling=np.zeros(2) > 0)
-    assert np.isinf(mdp._raised(game, np.array([-1.0, -2.0]), chain, None, 1)[0]).all()
+    circles = SimpleNamespace(stays=lambda: np.full(2, wrong), circling=np.zeros(2) > 0)
+    assert np.isinf(enclosure.raised(game, np.array([-1.0, -2.0]), circles, None, 1)[0]).all()

@@ -12,7 +12,7 @@ from exactdice.baselines import (
     outcome_distribution,
     solve,
 )
-from exactdice.games import FourTwoOne, Greed, InputError
+from exactdice.games import FourTwoOne, Greed
 from exactdice.games.four_two_one.game import tokens
 from hypothesis import given
 from hypothesis import strategies as st

@@ -17,9 +17,9 @@ def advice(*losses, best=0.5):
 
 
 def test_a_grade_begins_at_its_threshold():
-    moves = advice(0.0, 1e-10, 0.0099, 0.01, 0.0499, 0.05, 0.1499, 0.15, 0.5)
+    moves = advice(0.0, 0.0099, 0.01, 0.0499, 0.05, 0.1499, 0.15, 0.5)
     assert [one.grade for one in moves] == [
-        *["best"] * 2,
+        "best",
         "good",
         *["inaccuracy"] * 2,
         *["mistake"] * 2,

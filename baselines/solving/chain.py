@@ -1,0 +1,236 @@
+"""The Markov chain of a policy in a decision process (see ``mdp``): its values and its visits."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray
+from ...core.block_moves import sums
+from ...core.errors import needing
+from ...core.presentation import present
+from ..explicit import ExplicitGame, name_states, search, strong_components
+
+#: Largest part by which a float is rounded.
+ROUNDING = 2.0**-53
+#: Systems of up to so many unknowns are factored.
+FEW = 2000
+#: Of others, steps of GMRES between restarts, restarts, and the part of the right side that may be
+#: left.
+STEPS, RESTARTS, NEAR = 40, 4, 1e-12
+
+
+def sparse() -> Any:
+    """Return ``scipy.sparse``, with its graphs and its linear algebra."""
+    with needing("a game whose moves lead back", "scipy"):
+        import scipy.sparse
+        import scipy.sparse.csgraph
+        import scipy.sparse.linalg
+    return scipy.sparse
+
+
+class Chain:
+    """The Markov chain of a policy in a process.
+
+    Args:
+        game: the process.
+        weights: probability of each legal action, shape (state, action).
+        arithmetic: of values and visits.
+        lost: probability of another action, which ends the game, shape (state,); None if there is
+            none.
+        beyond: what such actions pay on average, shape (state,).
+
+    Attributes:
+        settled: the states in which the chain stays for ever and nothing is paid, shape (state,).
+        circling: those from which it may come to stay for ever where moves pay, shape (state,).
+        parts: the strongly connected component of each state, shape (state,).
+    """
+
+    def __init__(
+        self,
+        game: ExplicitGame,
+        weights: Array,
+        arithmetic: Arithmetic,
+        lost: Array | None = None,
+        beyond: Array | None = None,
+    ) -> None:
+        listing, self._arithmetic, self._count = game.listing, arithmetic, game.rows
+        chances = weights.ravel()[listing.cells] * chances_of(game, arithmetic)
+        possible = np.flatnonzero(chances)
+        sources, targets = listing.sources[possible], listing.targets[possible]
+        chances, paid = chances[possible], payoffs_of(game, arithmetic)[listing.paid[possible]]
+        self.paid = arithmetic.zeros(game.rows) if beyond is None else beyond.copy()
+        np.add.at(self.paid, sources, chances * paid)
+        on = targets >= 0
+        self._edges, self._weights = (sources[on], targets[on]), chances[on]
+        self.parts = parts = strong_components(*self._edges, self._count)
+        apart = ~on | (parts[sources] != parts[targets])
+        leave = parts[sources[apart]]
+        if lost is not None:
+            leave = np.append(leave, parts[lost != 0])
+        stays = ~np.isin(parts, leave)
+        pays = np.isin(parts, parts[sources[paid != 0]])
+        self.settled = stays & ~pays
+        self.circles = stays & pays
+        back = self._edges[::-1]
+        self.circling = search(np.flatnonzero(self.circles), *back, self._count) >= 0
+        out = ~on | (sources != targets)
+        self._leaves = arithmetic.zeros(game.rows)  # the chance to go to another state or to an end
+        np.add.at(self._leaves, sources[out], chances[out])
+        if lost is not None:
+            self._leaves += lost
+
+    def require_ends(self, first: IntArray, game: Game, said: str) -> None:
+        """Raise an error that names where the chain circles, if it may from some states."""
+        if self.circling[first].any():
+            ahead = search(first, *self._edges, self._count) >= 0
+            refuse_for_ever(game, self.circles & ahead, said)
+
+    def gains(self) -> BoolArray:
+        """Find where the chain circles and is for certain paid a positive mean, shape (state,)."""
+        own = np.flatnonzero(self.circles)
+        _, first, number = np.unique(self.parts[own], return_index=True, return_inverse=True)
+        inside = self.circles[self._edges[0]]
+        rows, columns = (np.searchsorted(own, each[inside]) for each in self._edges)
+        weights, paid = self._weights[inside], self.paid[own]
+        mixed, others = sparse().coo_array, ~np.isin(columns, first)
+        every, free = np.arange(len(own)), np.setdiff1d(np.arange(len(own)), first)
+        entries = np.concatenate([-weights[others], np.ones(len(free)), np.ones(len(own))])
+        at = np.append(rows[others], np.append(free, every))
+        system = entries, (at, np.append(columns[others], np.append(free, first[number])))
+        sure = np.zeros(self._count, dtype=bool)
+        with suppress(RuntimeError):  # the system is singular
+            numbers = sparse().linalg.splu(mixed(system, (len(own),) * 2).tocsc()).solve(paid)
+            numbers[first] = 0.0  # where the mean stood
+            mean, size = paid - numbers, np.abs(paid) + np.abs(numbers)
+            np.add.at(mean, rows, weights * numbers[columns])
+            np.add.at(size, rows, weights * np.abs(numbers[columns]))
+            roundings = 8 + np.bincount(rows, minlength=len(own))
+            wrong = number[~(mean > roundings * 2 * ROUNDING * size)]
+            sure[own] = ~np.isin(number, wrong)
+        return sure
+
+    def values(self) -> Array:
+        """Solve for the value of each state, shape (state,); minus infinity where it circles."""
+        values = self.solve(self.paid)
+        paid = search(np.flatnonzero(self.paid != 0), *self._edges[::-1], self._count) >= 0
+        values[~paid] = self._arithmetic.number(0)  # whatever rounding made of it
+        values[self.circling] = -inf
+        return values
+
+    def visits(self, begun: Array) -> Array:
+        """Solve for the expected visits of each state, shape (state,).
+
+        Of settled states the first one is counted, as nothing is paid from there on.
+
+        Args:
+            begun: mass before the first move, shape (state,).
+        """
+        sources, targets = self._edges
+        found = self.solve(begun, transposed=True)
+        into = self.settled[targets] & ~self.settled[sources]
+        np.add.at(found, targets[into], self._weights[into] * found[sources[into]])
+        return found
+
+    def stays(self) -> Array:
+        """Solve for the expected number of moves before the chain ends or settles, (state,)."""
+        return self.solve(np.where(self.settled, 0.0, 1.0))
+
+    def solve(self, right: Array, transposed: bool = False) -> Array:
+        """Solve x = right + P x, or x = right + P' x, in the states that lead to an end.
+
+        In the other states x is ``right`` if they are settled, and 0 if they circle.
+        """
+        rows, columns = self._edges[::-1] if transposed else self._edges
+        free = ~self.settled & ~self.circling
+        inside, places = free[rows] & free[columns], np.cumsum(free) - 1
+        rows, columns = places[rows[inside]], places[columns[inside]]
+        weights = self._weights[inside]
+        found = right.copy()
+        found[self.circling] = self._arithmetic.number(0)
+        off, leaves = rows != columns, self._leaves[free]
+        rows, columns, weights = rows[off], columns[off], weights[off]
+        if not self._arithmetic.rounds:
+            found[free] = _eliminated(rows, columns, weights, right[free], leaves)
+        elif free.any():
+            every, count = np.arange(len(leaves)), len(leaves)
+            at = np.append(rows, every), np.append(columns, every)
+            entries = np.append(-weights, leaves)
+            solve = _solver(sparse().coo_array((entries, at), (count, count)).tocsc())
+            first = solve(right[free])
+            missed = right[free] - leaves * first
+            np.add.at(missed, rows, weights * first[columns])
+            found[free] = first + solve(missed)
+        return found
+
+
+def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
+    """Return a function that solves a sparse system, in a library whose last bits may differ.
+
+    The factors of a large matrix may have no room; steps of GMRES come first, which end soon where
+    games do.
+    """
+    factors: list[Any] = []
+
+    def solve(right: FloatArray) -> Any:
+        linalg, failed = sparse().linalg, True
+        if matrix.shape[0] > FEW and not factors:
+            found, failed = linalg.gmres(matrix, right, rtol=NEAR, restart=STEPS, maxiter=RESTARTS)
+        if not failed:
+            return found
+        if not factors:
+            try:
+                factors.append(linalg.splu(matrix))
+            except RuntimeError:  # of a matrix that rounding has made singular
+                return np.full(len(right), np.nan)
+        return factors[0].solve(right)
+
+    return solve
+
+
+def _eliminated(
+    rows: IntArray, columns: IntArray, weights: Array, right: Array, leaves: Array
+) -> Array:
+    """Solve leaves x = right + A x in fractions, by putting in one unknown after the other."""
+    solved = right.copy()
+    known: list[dict[int, Any]] = [{} for _ in right]
+    users: list[set[int]] = [set() for _ in right]
+    for row, column, weight in zip(rows.tolist(), columns.tolist(), weights, strict=True):
+        known[row][column] = known[row].get(column, 0) + weight
+        users[column].add(row)
+    for place, equation in enumerate(known):
+        factor = 1 / Fraction(leaves[place] - equation.pop(place, 0))
+        solved[place] *= factor
+        for column in equation:
+            equation[column] *= factor
+        for other in users[place] - {place}:
+            part = known[other].pop(place)
+            solved[other] += part * solved[place]
+            for column, weight in equation.items():
+                known[other][column] = known[other].get(column, 0) + part * weight
+                users[column].add(other)
+    return solved
+
+
+def chances_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
+    """Give the chance of each way, shape (way,)."""
+    counts = game.listing.counts
+    outcomes = np.arange(counts.sum()) - np.repeat(sums(counts)[:-1], counts)
+    return arithmetic.laws(game)[np.repeat(game.listing.rows, counts), outcomes]
+
+
+def payoffs_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
+    """Give the different payoffs, shape (payoff,)."""
+    payoffs = game.listing.payoffs
+    return arithmetic.numbers(payoffs) if arithmetic.rounds else payoffs
+
+
+def refuse_for_ever(game: Game, where: BoolArray, said: str) -> None:
+    """Raise the error that a game goes on for ever in some states, (state,)."""
+    raise InputError(
+        f"{said} in {name_states(where)} of {present(game).title}: give a horizon, or a gamma "
+        "below 1"
+    )

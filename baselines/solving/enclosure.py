@@ -1,0 +1,201 @@
+"""Bounds of the values of decision processes (see ``mdp``), proved of the numbers that were found.
+
+Let T be the Bellman operator of the best play, or of a policy. Let w be whole multiples of small
+units, with w >= T w, and w >= 0 where play can go on without payments: then w is no less than the
+values that T has as its fixed point, by the argument of ``mdp``. Such a w is found from the
+computed values by adding a little and raising each number to an upper bound of T w while there is
+one below. The mean of some numbers is bounded by the smallest one plus the mean of what the others
+have above it, rounded up, and by the largest one. So a move that only leads to states of one
+number, and pays nothing, raises nothing, and circles do not climb.
+
+The unit of a state is a power of 2, relative to the largest payoff or value that can be reached
+from the state, over the common denominator of all payoffs, if that is small: what happens elsewhere
+leaves it as small as it is, and payoffs that cancel in a circle cancel in units. The same with
+signs reversed bounds values from below, under the policy that was found.
+"""
+
+from fractions import Fraction
+from math import inf, lcm, nextafter
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray
+from ...core.block_moves import sums
+from ..explicit import ExplicitGame, search
+from .chain import ROUNDING, Chain, chances_of, payoffs_of
+from .rounding import LARGEST_ERROR, not_precise
+
+#: Bits of the unit of error bounds, below the largest value, and bits between two sizes of units.
+BITS, STEP = 48, 4
+#: Largest common denominator of payoffs by which units are divided.
+DENOMINATOR = 2**40
+#: Smallest float that is rounded by ``ROUNDING`` at most, and whole numbers of which floats hold
+#: each sum of two.
+TINY, LARGEST = float(np.finfo(np.float64).tiny), 2.0**52
+#: Rounds in which error bounds are raised, at most; and rounds after which means are exact, if they
+#: are of at most ``FEW`` states.
+MOST_RAISES, PATIENCE, FEW = 20_000, 64, 100
+
+
+def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> FloatArray:
+    """Bound the error of the value and of all action values of each state, shape (state,).
+
+    Args:
+        game: the process.
+        values: shape (state,).
+        missed: bounds of their errors, shape (state,).
+
+    Raises:
+        InputError: if the bound of a state that games meet is a large part of what it is worth.
+    """
+    listing, sizes = game.listing, _sizes(game, values)
+    firsts = np.searchsorted(listing.sources, np.arange(game.rows))
+    later = np.maximum.reduceat(np.append(missed, 0.0)[listing.targets], firsts)
+    rounding = (2 * listing.counts.max() + 8) * 2 * ROUNDING * sizes
+    bounds: FloatArray = (np.maximum(missed, later) + rounding) * (1 + 4 * ROUNDING)
+    start, on = game.initial_law()[0], listing.targets >= 0
+    met = search(start, listing.sources[on], listing.targets[on], game.rows) >= 0
+    poor = met & ~(bounds <= LARGEST_ERROR * sizes)
+    if poor.any():
+        raise not_precise(game, float(bounds[poor].max()))
+    return bounds
+
+
+def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None) -> FloatArray:
+    """Bound the largest payoff or value that can be reached from each state by a power of 2.
+
+    Args:
+        game: the process.
+        values: shape (state,).
+        weights: of a policy's actions, shape (state, action); None for the best play.
+
+    Returns:
+        Powers of 2^``STEP``, shape (state,); 0 where all payoffs and values are 0.
+    """
+    listing, on = game.listing, game.listing.targets >= 0
+    firsts = np.searchsorted(listing.sources, np.arange(game.rows))
+    paid = np.maximum.reduceat(np.abs(payoffs_of(game, FLOATS))[listing.paid], firsts)
+    own = np.maximum(np.abs(values), paid)
+    if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
+        own[illegal] = np.maximum(own[illegal], abs(game.worst_payoff))
+    powers = np.where(own > 0, -(-np.frexp(own)[1] // STEP) * STEP, np.iinfo(np.int64).min)
+    sizes, edges = np.zeros(game.rows), (listing.targets[on], listing.sources[on])
+    for power in np.unique(powers[own > 0])[::-1].tolist():
+        first = np.flatnonzero((powers == power) & (sizes == 0))
+        reached = search(first, *edges, game.rows) >= 0
+        sizes[reached & (sizes == 0)] = 2.0**power
+    return sizes
+
+
+class _Units(NamedTuple):
+    """The units of error bounds.
+
+    Attributes:
+        scale: units in 1, shape (state,); 0 where all numbers are 0.
+        ratios: by which the number of the next state is multiplied, shape (way,).
+        paid: payoff of each way, rounded up to units of its state, shape (way,).
+        least: the same of an illegal action, shape (state,).
+    """
+
+    scale: FloatArray
+    ratios: FloatArray
+    paid: FloatArray
+    least: FloatArray
+
+
+def _units(game: ExplicitGame, values: FloatArray, weights: Array | None, sign: int) -> _Units:
+    """Choose the unit of each state, and count payoffs in it; ``sign`` -1 reverses them."""
+    listing, sizes, whole = game.listing, _sizes(game, values, weights), 1
+    for denominator in {payoff.denominator for payoff in listing.payoffs}:
+        whole = lcm(whole, denominator) if whole <= DENOMINATOR else whole
+    whole = whole if whole <= DENOMINATOR else 1
+    sizes = sizes * 2.0 ** (whole - 1).bit_length()
+    steps = np.where(sizes > 0, 2.0**BITS / np.where(sizes > 0, sizes, 1.0), 0.0)
+    after = np.append(steps, 0.0)[listing.targets]
+    ratios = np.where(after > 0, steps[listing.sources] / np.where(after > 0, after, 1.0), 0.0)
+    payoffs = np.array([_above(sign * payoff * whole) for payoff in listing.payoffs])
+    paid = np.ceil(payoffs[listing.paid] * steps[listing.sources])
+    worst = 0.0 if game.worst_payoff == -inf else _above(sign * game.exact_range[0] * whole)
+    return _Units(steps * whole, ratios, paid, np.ceil(worst * steps))
+
+
+def _above(number: Fraction) -> float:
+    """Give the smallest float that is not below a number."""
+    near = float(number)
+    return nextafter(near, inf) if near < number else near
+
+
+def raised(
+    game: ExplicitGame, values: FloatArray, chain: Chain, weights: Array | None, sign: int
+) -> tuple[FloatArray, BoolArray]:
+    """Raise values until they bound the true ones from above.
+
+    Args:
+        game: the process.
+        values: about the true ones, shape (state,).
+        chain: that of the policy that has the values.
+        weights: of a policy's actions, legal and illegal, shape (state, action); None for the best
+            play.
+        sign: -1 if values, and what moves pay, are negative.
+
+    Returns:
+        By how much each was raised, (state,), infinite if they cannot be; and the actions that may
+        be worth all of it, shape (state, action).
+    """
+    listing, units = game.listing, _units(game, values, weights, sign)
+    chances, cells = chances_of(game, FLOATS), np.flatnonzero(listing.counts)
+    begins, most = sums(listing.counts)[cells], int(listing.counts.max())
+    expected = np.full(listing.legal.shape, -inf)
+    if weights is not None:
+        expected[:] = units.least[:, None]
+        chosen = np.flatnonzero(weights)
+        firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
+        shares = weights.ravel()[chosen].astype(np.float64)
+    scaled = values * units.scale
+    slack = (8 + most / 8) * chain.stays()
+    now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
+    if weights is None:
+        now = np.where(game.idle.any(axis=1), np.maximum(now, 0.0), now)
+    for turn in range(MOST_RAISES):
+        if not (np.abs(now) < LARGEST).all():  # or no number: the system had no solution
+            break
+        worth = units.paid + np.ceil(np.append(now, 0.0)[listing.targets] * units.ratios)
+        expected.ravel()[cells] = _mean_above(worth, chances, begins)
+        best = expected.max(axis=1)
+        if weights is not None:
+            best = _mean_above(expected.ravel()[chosen], shares, firsts)
+        elif turn >= PATIENCE and (best > now).sum() <= FEW:  # a circle may be paid 0 on average
+            for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
+                expected.ravel()[cell] = _exact_mean(game, cell, worth)
+            best = expected.max(axis=1)
+        best[chain.circling] = -inf
+        if not (best > now).any():
+            raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)
+            return raised * (1 + 4 * ROUNDING), expected >= now[:, None]
+        now = np.maximum(now, best)
+    return np.full(game.rows, inf), np.zeros(listing.legal.shape, dtype=bool)
+
+
+def _exact_mean(game: ExplicitGame, cell: int, numbers: FloatArray) -> float:
+    """Give the mean of the whole numbers of a cell's ways, (way,) of all cells, rounded up once."""
+    listing = game.listing
+    first, law = int(listing.counts[:cell].sum()), listing.laws[listing.rows[cell]]
+    own = map(int, numbers[first : first + len(law.parts)].tolist())
+    return float(-(-sum(p * n for p, n in zip(law.parts, own, strict=True)) // law.whole))
+
+
+def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> FloatArray:
+    """Bound the means of groups of whole numbers from above, by whole numbers of shape (group,).
+
+    Args:
+        numbers: shape (number,).
+        chances: probability of each in its group, rounded once, shape (number,).
+        begins: the first number of each group, shape (group,).
+    """
+    sizes = np.diff(begins, append=len(numbers))
+    least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))
+    chances = np.maximum(chances, TINY)  # smaller ones are rounded by more
+    above = np.add.reduceat(chances * (numbers - np.repeat(least, sizes)), begins)
+    rounded = 1 + (int(sizes.max()) + 4) * 2 * ROUNDING
+    return np.minimum(least + np.ceil(above * rounded), most)

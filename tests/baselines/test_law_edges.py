@@ -1,0 +1,463 @@
+"""Laws, and games written state by state, where a wrong number or a false word once came out.
+
+Every right value is by hand, in fractions.
+"""
+
+import json
+import pickle
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.agents import GameVecEnv
+from exactdice.baselines.scoring import certificate
+from exactdice.baselines.scoring.summary import summary
+from exactdice.envs import GameEnv, find_game
+from exactdice.games import GameError, InputError
+
+import exactdice
+
+
+def simple(**methods):
+    """Make a game of one state 0 and one action 0, but for some methods."""
+    usual = {
+        "start": lambda self: [(1, 0)],
+        "actions": lambda self, state: [0],
+        "outcomes": lambda self, state, action: [(1, 0, None)],
+    }
+    return type("Simple", (exactdice.SimpleGame,), usual | methods)
+
+
+# ------------------------------------------------------------------ identity
+
+
+class Waiting(exactdice.SimpleGame):
+    gamma = 0.5
+    paid = 1
+
+    def start(self):
+        return [(1, "here")]
+
+    def actions(self, state):
+        return ["wait"]
+
+    def outcomes(self, state, action):
+        return [(1, self.paid, "here")]
+
+
+def test_a_game_is_what_its_class_said_when_it_was_made(own_games, monkeypatch):
+    exactdice.register(Waiting)
+    first = exactdice.Task(Waiting())
+    for name, value, optimum in (("gamma", 0.9, 10), ("paid", 2, 20), ("gamma", 0.5, 4)):
+        monkeypatch.setattr(Waiting, name, value)
+        assert exactdice.solve(exactdice.Task(Waiting()), exact=True).value == optimum
+        assert exactdice.solve(gym.make("exactdice/Waiting-v0"), exact=True).value == optimum
+    monkeypatch.setattr(Waiting, "horizon", 3)
+    assert exactdice.solve(exactdice.Task(Waiting())).value == 2 * 1.75
+    assert exactdice.solve(first, exact=True).value == 2
+    assert (first.game.gamma, first.game.horizon) == (0.5, None)
+    with pytest.raises(GameError, match="must have the law that it had when it was saved"):
+        pickle.loads(pickle.dumps(first.game))
+
+
+def test_two_maps_that_are_drawn_are_two_games():
+    kind = find_game("gym:FrozenLake-v1")
+    games = [kind(map_name=None) for _ in range(3)]
+    for game in games:
+        known = (game.counts, game.successors, game.chances, game.rewards, game.initial)
+        own = exactdice.baselines.law_game.LawGame(*known, 1.0, 100, "the same by its law")
+        values = [exactdice.solve(exactdice.Task(each)).value for each in (game, own)]
+        assert values[0] == values[1]
+        assert [game == each for each in games].count(True) == 1
+        with pytest.raises(GameError, match="draws its law"):
+            pickle.loads(pickle.dumps(game))
+    assert pickle.loads(pickle.dumps(kind())) == kind()
+
+
+# ------------------------------------------------------------------ what agents see
+
+
+class Die(exactdice.SimpleGame):
+    """Roll a die, keep it or roll it again once."""
+
+    def start(self):
+        return [(Fraction(1, 6), (face, 0)) for face in range(1, 7)]
+
+    def actions(self, state):
+        return [0] if state[1] else [0, 1]
+
+    def outcomes(self, state, action):
+        if action == 0:
+            return [(1, state[0], None)]
+        return [(Fraction(1, 6), 0, (face, 1)) for face in range(1, 7)]
+
+
+def test_an_agent_sees_the_numbers_that_its_author_wrote():
+    task = exactdice.Task(Die())
+    score = exactdice.score(
+        lambda seen, legal: legal[:, 1] * 1 * (seen[:, 0] < 4), task, exact=True
+    )
+    assert (score.value, score.regret) == (Fraction(17, 4), 0)
+    assert exactdice.score({(face, 0): int(face < 4) for face in range(1, 7)} | {
+        (face, 1): 0 for face in range(1, 7)}, task).regret == 0  # fmt: skip
+    answer = exactdice.solve(task).ask(3, 0)
+    assert answer.as_dict()["observation"] == {"component 1": 3, "component 2": 0}
+    assert answer.moves[0].choice.action == 1
+    env = GameEnv(task)
+    assert {int(env.reset(seed=seed)[0][0]) for seed in range(60)} == set(range(1, 7))
+    assert env.observation_space == gym.spaces.MultiDiscrete([7, 2])
+
+
+@pytest.mark.parametrize("state", [(-1, 0), (2**70, 0), (10**6, 0), (True, 0), ("a", 1)])
+def test_other_states_are_seen_as_their_number(state):
+    kind = simple(
+        start=lambda self: [(Fraction(1, 2), state), (Fraction(1, 2), (1, 1))],
+        outcomes=lambda self, here, action: [(1, here == state, None)],
+    )
+    task = exactdice.Task(kind())
+    assert task.game.observation_names == ("state",)
+    assert exactdice.solve(task, exact=True).value == Fraction(1, 2)
+
+
+def test_states_of_65_numbers_are_told_apart():
+    """As one number of 64 bits some of them were the same."""
+    one = tuple([1] + [0] * 64)
+    more = [tuple(int(place in (0, 1 + turn)) for place in range(65)) for turn in range(64)]
+    kind = simple(
+        start=lambda self: [(1, one)],
+        outcomes=lambda self, state, action: (
+            [(Fraction(1, 64), 0, after) for after in more]
+            if state == one
+            else [(1, state.index(1, 1), None)]
+        ),
+    )
+    game = kind()
+    assert exactdice.solve(exactdice.Task(game), exact=True).value == Fraction(65, 2)
+    states = np.arange(game.num_states)
+    assert (game.encode(game.observe(states, 0)) == states).all()
+    assert game.encode(np.zeros((1, 65), dtype=int)).tolist() == [-1]
+
+
+def test_numbers_of_states_within_a_limit_are_read_in_every_layer():
+    env = gym.make("FrozenLake-v1")
+    whole = exactdice.solve(env).policy.likeliest(np.arange(1600))
+    without_time = exactdice.solve(env.unwrapped).policy.likeliest(np.arange(16))
+    timed = GameEnv(exactdice.from_P(env.unwrapped, horizon=100))  # shows the state and the time
+    for actions in (whole, without_time):
+        for where in (env, timed):
+            array, mapping = (
+                exactdice.score(given, where).regret
+                for given in (actions, dict(enumerate(actions.tolist())))
+            )
+            assert mapping == array
+    assert exactdice.score(whole, env).regret == 0
+
+
+# ------------------------------------------------------------------ circles
+
+STAY = {0: {0: [(1, 0, 0, False)], 1: [(1, 0, 1, True)], 2: [(1, 0, 0, True)]}}
+
+
+def test_circling_costs_what_the_optimum_would_have_been_paid():
+    env = gym.make("FrozenLake-v1", is_slippery=False).unwrapped
+    score = exactdice.score(np.zeros(16, int), env)
+    (blunder,) = score.blunders(None)
+    assert (score.value, score.regret, score.costs.sum(), blunder.cost) == (0, 1, 1, 1)
+    assert (score.flawless, score.optimal_share, blunder.observation) == (0, 0, (0,))
+    assert "takes action 0 and so on, in a circle for ever" in blunder.words
+    assert "It is optimal" not in " ".join(summary(score))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("law", "flawless", "costs"),
+    [
+        ([0.5, 0, 0.5], 0, 1),
+        ([1, 0, 0], 0, 1),
+        ([0.5, 0.5, 0], 1, 0),
+        ([0.5, 0.25, 0.25], 0.5, 0.5),
+    ],
+)
+def test_games_that_end_by_a_mistake_are_not_flawless(law, flawless, costs, exact):
+    score = exactdice.score(np.array([law]), exactdice.from_P(STAY, 0), exact=exact)
+    assert (score.flawless, score.costs.sum(), score.regret) == (flawless, costs, costs)
+
+
+def test_an_illegal_action_that_pays_nothing_ends_a_circle():
+    law = {0: {0: [(1, 0, 0, False)], 1: []}, 1: {0: [(1, 1, 1, True)], 1: [(1, 0, 0, True)]}}
+    task = exactdice.from_P(law, [0.5, 0.5])
+    score = exactdice.score(np.array([[0.5, 0.5], [1, 0]]), task, masked=False)
+    assert (score.value, score.outcomes) == (0.5, {0: 0.5, 1: 0.5})
+
+
+def test_a_policy_may_circle_where_no_game_comes():
+    law = {0: {0: [(1, 0, 1, True)], 1: [(1, 0, 0, True)]}}
+    law[1] = {0: [(1, 1, -1, False)], 1: [(1, 1, -1, True)]}
+    task = exactdice.from_P(law, 0)
+    for exact in (False, True):
+        found = exactdice.evaluate([0, 0], task, exact)
+        assert (found.value, found.values[0, 1]) == (1, -np.inf)
+
+
+# ------------------------------------------------------------------ illegal actions
+
+
+def long_walk(length=8, gamma=1.0, horizon=None):
+    """Every step costs 1 and goes on or back to the beginning; action 1 is illegal."""
+    law, last = {}, length - 1
+    for state in range(length):
+        on = (0.5, min(state + 1, last), -1, state == last)
+        law[state] = {0: [on, (0.5, 0, -1, False)], 1: []}
+    return exactdice.from_P(law, 0, gamma, horizon)
+
+
+def test_where_no_payoff_is_the_worst_no_illegal_action_is_played():
+    task = long_walk()
+    assert exactdice.solve(task, exact=True).value == -510
+    env = GameEnv(task)
+    env.reset(seed=0)
+    vector = GameVecEnv(task, num_envs=2)
+    vector.reset()
+    for play in (
+        lambda: env.step(1),
+        lambda: env.P,
+        lambda: vector.step(np.array([0, 1])),
+        lambda: exactdice.score([1] * 8, task, masked=False),
+        lambda: exactdice.evaluate(np.full((8, 2), 0.5), task, masked=False),
+    ):
+        with pytest.raises(InputError, match="actions must be legal in .* horizon, or a gamma"):
+            play()
+    assert exactdice.score([0] * 8, task, masked=False).value == pytest.approx(-510)
+
+
+@pytest.mark.parametrize("task", [long_walk(gamma=0.9), long_walk(horizon=20)], ids=str)
+def test_the_worst_payoff_is_below_every_policy(task):
+    env = GameEnv(task)
+    env.reset(seed=0)
+    worst = env.step(1)[1]
+    values = exactdice.evaluate("random", task).values
+    assert worst <= values.min()
+    assert exactdice.solve(exactdice.from_P(env.P, env.initial_state_distrib)).value == (
+        pytest.approx(exactdice.solve(task).value)
+    )
+    assert exactdice.evaluate(np.full((8, 2), 0.5), task, masked=False).variance >= 0
+
+
+# ------------------------------------------------------------------ local tolerances
+
+
+def test_what_happens_elsewhere_hides_no_difference():
+    """An improvement of 2e-7 was below 1e-12 of the largest value anywhere."""
+    one = Fraction(1) + Fraction(2, 10**7)
+    law = {0: {a: [(0.5, 0, 0, False), (0.5, 0, paid, True)] for a, paid in ((0, 1), (1, one))}}
+    law[1] = {0: [(1, 1, -1e6, True)], 1: [(1, 1, -1e6, True)]}
+    task = exactdice.from_P(law, 0)
+    solution, score = exactdice.solve(task), exactdice.score([1, 0], task)
+    assert abs(Fraction(score.value) - one) <= score.error_bound < 1e-10
+    assert exactdice.score([0, 0], task).regret == pytest.approx(2e-7)
+    assert solution.optimal_actions([0]).tolist() == [1]
+    assert solution.optimal_actions([1]).tolist() == [0, 1]
+
+
+def stay(here, cost, chance, on=None):
+    """Pay, and end with a small chance, or else go on."""
+    after, ends = here if on is None else on, Fraction(chance, 10**4)
+    return [(1 - ends, after, -cost, False), (ends, here, -cost, True)]
+
+
+def test_ways_that_the_error_bound_cannot_tell_apart_are_equal():
+    """Two ways of some 10,000 moves that cost 10,000 each."""
+    law = {
+        0: {0: [(1, 1, 0, False)], 1: [(1, 2, 0, False)]},
+        1: {0: stay(1, 1, 1), 1: stay(1, 1, 1)},
+        2: {0: stay(2, 3, 3), 1: stay(2, 3, 3, 3)},
+        3: {0: stay(3, 3, 3, 2), 1: stay(3, 3, 3)},
+    }
+    task = exactdice.from_P(law, 0)
+    assert exactdice.solve(task).optimal_actions([0]).tolist() == [0, 1]
+    for first in (0, 1):
+        score = exactdice.score([first, 0, 0, 0], task)
+        assert (score.flawless, score.optimal_share, score.blunders(None)) == (1, 1, [])
+
+
+def test_the_only_policy_makes_no_mistake():
+    seventh, small = 0.14285714285714285, 0.00010896315584281213
+    law = {
+        0: {0: [(0.5085144595792918, 0, seventh, True), (0.4914855404207083, 0, seventh, False)]},
+        1: {0: [(1 - small, 1, seventh, False), (small, 0, 0.0, False)]},
+    }
+    score = exactdice.score("random", exactdice.from_P(law, 1))
+    assert (score.optimal_share, score.flawless, score.blunders(None)) == (1, 1, [])
+
+
+@pytest.mark.parametrize("paid", [0.1, 1 / 3, -1 / 3, -100000000.00003, 0.7])
+@pytest.mark.parametrize("gamma", [0, 0.5, 1])
+def test_payoffs_may_all_be_the_same(paid, gamma):
+    law = {0: {0: [(1, 1, paid, False)]}, 1: {0: [(0.5, 1, 0, False), (0.5, 1, 0, True)]}}
+    for task in (
+        exactdice.from_P(law, 0, gamma),
+        exactdice.from_P({0: {0: [(1, 0, paid, True)]}}, 0),
+    ):
+        exact = exactdice.solve(task, exact=True)
+        assert exactdice.score("random", task).value == pytest.approx(paid)
+        assert float(exact.value) == float(exact.table[0, 0]) == paid
+        assert exact.optimal.all()
+        assert GameEnv(task).reset(seed=1)[0] == [0]
+
+
+def test_payoffs_may_differ_by_little():
+    law = {0: {0: [(1, 0, 100, True)], 1: [(1, 0, 100.00001, True)]}}
+    task = exactdice.from_P(law, 0)
+    assert exactdice.solve(task).optimal_actions([0]).tolist() == [1]
+    assert exactdice.score([0], task).regret == pytest.approx(1e-5)
+
+
+def test_grades_are_by_what_the_game_pays():
+    law = {0: {0: [(1, 0, 1e-10, True)], 1: [(1, 0, 3e-10, True)], 2: [(1, 0, 0, True)]}}
+    moves = exactdice.solve(exactdice.from_P(law, 0)).ask(0).moves
+    assert [(move.choice.action, move.grade) for move in moves] == [
+        (1, "best"),
+        (0, "blunder"),
+        (2, "blunder"),
+    ]
+
+
+def test_a_claim_must_be_right_within_the_error_bound(tmp_path):
+    """The tolerance was a part of the range of payoffs, which a discount near 1 makes 1e8."""
+    task = exactdice.Task(find_game("gym:CliffWalking-v1")(gamma=0.999999))
+    path = tmp_path / "forged.npz"
+    exactdice.score("optimal", task).save(path)
+    assert exactdice.verify(path).value == pytest.approx(-12.9999, abs=1e-4)
+    file = np.load(path)
+    policy, claims = file["policy"], json.loads(str(file["claims"]))
+    for off in (0.05, 1e-6):
+        false = claims | {name: claims[name] + off for name in ("value", "optimum")}
+        text = json.dumps(false)
+        hashed = np.array(certificate.digest_of(policy, text))
+        np.savez_compressed(path, policy=policy, claims=np.array(text), sha256=hashed)
+        with pytest.raises(certificate.CertificateError, match="claims value"):
+            exactdice.verify(path)
+
+
+# ------------------------------------------------------------------ what is right is not refused
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_moves_that_are_met_once_do_not_last(exact):
+    wait = {0: [(1, 1, -1, False)], 1: [(1, 1, -1, False)]}
+    law = {0: wait, 1: {0: [(1, 1, 0, False)], 1: [(1, 1, 0, True)]}}
+    assert exactdice.solve(exactdice.from_P(law, 0), exact).value == -1
+    slow = {0: {0: [(1, 0, -0.001, False)], 1: [(1, 0, -0.1, True)]}}
+    slow[1] = {0: [(1, 1, -1e6, True)], 1: [(1, 1, -1e6, True)]}
+    assert exactdice.solve(exactdice.from_P(slow, 0), exact).value == pytest.approx(-0.1)
+
+
+def lock(digits):
+    """A lock that opens after so many right digits in a row; each digit costs 1."""
+    law, last = {}, digits - 1
+    for place in range(digits):
+        law[place] = {0: [(1, min(place + 1, last), -1, place == last)], 1: [(1, 0, -1, False)]}
+    return exactdice.from_P(law, 0)
+
+
+@pytest.mark.parametrize("digits", [20, 40])
+def test_random_play_may_be_slow(digits):
+    """It opens the lock after 2^(digits + 1) - 2 digits, which floats cannot follow."""
+    task = lock(digits)
+    score = exactdice.score([0] * digits, task)
+    assert (score.value, score.regret, score.normalized) == (-digits, 0, 1)
+    assert score.random == 2 - 2 ** (digits + 1)
+    exact = exactdice.score([0] * digits, task, exact=True)
+    assert exact.random == Fraction(2 - 2 ** (digits + 1))
+
+
+def test_an_unknown_random_play_leaves_the_score(monkeypatch):
+    monkeypatch.setattr("exactdice.baselines.scoring.score.FEW", 0)
+    score = exactdice.score([0] * 41, lock(41))
+    assert (score.value, score.regret) == (-41, 0)
+    assert np.isnan(score.random)
+    assert np.isnan(score.normalized)
+    assert score.as_dict()["random"] is None
+    json.dumps(score.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("gamma", [Fraction(1, 2), 0.9])
+def test_two_players_may_be_paid_in_a_cycle_with_a_discount(gamma):
+    """Each takes 1 from the other in turn: 1 - gamma + gamma^2 - ... = 1 / (1 + gamma)."""
+    kind = simple(
+        player=lambda self, state: state,
+        actions=lambda self, state: [0, 1],
+        outcomes=lambda self, state, action: [(1, action, 1 - state)],
+        gamma=gamma,
+    )
+    task = exactdice.Task(kind())
+    right = 1 / (1 + Fraction(str(gamma)))
+    found = exactdice.solve(task)
+    assert exactdice.solve(task, exact=True).value == right
+    assert abs(Fraction(found.value) - right) <= found.error_bound
+    blind = (Fraction(1, 2) - Fraction(str(gamma))) / (1 - Fraction(str(gamma)) ** 2)
+    assert exactdice.evaluate("random", task, exact=True).value == blind
+    assert exactdice.score("random", task).costs.sum() == pytest.approx(float(right - blind))
+
+
+def test_two_players_who_need_not_end_are_told_what_to_give():
+    passing = simple(
+        player=lambda self, state: state,
+        actions=lambda self, state: [0, 1],
+        outcomes=lambda self, state, act: [(1, 0, 1 - state)] if act else [(1, 1 - state, None)],
+    )
+    with pytest.raises(GameError, match="come back for ever .*a horizon, or a gamma below 1"):
+        exactdice.solve(exactdice.Task(passing()))
+    half = Fraction(1, 2)
+    paid = simple(
+        player=lambda self, state: state,
+        outcomes=lambda self, state, action: [(half, 1, 1 - state), (half, 0, None)],
+    )
+    with pytest.raises(GameError, match="in states 0, 1: give a horizon, or a gamma below 1"):
+        paid()
+
+
+# ------------------------------------------------------------------ small chances, deep games
+
+
+def test_a_chance_below_the_last_digit_of_a_float():
+    law = {0: {0: [(1 - 1e-20, 0, 0, False), (1e-20, 0, 1, True)]}}
+    task = exactdice.from_P(law, 0)
+    assert exactdice.solve(task, exact=True).value == 1
+    with pytest.raises(InputError, match="compute with exact=True"):
+        exactdice.solve(task)
+
+
+def test_rounding_is_no_improvement():
+    """Policy iteration went in circles, as it took rounding for improvements."""
+
+    def ways(whole, *rest):
+        """The first outcome has the rest of the probability."""
+        return [(1 - sum(way[0] for way in rest), *whole), *rest]
+
+    on, end = (1, 0, False), (1, -1, True)
+    law = {
+        0: {
+            0: ways(on, (1.3e-7, 1, 0, False), (2.2e-7, 2, 0, False)),
+            1: ways((0, 0, False), (4.8e-7, 1, 1, True), (1.7e-6, 0, 0, False)),
+        },
+        1: {
+            0: ways(on, (5.2e-7, 0, 0, False), (4.1e-7, 1, 0, False)),
+            1: ways(end, (9.4e-14, 0, 0, False), (9.4e-13, 2, 0, False)),
+        },
+        2: {0: ways(on, (7.7e-10, 1, 0, False), (5.6e-10, 0, 0, False)), 1: [(1, 2, 0, False)]},
+    }
+    task = exactdice.from_P(law, [Fraction(1, 3)] * 3)
+    found = exactdice.solve(task)
+    assert exactdice.solve(task, exact=True).value == 1
+    assert abs(found.value - 1) <= found.error_bound
+
+
+def test_a_chain_of_many_states_takes_time_in_proportion_to_its_length():
+    length = 20_000
+    kind = simple(
+        actions=lambda self, state: [0, 1],
+        outcomes=lambda self, state, act: [(1, act, state + 1 if state + 1 < length else None)],
+    )
+    assert exactdice.solve(exactdice.Task(kind())).value == length
