@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
-from math import floor, lcm, prod
+from math import lcm, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +28,8 @@ from ..core.errors import GameError, needing
 from ..core.game import Game
 from ..core.turn_game import Index, keys_of
 from ..core.types import Array, BoolArray, FloatArray, IntArray, Move, Order
+from .numbers import near, rational
 
-#: A float next to a fraction with a denominator up to this one stands for that fraction.
-DENOMINATOR = 10**6
-#: Floats that computation has rounded a few times differ from it by this part of it at most.
-ROUNDED = 2.0**-50
 #: Probabilities whose sum is off by 1 in this number at most are divided by it.
 MOST_OFF = 10**9
 
@@ -191,40 +188,11 @@ def split_by(numbers: IntArray) -> list[IntArray]:
     return np.split(np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers))[:-1])
 
 
-def rational(number: Any) -> Fraction:
-    """Give the fraction that a number stands for: of a float next to 1/3, say, 1/3.
-
-    A float is next to a fraction, whose denominator is at most ``DENOMINATOR``, if a few roundings
-    part them; it is among the convergents of its continued fraction then. All other floats stand
-    for themselves.
-    """
-    return _near(number) or Fraction(number)
-
-
-def _near(number: Any) -> Fraction | None:
-    """Give the fraction with a small denominator that a float is next to; None if there is none."""
-    if not isinstance(number, float) or number.is_integer():
-        return Fraction(number)
-    close, rest = abs(number) * ROUNDED, number
-    (above, below), (last, before) = (1, 0), (0, 1)
-    while True:
-        whole = floor(rest)
-        above, below, last, before = whole * above + last, whole * below + before, above, below
-        if below > DENOMINATOR:
-            return None
-        if abs(above / below - number) <= close:
-            return Fraction(above, below)
-        rest = 1 / (rest - whole)
-
-
 def _exact_law(chances: Sequence[Any], named: str) -> Law:
     """Read a law; its numbers are fractions together, or all stand for the floats that they are."""
-    try:
-        law = [near for chance in chances if (near := _near(chance)) is not None]
-        if len(law) < len(chances):
-            law = [Fraction(chance) for chance in chances]
-    except (TypeError, ValueError, OverflowError):
-        raise GameError(f"probabilities must be numbers, got {chances!r} {named}") from None
+    law = [found for chance in chances if (found := near(chance)) is not None]
+    if len(law) < len(chances):
+        law = [Fraction(chance) for chance in chances]
     whole = lcm(*(chance.denominator for chance in law))
     parts = tuple(chance.numerator * (whole // chance.denominator) for chance in law)
     total, least = sum(parts), min(parts, default=0)

@@ -1,6 +1,6 @@
 """Games whose law is given: ``P`` of an environment, or the matrices of a decision process."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -8,11 +8,14 @@ import numpy as np
 from typing_extensions import override
 
 from ..core.block_moves import sums
+from ..core.checks import require_count, show_numbers
 from ..core.errors import GameError, InputError
 from ..core.presentation import Presentation, presents
 from ..core.sizes import check_memory
 from ..core.types import Array, FloatArray, IntArray
 from .explicit import MOST_OFF, ExplicitGame, Lister, Listing, search
+from .numbers import LARGEST, NUMBERS, as_list, plain, plain_law, rational, rounding
+from .policies.tables import as_numbers
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300
@@ -95,12 +98,14 @@ class LawPresentation(Presentation[LawGame]):
 def _require(game: LawGame) -> None:
     """Check what a law is given by, but for the sums of its chances."""
     shape = game.counts.shape
+    if game.horizon is not None:
+        require_count("horizon", game.horizon)
     if len(shape) != 2 or not game.counts.size:
         raise GameError(f"counts must be of shape (state, action), got {shape}")
     for name, given, low, high in (
         ("successors", game.successors, -1, shape[0] - 1),
         ("probabilities", game.chances, 0, 1 + 1 / MOST_OFF),
-        ("rewards", game.rewards, -1e300, 1e300),
+        ("rewards", game.rewards, -LARGEST, LARGEST),
         ("initial", game.initial, 0, 1 + 1 / MOST_OFF),
     ):
         wrong = ~((np.ravel(given) >= low) & (np.ravel(given) <= high))
@@ -117,7 +122,7 @@ def _require(game: LawGame) -> None:
     if game.initial.shape != shape[:1] or abs(game.initial.sum() - 1) > 1 / MOST_OFF:
         raise GameError(
             f"initial must be {shape[0]} probabilities that sum to 1, got {game.initial.shape} "
-            f"that sum to {game.initial.sum():.6g}"
+            f"that sum to {float(game.initial.sum()):.6g}"
         )
 
 
@@ -158,103 +163,199 @@ def _without_ends(listing: Listing) -> Listing:
 
 def read_law(
     law: Any, initial: Any, rewards: Any = None, legal: Any = None
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+) -> tuple[IntArray, IntArray, Array, Array, Array]:
     """Read a law (see ``envs.from_P``): the first arguments of ``LawGame``, down to ``initial``."""
     if isinstance(law, Mapping):
         if rewards is not None:
             raise InputError("rewards must be left out, as the dictionary P has them")
-        counts, columns = _from_dictionary(law)
+        counts, (chances, after, paid) = _from_dictionary(law)
     else:
-        counts, columns = _from_matrices(law, rewards)
+        counts, (chances, after, paid) = _from_matrices(law, rewards)
     states = len(counts)
-    start = np.zeros(states)
-    if np.ndim(initial) == 0:
-        if initial not in range(states):
-            raise InputError(f"initial must be a state from 0 to {states - 1}, got {initial!r}")
-        start[int(initial)] = 1.0
+    if (first := plain(initial)) is None:
+        given = _array(initial, "initial")
+        start = _values(given.ravel(), "initial")
+        start = _normed(start, np.zeros_like(start, int), given.dtype).reshape(given.shape)
+    elif _is_below(states, first):
+        start = np.eye(1, states, int(first))[0]
     else:
-        start = np.asarray(initial, dtype=np.float64)
+        raise InputError(f"initial must be a state from 0 to {states - 1}, got {initial!r}")
     if legal is not None:
-        allowed = np.asarray(legal, dtype=bool)
+        allowed = _array(legal, "legal")
         if allowed.shape != counts.shape:
             raise InputError(f"legal must be of shape {counts.shape}, got {allowed.shape}")
-        kept = np.repeat(allowed.ravel(), counts.ravel())
-        counts, columns = counts * allowed, tuple(column[kept] for column in columns)
-    chances, after, paid = columns
+        if not np.isin(allowed, (0, 1)).all():
+            raise InputError(f"legal must be True or False, got {show_numbers(allowed)}")
+        kept = np.repeat(allowed.ravel() == 1, counts.ravel())
+        counts, chances, after, paid = (
+            counts * (allowed == 1),
+            chances[kept],
+            after[kept],
+            paid[kept],
+        )
     return counts, after, chances, paid, start
 
 
 #: Of each outcome, sorted by state and action: its chance, the state that follows, what is paid.
-_Columns = tuple[FloatArray, IntArray, FloatArray]
+_Columns = tuple[Array, IntArray, Array]
 
 
-def _from_dictionary(law: Mapping[int, Any]) -> tuple[IntArray, _Columns]:
+def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
     """Read ``P[state][action] = [(probability, next state, reward, terminated), ...]``."""
-    states = sorted(law)
-    if states != list(range(len(states))):
-        raise InputError(f"P must have the states 0 to {len(states) - 1}, got {states[:5]} ...")
-    actions = len(law[0])
-    counts, listed = np.zeros((len(states), actions), dtype=np.int64), []
-    for state in states:
-        if sorted(law[state]) != list(range(actions)):
+    states = len(law)
+    if not states or set(law) != set(range(states)):
+        raise InputError(f"P must have the states 0 to {max(states - 1, 0)}, got {[*law][:5]} ...")
+    actions = max(1, len(law[0])) if isinstance(law[0], Mapping) else 1
+    counts, listed = np.zeros((states, actions), dtype=np.int64), []
+    for state in range(states):
+        own = law[state]
+        if not isinstance(own, Mapping) or set(own) != set(range(actions)):
+            got = list(own) if isinstance(own, Mapping) else repr(own)
             raise InputError(
-                f"P must have the actions 0 to {actions - 1} in each state, got "
-                f"{sorted(law[state])} in state {state}"
+                f"P must have the actions 0 to {actions - 1} in each state, got {got} in state "
+                f"{state}"
             )
         for action in range(actions):
-            own = [way for way in law[state][action] if way[0] != 0]
-            counts[state, action] = len(own)
-            listed += own
+            ways = _read_ways(own[action], states, f"for action {action} in state {state}")
+            counts[state, action] = len(ways)
+            listed += ways
             check_memory("outcomes of P", len(listed), ENTRY)
-    wrong = next((way for way in listed if len(way) != 4 or not 0 <= way[1] < len(states)), None)
-    if wrong is not None:
+    chances, after, paid = zip(*listed, strict=True) if listed else ((), (), ())
+    return counts, (_column(chances), np.array(after, dtype=np.int64), _column(paid))
+
+
+def _read_ways(cell: Any, states: int, where: str) -> list[tuple[Any, int, Any]]:
+    """Read chance, next state and reward of each outcome of an action, but for chances of 0."""
+    ways, read = as_list(cell), []
+    wrong = [way for way in ways if not isinstance(way, tuple | list) or len(way) != 4]
+    ways = [] if wrong else ways
+    for chance, way in zip(plain_law(way[0] for way in ways), ways, strict=True):
+        after, paid, over = map(plain, way[1:])
+        fits = _is_below(states, after) and paid is not None and over in (0, 1)
+        if chance is None or (chance != 0 and not fits):
+            wrong.append(way)
+        elif chance != 0:
+            read.append((chance, -1 if over else int(after), paid))
+    if wrong:
         raise InputError(
-            "P must list (probability, next state, reward, terminated) with states from 0 to "
-            f"{len(states) - 1}, got {wrong}"
+            "P must list (probability, next state, finite reward, terminated: True or False) with "
+            f"states from 0 to {states - 1}, got {wrong[0]!r} {where}"
         )
-    after = [-1 if over else to for _, to, _, over in listed]
-    chances, paid = (np.array([way[k] for way in listed], dtype=np.float64) for k in (0, 2))
-    return counts, (chances, np.array(after, dtype=np.int64), paid)
+    return read
+
+
+def _is_below(states: int, number: Any) -> bool:
+    """Say whether a plain number is that of a state."""
+    return number is not None and 0 <= number < states and number == int(number)
 
 
 def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
-    """Read a matrix (state, next state) for each action, and rewards.
-
-    Rewards are of shape (state,), (state, action) or (action, state, next state).
-    """
+    """Read a matrix (state, next state) for each action, and rewards (see ``_read_rewards``)."""
+    matrices = [
+        each.tocoo() if hasattr(each, "tocoo") else _array(each, "P") for each in as_list(law)
+    ]
+    shapes, actions = [each.shape for each in matrices], len(matrices)
+    states = max((length for shape in shapes for length in shape), default=0)
+    if not states or shapes != [(states, states)] * actions:
+        raise InputError(
+            "P must be a dictionary, an environment that has P, or for each action a matrix of "
+            f"shape (state, next state), got {actions} of shapes {shapes[:5]}"
+        )
     if rewards is None:
         raise InputError(
             "rewards must be given with matrices, of shape (state,), (state, action) or (action, "
             "state, next state)"
         )
     counts, columns = [], []
-    states, actions = law[0].shape[0], len(law)
-    paid = rewards if isinstance(rewards, list | tuple) else np.asarray(rewards, dtype=np.float64)
-    for action, matrix in enumerate(law):
-        if matrix.shape != (states, states):
-            raise InputError(
-                f"P must be matrices of shape {(states, states)}, got {matrix.shape} of action "
-                f"{action}"
-            )
-        rows, after = matrix.nonzero()
-        chances = np.asarray(matrix[rows, after], dtype=np.float64).ravel()
-        each: Array = np.asarray(paid)
-        if isinstance(rewards, list | tuple) and hasattr(rewards[0], "nonzero"):
-            own = np.asarray(rewards[action][rows, after], dtype=np.float64).ravel()
-        elif each.shape == (states,):
-            own = each[rows]
-        elif each.shape == (states, actions):
-            own = each[rows, action]
-        elif each.shape == (actions, states, states):
-            own = each[action, rows, after]
-        else:
-            raise InputError(
-                f"rewards must be of shape {(states,)}, {(states, actions)} or "
-                f"{(actions, states, states)}, got {each.shape}"
-            )
+    tables = _read_rewards(rewards, actions, states)
+    for action, (matrix, table) in enumerate(zip(matrices, tables, strict=True)):
+        rows, after, chances = _entries(matrix)
+        paid = _values(np.asarray(table[rows, after]).ravel(), "rewards")
         counts.append(np.bincount(rows, minlength=states))
-        columns.append((rows * actions + action, chances, after, own))
+        columns.append((rows * actions + action, chances, after, paid))
     cells, *found = (np.concatenate(column) for column in zip(*columns, strict=True))
     in_order = np.argsort(cells, kind="stable")
-    chances, after, own = (column[in_order] for column in found)
-    return np.stack(counts, axis=1), (chances, after.astype(np.int64), own)
+    chances, after, paid = (column[in_order] for column in found)
+    return np.stack(counts, axis=1), (chances, after, paid)
+
+
+def _entries(matrix: Any) -> tuple[IntArray, IntArray, Array]:
+    """Give row, column and value of the entries of a matrix that are not 0, row by row."""
+    states = matrix.shape[0]
+    if isinstance(matrix, np.ndarray):
+        cells = np.flatnonzero(matrix)
+        chances = _values(matrix.ravel()[cells], "P")
+    else:  # sparse: entries of one place add up
+        places = matrix.row.astype(np.int64) * states + matrix.col
+        cells, at = np.unique(places, return_inverse=True)
+        chances = np.bincount(at, _values(_array(matrix.data, "P"), "P"), len(cells))
+        cells, chances = cells[chances != 0], chances[chances != 0]
+    rows, after = np.divmod(cells, states)
+    return rows, after, _normed(chances, rows, matrix.dtype)
+
+
+def _read_rewards(rewards: Any, actions: int, states: int) -> Any:
+    """Give what moves pay as a table (state, next state), dense or sparse, for each action.
+
+    Rewards are of shape (state,), (state, action) or (action, state, next state).
+    """
+    whole = actions, states, states
+    if isinstance(rewards, list | tuple) and any(hasattr(each, "tocsr") for each in rewards):
+        tables = [
+            each.tocsr() if hasattr(each, "tocsr") else _array(each, "rewards") for each in rewards
+        ]
+        shape = len(tables), *max(tables, key=lambda table: table.shape != whole[1:]).shape
+        if shape == whole:
+            return tables
+    else:
+        given = _array(rewards, "rewards")
+        shape = given.shape
+        if shape == whole:
+            return given
+        if shape == (states,):
+            return np.broadcast_to(given[:, None], whole)
+        if shape == (states, actions):
+            return np.broadcast_to(given.T[:, :, None], whole)
+    raise InputError(
+        f"rewards must be of shape {(states,)}, {(states, actions)} or {whole}, got {shape}"
+    )
+
+
+def _array(given: Any, name: str) -> Array:
+    """Read an array of numbers of any library; fractions stay objects."""
+    given = given.toarray() if hasattr(given, "toarray") else given
+    try:
+        array = np.asarray(given)
+    except Exception:  # of which ``as_numbers`` tells
+        array = np.zeros(())
+    if array.dtype == object and array.ndim:
+        return _values(array.ravel(), name).reshape(array.shape)
+    return as_numbers(given, name)
+
+
+def _values(given: Array, name: str) -> Array:
+    """Read the numbers of an array, shape (number,), as ``plain`` does."""
+    if given.dtype != object and not rounding(given.dtype):
+        return given.astype(np.float64)
+    each, at = given, np.arange(len(given))
+    if given.dtype != object:
+        each, at = np.unique(given, return_inverse=True)
+    found = [plain(number) for number in each]
+    if None in found:
+        raise InputError(f"{name} must be {NUMBERS}, got {each[found.index(None)]!r}")
+    return _column(found)[at]
+
+
+def _column(numbers: Sequence[Any]) -> Array:
+    """Make an array of plain numbers: of floats, if these stand for them all."""
+    floats = np.array(numbers, dtype=np.float64)
+    alike = (float(each) == each or rational(float(each)) == each for each in numbers)
+    return floats if all(alike) else np.array(numbers, dtype=object)
+
+
+def _normed(chances: Array, laws: IntArray, kind: Any) -> Array:
+    """Divide probabilities by the sums of their laws, if these are rounded sums of a type."""
+    if not rounding(kind):
+        return chances
+    sums = np.bincount(laws, chances)
+    return chances / np.where(np.abs(sums - 1) <= rounding(kind), sums, 1.0)[laws]

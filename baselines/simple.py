@@ -7,7 +7,6 @@ The contract of ``Game`` takes arrays of states instead, for games that are too 
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..core.progress import tell
 from ..core.sizes import check_memory
 from ..core.types import IntArray
 from .explicit import ExplicitGame, Lister
+from .numbers import NUMBERS, as_list, plain, plain_law
 
 #: Bytes of a state, its actions and their outcomes while they are found, about.
 STATE = 1000
@@ -62,7 +62,10 @@ class SimpleGame(ExplicitGame):
         met = dict.fromkeys(action for own in moves for action in own)
         whole = all(isinstance(action, int) for action in met)
         self.choices = sorted(met) if whole else list(met)
-        lister = Lister(self.gamma)
+        gamma = plain(self.gamma)
+        if gamma is None:
+            raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
+        lister = Lister(gamma)
         for state, own in zip(self.states, moves, strict=True):
             for action in self.choices:
                 if action not in own:
@@ -71,17 +74,12 @@ class SimpleGame(ExplicitGame):
                 chances, payoffs, after = zip(*own[action], strict=True)
                 targets = [-1 if each is None else numbers[each] for each in after]
                 lister.add(chances, targets, payoffs, f"for action {action!r} in state {state!r}")
-        movers = np.array([self.player(state) for state in self.states])
-        if not np.isin(movers, (0, 1)).all():
-            wrong = int(np.argmin(np.isin(movers, (0, 1))))
-            raise GameError(
-                f"player must be 0 or 1, got {movers[wrong]} in state {self.states[wrong]!r}"
-            )
+        movers = np.array([_player(self, state) for state in self.states])
         if any(movers[numbers[state]] for state in start):
             raise GameError("player 0 must make the first move, and start gives states of player 1")
         names, seen = _observed(self.states)
         first = {numbers[state]: chance for state, chance in start.items()}
-        longest = 1 / (1 - self.gamma) if self.gamma < 1 else None
+        longest = float(1 / (1 - gamma)) if gamma < 1 else None
         listing = lister.listing(movers, seen, first, len(self.choices))
         super().__init__(listing, names, self.horizon, longest)
 
@@ -111,20 +109,21 @@ def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], di
     start: dict[Any, Any] = {}
     for chance, state in _rows(game.start(), 2, "start must give (probability, state)", ""):
         start[state] = start.get(state, 0) + chance
-    if not start:
-        raise GameError("start must give a state at least, got none")
+    if None in start:
+        raise GameError("start must give states, got None, which says that the game is over")
     states, moves = list(start), []
     known = set(states)
     for number, state in enumerate(states):  # which grow as the search goes on
         if number % 1024 == 0:
             check_memory("states", len(states), STATE)
             tell(number, len(states), "states")
-        actions = game.actions(state)
+        actions, where = game.actions(state), f" in state {state!r}"
         if isinstance(actions, str) or not isinstance(actions, Iterable):
-            raise GameError(f"actions must give a list, got {actions!r} in state {state!r}")
+            raise GameError(f"actions must give a list, got {actions!r}{where}")
+        actions = [_hashable("actions", action, where) for action in as_list(actions)]
         own = {action: _outcomes(game, state, action) for action in actions}
         if not own:
-            raise GameError(f"actions must give an action at least, got none in state {state!r}")
+            raise GameError(f"actions must give an action at least, got none{where}")
         for after in (way[2] for ways in own.values() for way in ways):
             if after is not None and after not in known:
                 known.add(after)
@@ -137,25 +136,47 @@ def _outcomes(game: SimpleGame, state: Any, action: Any) -> list[Any]:
     """Give the outcomes of an action after checking their form."""
     where = f" for action {action!r} in state {state!r}"
     wanted = "outcomes must give (probability, reward, next state)"
-    ways = [way for way in _rows(game.outcomes(state, action), 3, wanted, where) if way[0] != 0]
+    ways = []
+    for chance, paid, after in _rows(game.outcomes(state, action), 3, wanted, where):
+        if chance != 0:
+            ways.append((chance, plain(paid), after))
+            if ways[-1][1] is None:
+                raise GameError(f"rewards must be {NUMBERS}, got {paid!r}{where}")
     if not ways:
         raise GameError(f"{wanted}, got probabilities of 0 alone{where}")
     return ways
 
 
-def _rows(given: Any, length: int, wanted: str, where: str) -> list[Any]:
-    """Check that something is a list of tuples, whose first entries are numbers."""
-    rows = list(given) if isinstance(given, Iterable) else [given]
+def _rows(given: Any, length: int, wanted: str, where: str) -> list[tuple[Any, ...]]:
+    """Read tuples of a probability, which becomes a plain number, to a state, which is hashable."""
+    rows = as_list(given)
     for row in rows:
-        if not isinstance(row, tuple | list) or len(row) != length or not _is_number(row[0]):
+        if not isinstance(row, tuple | list) or len(row) != length or plain(row[0]) is None:
             raise GameError(f"{wanted}, in a list, got {row!r}{where}")
+        _hashable("states", row[-1], where)
     if not rows:
         raise GameError(f"{wanted}, got none{where}")
-    return rows
+    chances = plain_law(row[0] for row in rows)
+    return [(chance, *row[1:]) for chance, row in zip(chances, rows, strict=True)]
 
 
-def _is_number(given: Any) -> bool:
-    return isinstance(given, Real | np.number) and not isinstance(given, bool)
+def _hashable(name: str, value: Any, where: str) -> Any:
+    """Return a state or an action if it can be looked up."""
+    try:
+        hash(value)
+    except TypeError:
+        raise GameError(
+            f"{name} must be hashable, such as numbers and tuples, got {value!r}{where}"
+        ) from None
+    return value
+
+
+def _player(game: SimpleGame, state: Any) -> int:
+    """Say who is to move."""
+    mover = game.player(state)
+    if plain(mover) not in (0, 1):
+        raise GameError(f"player must be 0 or 1, got {mover!r} in state {state!r}")
+    return int(mover)
 
 
 def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:

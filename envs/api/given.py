@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ...baselines import Sight, Task
 from ...baselines.explicit import same_again
 from ...baselines.law_game import LawGame, read_law
+from ...baselines.numbers import plain
 from ...baselines.solving.observations import Changed, told, whole_numbers
 from ...core import Game, InputError, IntArray
 from .env import GameEnv
@@ -62,14 +63,18 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
     """
     if isinstance(law, gym.Env):
         bare: Any = law.unwrapped
-        if not has_law(bare):
-            raise InputError(f"env must have P and initial_state_distrib, got {law}")
         initial = law_begins(bare) if initial is None else initial
-        title, law = title or title_of(bare), bare.P
+        title, given = title or title_of(bare), law
+        if (law := getattr(bare, "P", None)) is None or initial is None:
+            raise InputError(f"env must have P and initial_state_distrib, got {given}")
     if initial is None:
         raise InputError("initial must be given: the first state, or a probability of each state")
     known = read_law(law, initial, rewards, legal)
-    return Task(LawGame(*known, float(gamma), horizon, title or "a law"))
+    if (kept := plain(gamma)) is None:
+        raise InputError(f"gamma must be a number from 0 to 1, got {gamma!r}")
+    if not isinstance(title, str | None):
+        raise InputError(f"title must be a text, got {title!r}")
+    return Task(LawGame(*known, float(kept), horizon, title or "a law"))
 
 
 def has_law(bare: Any) -> bool:
