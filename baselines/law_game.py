@@ -219,7 +219,7 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
             ways = _read_ways(own[action], states, f"for action {action} in state {state}")
             counts[state, action] = len(ways)
             listed += ways
-            check_memory("outcomes of P", len(listed), ENTRY)
+        check_memory("outcomes of P", len(listed), ENTRY)
     chances, after, paid = zip(*listed, strict=True) if listed else ((), (), ())
     return counts, (_column(chances), np.array(after, dtype=np.int64), _column(paid))
 

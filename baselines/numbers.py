@@ -17,11 +17,14 @@ import numpy as np
 DENOMINATOR = 10**6
 #: Floats that computation has rounded a few times differ from it by this part of it at most.
 ROUNDED = 2.0**-50
-#: Digits of a decimal that any float next to it stands for, and the most that all floats keep.
-SHORT, KEPT = 12, 15
+#: With a denominator up to this one, no other decimal of 12 digits is the same float: it differs by
+#: a part of 1 / (4000 10^12) at least.
+SURE = 4000
 #: The largest number, and the requirement in words.
 LARGEST = 1e300
 NUMBERS = f"numbers from {-LARGEST:g} to {LARGEST:g}"
+#: Types of numbers that stay as they are.
+_OWN = frozenset((bool, int, float))
 
 
 def rational(number: float | Fraction) -> Fraction:
@@ -29,9 +32,9 @@ def rational(number: float | Fraction) -> Fraction:
 
     A float stands for the first of these that there is:
 
-    1. the decimal that Python prints for it, if that has at most ``SHORT`` digits;
+    1. the decimal that Python prints for it, if that has at most 12 digits;
     2. the small fraction (see ``DENOMINATOR``) that is rounded to this float;
-    3. the decimal that Python prints for it, if that has at most ``KEPT`` digits;
+    3. the decimal that Python prints for it, if that has at most 15 digits;
     4. the small fraction that a few roundings part from it (see ``ROUNDED``);
     5. itself.
 
@@ -44,38 +47,41 @@ def near(number: float | Fraction) -> Fraction | None:
     """Give the decimal or small fraction that a float stands for; None if it stands for itself."""
     if not isinstance(number, float):
         return Fraction(number)
-    kept = float(f"{number:.{KEPT}g}") == number
-    if kept and float(f"{number:.{SHORT}g}") == number:
-        return Fraction(str(number))
-    small = _small(number, ROUNDED, DENOMINATOR)
-    if kept and (small is None or float(small) != number):
-        return Fraction(str(number))
-    return small
+    above, below = _small(number, DENOMINATOR, ROUNDED)
+    exact = below > 0 and above / below == number
+    digits = f"{number:.12g}" if exact and below > SURE else "" if exact else f"{number:.15g}"
+    if digits and float(digits) == number:
+        return Fraction(Decimal(str(number)))
+    return Fraction(above, below) if below else None
 
 
-def _small(number: float, part: float, most: int) -> Fraction | None:
-    """Give the fraction p/q, with q max(|p|, q) up to the square of ``most``, next to a float.
+def _small(number: float, most: int, part: float) -> tuple[int, int]:
+    """Find the fraction p/q, with q max(|p|, q) up to a bound, that is next to a float.
 
-    It is among the convergents of its continued fraction. Their computation in floats errs by less
-    than two roundings of the number.
+    If there is one, it is the last convergent of the continued fraction within the bound. In floats
+    the quotients err by less than two roundings of the number.
 
     Args:
         number: the float.
+        most: the bound is its square.
         part: the largest distance, as a part of the float.
-        most: bound of the denominator.
+
+    Returns:
+        p and q; 0 and 0 if there is none.
     """
     size = rest = abs(number)
-    largest = most / sqrt(max(size, 1.0))
-    (above, below), (last, before) = (1, 0), (0, 1)
-    while rest <= most * most:
+    if size * most < 0.5:
+        return 0, 0
+    largest = most / sqrt(size) if size > 1 else most
+    before, below = 1, 0
+    while below <= largest:
         whole = floor(rest)
-        above, below, last, before = whole * above + last, whole * below + before, above, below
-        if below > largest:
-            break
-        if abs(above / below - size) <= part * size:
-            return Fraction(above if number > 0 else -above, below)
-        rest = 1 / (rest - whole)
-    return None
+        before, below = below, whole * below + before
+        rest = 1 / (rest - whole or ROUNDED)
+    above = round(before * size)  # the last convergent within the bound is above / before
+    if not before or abs(above / before - size) > part * size:
+        return 0, 0
+    return above if number > 0 else -above, before
 
 
 def plain(number: Any) -> Any:
@@ -85,7 +91,7 @@ def plain(number: Any) -> Any:
     (see ``_coarse``).
     """
     found = number
-    if type(number) is not float and type(number) is not int:
+    if type(number) not in _OWN:
         try:
             found = _of_library(number)
         except Exception:  # each library raises errors of its own
@@ -95,7 +101,7 @@ def plain(number: Any) -> Any:
 
 def _of_library(number: Any) -> float | Fraction:
     """Give a number as one of Python."""
-    if isinstance(number, Rational):  # truth values and NumPy's integers, too
+    if isinstance(number, Rational):  # NumPy's integers, too
         above, below = int(number.numerator), int(number.denominator)
         return above if below == 1 else Fraction(above, below)
     if isinstance(number, Decimal):
@@ -112,15 +118,16 @@ def _coarse(number: Any) -> Fraction:
     """Give the small fraction or the decimal that a float of less than 64 bits stands for."""
     kind, digits = type(number), np.finfo(number).precision
     if kind(f"{number:.{digits}g}") != number:
-        small = _small(float(number), float(np.finfo(number).eps), floor(10 ** (digits / 2)))
-        if small is not None and kind(float(small)) == number:
-            return small
+        most, part = floor(10 ** (digits / 2)), float(np.finfo(number).eps)
+        above, below = _small(float(number), most, part)
+        if below and kind(above / below) == number:
+            return Fraction(above, below)
     return Fraction(str(number))
 
 
-def rounding(kind: Any) -> float:
+def rounding(kind: np.dtype[Any]) -> float:
     """Return by how much a sum of floats, of a type with less than 64 bits, may miss 1; else 0."""
-    coarse = isinstance(kind, np.dtype) and kind.kind == "f" and kind.itemsize < 8
+    coarse = kind.kind == "f" and kind.itemsize < 8
     return 10.0 ** -np.finfo(kind).precision if coarse else 0.0
 
 
@@ -128,8 +135,8 @@ def plain_law(chances: Iterable[Any]) -> list[Any]:
     """Give probabilities as ``plain`` does; a sum of coarse floats that is rounded becomes 1."""
     given = list(chances)
     found = [plain(chance) for chance in given]
-    off = max((rounding(getattr(chance, "dtype", None)) for chance in given), default=0.0)
-    if off and None not in found and 0 < abs((total := sum(found)) - 1) <= off:
+    coarse = [rounding(chance.dtype) for chance in given if isinstance(chance, np.floating)]
+    if coarse and None not in found and 0 < abs((total := sum(found)) - 1) <= max(coarse):
         return [chance / total for chance in found]
     return found
 

@@ -229,11 +229,69 @@ def faulty(**methods):
             "rewards must be numbers from -1e+300 to 1e+300, got nan for action 'keep' in state",
         ),
         ({"outcomes": lambda *_: [("x", 0, None)]}, "next state), in a list, got ('x', 0, None)"),
+        ({"outcomes": lambda *_: np.array(1.0)}, "next state), in a list, got array(1.)"),
+        ({"outcomes": lambda *_: [(1, "1", None)]}, "from -1e+300 to 1e+300, got '1' for action"),
+        ({"outcomes": lambda *_: [(1, 10**400, None)]}, "rewards must be numbers from -1e+300"),
+        ({"outcomes": lambda *_: [(1, np.array([1.0]), None)]}, "got array([1.]) for action"),
+        (
+            {"outcomes": lambda *_: [(1, 0, [1, 0])]},
+            "states must be hashable, such as numbers and tuples, got [1, 0] for action 'keep' in",
+        ),
+        ({"start": lambda _: [(1, [1, 0])]}, "states must be hashable, such as numbers"),
+        ({"start": lambda _: [(1, None)]}, "start must give states, got None"),
+        ({"actions": lambda *_: [[0]]}, "actions must be hashable, such as numbers and tuples"),
+        ({"actions": lambda *_: np.array(1)}, "got array(1) in state (1, 0)"),
+        ({"player": lambda *_: "0"}, "player must be 0 or 1, got '0' in state (1, 0)"),
+        ({"player": lambda *_: 0.5}, "player must be 0 or 1, got 0.5 in state (1, 0)"),
+        ({"gamma": ".5"}, "gamma must be a number from 0 to 1, got '.5'"),
+        ({"gamma": None}, "gamma must be a number from 0 to 1, got None"),
     ],
 )
 def test_mistakes_are_named(methods, said):
     with pytest.raises(GameError, match=re.escape(said)):
         faulty(**methods)()
+
+
+@pytest.mark.parametrize("number", [int, np.int64, np.int8, np.float32, np.array, np.float64])
+def test_numbers_of_numpy_are_pythons(number):
+    """Whole numbers of 64 bits overflow where fractions have larger ones."""
+
+    class Walk(SimpleGame):
+        horizon = 45
+
+        def start(self):
+            return [(number(1), 0)]
+
+        def actions(self, state):
+            return [0]
+
+        def player(self, state):
+            return number(0)
+
+        def outcomes(self, state, action):
+            if state == 12:
+                return [(number(1), number(3), None)]
+            third = (
+                Fraction(1, 3)
+                if number in (int, np.float64)
+                else Fraction(np.int64(1), np.int64(3))
+            )
+            return [(third, number(7), state + 1), (2 * third, number(-11), max(state - 1, 0))]
+
+    task = exactdice.Task(Walk())
+    assert float(exactdice.solve(task, exact=True).value) == pytest.approx(-224.9449846939649)
+    assert exactdice.evaluate("random", task, exact=True).variance > 3261
+
+
+def test_coarse_floats_stand_for_fractions_and_sum_to_one():
+    law = [(np.float32(0.1), np.float32(1 / 3), None), (np.float32(0.9), np.float32(0.2), None)]
+    assert exactdice.solve(
+        exactdice.Task(faulty(outcomes=lambda *_: law)()), exact=True
+    ).value == Fraction(1, 30) + Fraction(18, 100)
+    chances = np.array([0.123456789, 1 - 0.123456789 - 3e-7], dtype=np.float32)
+    rounded = [(chance, paid, None) for chance, paid in zip(chances, (0, 1), strict=True)]
+    task = exactdice.Task(faulty(outcomes=lambda *_: rounded)())
+    assert exactdice.solve(task).value == pytest.approx(1 - 0.123456789, abs=1e-6)
 
 
 def test_a_game_is_no_environment():

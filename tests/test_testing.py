@@ -14,6 +14,7 @@ from random_games import RandomGame
 from small_games import Coins, Rounds
 from spawned import printed_by
 
+import exactdice
 from exactdice.testing import answers, check_game, environments, rules
 
 PLACE = str(Path(__file__).parent.parent / "examples/twenty_one.py") + ":TwentyOne"
@@ -34,6 +35,20 @@ def twenty_one(own_games):
 )
 def test_games_whose_points_add_up_obey_all_rules(game):
     check_game(game)
+
+
+@pytest.mark.parametrize(("stays", "gamma"), [(0.99, 1), (0.999, 1), (0.5, 0.99)])
+def test_roundings_of_long_games_add_up(stays, gamma):
+    """Hundreds of moves that pay a tenth, to 20 or 200 together."""
+    last = {0: [(1 - stays, 1, 0.1, True), (stays, 1, 0.1, False)], 1: [(1, 1, 0.05, True)]}
+    first = {0: [(1 - stays, 1, 0.1, False), (stays, 0, 0.1, False)], 1: [(1, 1, 0.05, False)]}
+    check_game(exactdice.from_P({0: first, 1: last}, 0, gamma).game)
+    check_game(exactdice.from_P({0: {0: last[0]}, 1: {0: last[0]}}, 0, gamma).game)
+
+
+def test_many_payoffs_add_up():
+    law = {s: {0: [(1, s + 1 if s < 99 else 0, 0.1, s == 99)]} for s in range(100)}
+    check_game(exactdice.from_P(law, 0).game)
 
 
 @pytest.mark.parametrize(("payoff_range", "got"), [((-5.0, 44.0), 45), ((-4.0, 45.0), -5)])

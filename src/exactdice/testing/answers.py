@@ -24,6 +24,9 @@ from ..core.sweeps import expected_values
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
+#: The rounding of a move, as a part of the result; moves without end add up.
+ROUNDINGS = 2.0**-49
+
 
 def check_answers(listing: Listing, seat: int) -> None:
     """Check all exact results for one seat, against several opponents.
@@ -88,7 +91,7 @@ def _check_values(
         wanted = listed[seat, state][action]
         where = f"for {words_of(seat, state, action)} in {inside}"
         _require_equal(what, exactly, wanted, where)
-        if abs(rounded - float(wanted)) > CLOSE * largest_payoff(game):
+        if abs(rounded - float(wanted)) > CLOSE * largest_payoff(game) + floats.error_bound:
             raise GameError(
                 f"{what} must say the same in floats, {float(wanted)!r}, got {float(rounded)!r} "
                 f"{where}"
@@ -137,32 +140,37 @@ def _check_floats(
 ) -> None:
     """Compare occupancies and variance in floats with fractions, and outcomes with the value."""
     task, rounded = floats.task, occupancy(policy, floats.task)
+    moves, size, off = float(sum(met)), largest_payoff(floats.task.game), floats.error_bound
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(met[state])
-        _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
-    size = largest_payoff(task.game)
+        within = ROUNDINGS * moves * moves
+        _require_close(f"occupancy of state {state}", found, wanted, 1.0, task, within)
     if has_law:
         outcomes = outcome_distribution(policy, task)
         mean = sum(payoff * chance for payoff, chance in outcomes.items())
-        _require_close("outcome_distribution", float(mean), float(floats.value), size, task)
-    _require_close("variance", float(floats.variance), float(exact.variance), size * size, task)
+        _require_close("outcome_distribution", float(mean), float(floats.value), size, task, off)
+    variance, within = float(exact.variance), ROUNDINGS * moves * float(exact.value) ** 2
+    within += ROUNDINGS * moves * variance
+    _require_close("variance", float(floats.variance), variance, size * size, task, within)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
     """Check that optimal play has no regret, and that costs of decisions add up to the regret."""
     size = largest_payoff(task.game)
-    best = score("optimal", task)
+    best, off = score("optimal", task), solve(task).error_bound
     if best.blunders(None):
         raise GameError(f"optimal play must have no blunders, got some in {task!r}")
-    _require_close("the regret of optimal play", best.regret, 0.0, size, task)
-    _require_close("the optimum", best.value, float(solve(task).value), size, task)
+    _require_close("the regret of optimal play", best.regret, 0.0, size, task, off)
+    _require_close("the optimum", best.value, float(solve(task).value), size, task, off)
     _require_close("its normalised score", best.normalized, 1.0, 1e3, task)
     if score("random", task).normalized not in (0.0, 1.0):  # 1 if all policies have the same value
         raise GameError(f"uniform play must have the normalised score 0 in {task!r}")
     for policy in policies:
         found = score(policy, task)
         costs = sum(blunder.cost for blunder in found.blunders(None))
-        _require_close("what blunders cost together", costs, found.regret, size, task)
+        _require_close(
+            "what blunders cost together", costs, found.regret, size, task, off + found.error_bound
+        )
 
 
 def _require_equal(what: str, got: Any, wanted: Any, where: str) -> None:
@@ -172,8 +180,11 @@ def _require_equal(what: str, got: Any, wanted: Any, where: str) -> None:
         )
 
 
-def _require_close(what: str, got: float, wanted: float, size: float, task: Task) -> None:
-    if not abs(got - wanted) <= CLOSE * size:
+def _require_close(
+    what: str, got: float, wanted: float, size: float, task: Task, within: float = 0.0
+) -> None:
+    """Check a float: up to ``CLOSE`` of a size, and ``within`` for the roundings of many moves."""
+    if not abs(got - wanted) <= CLOSE * size + within:
         raise GameError(f"{what} must be {wanted!r} up to rounding, got {got!r} in {task!r}")
 
 

@@ -126,18 +126,20 @@ def _check_planning(task: Task, listed: Transitions) -> None:
             break
     else:
         raise GameError(f"P must end after {most} moves, got more in {task!r}")
-    found, wanted = float(np.sum(task.initial * values[:-1])), float(solve(task).value)
-    if abs(found - wanted) > CLOSE * largest_payoff(task.game):
+    optimum = solve(task)
+    found, wanted = float(np.sum(task.initial * values[:-1])), float(optimum.value)
+    if abs(found - wanted) > CLOSE * largest_payoff(task.game) + optimum.error_bound:
         raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
 
 
 def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
     """Check the expected return of uniform play in each reward mode: value, or minus the regret."""
-    value, optimum = score("random", task).value, float(solve(task).value)
+    uniform, optimum = score("random", task), solve(task)
+    close = CLOSE * largest_payoff(task.game) + uniform.error_bound + optimum.error_bound
     for reward, listed in laws.items():
-        wanted = value if reward == "outcome" else value - optimum
+        wanted = uniform.value - (0.0 if reward == "outcome" else float(optimum.value))
         found = _uniform_return(task, listed)
-        if abs(found - wanted) > CLOSE * largest_payoff(task.game):
+        if abs(found - wanted) > close:
             raise GameError(
                 f"reward {reward!r} must give uniform play {wanted!r}, got {found!r} in {task!r}"
             )
