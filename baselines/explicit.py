@@ -202,13 +202,6 @@ def _exact_law(chances: Sequence[Any], named: str) -> Law:
     return Law(parts, total)
 
 
-def _read_payoff(paid: Any, named: str) -> Fraction:
-    try:
-        return rational(paid)
-    except (TypeError, ValueError, OverflowError):  # NaN and infinities, too
-        raise GameError(f"rewards must be finite numbers, got {paid!r} {named}") from None
-
-
 def _parts(target: int) -> tuple[int, ...]:
     """Part an outcome that goes on in two, the second of which does not."""
     return (target,) if target < 0 else (target, -1)
@@ -265,7 +258,7 @@ class Lister:
         for paid in payoffs:
             if paid not in self._payoffs:
                 self._payoffs[paid] = len(self._payoffs)
-                self._fractions.append(_read_payoff(paid, named))
+                self._fractions.append(rational(paid))
         self._paid.extend([self._payoffs[paid] for paid in payoffs])
 
     def _law(self, chances: Sequence[Any], targets: Sequence[int], named: str) -> Law:

@@ -60,7 +60,7 @@ class SimpleGame(ExplicitGame):
         self.states, moves, start = _search(self)
         numbers = {state: number for number, state in enumerate(self.states)}
         met = dict.fromkeys(action for own in moves for action in own)
-        whole = all(isinstance(action, int) for action in met)
+        whole = all(map(is_whole, met))
         self.choices = sorted(met) if whole else list(met)
         gamma = plain(self.gamma)
         if gamma is None:

@@ -264,7 +264,7 @@ def check_score(check, name, given, task, moves, weights, best, may, uniform, ma
     check.near(f"{said}.optimum", got.optimum, top, other)
     check.near(f"{said}.regret", got.regret, hand.regret, bound + size * TINY)
     if name.startswith("optimal"):
-        check.near(f"{said}: lost", hand.regret, 0, 4 * bound * (1 + hand.moves))
+        check.near(f"{said}: lost", float(hand.regret), 0, 4 * bound * (1 + hand.moves))
     if plain := figures(law, moves, uniform, best):
         check_normalized(check, said, got, hand, top, plain, bound)
     check_costs(check, said, got, hand, bound, rel, size)

@@ -25,18 +25,26 @@ MODES += ("chains", "starts", "two")
 
 
 def stands_for(chances):
-    """Give the law that floats stand for: fractions of small denominators, or what they are."""
+    """Give the law that floats stand for: small fractions and short decimals, or what they are."""
     floats = [float(chance) for chance in chances]
-    near = [Fraction(each).limit_denominator(10**6) for each in floats]
-    if any(float(a) != b for a, b in zip(near, floats, strict=True)):
+    near = [read(each) for each in floats]
+    if None in near:
         near = [Fraction(each) for each in floats]
     return [each / sum(near) for each in near]
 
 
+def read(number):
+    """Give the small fraction or the short decimal that a float stands for, if it does."""
+    near = Fraction(number).limit_denominator(10**6)
+    if float(near) == number:
+        return near
+    return Fraction(f"{number:.15g}") if float(f"{number:.15g}") == number else None
+
+
 def read_payment(paid):
     """Give the fraction that the float next to a payment stands for."""
-    near = Fraction(float(paid)).limit_denominator(10**6)
-    return near if float(near) == float(paid) else Fraction(float(paid))
+    near = read(float(paid))
+    return Fraction(float(paid)) if near is None else near
 
 
 def draw_chances(draw, count, small):

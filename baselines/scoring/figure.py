@@ -43,7 +43,8 @@ class Figure(NamedTuple):
     def text(self, score: object) -> str:
         """Write the number; empty if it is None."""
         value = self.of(score)
-        return "" if value is None else format(float(value), self.format)
+        value = float(value) if isinstance(value, Fraction) else value
+        return "" if value is None else format(value, self.format)
 
 
 #: The figures of a score, in the order in which JSON, the terminal and web pages show them.

@@ -117,7 +117,7 @@ def _optimum(
     above, tight = raised(game, values, chain, None, 1)
     below, _ = raised(game, -values, chain, one_hot(choices, game.num_actions), -1)
     bounds = bounds_of(game, values, np.maximum(above, below))
-    _refuse_swings(game, tight, values)
+    _refuse_swings(game, tight, values + bounds)
     return values, choices, bounds
 
 
@@ -127,7 +127,7 @@ def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
     Args:
         game: the process.
         tight: the actions whose value is that of their state, shape (state, action).
-        values: of optimal play, shape (state,).
+        values: of optimal play, or upper bounds of them, shape (state,).
     """
     listing, circles = game.listing, game.listing.circles(tight & ~game.idle)
     if not circles.any():

@@ -371,8 +371,8 @@ def rounded(monkeypatch):
     """Have the value of random play miss the optimum by rounding where both are 1."""
     monkeypatch.setattr(
         sys.modules[random_value.__module__],
-        "evaluate",
-        lambda _policy, _task: SimpleNamespace(value=1 - 1e-15),
+        "value_of",
+        lambda _policy, _task, _arithmetic: SimpleNamespace(value=1 - 1e-15, value_error=0.0),
     )
     cache.clear_cache()
     yield

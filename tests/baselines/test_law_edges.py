@@ -431,22 +431,24 @@ def test_a_chance_below_the_last_digit_of_a_float():
 
 def test_rounding_is_no_improvement():
     """Policy iteration went in circles, as it took rounding for improvements."""
-
-    def ways(whole, *rest):
-        """The first outcome has the rest of the probability."""
-        return [(1 - sum(way[0] for way in rest), *whole), *rest]
-
-    on, end = (1, 0, False), (1, -1, True)
+    stays = [(0.9999996516722991, 1, 0, False), (1.27980683186653e-07, 1, 0, False)]
+    pays = [(0.9999978242631921, 0, 0, False), (4.841607537004281e-07, 1, 1, True)]
+    goes = [(0.9999990685454438, 1, 0, False), (5.249464206125941e-07, 0, 0, False)]
+    ends = [(0.9999999999989693, 1, -1, True), (9.382675094951487e-14, 0, 0, False)]
+    back = [(0.9999999986620706, 1, 0, False), (2.346629527140125e-10, 1, 0, False)]
     law = {
         0: {
-            0: ways(on, (1.3e-7, 1, 0, False), (2.2e-7, 2, 0, False)),
-            1: ways((0, 0, False), (4.8e-7, 1, 1, True), (1.7e-6, 0, 0, False)),
+            0: [*stays, (2.2034701777313347e-07, 2, 0, False)],
+            1: [*pays, (9.89814542899254e-07, 0, 0, False), (7.017615113327965e-07, 0, 0, False)],
         },
         1: {
-            0: ways(on, (5.2e-7, 0, 0, False), (4.1e-7, 1, 0, False)),
-            1: ways(end, (9.4e-14, 0, 0, False), (9.4e-13, 2, 0, False)),
+            0: [*goes, (4.065081355689778e-07, 1, 0, False)],
+            1: [*ends, (7.447129181407574e-13, 2, 0, False), (1.9221223439135282e-13, 2, 0, False)],
         },
-        2: {0: ways(on, (7.7e-10, 1, 0, False), (5.6e-10, 0, 0, False)), 1: [(1, 2, 0, False)]},
+        2: {
+            0: [*back, (5.411904886361395e-10, 1, 0, False), (5.620759984118883e-10, 0, 0, False)],
+            1: [(1, 2, 0, False)],
+        },
     }
     task = exactdice.from_P(law, [Fraction(1, 3)] * 3)
     found = exactdice.solve(task)
