@@ -18,6 +18,8 @@ from exactdice.games import GameError, InputError
 
 import exactdice
 
+pytestmark = pytest.mark.usefixtures("own_games")
+
 
 def simple(**methods):
     """Make a game of one state 0 and one action 0, but for some methods."""
@@ -46,7 +48,7 @@ class Waiting(exactdice.SimpleGame):
         return [(1, self.paid, "here")]
 
 
-def test_a_game_is_what_its_class_said_when_it_was_made(own_games, monkeypatch):
+def test_a_game_is_what_its_class_said_when_it_was_made(monkeypatch):
     exactdice.register(Waiting)
     first = exactdice.Task(Waiting())
     for name, value, optimum in (("gamma", 0.9, 10), ("paid", 2, 20), ("gamma", 0.5, 4)):
