@@ -212,7 +212,7 @@ def fixed_point(players: Players) -> tuple[Values, float]:
             trend.add(block.at_cut(values))
             later = bounds[block.successors].max(initial=0.0)
             roundings = block.roundings(players.roundings, stays[number])
-            size = largest_payoff(game, block.pays_early)
+            size = largest_payoff(players.range, block.pays_early)
             missed = values_error(roundings, size) + stays[number] * residual
             bounds[number] = upwards(later + missed)
     bound = float(bounds.max(initial=0.0))
@@ -232,7 +232,7 @@ def pass_error(game: Game, seat: int, arithmetic: Arithmetic, decision: int = 0)
     if not arithmetic.rounds:
         return 0.0
     (block,), (stay,) = sweeps_of(game).blocks(seat), longest_stays(game, seat)
-    size = largest_payoff(game, block.pays_early)
+    size = largest_payoff(game.payoff_range, block.pays_early)
     bound = values_error(block.roundings(decision, stay), size)
     require_precision(game, bound)
     return bound

@@ -47,7 +47,7 @@ from .cycles import solve_block
 from .induction import visit_action_values
 from .observations import Reader, integers_of, state_of
 from .occupancy import outcomes, variance_of_law
-from .players import Players
+from .players import Players, range_of_values
 from .rounding import gamma, largest_payoff, upwards
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ class Evaluation:
         """
         if not self.arithmetic.rounds:
             return 0.0
-        law, (low, high) = first_law(self.task, self.arithmetic), self.task.game.payoff_range
-        size, error = largest_payoff(self.task.game), self.sweep_error
+        law, (low, high) = first_law(self.task, self.arithmetic), self._range
+        size, error = largest_payoff((low, high)), self.sweep_error
         if isinstance(error, np.ndarray):  # policies may be paid less than the range says
             size = float(np.abs(self.found.at(0, law.start.states)).max())
             low, high, error = -size, size, float(error[law.start.states].max())
@@ -214,8 +214,13 @@ class Evaluation:
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
         if not self.task.game.is_process:  # policies of a process may be paid less than the range
-            mean = self.arithmetic.within(mean, *self.arithmetic.payoff_range(self.task.game))
+            mean = self.arithmetic.within(mean, *self._range)
         return self.arithmetic.number(mean)
+
+    @property
+    def _range(self) -> tuple[Any, Any]:
+        fixed = not isinstance(self, Solution)
+        return range_of_values(self.task.game, self.task.seat, self.arithmetic, fixed)
 
     @cached_property
     def table(self) -> Array:

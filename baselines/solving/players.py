@@ -1,13 +1,25 @@
 """The players of a sweep: at each stage a player follows a policy or takes the best action."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from ...core.positions import legal_in
+from ...core.sweeps import pays_early
 from ...core.types import Fold
 from ..policies.kinds import Policy
+
+
+def range_of_values(game: Game, seat: int, arithmetic: Arithmetic, fixed: bool) -> tuple[Any, Any]:
+    """Give the range that holds the values of all positions to a seat.
+
+    A fixed policy may act illegally after a payment, and then gets the worst payoff, too.
+    """
+    low, high = arithmetic.payoff_range(game)
+    early = fixed and not game.is_process and pays_early(game, seat)
+    return (2 * low - high, high) if early else (low, high)
 
 
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
@@ -66,7 +78,7 @@ class Players:
         self.choices = {other: no_choices(game) for other in self.free}
         self.roundings = max((policy.roundings for policy in policies.values()), default=0)
         self._policies, self._partial = policies, partial
-        self._range = arithmetic.payoff_range(game)
+        self.range = range_of_values(game, seat, arithmetic, seat in policies)
         self.tie = arithmetic.tie(game) if self.free else 0.0
 
     @property
@@ -83,7 +95,7 @@ class Players:
         """Clip values to the range of payoffs, which they leave only by rounding."""
         if self._partial:
             return values
-        return self.arithmetic.within(values, *self._range)
+        return self.arithmetic.within(values, *self.range)
 
     def choose(self, stage: Stage, expected: Array) -> Array:
         """Return the values of states if all free players take their best actions, (state,)."""

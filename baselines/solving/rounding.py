@@ -71,10 +71,10 @@ def values_error(roundings: float, size: float) -> float:
     return upwards(gamma(roundings + 4) * size + roundings * _UNDERFLOW)
 
 
-def largest_payoff(game: Game, pays_early: bool = False) -> float:
+def largest_payoff(payoffs: tuple[float, float], pays_early: bool = False) -> float:
     """Give the size of the largest payoff or, if moves pay early, of one and of what follows."""
-    low, high = game.payoff_range
-    return float(max(map(abs, game.payoff_range))) + (float(high - low) if pays_early else 0.0)
+    low, high = payoffs
+    return float(max(abs(low), abs(high))) + (float(high - low) if pays_early else 0.0)
 
 
 def require_precision(game: Game, bound: float) -> None:

@@ -465,3 +465,13 @@ def test_a_chain_of_many_states_takes_time_in_proportion_to_its_length():
         outcomes=lambda self, state, act: [(1, act, state + 1 if state + 1 < length else None)],
     )
     assert exactdice.solve(exactdice.Task(kind())).value == length
+
+
+@pytest.mark.parametrize("horizon", [None, 3])
+def test_an_illegal_action_pays_the_worst_after_what_was_paid(horizon):
+    """Values were clipped to the range of payoffs, which legal play does not leave."""
+    law = {0: {0: [(1, 1, -0.5, False)], 1: []}, 1: {0: [(1, 0, -2, True)], 1: []}}
+    task = exactdice.from_P(law, 0, horizon=horizon)
+    score = exactdice.score([0, 1], task, masked=False)
+    assert (score.value, score.regret, score.costs.sum(), score.deviation) == (-3, 0.5, 0.5, 0)
+    assert exactdice.evaluate([0, 1], task, exact=True, masked=False).value == -3
