@@ -138,7 +138,7 @@ class Score:
             return sqrt(variance_of_law(law, self.arithmetic))
         if self.agent.fold is None and (tour := self._tour) is not None:
             return sqrt(tour.variance)
-        return sqrt(value_of(self._played, self.task, self.arithmetic).variance)
+        return sqrt(value_of(self._played, self.task, self.arithmetic, self.masked).variance)
 
     @cached_property
     def occupancy(self) -> FloatArray:
@@ -385,7 +385,7 @@ def score(
     arithmetic = arithmetic_of(task.game, exact)
     reading = Reading(deterministic, masked, None, observations, exact=exact, lazy=True)
     agent = read_agent(policy, env, reading)
-    value, error_bound = _value_of(agent, task, arithmetic)
+    value, error_bound = _value_of(agent, task, arithmetic, masked)
     best: Any = solve(task, exact).value
     blind, _ = value_of_random(task, arithmetic)
     return Score(
@@ -435,14 +435,14 @@ def exact_evaluation(
     return {name: getattr(result, name) for name in LOGGED}
 
 
-def _value_of(agent: Policy, task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
+def _value_of(agent: Policy, task: Task, arithmetic: Arithmetic, masked: bool) -> tuple[Any, float]:
     """Compute the value of a policy and the bound of its error."""
     if isinstance(agent, UniformPolicy):  # as the normalised score needs it, too
         return _value_of_random(task, arithmetic)
     if is_toured(task) and agent.fold is None:
         tour = tour_of(agent, task)
         return tour.mean, values_error(tour.roundings, tour.mean)  # no term is below 0
-    found = value_of(where_met(agent, task), task, arithmetic)
+    found = value_of(where_met(agent, task), task, arithmetic, masked)
     return found.value, found.value_error
 
 

@@ -109,6 +109,7 @@ class Evaluation:
             that of each state, shape (state,).
         read: turns an observation of the environment into integers; None if observations are
             integers, as for a ``Task``.
+        masked: whether the policy keeps to the legal actions.
     """
 
     task: Task
@@ -117,6 +118,7 @@ class Evaluation:
     arithmetic: Arithmetic
     sweep_error: float | FloatArray
     read: Reader | None = field(default=None, repr=False, compare=False, kw_only=True)
+    masked: bool = field(default=True, repr=False, kw_only=True)
 
     @cached_property
     def error_bound(self) -> float:
@@ -125,10 +127,8 @@ class Evaluation:
         The bound holds for the values of positions and of actions, and for ``value`` and
         ``value_before_play``. Its proof is in ``rounding``, ``cycles`` and ``mdp``.
         """
-        if not self.task.game.is_process:
-            return self.value_error
-        finite = np.isfinite(self.found[0].astype(np.float64))
-        return max(self.value_error, float(np.max(np.where(finite, self.sweep_error, 0.0))))
+        own = self.task.game.is_process and self.arithmetic.rounds
+        return max(self.value_error, float(np.max(self.sweep_error))) if own else self.value_error
 
     @cached_property
     def value_error(self) -> float:
@@ -219,8 +219,7 @@ class Evaluation:
 
     @property
     def _range(self) -> tuple[Any, Any]:
-        fixed = not isinstance(self, Solution)
-        return range_of_values(self.task.game, self.task.seat, self.arithmetic, fixed)
+        return range_of_values(self.task.game, self.task.seat, self.arithmetic, self.masked)
 
     @cached_property
     def table(self) -> Array:

@@ -12,13 +12,13 @@ from ...core.types import Fold
 from ..policies.kinds import Policy
 
 
-def range_of_values(game: Game, seat: int, arithmetic: Arithmetic, fixed: bool) -> tuple[Any, Any]:
+def range_of_values(game: Game, seat: int, arithmetic: Arithmetic, masked: bool) -> tuple[Any, Any]:
     """Give the range that holds the values of all positions to a seat.
 
-    A fixed policy may act illegally after a payment, and then gets the worst payoff, too.
+    A policy that is not held to the legal actions may get the worst payoff after a payment.
     """
     low, high = arithmetic.payoff_range(game)
-    early = fixed and not game.is_process and pays_early(game, seat)
+    early = not masked and not game.is_process and pays_early(game, seat)
     return (2 * low - high, high) if early else (low, high)
 
 
@@ -52,6 +52,7 @@ class Players:
         arithmetic: the arithmetic of the values.
         partial: whether values leave out some payments; then they may be outside the range of
             payoffs.
+        masked: whether the policy of the seat keeps to the legal actions.
 
     Attributes:
         choices: last chosen action of each free player in every state, shape (state,); -1 at
@@ -70,6 +71,7 @@ class Players:
         policies: Mapping[int, Policy],
         arithmetic: Arithmetic = FLOATS,
         partial: bool = False,
+        masked: bool = True,
     ) -> None:
         self.game, self.seat, self.arithmetic = game, seat, arithmetic
         self.free = [other for other in range(game.num_players) if other not in policies]
@@ -78,7 +80,7 @@ class Players:
         self.choices = {other: no_choices(game) for other in self.free}
         self.roundings = max((policy.roundings for policy in policies.values()), default=0)
         self._policies, self._partial = policies, partial
-        self.range = range_of_values(game, seat, arithmetic, seat in policies)
+        self.range = range_of_values(game, seat, arithmetic, masked)
         self.tie = arithmetic.tie(game) if self.free else 0.0
 
     @property

@@ -89,14 +89,14 @@ def evaluate(
     """
     reading = Reading(deterministic, masked, observations=observations, exact=exact)
     agent, task = read_agent(policy, env, reading), as_task(env)
-    return _as_seen(value_of(agent, task, arithmetic_of(task.game, exact)), env)
+    return _as_seen(value_of(agent, task, arithmetic_of(task.game, exact), masked), env)
 
 
-def value_of(agent: Policy, task: Task, arithmetic: Arithmetic) -> Evaluation:
+def value_of(agent: Policy, task: Task, arithmetic: Arithmetic, masked: bool = True) -> Evaluation:
     """Compute the value of a policy of the task's agent in every position."""
     policies = {**policies_against(task, arithmetic), task.seat: agent}
-    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
-    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic, masked=masked))
+    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, masked=masked)
 
 
 def as_policy(

@@ -372,7 +372,7 @@ def rounded(monkeypatch):
     monkeypatch.setattr(
         sys.modules[random_value.__module__],
         "value_of",
-        lambda _policy, _task, _arithmetic: SimpleNamespace(value=1 - 1e-15, value_error=0.0),
+        lambda *_: SimpleNamespace(value=1 - 1e-15, value_error=0.0),
     )
     cache.clear_cache()
     yield
