@@ -227,7 +227,7 @@ def tabulate_moves(game: Game, seat: int, player: int) -> Moves:
     laws: Any
     firsts: Any
     laws, firsts = np.full((2, game.num_states, game.num_actions), -1, dtype=np.int32)
-    position = np.min_scalar_type(-game.num_players * game.num_states)
+    position = np.min_scalar_type(-1 - game.num_players * game.num_states)  # also the size itself
     none = np.zeros(0, dtype=np.int32)
     listed, count = [(none.astype(position), none, np.zeros(0))], 0
     for batch in batches(game, own):

@@ -4,12 +4,13 @@ import pickle
 from fractions import Fraction
 from typing import get_args
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, cache, evaluate, make_task
 from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.envs import Engine, RewardMode, planners
+from exactdice.envs import Engine, GameEnv, RewardMode, planners
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import tables
 from exactdice.envs.engine.lanes import PlainRuleLanes, RuleLanes
@@ -18,8 +19,11 @@ from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from random_games import RandomGame
+from scipy.sparse import csr_array
 from small_games import SMALL, Rounds
 from tabled import law_of, require_same_games, require_same_law, require_tables
+
+import exactdice
 
 LISTED = [GAMES[name](**sizes) for name, every in SMALL.items() for sizes in every]
 LISTED = [game for game in LISTED if game.num_states * game.num_actions <= planners.LIMIT]
@@ -190,3 +194,26 @@ def test_a_mask_that_its_reader_changes_is_no_rule_of_the_game():
         ends = lanes.move(every, actions, rng)
         assert (ends.illegal == ~legal[every, actions]).all()
         lanes.start(np.flatnonzero(ends.over), rng)
+
+
+@pytest.mark.parametrize("count", [127, 128, 129])
+def test_tables_hold_the_number_of_states_itself(count):
+    """A chain of states that pays at its end; both actions go on."""
+    states = np.arange(count)
+    after = [np.append(states[1:], count - 1)] * 2
+    law = [csr_array((np.ones(count), (states, to)), (count, count)) for to in after]
+    paid = np.where(states == count - 2, 1.0, 0.0)
+    task = exactdice.from_P(law, initial=count - 3, rewards=paid)
+    env = GameEnv(task)
+    (first,), _ = env.reset(seed=0)
+    (then,), paid_first, *_ = env.step(0)
+    assert (first, then, paid_first) == (count - 3, count - 2, 0)
+    assert env.step(1)[1:3] == (1, True)
+
+
+@pytest.mark.parametrize("horizon", [8, 2047, 2048, 2049])  # times 16: 128, about 32,768
+def test_tables_hold_the_number_of_states_within_a_limit(horizon):
+    env = GameEnv(exactdice.from_P(gym.make("FrozenLake-v1"), horizon=horizon))
+    env.reset(seed=0)
+    shown = [env.step(0)[0].tolist()[1] for _ in range(3)]
+    assert shown == [1, 2, 3]
