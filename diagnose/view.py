@@ -79,16 +79,21 @@ def each_array(observations: Any, read: Callable[[Any], Any]) -> Any:
     return read(observations)
 
 
-def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
-    """Return the length of the first axes of an array, or of the first entry without masks."""
+def shape_of(given: Any, name: str) -> tuple[int, ...]:
+    """Return the shape of an array, or of the first entry without masks."""
     if isinstance(given, Mapping):
         shown = [entry for key, entry in given.items() if "mask" not in key]
         given = next(iter(shown or given.values()))
-    first: npt.NDArray[Any] = as_numbers(given, name)
-    if first.ndim < axes or not first.size:
+    return as_numbers(given, name).shape
+
+
+def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
+    """Return the length of the first axes of an array, or of the first entry without masks."""
+    shape = shape_of(given, name)
+    if len(shape) < axes or 0 in shape:
         wanted = "(time, lane, ...)" if axes == 2 else "(transition, ...)"
-        raise InputError(f"{name} must be of shape {wanted}, got {first.shape}")
-    return first.shape[:axes]
+        raise InputError(f"{name} must be of shape {wanted}, got {shape}")
+    return shape[:axes]
 
 
 def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -164,8 +169,8 @@ class AgentView:
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         observations: what changes observations before they are recorded (see ``audit``).
-        limited: whether a limit of moves counts, of an environment of others. Its observations do
-            not tell the time, so that states that are recorded are those of the game without it.
+        axes: shape of a recorded observation; None if none was recorded. A game within a limit of
+            moves is viewed without it if recorded observations do not tell the moves so far.
 
     Attributes:
         task: the agent's decision problem.
@@ -175,24 +180,36 @@ class AgentView:
         scale: the factor by which rewards are multiplied.
     """
 
-    def __init__(self, env: Any, observations: Any = None, limited: bool = True) -> None:
+    def __init__(
+        self, env: Any, observations: Any = None, axes: tuple[int, ...] | None = None
+    ) -> None:
         self.task, self.sight = task_and_sight(env)
-        if not limited and isinstance(self.task.game, LawGame) and self.task.game.horizon:
-            sizes = self.task.game.observation_sizes
-            self.task = Task(self.task.game.without_limit())
-            if self.sight is not None and not self.sight.wrapped:
-                shown = encoding_of(self.sight.space, sizes)
-                name = "integer" if shown is None else shown.name
-                self.sight = Encoding(self.task.game.observation_sizes, name).sight
+        inner = getattr(env, "unwrapped", env)
+        if axes is not None and isinstance(self.task.game, LawGame) and self.task.game.horizon:
+            self._read_time(axes, inner)
         self._change: Callable[[Any], Any] | None = None
         if observations is not None:
             with needing("audits of changed observations", "torch"):
                 from ..agents.learners.networks import change_of
             self._change = change_of(observations)
         self.states = states_of(self.task.game, self.task.seat)
-        inner = getattr(env, "unwrapped", env)
         self.mode: RewardMode = getattr(inner, "reward_mode", "outcome")
         self.scale = float(getattr(inner, "reward_scale", 1.0))
+
+    def _read_time(self, axes: tuple[int, ...], env: Any) -> None:
+        """Leave out the limit of moves if observations of this shape do not tell the time."""
+        game: Any = self.task.game
+        shown = None  # of an environment of this project; others do not show the time
+        if isinstance(env, Task):
+            shown = Encoding(game.observation_sizes, "integer")
+        elif self.sight is not None and not self.sight.wrapped:
+            shown = encoding_of(self.sight.space, game.observation_sizes)
+        if shown and axes == shown.space.shape:
+            self.sight = shown.sight
+        elif shown or not hasattr(env, "task"):
+            self.task = Task(game.without_limit())
+            if shown and not isinstance(env, Task):
+                self.sight = Encoding(self.task.game.observation_sizes, shown.name).sight
 
     # ------------------------------------------------------------- observations
 
@@ -222,6 +239,8 @@ class AgentView:
         if isinstance(observations, Mapping):
             observations = _entry(observations, name, (*shape, *axes))
         given = as_numbers(observations, name)
+        if not axes and given.shape == (*shape, 1):  # as stable-baselines3 keeps numbers of states
+            given = given[..., 0]
         if given.shape != (*shape, *axes):
             named = ("transition",) if len(shape) == 1 else ("time", "lane")
             wanted = shape if given.ndim == len(shape) + len(axes) else named

@@ -8,7 +8,7 @@ from .api.env import GameEnv
 from .api.given import from_P
 from .api.registration import find_game, full_place, register
 from .api.vector import GameVectorEnv
-from .api.wrappers import MaskInObservation, Opaque, not_followed, sight_in_training
+from .api.wrappers import MaskInObservation, Opaque, inspect_training, not_followed
 from .engine.engine import Engine, RewardMode
 from .planners import SparseLaw, sparse_law
 
@@ -36,8 +36,8 @@ __all__ = [
     "find_game",
     "from_P",
     "full_place",
+    "inspect_training",
     "not_followed",
     "register",
-    "sight_in_training",
     "sparse_law",
 ]

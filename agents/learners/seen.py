@@ -22,8 +22,10 @@ from stable_baselines3.common.vec_env import (
 )
 
 from ...baselines import Sight
+from ...baselines.law_game import LawGame
 from ...core import Game, InputError
-from ...envs import Opaque, encoding_of, not_followed, sight_in_training
+from ...envs import Opaque, encoding_of, inspect_training, not_followed
+from ...envs.api.given import has_law, sight_of
 from .networks import Change, change_of, normalisers
 from .vec_env import GameVecEnv
 
@@ -77,9 +79,7 @@ def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
 
     ``sight`` None stands for the model's own observation space.
     """
-    encoding = encoding_of(model.observation_space, game.observation_sizes)
-    if sight is None and encoding is not None:
-        sight = Sight(encoding.space, encoding.encode, wrapped=False)
+    sight = sight or _bare_sight(model.observation_space, game)
     seen, actions = model.observation_space, model.action_space
     if sight is None or sight.space != seen or actions != gym.spaces.Discrete(game.num_actions):
         expected = game.observation_sizes if sight is None else sight.space
@@ -91,6 +91,14 @@ def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
     return sight
 
 
+def _bare_sight(space: gym.Space[Any], game: Game) -> Sight | None:
+    """Return how an environment without wrappers shows a game in a space; None if none does."""
+    if isinstance(game, LawGame) and space == gym.spaces.Discrete(game.rows):
+        return sight_of(game, space)
+    encoding = encoding_of(space, game.observation_sizes)
+    return None if encoding is None else Sight(encoding.space, encoding.encode, wrapped=False)
+
+
 def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
     """Return the observations that the wrappers of training show; None without wrappers."""
     while isinstance(env, VecEnvWrapper):
@@ -99,9 +107,7 @@ def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
         env = env.venv
     if env is None or isinstance(env, GameVecEnv):
         return None
-    if encoding_of(model.observation_space, game.observation_sizes) is None and not isinstance(
-        env, DummyVecEnv
-    ):
+    if _bare_sight(model.observation_space, game) is None and not isinstance(env, DummyVecEnv):
         return None  # ``_fitting`` compares the spaces, with a better message
     if type(env) is SubprocVecEnv:
         _check_other_processes(env)
@@ -117,17 +123,20 @@ def _common_sight(env: DummyVecEnv, model: Any, game: Game) -> Sight | None:
     The wrappers compute observations from states of the game of training, which must be ``game``.
     """
     try:
-        sights = [sight_in_training(each) for each in env.envs]
+        tasks, sights = zip(*map(inspect_training, env.envs), strict=True)
     except TypeError:  # not an environment of this project
-        if encoding_of(model.observation_space, game.observation_sizes) is None:
+        if _bare_sight(model.observation_space, game) is None:
             return None  # ``_fitting`` compares the spaces, with a better message
         raise not_followed(f"an environment {type(env.envs[0].unwrapped).__name__}") from None
     if not any(sight.wrapped for sight in sights):
         return None
     if not all(sight.wrapped for sight in sights):
         raise not_followed("wrappers in some of its environments")
-    trained: Game = env.envs[0].unwrapped.task.game  # type: ignore[attr-defined]
-    if trained != game:
+    trained: Any = tasks[0].game
+    same = trained == game
+    if has_law(env.envs[0].unwrapped) and isinstance(game, LawGame):  # shows no moves so far
+        same = trained.rows == game.rows
+    if not same:
         raise InputError(
             f"model must be trained in {game!r}, as wrappers make its observations, got a model "
             f"trained in {trained!r}: pass the environment to score it in with the same wrappers"
@@ -140,7 +149,7 @@ def _check_other_processes(env: SubprocVecEnv) -> None:
     try:
         if env.closed:
             raise EOFError
-        bare = env.has_attr("go_to") and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
+        bare = any(map(env.has_attr, ("go_to", "P"))) and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
     except (EOFError, OSError):  # the other process has ended
         raise InputError(
             "model must have open environments, which give its observations, and its SubprocVecEnv "

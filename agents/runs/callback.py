@@ -29,7 +29,7 @@ from ...baselines import (
     score_self_play,
     solve,
 )
-from ...core import at_least, write_file
+from ...core import at_least, make_folder, write_file
 from ...envs import Engine
 from ..learners.adapter import ModelPolicy
 from .config import TrainConfig
@@ -130,7 +130,7 @@ class ExactEvalCallback(BaseCallback):
         self,
         task: Any,
         interval: int,
-        folder: Path | None = None,
+        folder: Path | str | None = None,
         stop_at: float | None = None,
         on_score: OnScore | None = None,
         masked: bool = True,
@@ -140,13 +140,15 @@ class ExactEvalCallback(BaseCallback):
         self.masked = masked
         self._is_sampled = is_toured(self.task)
         self.interval = at_least("interval", interval, 1)
-        self.folder = folder
+        self.folder = None if folder is None else Path(folder)
         self.stop_at = stop_at
         self.on_score = on_score
         self.log = new_log()
         self._started, self._reached = time.monotonic(), False
 
     def _on_training_start(self) -> None:
+        if self.folder is not None:
+            make_folder(self.folder)
         if self._is_sampled:  # a model that cannot be scored at the end is refused now
             ModelPolicy(self.model, self.task.game).in_fixed_point(self.task.game)
         self._started = time.monotonic() - sum(self.log["seconds"][-1:])

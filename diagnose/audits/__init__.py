@@ -25,7 +25,7 @@ from ...core.words import printable
 from ...envs import RewardMode
 from ..records import PolicyUpdate, Record, Rollout, Targets, Transitions, ValueUpdate
 from ..report import Report
-from ..view import AgentView, leading_shape
+from ..view import AgentView, leading_shape, shape_of
 from .chance import check_chance
 from .estimates import check_estimates, check_log_probs, check_targets, check_values
 from .mistakes import explained, reward_mistakes
@@ -65,7 +65,7 @@ def audit(
     Raises:
         InputError: if an array has another shape, or the game is too large to be audited.
     """
-    view, report = AgentView(env, observations, limited=False), Report()
+    view, report = view_of(env, record, observations), Report()
     env = Seen(view.task, view.sight)
     if isinstance(record, PolicyUpdate | ValueUpdate | list | tuple):
         with needing("audits of updates", "torch"):
@@ -104,6 +104,15 @@ def audit(
     if isinstance(record, Targets):
         check_targets(report, record, steps)
     return report
+
+
+def view_of(env: Any, record: Any, observations: Any = None) -> AgentView:
+    """Return the view of an environment by which the states of a record are read."""
+    first = record[0] if isinstance(record, list | tuple) and record else record
+    first = getattr(first, "transitions", first)
+    seen = getattr(first, "observations", ())
+    axes = shape_of(seen, "observations")[1 + isinstance(first, Rollout) :]
+    return AgentView(env, observations, axes)
 
 
 def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:

@@ -93,7 +93,7 @@ class Steps:
             # Some programs, such as stable-baselines3, add the value of the cut game.
             values = numbers(record.final_values, "final_values", shape, finite=False)
             added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
-            near = close * np.maximum(np.abs(added), 1e-6)
+            near = close * max(np.abs(added).max(), 1e-6)  # a small one is rounded as a large one
             paid = np.unique(np.append(steps.law[0].paid if steps.pays_early else [], 0.0))
             nearest = np.abs((rewards - added)[..., None] - paid).argmin(axis=-1)
             is_added = cut & (np.abs(rewards - added - paid[nearest]) <= near)

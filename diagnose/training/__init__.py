@@ -3,10 +3,10 @@
 import contextlib
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch as th
@@ -15,9 +15,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import obs_as_tensor
 from stable_baselines3.common.vec_env import VecNormalize
 
+from ...baselines.task import Seen
 from ...core import InputError, at_least, make_folder
 from ...core.words import plural
-from ..audits import audit
+from ..audits import audit, view_of
 from ..figures import unvisited
 from ..records import Rollout, Transitions
 from ..report import Report
@@ -33,6 +34,8 @@ GUESSES = {"audit": (0.25, 3e-6, 4e-5), "moves": (0.2, 3e-5, 2e-4), "figures": (
 AUDITED = 2048
 #: Smallest number of steps in an audit: fewer steps fit too many known mistakes.
 LEAST = 64
+#: A game that a limit has cut: row and lane in the rollout, and the last observation.
+Cut: TypeAlias = tuple[int, int, Any]
 
 
 class FindingWarning(UserWarning):
@@ -97,6 +100,7 @@ class DiagnoseCallback(BaseCallback):
         self._parts: dict[str, Part] = {}
         self._updates, self._audited = 0, 0
         self._noted = 0.0  # seconds for the states that training visits
+        self._cuts: list[Cut] = []  # of the present rollout
 
     # ---------------------------------------------------------------- of training
 
@@ -120,19 +124,32 @@ class DiagnoseCallback(BaseCallback):
             self.diary.visited = np.zeros(game.num_states, dtype=bool)
         self._note_visits()
 
+    def _on_rollout_start(self) -> None:
+        self._cuts = []
+
     def _on_step(self) -> bool:
         begun = self._clock()
         self._note_visits()
+        if self._diagnosed.is_actor:
+            self._note_cuts()
         self._noted += self._clock() - begun
         return True
 
     def _note_visits(self) -> None:
         """Mark the states in which the agent is to move."""
-        states = states_of_games(self.training_env)
+        states = states_of_games(self.training_env, self._diagnosed.task.game)
         if states is None:
             self.diary.visited = None
         elif self.diary.visited is not None:
             self.diary.visited[states] = True
+
+    def _note_cuts(self) -> None:
+        """Keep the last observations of games that a limit cuts: the buffer has none of them."""
+        for lane in np.flatnonzero(self.locals["dones"]).tolist():
+            told = self.locals["infos"][lane]
+            if told.get("TimeLimit.truncated"):
+                row = self.model.rollout_buffer.pos  # type: ignore[attr-defined]
+                self._cuts.append((row, lane, told["terminal_observation"]))
 
     def _on_rollout_end(self) -> None:
         first = self._updates % self.every == 0
@@ -197,7 +214,7 @@ class DiagnoseCallback(BaseCallback):
         """Audit the buffer; warn of each finding once."""
         columns = Columns()
         try:
-            report = audit_buffer(self._diagnosed, self.locals)
+            report = audit_buffer(self._diagnosed, self.locals, self._cuts)
         except InputError as error:
             columns.leave_out(("audit_findings",), str(error))
             return columns
@@ -248,12 +265,13 @@ class DiagnoseCallback(BaseCallback):
 # ---------------------------------------------------------------------------- buffers
 
 
-def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
+def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any], cuts: Sequence[Cut] = ()) -> Report:
     """Audit the latest steps in a model's buffer, before its update.
 
     Args:
         diagnosed: the model and its environment.
         seen: the local variables of the model's loop: ``new_obs`` and ``dones`` of the last step.
+        cuts: the games of a rollout that a limit has cut.
 
     Raises:
         InputError: if the buffer holds too few steps, is of an unknown kind, or cannot be read.
@@ -270,10 +288,12 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
         return audit(diagnosed.env, _transitions(buffer))
     if isinstance(model.get_vec_normalize_env(), VecNormalize):
         raise InputError("the rollout buffer holds numbers that VecNormalize has changed")
-    return _audit_rollout(diagnosed, buffer, seen)
+    return _audit_rollout(diagnosed, buffer, seen, cuts)
 
 
-def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -> Report:
+def _audit_rollout(
+    diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any], cuts: Sequence[Cut]
+) -> Report:
     """Audit the first lanes of a rollout."""
     model, names = diagnosed.model, ("values", "log_probs", "advantages", "returns")
     rows, lanes = buffer.rewards.shape
@@ -284,6 +304,14 @@ def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -
             return model.policy.predict_values(obs_as_tensor(observations, model.device)).ravel()
 
     ends = np.concatenate([buffer.episode_starts[1:], np.asarray(seen["dones"])[None]])
+    of_cuts: dict[str, Any] = {}
+    if cuts:
+        cut, final, values = np.zeros_like(ends), buffer.observations.copy(), np.zeros_like(ends)
+        *places, last = zip(*cuts, strict=True)
+        at = tuple(map(np.array, places))
+        cut[at], final[at] = 1, np.reshape(last, final[at].shape)
+        values[at], ends[at] = critic(final[at]).cpu(), 0
+        of_cuts = {"truncated": cut, "final_observations": final, "final_values": values}
     rollout = Rollout(
         each_array(buffer.observations, lambda array: array[part]),
         buffer.actions[part],
@@ -293,9 +321,11 @@ def _audit_rollout(diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any]) -
         gamma=model.gamma,
         gae_lambda=model.gae_lambda,
         **{name: getattr(buffer, name)[part] for name in names},
+        **{name: array[part] for name, array in of_cuts.items()},
     )
     # A masked model as it is, so that a softmax over all actions can be named.
-    policy = model if diagnosed.masked else diagnosed.player()
+    view = view_of(diagnosed.env, rollout)
+    policy = model if diagnosed.masked else diagnosed.player(env=Seen(view.task, view.sight))
     return audit(diagnosed.env, rollout, policy, critic)
 
 

@@ -25,9 +25,10 @@ from ...agents.learners.adapter import ACTORS, GREEDY, ModelPolicy
 from ...agents.learners.dqn import KeepsToLegal
 from ...agents.learners.q_learning import Table
 from ...agents.learners.vec_env import GameVecEnv
-from ...baselines import Policy, as_policy, occupancy
+from ...baselines import Policy, Reading, as_policy, occupancy
+from ...baselines.law_game import LawGame
 from ...baselines.task import task_and_sight
-from ...core import FloatArray, InputError, IntArray
+from ...core import FloatArray, Game, InputError, IntArray
 from ...core.sizes import check_array
 from ..advantages import AgentMoves
 from ..figures import critic, entropy, overestimation, unvisited
@@ -138,6 +139,7 @@ class Diagnosed:
         self.env = _inner_env(model) if env is None else env
         view = AgentView(self.env)
         self.task, self.states = view.task, view.states
+        self._reading = Reading(sight=view.sight)
         held = MaskableActorCriticPolicy | Table
         self.masked = isinstance(model.policy, held) or isinstance(model, KeepsToLegal)
         self.is_actor = isinstance(model.policy, ACTORS)
@@ -178,8 +180,8 @@ class Diagnosed:
             columns.leave_out(ENTROPY, "the policy is greedy but for its exploration")
         if listed:
             columns.take(GAE, self._advantages, self.without_gae())
-        met = occupancy(player, self.env)
-        columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
+        met = partial(occupancy, player, self.env)
+        columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met()),))
         columns.take(GRADIENT, self._cosine, self._without_cosine() if in_training else cosine)
         return columns
 
@@ -213,7 +215,7 @@ class Diagnosed:
         """Return the critic's values of the agent's states, zeros elsewhere, shape (state,)."""
         game, own = self.task.game, self.states
         values = np.zeros(game.num_states)
-        critic = ModelPolicy(self.model, game).critic
+        critic = ModelPolicy(self.model, game, self._reading).critic
         values[own] = critic(game.observe(own, self.task.seat), game.mask(own))
         return values
 
@@ -222,14 +224,15 @@ class Diagnosed:
         game, own = self.task.game, self.states
         check_array("action values", game, 1, game.num_states, game.num_actions)
         values = np.zeros((game.num_states, game.num_actions))
-        prefer = ModelPolicy(self.model, game).prefer
+        prefer = ModelPolicy(self.model, game, self._reading).prefer
         values[own] = prefer(game.observe(own, self.task.seat), game.num_actions)
         return values
 
-    def player(self, masked: bool | None = None) -> Policy:
-        """Return the policy that plays in training."""
+    def player(self, masked: bool | None = None, env: Any = None) -> Policy:
+        """Return the policy that plays in training, in its environment or another one."""
         masked = self.masked if masked is None else masked
-        return as_policy(self.model, self.env, deterministic=False, masked=masked)
+        env = self.env if env is None else env
+        return as_policy(self.model, env, deterministic=False, masked=masked)
 
     def _critic(self, player: Policy) -> tuple[float, ...]:
         moves = None if self.gamma == 1 else self.moves()
@@ -327,12 +330,19 @@ def _inner_env(model: BaseAlgorithm) -> Any:
     return env
 
 
-def states_of_games(env: Any) -> IntArray | None:
+def states_of_games(env: Any, game: Game) -> IntArray | None:
     """Return the states of a vector's games, shape (lane,); None if they are not known."""
     env = env.unwrapped
     if isinstance(env, GameVecEnv):
         return env.engine.lanes.states()
+    names, sizes = ["state"], np.array([game.num_states])
+    if law := isinstance(game, LawGame) and env.has_attr("P"):  # of toy text, within TimeLimit
+        sizes = np.array(game.observation_sizes)
+        names = ["s", "_elapsed_steps"][: len(sizes)]
     try:
-        return np.array(env.get_attr("state"), dtype=np.int64)
+        found = np.array([env.get_attr(name) for name in names], dtype=np.int64).T
     except (AttributeError, TypeError, ValueError):
         return None
+    if not ((found >= 0) & (found < sizes)).all():
+        return None
+    return game.encode(found) if law else found[:, 0]

@@ -114,14 +114,14 @@ def inspect_id(env_id: str) -> tuple[Task, Sight]:
     return inspect_env(gym.make(name))
 
 
-def sight_in_training(env: Any) -> Sight:
-    """Return the observations of a model in its training environment.
+def inspect_training(env: Any) -> tuple[Task, Sight]:
+    """Return the task of a model's training environment, and the observations of the model.
 
     Raises:
         TypeError: if the environment is not of this project.
         ValueError: if a wrapper may have changed observations or actions in other ways.
     """
-    return _inspect(env, _refuse_actions)[1]
+    return _inspect(env, _refuse_actions)
 
 
 def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
@@ -227,7 +227,7 @@ class _Opaque(type):
 
     def __instancecheck__(cls, layer: Any) -> bool:
         plain = _kind(layer) in ("nothing", "rewards")
-        return not plain or not isinstance(layer.unwrapped, GameEnv)
+        return not plain or not (isinstance(layer.unwrapped, GameEnv) or has_law(layer.unwrapped))
 
 
 class Opaque(metaclass=_Opaque):

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 from exactdice.baselines import Task
 from exactdice.diagnose import Rollout, Transitions
+from exactdice.envs import GameVectorEnv
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
 from gymnasium.vector import AutoresetMode
 
@@ -33,9 +34,13 @@ def play(
 ):
     """Play by a function of (observations, masks, generator); return environment and arrays.
 
-    The arrays, by name, are of shape (time, lane, ...).
+    The arrays, by name, are of shape (time, lane, ...). In place of a name, a task may be given.
     """
-    env = gym.make_vec(f"exactdice/{name}-v0", num_envs=lanes, autoreset_mode=mode, **keywords)
+    keywords |= {"num_envs": lanes, "autoreset_mode": mode}
+    if isinstance(name, Task):
+        env = GameVectorEnv(name, **keywords)
+    else:
+        env = gym.make_vec(f"exactdice/{name}-v0", **keywords)
     rng = np.random.default_rng(seed)
     seen, info = env.reset(seed=seed)
     rows = []

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -9,10 +10,13 @@ from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.core.sampling import draw
 from exactdice.core.sweeps import checked_advance
-from exactdice.diagnose import Rollout, audit
+from exactdice.diagnose import Rollout, Transitions, audit
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
 from recording import BASIC, at_random, play, rollout, transitions
+from stable_baselines3 import DQN
+
+import exactdice
 
 GAMES = [
     ("Greed", {"max_score": 12, "sides": 3}),
@@ -256,3 +260,35 @@ def test_a_record_of_both_seats_is_named(game, opponent):
     report = audit(Task(game, 0, opponent), both_seats(game, 40, 8, seed=1), "random")
     assert {found.mistake for found in report.findings} == {"seats-mixed"}
     assert "law of the other player" in report.unchecked["chance"]
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v4"])
+@pytest.mark.parametrize("encoding", ["integer", "one_hot", "scaled"])
+def test_records_that_show_the_moves_within_a_limit_are_read(name, encoding):
+    """By the environment that shows them; in integers by its task, too."""
+    task = exactdice.from_P(gym.make(name), horizon=8)
+    env, arrays = play(task, lanes=3, encoding=encoding)
+    for seen_by in (env, task) if encoding == "integer" else (env,):
+        for record in (rollout(arrays), transitions(arrays)):
+            report = audit(seen_by, record)
+            assert report.findings == []
+            assert report.held["transitions"] > 0
+    ended = dataclasses.replace(
+        rollout(arrays), terminated=arrays["terminated"] & (arrays["rewards"] > 0)
+    )
+    assert audit(env, ended).findings  # the limit ends games
+
+
+@pytest.mark.parametrize("limit", [None, 8])
+def test_numbers_of_states_with_a_last_axis_of_one_are_read(limit):
+    """Of an environment without the time, and of its task within a limit or without one."""
+    env = gym.make("FrozenLake-v1")
+    model = DQN("MlpPolicy", env, learning_starts=150, buffer_size=500, seed=0, device="cpu")
+    buffer = model.learn(200).replay_buffer
+    names = "observations", "actions", "rewards", "next_observations", "dones"
+    columns = [getattr(buffer, name)[:200, 0] for name in names]
+    assert columns[0].shape == (200, 1)
+    for seen_by in (env, exactdice.from_P(env, horizon=limit)):
+        report = audit(seen_by, Transitions(*columns))
+        assert report.findings == []
+        assert report.held["transitions"] == 200

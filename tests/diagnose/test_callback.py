@@ -17,15 +17,16 @@ from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
 from exactdice.diagnose import training as module
-from exactdice.diagnose.training import FindingWarning
+from exactdice.diagnose.training import FindingWarning, audit_buffer
 from exactdice.diagnose.training.folder import Diary
-from exactdice.diagnose.training.model import COLUMNS
+from exactdice.diagnose.training.model import COLUMNS, Diagnosed
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
 from small_games import Owed
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
 import exactdice
@@ -424,3 +425,55 @@ def test_the_documentation_has_every_column():
     assert [f"| `{name}` | {words} |" for name, words in COLUMNS.items()] == [
         line for line in page.splitlines() if line.startswith(tuple(f"| `{n}` |" for n in COLUMNS))
     ]
+
+
+def lake(**keywords):
+    return gym.make("FrozenLake-v1", **keywords)
+
+
+@pytest.mark.parametrize("kind", [PPO, DQN])
+@pytest.mark.parametrize(
+    ("vector", "given"),
+    [
+        (lake, None),
+        (lambda: lake().unwrapped, lake),
+        (lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
+        (lambda: gym.wrappers.FlattenObservation(lake(max_episode_steps=9)), None),
+        (lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4").unwrapped),
+    ],
+)
+def test_toy_text_is_diagnosed(kind, vector, given, tmp_path):
+    """Its buffers hold, though limits cut games, and its states are those of the game."""
+    steps = {"n_steps": 256, "batch_size": 64} if kind is PPO else {"train_freq": 256}
+    ours = DiagnoseCallback(given and given(), every=2, budget=1, folder=str(tmp_path))
+    kind("MlpPolicy", vector(), seed=0, device="cpu", **steps).learn(512, callback=ours)
+    row = ours.diary.rows[0]
+    assert row["audit_findings"] == 0
+    figure = "critic_bias" if kind is PPO else "overestimation_mean"
+    assert figure in row or "circles and is paid" in ours.diary.missing[figure]
+    assert Diary.read(tmp_path).rows == ours.diary.rows
+    visited, game = ours.diary.visited, ours._diagnosed.task.game
+    if given:  # the limit of the game and that of training differ
+        assert ("unvisited" in ours.diary.missing) == (game.horizon == 100)
+    else:
+        seen = game.observe(np.flatnonzero(visited), 0)
+        assert visited[game.encode(np.array([[0, 0]]))].all()
+        assert {5, 7, 11, 12, 15}.isdisjoint(seen[:, 0].tolist())  # holes and the goal
+        assert seen[:, 1].max() >= 5
+
+
+def test_games_that_a_limit_cuts_are_told_from_ended_ones():
+    """A program that takes them for ended has a finding; stable-baselines3 has none."""
+    reports = []
+
+    def audited(training):
+        diagnosed = Diagnosed(training.model)
+        reports.extend(audit_buffer(diagnosed, ours.locals, cuts) for cuts in (ours._cuts, []))
+
+    ours = DiagnoseCallback(budget=1)
+    both = [ours, AfterRollout(audited)]
+    env = DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3)
+    PPO("MlpPolicy", env, n_steps=128, batch_size=64, seed=0, device="cpu").learn(1, callback=both)
+    right, wrong = reports
+    assert right.findings == []
+    assert "truncation-as-end" in [found.mistake for found in wrong.findings]
