@@ -59,7 +59,8 @@ def learning(folders: Sequence[Path]) -> Plot:
     """Draw the gap to the optimum of runs over their moves; sample scores have a 95 % interval.
 
     Args:
-        folders: run folders; of the folder of a benchmark, the first runs of the default game.
+        folders: run folders; of the folder of a benchmark, the first runs of the default game, or
+            of its first game if it has no runs of that one.
 
     Raises:
         RunError: if a folder has no scores.
@@ -100,10 +101,14 @@ def _logs(folder: Path) -> list[tuple[str, str, Mapping[str, FloatArray]]]:
         config = read_config(folder)
         agent = agent_name(config.algorithm, str(config.reward))
         return [(config.game_name, agent, read_log(folder))]
-    runs = [run for run in read_runs(folder) if run.game == DEFAULT_GAME]
+    runs = read_runs(folder)
+    games = [run.game for run in runs]
+    game = DEFAULT_GAME if DEFAULT_GAME in games else next(iter(games), None)
+    if game is None:
+        raise RunError(f"folder must have finished runs, got none in {folder}")
     return [
         (run.game, name, {"timesteps": np.array(run.moves), "normalized": np.array(run.scores)})
-        for name, (run, *_) in by(runs, "agent").items()
+        for name, (run, *_) in by([run for run in runs if run.game == game], "agent").items()
     ]
 
 
