@@ -16,7 +16,7 @@ import numpy as np
 
 from ...baselines import PayoffMatrix, payoff_matrix
 from ...core import Table, write_file
-from ...core.words import plural
+from ...core.words import listed, plural
 from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, TRACKS, Track
@@ -184,10 +184,11 @@ def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path
         page: makes the text of a page: leaderboard.html.
 
     Raises:
-        RunError: as for ``read_board``.
+        RunError: as for ``read_board``, or if a cross table would be lost.
         WriteError: if the folder cannot be written to.
     """
     board = board_of(runs := read_runs(folder), folder)
+    _keep_cross_tables(board)
     *tables, last = (each.markdown(aligned=True) for each in (*board.tables, board.more.table))
     parts = [f"# {board.title}", board.words, *tables, board.more.words, last]
     written = [*write_runs(runs, folder), folder / "leaderboard.md"]
@@ -196,6 +197,23 @@ def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path
         written.append(folder / "leaderboard.html")
         write_file(written[-1], page(board).encode())
     return written
+
+
+def _keep_cross_tables(board: Board) -> None:
+    """Raise a ``RunError`` if a cross table of the folder would be lost: it needs models."""
+    page = board.folder / "leaderboard.md"
+    if board.track is None or not board.track.self_play or not page.is_file():
+        return
+    made = {row[0] for row in board.more.table.rows}
+    table = page.read_text(encoding="utf-8").rpartition(CROSS)[2]
+    lost = [run for run in board.runs if run.game not in made and f"\n| {run.game} " in table]
+    if lost:
+        groups = by(lost, "game").values()
+        names = listed(own[0].name for runs in groups for own in by(runs, "agent").values())
+        raise RunError(
+            f"{page} must keep its cross table, which is made from the models in the run folders "
+            f"{names}: put back those that are missing, or choose another --folder"
+        )
 
 
 def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:

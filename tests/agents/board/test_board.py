@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.agents.board import board as boards
 from exactdice.agents.board import results
 from exactdice.agents.board.board import Board, read_board
@@ -182,3 +183,17 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     assert "all" not in {row[0] for row in rows}  # no game is common to both agents
     assert row[6] == "0.7000 to 0.7000"
     assert row[-1] == "8"
+
+
+def test_a_cross_table_is_not_lost_with_the_models_that_it_needs(tmp_path):
+    """As in a checkout, which has certificates alone; without one all else is written."""
+    place = tmp_path / "board"
+    shutil.copytree(ROOT / "benchmarks/exactdice-selfplay-1m", place)
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    with pytest.raises(RunError, match="cross table, .* Greed-ppo-outcome-0, .*: put back those"):
+        boards.write(place)
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+    (place / "leaderboard.md").unlink()
+    for _ in range(2):
+        boards.write(place)
+        assert "Left out: Greed: " in (place / "leaderboard.md").read_text()

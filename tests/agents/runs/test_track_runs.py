@@ -200,6 +200,10 @@ def test_the_board_has_all_entrants_their_curves_and_the_cross_table():
             ("Q-learning", 2),
         }
     Path("runs/ppo/final_model.zip").unlink()
+    with pytest.raises(RunError, match="must keep its cross table, .* run folders ppo and qlearn"):
+        board.write(Path("runs"))
+    assert Path("runs/leaderboard.md").read_text() == text
+    Path("runs/leaderboard.md").unlink()
     board.write(Path("runs"))
     text = Path("runs/leaderboard.md").read_text()
     assert "Left out: Greed: run folder must hold a final_model.zip, got runs/ppo.\n" in text
