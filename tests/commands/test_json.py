@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from checkout import ROOT
+from exactdice.envs import find_game
 from typed_words import SMALL
 
 import exactdice
@@ -140,3 +141,49 @@ def test_numbers_of_moves_may_be_written_with_an_exponent(prints, refusal):
         assert "got 'many'" in refusal(*command, "--steps", "many")
     entry = ["submit", "mine", "--title", "a", "--link", "https://a.b"]
     assert "got 1.5" in refusal(*entry, "--moves", "1.5")
+
+
+#: A game whose payoffs are given in its file.
+PAYING = '''
+import exactdice
+
+
+class Paying(exactdice.SimpleGame):
+    """Stay and be paid, or go."""
+
+    def start(self):
+        return [(1, 0)]
+
+    def actions(self, state):
+        return ["stay", "go"]
+
+    def outcomes(self, state, action):
+        if action == "go":
+            return [(1, -{size}, None)]
+        return [(0.5, {size}, None), (0.5, 0, state + 1 if state < 3 else None)]
+'''
+
+
+@pytest.mark.usefixtures("own_games")
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.parametrize("size", ["1e160", "1e-190", "1e-300", "1.7e308"])
+def test_numbers_that_json_has_not_are_null_and_sizes_are_refused_in_a_line(size, run, tmp_path):
+    (tmp_path / "paying.py").write_text(PAYING.format(size=size))
+    game, held = f"{tmp_path / 'paying.py'}:Paying", str(tmp_path / "held.npz")
+    fits = size in ("1e160", "1e-190")
+    commands = [["solve", game], ["ask", game, "--policy", "random"], ["describe", game]]
+    commands += [["score", "random", game], ["compare", "random", "optimal", game]]
+    if fits:
+        exactdice.score("random", exactdice.Task(find_game(game)())).save(held)
+        commands.append(["verify", held, game])
+    for words in commands:
+        code, out, errors = run(*words, "--json")
+        if not fits:
+            assert (code, out, errors.count("\n")) == (2, "", 1)
+            assert "1e-200 to 1e200" in errors or "-1e+300 to 1e+300" in errors
+            continue
+        assert code == 0
+        found = json.loads(out, parse_constant=pytest.fail)
+        if words[0] == "score":
+            assert found["deviation"] is None or size == "1e-190"
+            assert isinstance(found["error_bound"], float)
