@@ -37,16 +37,16 @@ class Chain:
 
     Args:
         game: the process.
-        weights: probability of each legal action, shape (state, action).
+        weights: probability of each action, shape (state, action); illegal ones end the game.
         arithmetic: of values and visits.
-        lost: probability of another action, which ends the game, shape (state,); None if there is
-            none.
-        beyond: what such actions pay on average, shape (state,).
+        kept: the probabilities with which the game goes on, of the same shape, where other actions
+            end it, too; None for those of the legal actions.
 
     Attributes:
+        lost: probability of actions that end the game, shape (state,).
         settled: the states in which the chain stays for ever and nothing is paid, shape (state,).
-        circling: those from which it may come to stay for ever where moves pay, shape (state,).
-        parts: the strongly connected component of each state, shape (state,).
+        circles: those in which it stays for ever and moves pay, shape (state,).
+        circling: those from which it may come to a circle, shape (state,).
     """
 
     def __init__(
@@ -54,34 +54,34 @@ class Chain:
         game: ExplicitGame,
         weights: Array,
         arithmetic: Arithmetic,
-        lost: Array | None = None,
-        beyond: Array | None = None,
+        kept: Array | None = None,
     ) -> None:
         listing, self._arithmetic, self._count = game.listing, arithmetic, game.rows
-        chances = weights.ravel()[listing.cells] * chances_of(game, arithmetic)
+        if kept is None:
+            kept = np.where(listing.legal, weights, arithmetic.number(0))
+        self.lost = (weights - kept).sum(axis=1)
+        chances = kept.ravel()[listing.cells] * chances_of(game, arithmetic)
         possible = np.flatnonzero(chances)
         sources, targets = listing.sources[possible], listing.targets[possible]
         chances, paid = chances[possible], payoffs_of(game, arithmetic)[listing.paid[possible]]
-        self.paid = arithmetic.zeros(game.rows) if beyond is None else beyond.copy()
-        np.add.at(self.paid, sources, chances * paid)
+        self._paid = self.lost * arithmetic.payoff_range(game)[0]
+        np.add.at(self._paid, sources, chances * paid)
         on = targets >= 0
         self._edges, self._weights = (sources[on], targets[on]), chances[on]
-        self.parts = parts = strong_components(*self._edges, self._count)
+        self._parts = parts = strong_components(*self._edges, self._count)
         apart = ~on | (parts[sources] != parts[targets])
-        leave = parts[sources[apart]]
-        if lost is not None:
-            leave = np.append(leave, parts[lost != 0])
-        stays = ~np.isin(parts, leave)
+        stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[self.lost != 0]))
         pays = np.isin(parts, parts[sources[paid != 0]])
-        self.settled = stays & ~pays
-        self.circles = stays & pays
-        back = self._edges[::-1]
-        self.circling = search(np.flatnonzero(self.circles), *back, self._count) >= 0
+        self.settled, self.circles = stays & ~pays, stays & pays
+        self.circling = self._may_reach(self.circles)
         out = ~on | (sources != targets)
-        self._leaves = arithmetic.zeros(game.rows)  # the chance to go to another state or to an end
+        self._leaves = self.lost.copy()  # the chance to go to another state or to an end
         np.add.at(self._leaves, sources[out], chances[out])
-        if lost is not None:
-            self._leaves += lost
+
+    def _may_reach(self, states: BoolArray) -> BoolArray:
+        """Find the states from which the chain may come to some of them, shape (state,)."""
+        by = search(np.flatnonzero(states), *self._edges[::-1], self._count)
+        return np.asarray(by >= 0)
 
     def require_ends(self, first: IntArray, game: Game, said: str) -> None:
         """Raise an error that names where the chain circles, if it may from some states."""
@@ -91,33 +91,29 @@ class Chain:
 
     def gains(self) -> BoolArray:
         """Find where the chain circles and is for certain paid a positive mean, shape (state,)."""
-        own = np.flatnonzero(self.circles)
-        _, first, number = np.unique(self.parts[own], return_index=True, return_inverse=True)
-        inside = self.circles[self._edges[0]]
-        rows, columns = (np.searchsorted(own, each[inside]) for each in self._edges)
-        weights, paid = self._weights[inside], self.paid[own]
-        mixed, others = sparse().coo_array, ~np.isin(columns, first)
-        every, free = np.arange(len(own)), np.setdiff1d(np.arange(len(own)), first)
-        entries = np.concatenate([-weights[others], np.ones(len(free)), np.ones(len(own))])
-        at = np.append(rows[others], np.append(free, every))
-        system = entries, (at, np.append(columns[others], np.append(free, first[number])))
+        own, library = np.flatnonzero(self.circles), sparse()
+        _, first, number = np.unique(self._parts[own], return_index=True, return_inverse=True)
+        inside, count = self.circles[self._edges[0]], len(own)
+        at = tuple(np.searchsorted(own, each[inside]) for each in self._edges)
+        moves = library.coo_array((self._weights[inside], at), (count, count)).tocsr()
+        paid, free, every = self._paid[own], np.ones(count), np.arange(count)
+        free[first] = 0.0  # the mean stands in the place of their numbers
+        means = library.coo_array((np.ones(count), (every, first[number])), (count, count))
+        matrix = (library.eye_array(count) - moves) @ library.diags_array(free) + means
         sure = np.zeros(self._count, dtype=bool)
         with suppress(RuntimeError):  # the system is singular
-            numbers = sparse().linalg.splu(mixed(system, (len(own),) * 2).tocsc()).solve(paid)
-            numbers[first] = 0.0  # where the mean stood
-            mean, size = paid - numbers, np.abs(paid) + np.abs(numbers)
-            np.add.at(mean, rows, weights * numbers[columns])
-            np.add.at(size, rows, weights * np.abs(numbers[columns]))
-            roundings = 8 + np.bincount(rows, minlength=len(own))
-            wrong = number[~(mean > roundings * 2 * ROUNDING * size)]
-            sure[own] = ~np.isin(number, wrong)
+            numbers = library.linalg.splu(matrix.tocsc()).solve(paid) * free
+            mean = paid - numbers + moves @ numbers
+            size = np.abs(paid) + np.abs(numbers) + moves @ np.abs(numbers)
+            roundings = 8 + np.bincount(at[0], minlength=count)
+            sure[own] = ~np.isin(number, number[~(mean > roundings * 2 * ROUNDING * size)])
         return sure
 
     def values(self) -> Array:
         """Solve for the value of each state, shape (state,); minus infinity where it circles."""
-        values = self.solve(self.paid)
-        paid = search(np.flatnonzero(self.paid != 0), *self._edges[::-1], self._count) >= 0
-        values[~paid] = self._arithmetic.number(0)  # whatever rounding made of it
+        values = self.solve(self._paid)
+        unpaid = ~self._may_reach(self._paid != 0)
+        values[unpaid] = self._arithmetic.number(0)  # whatever rounding made of it
         values[self.circling] = -inf
         return values
 
@@ -156,14 +152,11 @@ class Chain:
         if not self._arithmetic.rounds:
             found[free] = _eliminated(rows, columns, weights, right[free], leaves)
         elif free.any():
-            every, count = np.arange(len(leaves)), len(leaves)
-            at = np.append(rows, every), np.append(columns, every)
-            entries = np.append(-weights, leaves)
-            solve = _solver(sparse().coo_array((entries, at), (count, count)).tocsc())
+            shape = len(leaves), len(leaves)
+            moves = sparse().coo_array((weights, (rows, columns)), shape).tocsr()
+            solve = _solver((sparse().diags_array(leaves) - moves).tocsc())
             first = solve(right[free])
-            missed = right[free] - leaves * first
-            np.add.at(missed, rows, weights * first[columns])
-            found[free] = first + solve(missed)
+            found[free] = first + solve(right[free] - leaves * first + moves @ first)
         return found
 
 

@@ -100,10 +100,11 @@ def _optimum(
             choices = np.where(chain.circles, before, choices)
             continue
         values = chain.values()
-        expected, slack = _expected(game, values, arithmetic), arithmetic.zeros(1)
+        worth, slack = _worth(game, values, arithmetic), arithmetic.zeros(1)
+        expected = _means(game, worth, arithmetic)
         if rounds:
-            size = _expected(game, np.abs(values), arithmetic, absolute=True)
-            slack = (2 * game.listing.counts.max() + 8) * ROUNDING * size
+            roundings = 2 * game.listing.counts.max() + 8
+            slack = roundings * ROUNDING * _means(game, np.abs(worth), arithmetic)
         now = expected[every, choices][:, None]
         better = np.where(expected > now + slack, expected, -inf)
         before, best = choices, better.argmax(axis=1)
@@ -129,10 +130,7 @@ def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
         tight: the actions whose value is that of their state, shape (state, action).
         values: of optimal play, or upper bounds of them, shape (state,).
     """
-    listing, circles = game.listing, game.listing.circles(tight & ~game.idle)
-    if not circles.any():
-        return
-    circles = listing.circles(tight)
+    listing, circles = game.listing, game.listing.circles(tight)
     used = circles.ravel()[listing.cells]
     sources = listing.sources[used]
     parts = strong_components(sources, listing.targets[used], game.rows)
@@ -145,16 +143,12 @@ def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
 
 def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float | FloatArray]:
     """Find the values of a policy, and the error bounds."""
-    arithmetic, legal = players.arithmetic, game.listing.legal
-    every = np.arange(game.rows)
+    arithmetic, every = players.arithmetic, np.arange(game.rows)
     stage = Stage(0, every, arithmetic.numbers(np.ones(game.rows, dtype=np.int64)))
     weights = players.law(stage, arithmetic)
-    kept = np.where(legal, weights, arithmetic.number(0))
-    lost, beyond = (weights - kept).sum(axis=1), None
-    if lost.any():
+    chain = Chain(game, weights, arithmetic)
+    if chain.lost.any():
         require_worst(game)
-        beyond = lost * arithmetic.payoff_range(game)[0]
-    chain = Chain(game, kept, arithmetic, lost, beyond)
     chain.require_ends(game.initial_law()[0], game, ENDLESS)
     values = chain.values()
     if not arithmetic.rounds:
@@ -184,7 +178,8 @@ def variance(
     often, worth, legal = met[0], values[0], game.listing.legal
     away = np.where(often != 0, worth, arithmetic.number(0))  # it may circle elsewhere
     weights = policy.spread(np.arange(game.rows), often, arithmetic)
-    expected = _expected(game, away, arithmetic, squared=True)
+    squared = (_worth(game, away, arithmetic) - away[game.listing.sources]) ** 2
+    expected = _means(game, squared, arithmetic)
     beyond = (arithmetic.payoff_range(game)[0] - away) ** 2  # of illegal actions
     squares = np.where(weights != 0, np.where(legal, expected, beyond[:, None]), 0)
     begins = arithmetic.numbers(chances)
@@ -194,27 +189,16 @@ def variance(
     return found
 
 
-def _expected(
-    game: ExplicitGame,
-    values: Array,
-    arithmetic: Arithmetic,
-    squared: bool = False,
-    absolute: bool = False,
-) -> Array:
-    """Compute the expected value of each action, shape (state, action); illegal are -inf.
-
-    Args:
-        game: the process.
-        values: shape (state,).
-        arithmetic: of the values.
-        squared: whether to compute the mean square of its distance from the state's value instead.
-        absolute: whether to take the size of each payoff.
-    """
+def _worth(game: ExplicitGame, values: Array, arithmetic: Arithmetic) -> Array:
+    """Give what each way pays and leads to, shape (way,), by the values of states, (state,)."""
     listing, ahead = game.listing, np.append(values, arithmetic.zeros(1))
-    payoffs = payoffs_of(game, arithmetic)
-    worth = (np.abs(payoffs) if absolute else payoffs)[listing.paid] + ahead[listing.targets]
-    if squared:
-        worth = (worth - values[listing.sources]) ** 2
+    worth: Array = payoffs_of(game, arithmetic)[listing.paid] + ahead[listing.targets]
+    return worth
+
+
+def _means(game: ExplicitGame, worth: Array, arithmetic: Arithmetic) -> Array:
+    """Give the mean over the ways, (way,), of each action, (state, action); illegal are -inf."""
+    listing = game.listing
     found: Array = np.full(listing.legal.size, -inf, arithmetic.dtype)
     some = np.flatnonzero(listing.counts)
     begins = sums(listing.counts)[some]
@@ -226,8 +210,7 @@ def settled(game: Game, policy: Policy) -> BoolArray:
     """Find where a policy stays for ever and nothing is paid, shape (state,)."""
     assert isinstance(game, ExplicitGame)
     weights = policy.spread(np.arange(game.rows), np.ones(game.rows), FLOATS)
-    kept = np.where(game.listing.legal, weights, 0.0)
-    return Chain(game, kept, FLOATS, (weights - kept).sum(axis=1)).settled
+    return Chain(game, weights, FLOATS).settled
 
 
 def visits(
@@ -249,7 +232,7 @@ def visits(
         law: payoffs are added to it, unless it is None.
     """
     assert isinstance(game, ExplicitGame)
-    chain = Chain(game, kept, arithmetic, (weights - kept).sum(axis=1))
+    chain = Chain(game, weights, arithmetic, kept)
     begun = arithmetic.zeros(game.rows)
     begun[start.states] = start.chances
     chain.require_ends(np.flatnonzero(begun), game, ENDLESS)
