@@ -26,8 +26,8 @@ from ..explicit import ExplicitGame, search
 from .chain import ROUNDING, Chain, chances_of, payoffs_of
 from .rounding import LARGEST_ERROR, not_precise
 
-#: Bits of the unit of error bounds, below the largest value, and bits between two sizes of units.
-BITS, STEP = 48, 4
+#: Bits of the unit of error bounds, below the largest value.
+BITS = 48
 #: Largest common denominator of payoffs by which units are divided.
 DENOMINATOR = 2**40
 #: Smallest float that is rounded by ``ROUNDING`` at most, and whole numbers of which floats hold
@@ -71,7 +71,7 @@ def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None)
         weights: of a policy's actions, shape (state, action); None for the best play.
 
     Returns:
-        Powers of 2^``STEP``, shape (state,); 0 where all payoffs and values are 0.
+        Powers of 2, shape (state,); 0 where all payoffs and values are 0.
     """
     listing, on = game.listing, game.listing.targets >= 0
     firsts = np.searchsorted(listing.sources, np.arange(game.rows))
@@ -79,12 +79,11 @@ def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None)
     own = np.maximum(np.abs(values), paid)
     if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
         own[illegal] = np.maximum(own[illegal], abs(game.worst_payoff))
-    powers = np.where(own > 0, -(-np.frexp(own)[1] // STEP) * STEP, np.iinfo(np.int64).min)
     sizes, edges = np.zeros(game.rows), (listing.targets[on], listing.sources[on])
-    for power in np.unique(powers[own > 0])[::-1].tolist():
-        first = np.flatnonzero((powers == power) & (sizes == 0))
-        reached = search(first, *edges, game.rows) >= 0
-        sizes[reached & (sizes == 0)] = 2.0**power
+    while (own > sizes).any():
+        size = 2.0 ** np.frexp(own[sizes == 0].max())[1]
+        reached = search(np.flatnonzero(2 * own >= size), *edges, game.rows) >= 0
+        sizes[reached & (sizes == 0)] = size
     return sizes
 
 

@@ -51,6 +51,7 @@ from ...core import (
 from ...core.block_moves import sums
 from ...core.blocks import PayoffLaw
 from ...core.checks import require_worst
+from ...core.contract import order_of
 from ...core.types import Start
 from ..explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
@@ -73,6 +74,7 @@ def swept(players: Players) -> tuple[Values, float | FloatArray]:
     """
     game = players.game
     assert isinstance(game, ExplicitGame)
+    _ = order_of(game)  # checks the size of payoffs, before units are chosen
     if players.free:
         found, choices, bounds = _optimum(game, players.arithmetic)
         players.choices[0][:] = choices
