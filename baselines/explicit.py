@@ -25,7 +25,7 @@ from ..core.block_moves import in_a_row, sums
 from ..core.checks import is_whole
 from ..core.contract import CLOSE
 from ..core.errors import GameError, needing
-from ..core.game import Game
+from ..core.game import ListedGame
 from ..core.turn_game import Index, keys_of
 from ..core.types import Array, BoolArray, FloatArray, IntArray, Move, Order
 from .numbers import near, rational
@@ -294,7 +294,7 @@ class Lister:
         return Listing(movers, seen, first, legal, self._laws, rows, counts, targets, payoffs, paid)
 
 
-class ExplicitGame(Game):
+class ExplicitGame(ListedGame):
     """A game whose moves are listed (see the docstring of the module).
 
     A state is the number of a state of the listing plus, if there is a limit, the number of moves
@@ -323,8 +323,6 @@ class ExplicitGame(Game):
         GameError: if such a process has a state from which no moves lead to an end, or two players
             are paid in a cycle that they may never leave.
     """
-
-    checks_payoffs = True
 
     def __init__(
         self,
@@ -357,7 +355,7 @@ class ExplicitGame(Game):
             self.idle, self.way_out = self._ways_out()
         circling = self._paid_in_cycles() if self.has_cycles and longest is None else None
         self.payoff_range = self._range(longest)
-        self.worst_payoff = self.payoff_range[0] if circling is None else -np.inf
+        self.unbounded = circling is not None
         if circling is not None and not self.is_process:
             raise GameError(
                 "two players must be paid where no move leads back, for a finite total, got "
@@ -367,7 +365,7 @@ class ExplicitGame(Game):
 
     @property
     @override
-    def identity(self) -> dict[str, Any]:
+    def _read(self) -> dict[str, Any]:
         """The arguments and the law: what the methods of the class gave when the game was made."""
         return {**self.keywords, "law": self._digest}
 

@@ -17,7 +17,7 @@ import numpy as np
 from typing_extensions import override
 
 from .contract import exact_laws_of
-from .game import Game
+from .game import Game, ListedGame
 from .types import Array, BoolArray, Decide, IntArray, Stage, frozen
 
 #: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
@@ -273,7 +273,7 @@ class Arithmetic:
         """Give the difference up to which values of actions in a game are equal.
 
         In floats it is ``TIE`` of the span of payoffs, more where payoffs, and their rounding, are
-        far larger; or ``Game.ties``.
+        far larger; or ``ListedGame.ties``.
 
         Args:
             game: the rules.
@@ -282,7 +282,7 @@ class Arithmetic:
         Returns:
             One number for all states, or shape (state,).
         """
-        if game.ties is not None:
+        if isinstance(game, ListedGame) and game.ties is not None:
             return game.ties.max() if states is None else game.ties[states % len(game.ties)]
         low, high = game.exact_range
         span, size = high - low, max(abs(low), abs(high))

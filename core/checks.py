@@ -6,7 +6,7 @@ would be solved to wrong numbers without an error.
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import ceil, inf, isfinite
+from math import ceil, isfinite
 from numbers import Rational
 from typing import Any
 
@@ -245,20 +245,6 @@ def range_of(game: Any) -> tuple[float, float]:
             f"{show_numbers(game.payoff_range)}"
         )
     return low, high
-
-
-def require_worst(game: Any) -> None:
-    """Check that an illegal action can be played: that a payoff is below every policy's value.
-
-    Raises:
-        InputError: if games may be paid less than any payoff.
-    """
-    if game.worst_payoff == -inf:
-        raise InputError(
-            f"actions must be legal in {game!r}, whose games may be as long and cost as much as "
-            "they like: no payoff of an illegal action is below every policy's value, unless there "
-            "is a horizon, or a gamma below 1"
-        )
 
 
 def kind_of(value: Any) -> str:

@@ -28,7 +28,7 @@ from .checks import (
     show_numbers,
 )
 from .errors import GameError, InputError
-from .game import Game, once_a_game
+from .game import Game, ListedGame, once_a_game
 from .sizes import check_memory
 from .types import Array, BoolArray, IntArray, Move, Order, frozen
 
@@ -387,10 +387,24 @@ def _wrong_payoffs(
     return None
 
 
+def require_worst(game: Game) -> None:
+    """Check that an illegal action can be played: that a payoff is below every policy's value.
+
+    Raises:
+        InputError: if policies may be paid less than any payoff.
+    """
+    if isinstance(game, ListedGame) and game.unbounded:
+        raise InputError(
+            f"actions must be legal in {game!r}, whose games may be as long and cost as much as "
+            "they like: no payoff of an illegal action is below every policy's value, unless there "
+            "is a horizon, or a gamma below 1"
+        )
+
+
 def _in_cycles(game: Game, seats: IntArray, states: IntArray, move: Move) -> BoolArray:
     """Find payoffs that a game can get again and again, as a cycle passes: (move, player)."""
     wrong = np.zeros(move.over.shape, dtype=bool)
-    if game.has_cycles and not game.checks_payoffs:
+    if game.has_cycles and not isinstance(game, ListedGame):
         order, early = order_of(game), ~move.over & (move.payoffs != 0)
         rows = np.flatnonzero(early.any(axis=1))
         before = order.blocks[seats[rows], states[rows]]

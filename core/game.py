@@ -36,7 +36,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property, lru_cache, wraps
+from functools import lru_cache, wraps
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
@@ -133,12 +133,6 @@ class Game(metaclass=Sealed):
             what one wins the other loses: to that total at the end, to 0 in any move before.
         has_cycles: whether moves may lead back; if so, the game has the method ``block``.
         is_process: whether the game is a listed decision process (see ``baselines.explicit``).
-        checks_payoffs: whether the game finds ``payoff_range`` from its moves, and sees to it
-            itself that the payoffs of moves that lead back have a finite total.
-        worst_payoff: what an illegal action pays the agent, which it ends the game for: no policy
-            has a lower value. Minus infinity if there is no such payoff; then none is played.
-        ties: values of actions that differ by no more are equal, shape (state,) of the states at
-            any time; None for one difference in all states (``Arithmetic.tie``).
         laws: probabilities of outcomes, shape (law, outcome); ``law`` gives the row of a move.
     """
 
@@ -147,8 +141,6 @@ class Game(metaclass=Sealed):
     default_opponent: ClassVar[str] = "optimal"
     has_cycles: ClassVar[bool] = False
     is_process: ClassVar[bool] = False
-    checks_payoffs: ClassVar[bool] = False
-    ties: FloatArray | None = None
     num_players: int
     num_states: int
     num_actions: int
@@ -241,15 +233,10 @@ class Game(metaclass=Sealed):
         """
         raise GameError(f"{type(self).__name__} must have the method block, as it has cycles")
 
-    @cached_property
-    def worst_payoff(self) -> float:
-        """The smallest payoff."""
-        return self.payoff_range[0]
-
     # --------------------------------------------------------------- identity
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def _read(self) -> dict[str, Any]:
         """All that a game reads, by name: games of a class are equal if it has the same content."""
         return self.keywords
 
@@ -300,6 +287,20 @@ class Game(metaclass=Sealed):
             )
 
 
+class ListedGame(Game):
+    """A game that lists its moves itself, and finds its payoffs from them (``baselines.explicit``).
+
+    Attributes:
+        ties: values of actions that differ by no more are equal, shape (state,) of the states at
+            any time; None for one difference in all states (``Arithmetic.tie``).
+        unbounded: whether policies may be paid less than any payoff, so that no payoff of an
+            illegal action is the worst.
+    """
+
+    ties: FloatArray | None = None
+    unbounded: bool = False
+
+
 #: All games by name; ``exactdice.register`` adds one. ``exactdice/<name>-v0`` is its environment.
 GAMES = Places[type[Game]](registry.GAMES)
 
@@ -324,7 +325,7 @@ def identify(game: Any) -> Identity:
     if type(game).__hash__ is None:
         raise GameError(f"{type(game).__name__} must keep the __eq__ and __hash__ of Game")
     try:
-        arguments = game.identity
+        arguments = game._read
     except AttributeError as error:
         raise GameError(
             f"each argument must be kept as an attribute of its name: {error}"
@@ -342,7 +343,7 @@ def require_unchanged(game: Any) -> Identity:
     """
     identity: Identity = game._identity
     for name in identity.changeable:
-        if content(name, game.identity[name]) != identity.contents[name]:
+        if content(name, game._read[name]) != identity.contents[name]:
             raise GameError(
                 f"{name} must stay as it was when the game was made: make another game instead"
             )

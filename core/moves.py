@@ -26,7 +26,7 @@ from .arithmetic import FLOATS, Arithmetic, Values
 from .checks import range_of, roundings_between
 from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
 from .errors import GameError, SizeError
-from .game import Game, once_a_game
+from .game import Game, ListedGame, once_a_game
 from .positions import legal_moves, pieces, states_of
 from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
 
@@ -261,7 +261,7 @@ def require_totals(game: Game, seat: int, arithmetic: Arithmetic) -> None:
     Raises:
         GameError: naming a position from which they do not.
     """
-    if game.checks_payoffs:
+    if isinstance(game, ListedGame):
         return
     low, high = extremes(game, seat, arithmetic)
     ends: Any = range_of(game) if arithmetic.rounds else game.exact_range

@@ -36,8 +36,7 @@ from ..core import (
     IntArray,
     Stage,
 )
-from ..core.checks import require_worst
-from ..core.contract import order_of
+from ..core.contract import order_of, require_worst
 from ..core.errors import needing
 from ..core.moves import batches, list_moves, list_ways
 from ..core.positions import states_of
@@ -96,7 +95,7 @@ def _move(
     law = table.after(engine.task.seat, state, action)
     if not law:
         require_worst(engine.game)
-        law = {(-1, engine.game.worst_payoff): 1.0}
+        law = {(-1, engine.game.payoff_range[0]): 1.0}
     following, payoffs = (np.array(column) for column in zip(*law, strict=True))
     over = following < 0
     after = np.where(over, state, following)

@@ -342,7 +342,7 @@ def check_unmasked(check, task, best, draw, uniform):
     near = check.size / 10**9
     doubt += ["the worst payoff is not below all values"] * (worst >= min(known) - near)
     doubt += ["some policy has no value"] * (len(known) < len(best.least))
-    doubt += ["no payoff is the worst"] * (task.game.worst_payoff == -np.inf)
+    doubt += ["no payoff is the worst"] * task.game.unbounded
     if worst > best.lowest + near:
         check.attempt("unmasked: score", exactdice.score, table, task, masked=False, must=doubt)
     else:

@@ -78,7 +78,7 @@ def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None)
     paid = np.maximum.reduceat(np.abs(payoffs_of(game, FLOATS))[listing.paid], firsts)
     own = np.maximum(np.abs(values), paid)
     if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
-        own[illegal] = np.maximum(own[illegal], abs(game.worst_payoff))
+        own[illegal] = np.maximum(own[illegal], abs(game.payoff_range[0]))
     sizes, edges = np.zeros(game.rows), (listing.targets[on], listing.sources[on])
     while (own > sizes).any():
         size = 2.0 ** np.frexp(own[sizes == 0].max())[1]
@@ -115,7 +115,7 @@ def _units(game: ExplicitGame, values: FloatArray, weights: Array | None, sign: 
     ratios = np.where(after > 0, steps[listing.sources] / np.where(after > 0, after, 1.0), 0.0)
     payoffs = np.array([_above(sign * payoff * whole) for payoff in listing.payoffs])
     paid = np.ceil(payoffs[listing.paid] * steps[listing.sources])
-    worst = 0.0 if game.worst_payoff == -inf else _above(sign * game.exact_range[0] * whole)
+    worst = _above(sign * game.exact_range[0] * whole)
     return _Units(steps * whole, ratios, paid, np.ceil(worst * steps))
 
 

@@ -50,8 +50,7 @@ from ...core import (
 )
 from ...core.block_moves import sums
 from ...core.blocks import PayoffLaw
-from ...core.checks import require_worst
-from ...core.contract import order_of
+from ...core.contract import order_of, require_worst
 from ...core.types import Start
 from ..explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
+from ...core.game import ListedGame
 from ...core.positions import legal_in
 from ...core.sweeps import pays_early
 from ...core.types import Fold
@@ -82,6 +83,7 @@ class Players:
         self._policies, self._partial = policies, partial
         self.range = range_of_values(game, seat, arithmetic, masked)
         self.tie = arithmetic.tie(game) if self.free else 0.0
+        self._is_listed = isinstance(game, ListedGame)
 
     @property
     def fold(self) -> Fold | None:
@@ -141,7 +143,7 @@ class Players:
         if mover not in choosing:
             return self.within(expected[np.arange(len(states)), self.choices[mover][states]])
         low, mask = mover != self.seat, legal_in(self.game, stage)
-        tie = self.tie if self.game.ties is None else self.arithmetic.tie(self.game, states)
+        tie = self.arithmetic.tie(self.game, states) if self._is_listed else self.tie
         best, optimal = self.arithmetic.best(-expected if low else expected, mask, tie)
         self.choices[mover][states] = optimal.argmax(axis=1)
         return self.within(-best if low else best)

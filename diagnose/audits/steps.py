@@ -266,7 +266,7 @@ class Payment:
         # one among them the lowest.
         before, others = np.setdiff1d(law.paid[:count], 0.0), np.zeros(0)
         if steps.counts is not None:
-            others = np.append(law.every_payment, steps.task.game.worst_payoff)
+            others = np.append(law.every_payment, steps.task.game.payoff_range[0])
         options = np.concatenate([[0.0], law.payoffs, before, others])
         check_memory("payments of the recorded steps", len(moves) * len(options), 25.0)
         allowed = np.zeros((len(moves), len(options)), dtype=bool)

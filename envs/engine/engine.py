@@ -17,7 +17,7 @@ from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...baselines.task import first_law
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
-from ...core.checks import require_worst
+from ...core.contract import require_worst
 from ...core.plain import is_plain
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
@@ -104,7 +104,7 @@ class Engine:
         """Return Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""
         if self._rows is not None and self._advantages is not None:
             return self._advantages[self._rows[states], actions]
-        expected = np.full(len(states), self.game.worst_payoff)
+        expected = np.full(len(states), self.game.payoff_range[0])
         legal = are_legal(self.game, states, actions)
         expected[legal] = expected_values(
             self.game, self.task.seat, states[legal], actions[legal], self._values

@@ -221,7 +221,7 @@ class RuleLanes(Lanes):
         legal = self._legal()[lanes, actions] & ~fresh  # games that begin forget the masks
         self.start(lanes[fresh], rng)
         illegal = ~(legal | fresh)
-        payoffs, over = np.where(illegal, self._game.worst_payoff, 0.0), ~fresh
+        payoffs, over = np.where(illegal, self._game.payoff_range[0], 0.0), ~fresh
         move = self._sample(np.full(legal.sum(), seat), before[legal], actions[legal], rng)
         playing = ~move.over[:, seat]
         goes_on = np.flatnonzero(legal)[playing]
@@ -305,7 +305,7 @@ class PlainRuleLanes(RuleLanes):
         whose, chosen, over = lanes.tolist(), actions.tolist(), ~fresh
         moving = np.flatnonzero(over).tolist()
         legal = [i for i in moving if self._mask_of(whose[i])[chosen[i]]]
-        illegal, payoffs = over.copy(), np.where(fresh, 0.0, self._game.worst_payoff)
+        illegal, payoffs = over.copy(), np.where(fresh, 0.0, self._game.payoff_range[0])
         illegal[legal] = False
         for i, chance in zip(legal, rng.random(len(legal)).tolist(), strict=True):
             payoffs[i], over[i] = self._go_on(whose[i], chosen[i], chance)
@@ -328,7 +328,7 @@ class PlainRuleLanes(RuleLanes):
 
     def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane."""
-        paid, over = self._game.worst_payoff, True
+        paid, over = self._game.payoff_range[0], True
         legal = bool(self._mask_of(0)[action])
         if legal:
             paid, over = self._go_on(0, action, rng.random())
