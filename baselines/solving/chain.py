@@ -1,7 +1,6 @@
 """The Markov chain of a policy in a decision process (see ``mdp``): its values and its visits."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -91,22 +90,22 @@ class Chain:
 
     def gains(self) -> BoolArray:
         """Find where the chain circles and is for certain paid a positive mean, shape (state,)."""
-        own, library = np.flatnonzero(self.circles), sparse()
+        own = np.flatnonzero(self.circles)
         _, first, number = np.unique(self._parts[own], return_index=True, return_inverse=True)
         inside, count = self.circles[self._edges[0]], len(own)
-        at = tuple(np.searchsorted(own, each[inside]) for each in self._edges)
-        moves = library.coo_array((self._weights[inside], at), (count, count)).tocsr()
-        paid, free, every = self._paid[own], np.ones(count), np.arange(count)
-        free[first] = 0.0  # the mean stands in the place of their numbers
-        means = library.coo_array((np.ones(count), (every, first[number])), (count, count))
-        matrix = (library.eye_array(count) - moves) @ library.diags_array(free) + means
+        rows, columns = (np.searchsorted(own, each[inside]) for each in self._edges)
+        weights, paid = self._weights[inside], self._paid[own]
+        every, free = np.arange(count), ~np.isin(np.arange(count), first)
+        entries = np.concatenate([-weights * free[columns], free, np.ones(count)])
+        ends = [columns, every, first[number]]  # the mean stands in the place of the first number
+        at = np.concatenate([rows, every, every]), np.concatenate(ends)
+        matrix = sparse().coo_array((entries, at), (count, count)).tocsc()
+        numbers = _solver(matrix)(paid) * free
+        ways, roundings = weights * numbers[columns], 8 + np.bincount(rows, minlength=count)
+        mean = paid - numbers + np.bincount(rows, ways, count)
+        size = np.abs(paid) + np.abs(numbers) + np.bincount(rows, np.abs(ways), count)
         sure = np.zeros(self._count, dtype=bool)
-        with suppress(RuntimeError):  # the system is singular
-            numbers = library.linalg.splu(matrix.tocsc()).solve(paid) * free
-            mean = paid - numbers + moves @ numbers
-            size = np.abs(paid) + np.abs(numbers) + moves @ np.abs(numbers)
-            roundings = 8 + np.bincount(at[0], minlength=count)
-            sure[own] = ~np.isin(number, number[~(mean > roundings * 2 * ROUNDING * size)])
+        sure[own] = ~np.isin(number, number[~(mean > roundings * 2 * ROUNDING * size)])
         return sure
 
     def values(self) -> Array:
@@ -153,10 +152,11 @@ class Chain:
             found[free] = _eliminated(rows, columns, weights, right[free], leaves)
         elif free.any():
             shape = len(leaves), len(leaves)
-            moves = sparse().coo_array((weights, (rows, columns)), shape).tocsr()
+            moves = sparse().coo_array((weights, (rows, columns)), shape).tocsc()
             solve = _solver((sparse().diags_array(leaves) - moves).tocsc())
             first = solve(right[free])
-            found[free] = first + solve(right[free] - leaves * first + moves @ first)
+            onward = np.bincount(rows, weights * first[columns], len(leaves))
+            found[free] = first + solve(right[free] - leaves * first + onward)
         return found
 
 

@@ -18,9 +18,11 @@ def range_of_values(game: Game, seat: int, arithmetic: Arithmetic, masked: bool)
 
     A policy that is not held to the legal actions may get the worst payoff after a payment.
     """
-    low, high = arithmetic.payoff_range(game)
-    early = not masked and not game.is_process and pays_early(game, seat)
-    return (2 * low - high, high) if early else (low, high)
+    payoffs = arithmetic.payoff_range(game)
+    if masked or game.is_process or not pays_early(game, seat):
+        return payoffs
+    low, high = payoffs
+    return 2 * low - high, high
 
 
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
