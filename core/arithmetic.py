@@ -330,7 +330,10 @@ class Exact(Arithmetic):
         Raises:
             TypeError: if it is a float: rounding got into exact computation, which is a bug.
         """
-        return Fraction(int(value) if isinstance(value, np.integer) else value, 1)
+        found = Fraction(value, 1)
+        if type(found.numerator) is int:
+            return found
+        return Fraction(int(found.numerator), int(found.denominator))  # of NumPy's integers
 
     def numbers(self, values: Array) -> Array:
         """Give fractions, as ``number`` does."""

@@ -94,17 +94,25 @@ def require_laws(name: str, laws: Array, states: IntArray | None = None) -> None
         raise GameError(f"{name} must sum to 1, got {float(sums[row])!r} in row {row}")
 
 
-def require_exact(name: str, numbers: Array) -> None:
-    """Check that probabilities or payoffs are integers and fractions.
+def as_exact(name: str, numbers: Array) -> Array:
+    """Check that probabilities or payoffs are integers and fractions, and make them Python's.
+
+    NumPy's integers, which may be inside a fraction, overflow without a word.
 
     Raises:
         GameError: naming a number of another type.
     """
-    if numbers.dtype.kind not in "iu":
-        first = {type(number): number for number in reversed(numbers.ravel().tolist())}
-        for kind, number in first.items():
-            if kind is bool or not issubclass(kind, Rational):
-                raise GameError(f"{name} must have fractions, got {number!r}")
+    if numbers.dtype.kind in "iu":
+        return numbers.astype(object)
+    each = numbers.ravel().tolist()
+    for kind, number in {type(number): number for number in reversed(each)}.items():
+        if kind is bool or not issubclass(kind, Rational):
+            raise GameError(f"{name} must have fractions, got {number!r}")
+    if all(type(number.numerator) is int for number in each):
+        return numbers
+    exact: Array = np.empty(numbers.size, dtype=object)
+    exact[:] = [Fraction(int(number.numerator), int(number.denominator)) for number in each]
+    return exact.reshape(numbers.shape)
 
 
 def roundings_between(laws: Array, exact: Array) -> int:

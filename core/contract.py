@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .checks import (
+    as_exact,
     entries,
     is_whole,
     kind_of,
@@ -21,7 +22,6 @@ from .checks import (
     require_array,
     require_below,
     require_count,
-    require_exact,
     require_laws,
     require_shapes,
     require_size,
@@ -158,7 +158,7 @@ def exact_laws_of(game: Game) -> Array:
     """
     laws: Any = game.exact_laws()
     require_array("exact_laws must be", laws, "fractions", "law", "outcome")
-    require_exact("exact_laws", laws)
+    laws = as_exact("exact_laws", laws)
     require_laws("exact_laws", laws)
     return frozen(laws.view())
 
@@ -184,7 +184,7 @@ def _require_start(game: Game) -> None:
             "initial_law must have a probability for each of its states, got states of shape "
             f"{starts.shape} and probabilities of shape {chances.shape}"
         )
-    require_exact("initial_law", chances)
+    chances = as_exact("initial_law", chances)
     require_laws("initial_law", chances[None], starts)
     require_array("initial_law must give states as", starts, "integers", "state")
     require_below("initial_law must give states", starts, game.num_states)
@@ -355,8 +355,6 @@ def _wrong_payoffs(
     """Find the wrong payoffs, (move, player), and the requirement they break; None if right."""
     payoffs, over = move.payoffs, move.over
     exact = payoffs.dtype == object
-    if exact:
-        require_exact("payoffs", payoffs)
     ends: Any = game.exact_range if exact else range_of(game)
     low, high = ends
     close = 0 if exact else CLOSE * max(abs(low), abs(high))

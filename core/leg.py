@@ -9,11 +9,11 @@ import numpy as np
 
 from .arithmetic import Arithmetic
 from .checks import (
+    as_exact,
     is_whole,
     kind_of,
     require_array,
     require_below,
-    require_exact,
     require_tables,
     show_numbers,
 )
@@ -64,7 +64,8 @@ class Leg:
         if not isinstance(self.turn, Turn):
             raise GameError(f"turn must be a Turn, got {kind_of(self.turn)}")
         require_tables(self, FORMS, result=self.turn.num_results)
-        require_exact("payoffs", self.payoffs)
+        if self.payoffs.dtype == object:  # whole numbers stay in their few bytes
+            object.__setattr__(self, "payoffs", as_exact("payoffs", self.payoffs))
         if self.starts is not None:
             firsts, (count, _) = np.sort(self.starts), self.contexts.shape
             apart = np.diff(firsts) >= self.turn.num_states * self.width if len(firsts) else [False]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Values
-from .checks import range_of, roundings_between
+from .checks import as_exact, range_of, require_shapes, roundings_between
 from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
 from .errors import GameError, SizeError
 from .game import Game, ListedGame, once_a_game
@@ -111,6 +111,9 @@ def list_ways(
     seats, before, chosen = np.full(len(moves), seat), states[moves], actions[moves]
     advance = game.advance if arithmetic.rounds else game.exact_advance
     effect = advance(seats, before, chosen, outcomes)
+    if not arithmetic.rounds:
+        require_shapes(game, len(moves), effect)
+        effect = effect._replace(payoffs=as_exact("payoffs", effect.payoffs))
     if checked:
         require_moves(game, seats, before, chosen, effect)
     return Ways(laws, moves, entries, outcomes, possible.chances[entries], effect)
