@@ -8,6 +8,7 @@ the contract of ``Game`` raises a ``GameError``. These checks are quick;
 """
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -385,13 +386,18 @@ def _wrong_payoffs(
     return None
 
 
+def worst_payoff(game: Game) -> float:
+    """Give what an illegal action pays; minus infinity if no payoff is below every value."""
+    return -inf if isinstance(game, ListedGame) and game.unbounded else game.payoff_range[0]
+
+
 def require_worst(game: Game) -> None:
     """Check that an illegal action can be played: that a payoff is below every policy's value.
 
     Raises:
         InputError: if policies may be paid less than any payoff.
     """
-    if isinstance(game, ListedGame) and game.unbounded:
+    if worst_payoff(game) == -inf:
         raise InputError(
             f"actions must be legal in {game!r}, whose games may be as long and cost as much as "
             "they like: no payoff of an illegal action is below every policy's value, unless there "

@@ -10,11 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray, SizeError
-from ...core.game import ListedGame
+from ...core.contract import worst_payoff
 from ...core.positions import has_few_states, require_few_states
 from ...core.presentation import present
 from ...core.sweeps import sweeps_of
@@ -146,10 +145,8 @@ def read_agent(policy: Any, env: Any, reading: Reading) -> Policy:
         return _solve(task, arithmetic).policy
 
     def worthless(states: IntArray) -> BoolArray:
-        if isinstance(task.game, ListedGame) and task.game.unbounded:
-            return np.zeros(len(states), dtype=bool)
         values = _solve(task, FLOATS).found.at(task.seat, states)
-        return values <= task.game.payoff_range[0] + FLOATS.tie(task.game, states)
+        return values <= worst_payoff(task.game) + FLOATS.tie(task.game, states)
 
     reading = replace(reading, sight=sight, worthless=worthless if reading.masked else None)
     return convert(policy, task.game, task.seat, reading)

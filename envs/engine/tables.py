@@ -31,7 +31,7 @@ from ...core import (
     TurnSweeps,
     frozen,
 )
-from ...core.contract import order_of
+from ...core.contract import order_of, worst_payoff
 from ...core.positions import states_of
 from ...core.sweeps import sweeps_of
 from ...core.turn import Piece
@@ -202,7 +202,7 @@ class _TurnTables(ProcessBuilder):
             node_firsts=self._firsts,
             node_contexts=self._contexts,
             node_gains=self._paying.gains_of(paying, len(self._laws)),
-            worst=self._task.game.payoff_range[0],
+            worst=worst_payoff(self._task.game),
             payoffs=self._payoffs,
             legal=np.concatenate([turn.legal for turn in self._played]),
             groups=located,
@@ -336,7 +336,7 @@ class _MoveTables(ProcessBuilder):
             node_contexts=np.zeros_like(node_laws),
             node_gains=self._paying.gains_of(slice(len(self._paying.gains)), count),
             events=np.arange(self._first_node + count),
-            worst=game.payoff_range[0],
+            worst=worst_payoff(game),
             payoffs=self._payoffs,
             start=self._first_node + count - 1,
             legal=game.mask(np.arange(self._size)),
