@@ -27,7 +27,7 @@ from .chain import ROUNDING, Chain, chances_of, payoffs_of
 from .rounding import LARGEST_ERROR, not_precise
 
 #: Bits of the unit of error bounds, below the largest value.
-BITS = 48
+BITS = 50
 #: Largest common denominator of payoffs by which units are divided.
 DENOMINATOR = 2**40
 #: Smallest float that is rounded by ``ROUNDING`` at most, and whole numbers of which floats hold
@@ -152,7 +152,7 @@ def raised(
         firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
         shares = weights.ravel()[chosen].astype(np.float64)
     scaled = values * units.scale
-    slack = (8 + most / 8) * chain.stays()
+    slack = (6 + most / 2) * chain.stays()
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
     if weights is None:
         now = np.where(game.idle.any(axis=1), np.maximum(now, 0.0), now)
