@@ -55,7 +55,7 @@ def _pictures(plot: Plot) -> Iterator[page.Part]:
 
 
 def track(folder: Path) -> Plot:
-    """Draw the mean curves of the runs in a folder, which are of a track.
+    """Draw the curves of all runs on a track.
 
     Raises:
         RunError: if there are none.
@@ -221,7 +221,7 @@ def highest(scores: Mapping[int, list[float]]) -> int | None:
 
 
 def ladder(folder: Path) -> Plot:
-    """Draw the gap to the optimum of every agent over the knob and three properties of the rungs.
+    """Draw the gap to the optimum of every agent on the rungs of a ladder.
 
     Raises:
         RunError: as ``read_ladder`` does.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..agents.board.results import RESULTS
 from ..agents.runs.agent import AgentOptions
@@ -21,20 +21,6 @@ from .charts import AGENT_CHARTS, Chart, Example, Plot
 _Chart = TypeVar("_Chart", Chart[Callable[[Task], Plot]], Example)
 
 
-class RunChart(NamedTuple):
-    """A chart of run folders.
-
-    Attributes:
-        after: what follows its name.
-        shows: what it shows.
-        place: its module and function: some modules need the libraries of training.
-    """
-
-    after: str
-    shows: str
-    place: str
-
-
 def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
     """Sort charts by game; the charts of one game keep the order in which they were registered."""
     places = list(GAMES.values())
@@ -43,32 +29,16 @@ def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
 
 GAME_CHARTS = _in_order(charts.GAME_CHARTS)
 EXAMPLES = _in_order(charts.EXAMPLES)
+#: What follows the name of a chart of runs, and its module and function: some modules need the
+#: libraries of training, or draw pages.
 RUN_CHARTS = {
-    "learning": RunChart(
-        "RUN ...",
-        "the exact gap to the optimum of runs over their steps",
-        "runs:learning",
-    ),
-    "critic": RunChart(
-        "RUN", "the critic's estimates of state values, against the exact values", "runs:critic"
-    ),
-    "diagnosis": RunChart(
-        "RUN",
-        "exact figures of the critic, advantages and exploration over the steps",
-        "runs:diagnosis",
-    ),
-    "gae": RunChart(
-        "RUN",
-        "the exact bias and noise of advantage estimates against lambda",
-        "runs:gae_by_lambda",
-    ),
-    "leaderboard": RunChart(
-        "FOLDER", "the mean score of every agent in every game", "runs:leaderboard"
-    ),
-    "track": RunChart("FOLDER", "the curves of all runs on a track", "boards:track"),
-    "ladder": RunChart(
-        "FOLDER", "the gap to the optimum of every agent on the rungs of a ladder", "boards:ladder"
-    ),
+    "learning": ("RUN ...", "runs:learning"),
+    "critic": ("RUN", "runs:critic"),
+    "diagnosis": ("RUN", "runs:diagnosis"),
+    "gae": ("RUN", "runs:gae_by_lambda"),
+    "leaderboard": ("FOLDER", "runs:leaderboard"),
+    "track": ("FOLDER", "boards:track"),
+    "ladder": ("FOLDER", "boards:ladder"),
 }
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 
@@ -82,7 +52,9 @@ def list_charts() -> str:
     kinds = {
         "Charts of a game": {name: ("", _shows(each.draw)) for name, each in GAME_CHARTS.items()},
         "Charts of an agent, which is a run folder or a policy": of_agents,
-        "Charts of runs and benchmarks": {name: each[:2] for name, each in RUN_CHARTS.items()},
+        "Charts of runs and benchmarks": {
+            name: (after, _shows(_run_chart(place))) for name, (after, place) in RUN_CHARTS.items()
+        },
         "Pictures of the gallery": {
             name: ("", f"{each.chart} {each.policy} {each.game.name}")
             for name, each in EXAMPLES.items()
@@ -94,6 +66,10 @@ def list_charts() -> str:
         width = max(map(len, begins))
         lines += ["", f"{kind}:", *(f"{begin:<{width}}  {what}" for begin, what in begins.items())]
     return "\n".join(lines[1:])
+
+
+def _run_chart(place: str) -> Callable[[Any], Plot]:
+    return resolve_name(f"{__package__}.{place}")
 
 
 def _shows(draw: Callable[..., Plot]) -> str:
@@ -154,8 +130,8 @@ def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
 def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     if env is not None:
         raise InputError(f"env must be left out, as {name} has its own game")
-    chart, folders = RUN_CHARTS[name], [Path(folder) for folder in what]
-    several = "..." in chart.after
+    (after, place), folders = RUN_CHARTS[name], [Path(folder) for folder in what]
+    several = "..." in after
     if not folders or (len(folders) > 1 and not several):
         wanted = "run folders" if several else "a folder"
         got = " ".join(map(str, folders)) or "none"
@@ -163,8 +139,7 @@ def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     for folder in folders:
         if not folder.is_dir():
             raise RunError(f"{name} must be followed by a folder, got {folder}")
-    draw: Callable[[Any], Plot] = resolve_name(f"{__package__}.{chart.place}")
-    return draw(folders if several else folders[0])
+    return _run_chart(place)(folders if several else folders[0])
 
 
 def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) -> Plot:

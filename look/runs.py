@@ -56,7 +56,9 @@ LAMBDAS = np.linspace(0, 1, 21)
 
 
 def learning(folders: Sequence[Path]) -> Plot:
-    """Draw the gap to the optimum of runs over their moves; sample scores have a 95 % interval.
+    """Draw the exact gap to the optimum of runs over their steps.
+
+    Sample scores have a 95 % interval.
 
     Args:
         folders: run folders; of the folder of a benchmark, the first runs of the default game, or
@@ -136,7 +138,7 @@ def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:
 
 
 def leaderboard(folder: Path) -> Plot:
-    """Draw the mean score of every agent in every game, with a confidence interval.
+    """Draw the mean score of every agent in every game.
 
     Raises:
         RunError: if the folder has no finished runs.
@@ -291,7 +293,7 @@ def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple
 
 
 def diagnosis(folder: Path) -> Plot:
-    """Draw the exact figures of a run over its steps.
+    """Draw exact figures of the critic, advantages and exploration over the steps.
 
     Raises:
         RunError: if the run was trained without ``--diagnose``, or has no figures yet.
@@ -337,7 +339,7 @@ def diagnosis(folder: Path) -> Plot:
 
 
 def gae_by_lambda(folder: Path) -> Plot:
-    """Draw the exact bias and noise of advantage estimates of a run's final model against lambda.
+    """Draw the exact bias and noise of advantage estimates against lambda.
 
     Raises:
         RunError: if the model estimates no advantages, or the game is too large, or opponents
