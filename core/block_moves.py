@@ -26,25 +26,16 @@ class BlockMoves:
     """The legal moves of some positions, by position and action, and the ways on from them.
 
     Each move has a way: one after which the game never goes on has a way of probability 0.
-
-    Attributes:
-        mask: which moves are legal, shape (position, action).
-        counts: number of ways of each move, shape (move,).
-        targets: position that a way leads to, seat * num_states + state, shape (way,).
-        numbers: of its chance, shape (seat, way); 0, for no chance, if the game is over for the
-            seat.
-        gains: expected payoffs of the moves, shape (seat, move).
-        ends: positions where a move may end the game for one of the seats, shape (position,).
-        pays_early: whether a move pays one of the seats for which the game goes on.
     """
 
-    mask: BoolArray
-    counts: IntArray
-    targets: IntArray
+    mask: BoolArray  # (position, action) which moves are legal
+    counts: IntArray  # (move,) number of ways of each move
+    targets: IntArray  # (way,) position that a way leads to, seat * num_states + state
+    # (seat, way) number of its chance; 0, for no chance, if the game is over for the seat.
     numbers: IntArray
-    gains: Array
-    ends: BoolArray
-    pays_early: bool
+    gains: Array  # (seat, move) expected payoffs of the moves
+    ends: BoolArray  # (position,) positions where a move may end the game for one of the seats
+    pays_early: bool  # whether a move pays one of the seats for which the game goes on
 
     def sources(self) -> IntArray:
         """Give the number of the position that each way leads from, shape (way,)."""
@@ -153,27 +144,17 @@ def joined(parts: Sequence[BlockMoves]) -> BlockMoves:
 
 
 class Step(NamedTuple):
-    """Positions that are swept at once, their moves, and the ways of these.
+    """Positions that are swept at once, their moves, and the ways of these."""
 
-    Attributes:
-        stages: of each player who moves in some of the positions.
-        positions: their numbers in the block.
-        moves: those of their moves.
-        ways: those of the ways.
-        cells: place of each move in a table of the step's positions and all actions, (move,).
-        begins: first way of each move, among those of the step, (move,).
-        entries: first way of each position, among those of the step, (position,).
-        targets: where the ways lead, (way,).
-    """
-
-    stages: list[tuple[slice, Stage]]
-    positions: slice
-    moves: slice
-    ways: slice
+    stages: list[tuple[slice, Stage]]  # of each player who moves in some of the positions
+    positions: slice  # their numbers in the block
+    moves: slice  # those of their moves
+    ways: slice  # those of the ways
+    # (move,) place of each move in a table of the step's positions and all actions.
     cells: IntArray
-    begins: IntArray
-    entries: IntArray
-    targets: IntArray
+    begins: IntArray  # (move,) first way of each move, among those of the step
+    entries: IntArray  # (position,) first way of each position, among those of the step
+    targets: IntArray  # (way,) where the ways lead
 
 
 def divided_by_level(

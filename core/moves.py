@@ -37,37 +37,22 @@ MOST = 2**25
 
 
 class Outcomes(NamedTuple):
-    """The possible outcomes of all laws of a game as one array, sorted by law (CSR).
+    """The possible outcomes of all laws of a game as one array, sorted by law (CSR)."""
 
-    Attributes:
-        firsts: first entry of each law and, last, the number of entries, shape (law + 1,).
-        outcomes: the outcome of each entry, shape (entry,).
-        chances: the probability of that outcome, shape (entry,).
-    """
-
-    firsts: IntArray
-    outcomes: IntArray
-    chances: Array
+    firsts: IntArray  # (law + 1,) first entry of each law and, last, the number of entries
+    outcomes: IntArray  # (entry,) the outcome of each entry
+    chances: Array  # (entry,) the probability of that outcome
 
 
 class Ways(NamedTuple):
-    """The ways of a batch of moves.
+    """The ways of a batch of moves."""
 
-    Attributes:
-        laws: row of ``Game.laws`` of each move, shape (move,).
-        moves: the move of each way, in growing order, shape (way,).
-        entries: the entry of each way in the game's ``Outcomes``, shape (way,).
-        outcomes: the outcome of each way, shape (way,).
-        chances: the probability of that outcome, shape (way,).
-        effect: the next position and the payoffs of each way.
-    """
-
-    laws: IntArray
-    moves: IntArray
-    entries: IntArray
-    outcomes: IntArray
-    chances: Array
-    effect: Move
+    laws: IntArray  # (move,) row of ``Game.laws`` of each move
+    moves: IntArray  # (way,) the move of each way, in growing order
+    entries: IntArray  # (way,) the entry of each way in the game's ``Outcomes``
+    outcomes: IntArray  # (way,) the outcome of each way
+    chances: Array  # (way,) the probability of that outcome
+    effect: Move  # the next position and the payoffs of each way
 
 
 @once_a_game

@@ -26,31 +26,20 @@ class Grid(NamedTuple):
     Each component of an observation depends on the row alone or on the column alone. So the first
     layer of a network is the sum of one part per row and one part per column, and a network
     computes each part once instead of once per state.
-
-    Attributes:
-        states: the states, int64, shape (row, column).
-        actions: all actions that are legal in some state of a row, int64, shape (row, entry);
-            shorter rows are padded with -1.
-        legal: whether an entry of ``actions`` is legal, bool, shape (row, entry, column).
     """
 
-    states: IntArray
+    states: IntArray  # (row, column) the states
+    # (row, entry) all actions that are legal in some state of a row; shorter rows end in -1.
     actions: IntArray
-    legal: BoolArray
+    legal: BoolArray  # (row, entry, column) whether an entry of ``actions`` is legal
 
 
 class Choices(NamedTuple):
-    """Decisions of a player: one entry per state and action, arrays of shape (choice,).
+    """Decisions of a player: one entry per state and action, arrays of shape (choice,)."""
 
-    Attributes:
-        places: index of the state in the flattened ``Grid.states``.
-        actions: an action that the player takes there with positive probability.
-        chances: the probability of the action; the probabilities in a state sum to 1.
-    """
-
-    places: IntArray
-    actions: IntArray
-    chances: FloatArray
+    places: IntArray  # index of the state in the flattened ``Grid.states``
+    actions: IntArray  # an action that the player takes there with positive probability
+    chances: FloatArray  # the probability of the action; the probabilities in a state sum to 1
 
     @staticmethod
     def certain(met: BoolArray, actions: IntArray) -> "Choices":
@@ -91,30 +80,20 @@ class Decisions(NamedTuple):
 
 
 class Tour(NamedTuple):
-    """The result of a tour: exact figures of a player's games.
+    """The result of a tour: exact figures of a player's games."""
 
-    Attributes:
-        mean: expected payoff of a game.
-        variance: variance of the payoff of a game.
-        moves: expected number of moves in a game.
-        mistakes: expected number of suboptimal moves in a game.
-        flawless: probability of a game without a mistake.
-        costliest: the ``KEPT`` costliest mistakes, sorted by state.
-        regrets: the regret in parts, by division and then by part: ``regrets["turn"]["3"]``. The
-            parts of each division sum to the regret.
-        counts: expected numbers, by quantity and then by part: ``counts["points"]["Chance"]``.
-        roundings: number of successive roundings that bounds the relative error of ``mean``.
-    """
-
-    mean: float
-    variance: float
-    moves: float
-    mistakes: float
-    flawless: float
-    costliest: Decisions
+    mean: float  # expected payoff of a game
+    variance: float  # variance of the payoff of a game
+    moves: float  # expected number of moves in a game
+    mistakes: float  # expected number of suboptimal moves in a game
+    flawless: float  # probability of a game without a mistake
+    costliest: Decisions  # the ``KEPT`` costliest mistakes, sorted by state
+    # The regret in parts, by division and then by part: ``regrets["turn"]["3"]``. The parts of each
+    # division sum to the regret.
     regrets: Mapping[str, Mapping[str, float]]
+    # Expected numbers, by quantity and then by part: ``counts["points"]["Chance"]``.
     counts: Mapping[str, Mapping[str, float]]
-    roundings: int
+    roundings: int  # number of successive roundings that bounds the relative error of ``mean``
 
 
 class Costliest:

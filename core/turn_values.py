@@ -24,21 +24,14 @@ from .types import Array, BoolArray, Decide, IntArray, Stage, Start, frozen
 
 @dataclass(frozen=True, eq=False)
 class LegPart:
-    """A leg in some of its contexts.
+    """A leg in some of its contexts."""
 
-    Attributes:
-        game: the rules.
-        number: of the leg.
-        columns: the contexts, counted in the leg, in growing order; a slice if they are in a row.
-        own: the same contexts, counted over all legs, shape (context,).
-        arithmetic: of values and mass.
-    """
-
-    game: TurnGame
-    number: int
+    game: TurnGame  # the rules
+    number: int  # of the leg
+    # The contexts, counted in the leg, in growing order; a slice if they are in a row.
     columns: IntArray | slice
-    own: IntArray
-    arithmetic: Arithmetic
+    own: IntArray  # (context,) the same contexts, counted over all legs
+    arithmetic: Arithmetic  # of values and mass
 
     @property
     def leg(self) -> Leg:

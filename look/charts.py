@@ -40,54 +40,33 @@ CellWords: TypeAlias = Callable[[int, int], str]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Map:
-    """A heat map: coloured cells, row 0 at the bottom.
+    """A heat map: coloured cells, row 0 at the bottom."""
 
-    Attributes:
-        title: what the map shows.
-        x_label: what the columns are.
-        y_label: what the rows are.
-        values: shape (row, column); NaN for a grey cell without a value.
-        value_label: what the values are, and their unit.
-        columns: names of the columns; None for numbers from 0 on.
-        rows: names of the rows; None for numbers from 0 on.
-        missing_label: what cells without a value are.
-        faded: faded cells, shape (row, column).
-        faded_label: what faded cells are.
-        hatched: hatched cells, shape (row, column).
-        hatched_label: what hatched cells are.
-        texts: texts in the cells, shape (row, column).
-        words: returns the text that a reader sees when pointing at a cell.
-        colours: the colour scale.
-        limits: values of the first and the last colour; by default the smallest and the largest.
-        whole: whether values are whole numbers, each with its own colour.
-        names: names of the whole numbers from 0 on, in the legend or beside the colour scale.
-        log: whether the colour scale is logarithmic; 0 has no colour then.
-        below_label: what cells below a logarithmic scale are.
-        marks: a number or a word on some cells, by (row, column).
-        crop: rows and columns that are shown; by default those where cells are seen.
-    """
-
-    title: str
-    x_label: str
-    y_label: str
-    values: FloatArray
-    value_label: str
-    columns: Sequence[str] | None = None
-    rows: Sequence[str] | None = None
-    missing_label: str = ""
-    faded: BoolArray | None = None
-    faded_label: str = ""
-    hatched: BoolArray | None = None
-    hatched_label: str = ""
-    texts: npt.NDArray[np.str_] | None = None
-    words: CellWords | None = None
-    colours: Colours = "sequential"
+    title: str  # what the map shows
+    x_label: str  # what the columns are
+    y_label: str  # what the rows are
+    values: FloatArray  # (row, column), NaN for a grey cell without a value
+    value_label: str  # what the values are, and their unit
+    columns: Sequence[str] | None = None  # names of the columns; None for numbers from 0 on
+    rows: Sequence[str] | None = None  # names of the rows; None for numbers from 0 on
+    missing_label: str = ""  # what cells without a value are
+    faded: BoolArray | None = None  # (row, column) faded cells
+    faded_label: str = ""  # what faded cells are
+    hatched: BoolArray | None = None  # (row, column) hatched cells
+    hatched_label: str = ""  # what hatched cells are
+    texts: npt.NDArray[np.str_] | None = None  # (row, column) texts in the cells
+    words: CellWords | None = None  # returns the text that a reader sees when pointing at a cell
+    colours: Colours = "sequential"  # the colour scale
+    # Values of the first and the last colour; by default the smallest and the largest.
     limits: tuple[float, float] | None = None
-    whole: bool = False
+    whole: bool = False  # whether values are whole numbers, each with its own colour
+    # Names of the whole numbers from 0 on, in the legend or beside the colour scale.
     names: Sequence[str] | None = None
-    log: bool = False
-    below_label: str = "nothing, or below the scale"
+    log: bool = False  # whether the colour scale is logarithmic; 0 has no colour then
+    below_label: str = "nothing, or below the scale"  # what cells below a logarithmic scale are
+    # A number or a word on some cells, by (row, column).
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    # Rows and columns that are shown; by default those where cells are seen.
     crop: tuple[slice, slice] | None = None
 
     @property
@@ -196,85 +175,50 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lines:
-    """Lines over one axis.
+    """Lines over one axis."""
 
-    Attributes:
-        title: what the lines show.
-        x_label: quantity on the x axis.
-        y_label: quantity on the y axis.
-        series: the lines.
-        log_y: whether the y axis is logarithmic.
-        log_x: whether the x axis is logarithmic.
-        level: y of a thin horizontal line, for reference.
-        points: whether to draw a point at each number.
-        direct: whether names stand at the ends of the lines, instead of in a legend.
-    """
-
-    title: str
-    x_label: str
-    y_label: str
-    series: Sequence[Series]
-    log_y: bool = False
-    log_x: bool = False
-    level: float | None = None
-    points: bool = False
-    direct: bool = False
+    title: str  # what the lines show
+    x_label: str  # quantity on the x axis
+    y_label: str  # quantity on the y axis
+    series: Sequence[Series]  # the lines
+    log_y: bool = False  # whether the y axis is logarithmic
+    log_x: bool = False  # whether the x axis is logarithmic
+    level: float | None = None  # y of a thin horizontal line, for reference
+    points: bool = False  # whether to draw a point at each number
+    direct: bool = False  # whether names stand at the ends of the lines, instead of in a legend
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bars:
-    """Horizontal bars, the first on top; points if there are intervals.
+    """Horizontal bars, the first on top; points if there are intervals."""
 
-    Attributes:
-        title: what the bars show.
-        x_label: quantity of the lengths.
-        labels: name of each bar, shape (bar,).
-        values: lengths, shape (bar,).
-        name: name of ``values`` in the legend, which only plots with ``others`` need.
-        others: lengths of a second set of bars, such as a source's numbers; NaN if missing.
-        others_name: name of ``others``.
-        low: lower ends of intervals.
-        high: upper ends of intervals.
-        log: whether the axis is logarithmic.
-        words: texts that a reader sees when pointing at a bar.
-        colours: colours of points with intervals, as indices into ``COLOURS``, shape (bar,).
-    """
-
-    title: str
-    x_label: str
-    labels: Sequence[str]
-    values: FloatArray
-    name: str = ""
+    title: str  # what the bars show
+    x_label: str  # quantity of the lengths
+    labels: Sequence[str]  # (bar,) name of each bar
+    values: FloatArray  # (bar,) lengths
+    name: str = ""  # name of ``values`` in the legend, which only plots with ``others`` need
+    # Lengths of a second set of bars, such as a source's numbers; NaN if missing.
     others: FloatArray | None = None
-    others_name: str = ""
-    low: FloatArray | None = None
-    high: FloatArray | None = None
-    log: bool = False
-    words: Sequence[str] | None = None
+    others_name: str = ""  # name of ``others``
+    low: FloatArray | None = None  # lower ends of intervals
+    high: FloatArray | None = None  # upper ends of intervals
+    log: bool = False  # whether the axis is logarithmic
+    words: Sequence[str] | None = None  # texts that a reader sees when pointing at a bar
+    # (bar,) colours of points with intervals, as indices into ``COLOURS``.
     colours: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Points:
-    """Points that should lie on the diagonal.
+    """Points that should lie on the diagonal."""
 
-    Attributes:
-        title: what the points show.
-        x_label: quantity on the x axis.
-        y_label: quantity on the y axis.
-        x: shape (point,).
-        y: shape (point,).
-        weights: weights, which are shown as sizes, shape (point,).
-        words: returns the text that a reader sees when pointing at a point.
-    """
-
-    title: str
-    x_label: str
-    y_label: str
-    x: FloatArray
-    y: FloatArray
-    weights: FloatArray
-    words: Callable[[int], str]
+    title: str  # what the points show
+    x_label: str  # quantity on the x axis
+    y_label: str  # quantity on the y axis
+    x: FloatArray  # (point,)
+    y: FloatArray  # (point,)
+    weights: FloatArray  # (point,) weights, which are shown as sizes
+    words: Callable[[int], str]  # returns the text that a reader sees when pointing at a point
 
 
 Panel: TypeAlias = Map | Lines | Bars | Points
@@ -282,21 +226,13 @@ Panel: TypeAlias = Map | Lines | Bars | Points
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plot:
-    """Panels with one title and one caption.
+    """Panels with one title and one caption."""
 
-    Attributes:
-        title: of all panels together.
-        caption: what the panels show, in a sentence or two.
-        panels: from left to right, then from top to bottom.
-        columns: number of panels side by side.
-        notes: lines below the panels, for what does not fit into them.
-    """
-
-    title: str
-    caption: str
-    panels: Sequence[Panel]
-    columns: int = 2
-    notes: Sequence[str] = ()
+    title: str  # of all panels together
+    caption: str  # what the panels show, in a sentence or two
+    panels: Sequence[Panel]  # from left to right, then from top to bottom
+    columns: int = 2  # number of panels side by side
+    notes: Sequence[str] = ()  # lines below the panels, for what does not fit into them
 
     @classmethod
     def of(cls, panel: Panel, caption: str) -> "Plot":
@@ -369,16 +305,11 @@ Kind = TypeVar("Kind", bound=Game)
 
 @dataclass(frozen=True)
 class Chart(Generic[Draw]):
-    """A chart of a game or of an agent.
+    """A chart of a game or of an agent."""
 
-    Attributes:
-        draw: makes the plot.
-        game: class of the game, or of the agent's game.
-        reported: whether ``exactdice report`` shows a chart of a game on the page of an agent.
-    """
-
-    draw: Draw
-    game: type[Game]
+    draw: Draw  # makes the plot
+    game: type[Game]  # class of the game, or of the agent's game
+    # Whether ``exactdice report`` shows a chart of a game on the page of an agent.
     reported: bool = False
 
 

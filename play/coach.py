@@ -23,23 +23,15 @@ ACCURACY = "100 %: nothing given away; 0 %: as much as by random moves in the sa
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of values.
+    """The unit of values."""
 
-    Attributes:
-        after: words that follow a payoff.
-        meaning: what the value of a move means.
-        ends: what the player is told if the game pays 0, and if it pays 1; empty for points.
-        sign: the sign that follows a printed number.
-        factor: the printed number of a payoff of 1.
-        digits: the smallest printed number.
-    """
-
-    after: str
-    meaning: str
+    after: str  # words that follow a payoff
+    meaning: str  # what the value of a move means
+    # What the player is told if the game pays 0, and if it pays 1; empty for points.
     ends: tuple[str, ...] = ()
-    sign: str = "%"
-    factor: int = 100
-    digits: Decimal = Decimal("0.1")
+    sign: str = "%"  # the sign that follows a printed number
+    factor: int = 100  # the printed number of a payoff of 1
+    digits: Decimal = Decimal("0.1")  # the smallest printed number
 
     def ending(self, payoff: float) -> str:
         """Describe the end of a game with this payoff."""
@@ -180,29 +172,17 @@ def result(session: Session, unit: Unit) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """A move of the person, as it looks after the game.
+    """A move of the person, as it looks after the game."""
 
-    Attributes:
-        number: how many moves were made before it.
-        seat: the person's.
-        words: the move in words.
-        verdict: the coach's verdict; empty for a forced move.
-        grade: its grade; empty if no move gave anything away.
-        cost: the value of the best move minus that of the move.
-        average: the mean of the cost over all legal moves.
-        printed: the cost, rounded.
-        lost: the loss in words; empty if the move is best.
-    """
-
-    number: int
-    seat: int
-    words: str
-    verdict: str
-    grade: str
-    cost: float
-    average: float
-    printed: Decimal
-    lost: str
+    number: int  # how many moves were made before it
+    seat: int  # the person's
+    words: str  # the move in words
+    verdict: str  # the coach's verdict; empty for a forced move
+    grade: str  # its grade; empty if no move gave anything away
+    cost: float  # the value of the best move minus that of the move
+    average: float  # the mean of the cost over all legal moves
+    printed: Decimal  # the cost, rounded
+    lost: str  # the loss in words; empty if the move is best
 
 
 def steps(session: Session) -> list[Step]:

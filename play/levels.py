@@ -21,17 +21,11 @@ from .session import Session
 
 @dataclass(frozen=True)
 class Player:
-    """A player to choose.
+    """A player to choose."""
 
-    Attributes:
-        name: name of its policy.
-        title: what people call it.
-        about: how it plays, in a sentence.
-    """
-
-    name: str
-    title: str
-    about: str
+    name: str  # name of its policy
+    title: str  # what people call it
+    about: str  # how it plays, in a sentence
 
 
 LEVELS = (
@@ -113,19 +107,13 @@ def strength(task: Task) -> str:
 
 @dataclass(frozen=True)
 class Agent:
-    """A policy that plays in the person's place.
+    """A policy that plays in the person's place."""
 
-    Attributes:
-        name: the name of the policy, or its path.
-        title: its name for people.
-        policy: the policy that moves; a network takes its likeliest action, as in a score.
-        laws: the policy whose probabilities are shown; for a network, its law before the likeliest
-            action is taken.
-    """
-
-    name: str
-    title: str
-    policy: Policy
+    name: str  # the name of the policy, or its path
+    title: str  # its name for people
+    policy: Policy  # the policy that moves; a network takes its likeliest action, as in a score
+    # The policy whose probabilities are shown; for a network, its law before the likeliest action
+    # is taken.
     laws: Policy
 
     def law(self, state: int) -> FloatArray:

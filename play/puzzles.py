@@ -35,36 +35,22 @@ OWN = "own"  # stands for puzzles from the costliest moves of the user's own gam
 
 @dataclass(frozen=True)
 class Mistake:
-    """A position in which a player errs.
+    """A position in which a player errs."""
 
-    Attributes:
-        task: the player's decision process.
-        observation: the player's observation.
-        cost: payoff that the mistake costs the player, per game or over all recorded games.
-        words: a sentence that names the player and the mistake.
-    """
-
-    task: Task
-    observation: tuple[int, ...]
-    cost: float
-    words: str
+    task: Task  # the player's decision process
+    observation: tuple[int, ...]  # the player's observation
+    cost: float  # payoff that the mistake costs the player, per game or over all recorded games
+    words: str  # a sentence that names the player and the mistake
 
 
 @dataclass(frozen=True)
 class Puzzle:
-    """A position whose best move, or one of several equally good moves, is to be found.
+    """A position whose best move, or one of several equally good moves, is to be found."""
 
-    Attributes:
-        task: the decision process of the player to move.
-        state: the state.
-        advice: the value of each legal move.
-        words: a sentence that names the erring player and the mistake, shown after the answer.
-    """
-
-    task: Task
-    state: int
-    advice: list[Advice]
-    words: str
+    task: Task  # the decision process of the player to move
+    state: int  # the state
+    advice: list[Advice]  # the value of each legal move
+    words: str  # a sentence that names the erring player and the mistake, shown after the answer
 
     @property
     def scene(self) -> Scene:

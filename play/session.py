@@ -43,40 +43,24 @@ PATIENCE = 100
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment of the game: a person is to move, or the game is over.
+    """A moment of the game: a person is to move, or the game is over."""
 
-    Attributes:
-        seat: the person to move; after the end, the person who has moved last.
-        state: the state in which this person is, or was, to move.
-        played: the moves from a person's last move on.
-        chance: state of the random number generator.
-        paid: what each player was paid from a person's first move on, shape (player,).
-        over: whether the game is over.
-    """
-
-    seat: int
-    state: int
-    played: tuple[Played, ...]
-    chance: Mapping[str, Any]
-    paid: FloatArray
-    over: bool
+    seat: int  # the person to move; after the end, the person who has moved last
+    state: int  # the state in which this person is, or was, to move
+    played: tuple[Played, ...]  # the moves from a person's last move on
+    chance: Mapping[str, Any]  # state of the random number generator
+    paid: FloatArray  # (player,) what each player was paid from a person's first move on
+    over: bool  # whether the game is over
 
 
 @dataclass(frozen=True)
 class Account:
-    """The parts of a payoff: ``payoff = expected - given_away + luck`` (see the module).
+    """The parts of a payoff: ``payoff = expected - given_away + luck`` (see the module)."""
 
-    Attributes:
-        expected: expected payoff of optimal play before the first roll.
-        given_away: sum of the losses by the player's moves, at least 0.
-        luck: gain by dice and by other players' moves.
-        payoff: payoff of the game; before its end, what was paid and the value of optimal play
-            from here on.
-    """
-
-    expected: float
-    given_away: float
-    luck: float
+    expected: float  # expected payoff of optimal play before the first roll
+    given_away: float  # sum of the losses by the player's moves, at least 0
+    luck: float  # gain by dice and by other players' moves
+    # Payoff of the game; before its end, what was paid and the value of optimal play from here on.
     payoff: float
 
 

@@ -27,38 +27,23 @@ RECENT = 10  # games of a recent total
 
 
 class KeptGame(BaseModel):
-    """A finished game, as the file records it.
-
-    Attributes:
-        kind: marks the lines of the file.
-        when: time of its end in UTC.
-        title: the game with its keywords, in words.
-        rivals: the other players, in words; empty if there were none.
-        link: the game as the part of an address behind the # (``GameRecord.link``).
-        seat: the person's seat.
-        points: whether payoffs are points; if not, they are wins.
-        decisions: number of moves for which some legal move was not optimal.
-        lost: sum of the losses of the moves, in units of the payoff.
-        average: sum of the mean losses of the legal moves, the scale of accuracy.
-        luck: change of the expected payoff by dice and by other players' moves.
-        payoff: payoff of the game.
-        worst: the observation and the loss of each of the costliest moves.
-    """
+    """A finished game, as the file records it."""
 
     model_config = STRICT
 
-    kind: Literal["exactdice game"] = "exactdice game"
-    when: datetime
-    title: str
-    rivals: str
-    link: str
-    seat: int
-    points: bool
-    decisions: int
-    lost: float
-    average: float
-    luck: float
-    payoff: float
+    kind: Literal["exactdice game"] = "exactdice game"  # marks the lines of the file
+    when: datetime  # time of its end in UTC
+    title: str  # the game with its keywords, in words
+    rivals: str  # the other players, in words; empty if there were none
+    link: str  # the game as the part of an address behind the # (``GameRecord.link``)
+    seat: int  # the person's seat
+    points: bool  # whether payoffs are points; if not, they are wins
+    decisions: int  # number of moves for which some legal move was not optimal
+    lost: float  # sum of the losses of the moves, in units of the payoff
+    average: float  # sum of the mean losses of the legal moves, the scale of accuracy
+    luck: float  # change of the expected payoff by dice and by other players' moves
+    payoff: float  # payoff of the game
+    # The observation and the loss of each of the costliest moves.
     worst: tuple[tuple[tuple[int, ...], float], ...]
 
 

@@ -16,19 +16,12 @@ from ..core.turn import Piece
 
 @dataclass(frozen=True)
 class TurnValues:
-    """Expected utilities in a turn.
+    """Expected utilities in a turn."""
 
-    Attributes:
-        turn: the turn that is played.
-        ends: utility of each result, shape (result, column).
-        choices: action taken in each state, shape (state, column).
-        start: expected utility before the first roll, shape (column,).
-    """
-
-    turn: Turn
-    ends: Array
-    choices: IntArray
-    start: Array
+    turn: Turn  # the turn that is played
+    ends: Array  # (result, column) utility of each result
+    choices: IntArray  # (state, column) action taken in each state
+    start: Array  # (column,) expected utility before the first roll
     _values: Values  # (state, column)
     _arithmetic: Arithmetic
 

@@ -83,19 +83,12 @@ Shape: TypeAlias = Box | Disc | Text
 
 @dataclass(frozen=True)
 class Page:
-    """The size of a picture and of its parts, in pixels.
+    """The size of a picture and of its parts, in pixels."""
 
-    Attributes:
-        width: width of the page.
-        height: height of the page.
-        left: left edge of the pieces, which stand to the right of the labels.
-        lines: least number of lines of words in the foot.
-    """
-
-    width: int
-    height: int
-    left: int
-    lines: int
+    width: int  # width of the page
+    height: int  # height of the page
+    left: int  # left edge of the pieces, which stand to the right of the labels
+    lines: int  # least number of lines of words in the foot
 
     @property
     def room(self) -> int:

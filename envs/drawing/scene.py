@@ -13,51 +13,32 @@ from ..engine.lanes import Played
 
 @dataclass(frozen=True)
 class Event:
-    """A move of a player.
+    """A move of a player."""
 
-    Attributes:
-        who: the player's name.
-        position: the player's observation before the move, in words.
-        dice: the dice on the board before the move, or those of the outcome if no later position
-            shows them.
-        taken: numbers of the dice that the move took (``Die.part``).
-        words: the move in words.
-        decided: a sentence on what the move has decided, and why; empty if it decided nothing.
-        seat: the player's seat.
-    """
-
-    who: str
-    position: str
+    who: str  # the player's name
+    position: str  # the player's observation before the move, in words
+    # The dice on the board before the move, or those of the outcome if no later position shows
+    # them.
     dice: tuple[Die, ...]
-    taken: tuple[int, ...]
-    words: str
+    taken: tuple[int, ...]  # numbers of the dice that the move took (``Die.part``)
+    words: str  # the move in words
+    # A sentence on what the move has decided, and why; empty if it decided nothing.
     decided: str = ""
-    seat: int = 0
+    seat: int = 0  # the player's seat
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A moment of a game.
+    """A moment of a game."""
 
-    Attributes:
-        title: title of the game.
-        rows: the board.
-        mover: name of the player to move.
-        seat: the player's seat.
-        taken: numbers of the pieces that a move is about to take.
-        events: moves from the agent's last move on, oldest first.
-        ended: the result in words; empty while the game goes on.
-        position: the mover's observation, in words.
-    """
-
-    title: str
-    rows: tuple[Row, ...]
-    mover: str
-    seat: int
-    taken: tuple[int, ...] = ()
-    events: tuple[Event, ...] = ()
-    ended: str = ""
-    position: str = ""
+    title: str  # title of the game
+    rows: tuple[Row, ...]  # the board
+    mover: str  # name of the player to move
+    seat: int  # the player's seat
+    taken: tuple[int, ...] = ()  # numbers of the pieces that a move is about to take
+    events: tuple[Event, ...] = ()  # moves from the agent's last move on, oldest first
+    ended: str = ""  # the result in words; empty while the game goes on
+    position: str = ""  # the mover's observation, in words
 
     @property
     def words(self) -> str:

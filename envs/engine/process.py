@@ -59,22 +59,14 @@ class ContextGroups(NamedTuple):
 
     In context c, place p is the state ``bases[c] + strides[c] * p`` of the game. The states of a
     turn in several contexts may be consecutive; such contexts form a group.
-
-    Attributes:
-        bases: shape (context,).
-        strides: shape (context,).
-        starts: first state of each group, in increasing order, shape (group,).
-        contexts: first context of each group, shape (group,).
-        widths: number of contexts of each group, shape (group,).
-        places: first place of each group, shape (group,).
     """
 
-    bases: IntArray
-    strides: IntArray
-    starts: IntArray
-    contexts: IntArray
-    widths: IntArray
-    places: IntArray
+    bases: IntArray  # (context,)
+    strides: IntArray  # (context,)
+    starts: IntArray  # (group,) first state of each group, in increasing order
+    contexts: IntArray  # (group,) first context of each group
+    widths: IntArray  # (group,) number of contexts of each group
+    places: IntArray  # (group,) first place of each group
 
     @classmethod
     def of(
@@ -100,41 +92,25 @@ class ContextGroups(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """The tables of a task.
+    """The tables of a task."""
 
-    Attributes:
-        laws: the laws of moves and of nodes.
-        move_laws: law of each move, shape (place * action,); SURE if the move is illegal.
-        move_firsts: entry of ``leads_to`` for outcome 0 of each move, shape (place * action,).
-        node_laws: law of each node, shape (node,).
-        node_firsts: entry of ``leads_to`` for outcome 0 of each node, shape (node,).
-        node_contexts: context of the places to which a node leads, shape (node,).
-        leads_to: the place to which an outcome leads, or ``ends_in`` of a result (outcomes of
-            moves) or of an event (outcomes of nodes), shape (entry,).
-        events: event of each result in each context, shape (result * context,).
-        payoffs: by event, shape (event that is no node,): what is paid with it.
-        start: event with which a game begins.
-        legal: 1 for legal actions, int8, shape (place, action).
-        groups: the state of each place in each context.
-        seen: the components of an observation that depend on the place; the others depend on the
-            context.
-        node_gains: what the agent is paid at a node, shape (node,); None if no node pays.
-    """
-
-    laws: AliasLaws
-    move_laws: IntArray
-    move_firsts: IntArray
-    node_laws: IntArray
-    node_firsts: IntArray
-    node_contexts: IntArray
+    laws: AliasLaws  # the laws of moves and of nodes
+    move_laws: IntArray  # (place * action,) law of each move; SURE if the move is illegal
+    move_firsts: IntArray  # (place * action,) entry of ``leads_to`` for outcome 0 of each move
+    node_laws: IntArray  # (node,) law of each node
+    node_firsts: IntArray  # (node,) entry of ``leads_to`` for outcome 0 of each node
+    node_contexts: IntArray  # (node,) context of the places to which a node leads
+    # (entry,) the place to which an outcome leads, or ``ends_in`` of a result (outcomes of moves)
+    # or of an event (outcomes of nodes).
     leads_to: IntArray
-    events: IntArray
-    payoffs: FloatArray
-    start: int
-    legal: npt.NDArray[np.int8]
-    groups: ContextGroups
+    events: IntArray  # (result * context,) event of each result in each context
+    payoffs: FloatArray  # (event that is no node,) by event: what is paid with it
+    start: int  # event with which a game begins
+    legal: npt.NDArray[np.int8]  # (place, action) 1 for legal actions
+    groups: ContextGroups  # the state of each place in each context
+    # The components of an observation that depend on the place; the others depend on the context.
     seen: slice
-    node_gains: FloatArray | None
+    node_gains: FloatArray | None  # (node,) what the agent is paid at a node; None if no node pays
 
     def __post_init__(self) -> None:
         for table in (*vars(self).values(), *self.laws, *self.groups):

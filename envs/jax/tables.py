@@ -40,18 +40,13 @@ class Sights:
     """Observations in two tables: a row for each place, and a row for each context.
 
     The observation of a state is the sum of two rows, encoded.
-
-    Attributes:
-        by_place: shape (place, component).
-        by_context: shape (context, component); None if observations depend on the place alone.
-        sizes: number of values of each component.
-        encoding: the form of observations (see ``Encoding``).
     """
 
-    by_place: jax.Array
+    by_place: jax.Array  # (place, component)
+    # (context, component), None if observations depend on the place alone.
     by_context: jax.Array | None
-    sizes: tuple[int, ...]
-    encoding: EncodingName
+    sizes: tuple[int, ...]  # number of values of each component
+    encoding: EncodingName  # the form of observations (see ``Encoding``)
 
     def encoded(self, place: jax.Array, context: jax.Array) -> jax.Array:
         """Return the observation of a state as ``Encoding`` gives it, shape (feature,)."""

@@ -248,21 +248,14 @@ def _below(game: Greed, arithmetic: Arithmetic) -> Array:
 
 @dataclass(frozen=True)
 class _Backward:
-    """A sweep that visits the stages last to first (see ``Sweeps.backward_together``).
+    """A sweep that visits the stages last to first (see ``Sweeps.backward_together``)."""
 
-    Attributes:
-        game: the rules.
-        decide: as for ``Sweeps.backward_together``.
-        values: by player whose values are computed; they are filled in.
-        arithmetic: of the values.
-        movers: the players whose stages are visited; with player 0 alone, the values of player 1's
-            stages are 1 minus the values of player 0's.
-    """
-
-    game: Greed
-    decide: Decide
-    values: Mapping[int, Values]
-    arithmetic: Arithmetic
+    game: Greed  # the rules
+    decide: Decide  # as for ``Sweeps.backward_together``
+    values: Mapping[int, Values]  # by player whose values are computed; they are filled in
+    arithmetic: Arithmetic  # of the values
+    # The players whose stages are visited; with player 0 alone, the values of player 1's stages are
+    # 1 minus the values of player 0's.
     movers: Sequence[int] = (0, 1)
 
     def sweep(self) -> None:

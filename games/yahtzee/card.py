@@ -45,20 +45,14 @@ Joker = Literal["forced", "free"]
 
 
 class Points(NamedTuple):
-    """The points of each roll in each box: int64, of shape (roll, box) unless stated otherwise.
+    """The points of each roll in each box: int64, of shape (roll, box) unless stated otherwise."""
 
-    Attributes:
-        plain: the points of the dice themselves.
-        wild: the points of the roll as a joker: five of a kind score the fixed points of a full
-            house and of the straights.
-        five: the face, from 0, that all five dice show, shape (roll,); -1 if the dice differ.
-        own: the upper box of that face as a set, shape (roll,); 0 if the dice differ.
-    """
-
-    plain: IntArray
+    plain: IntArray  # the points of the dice themselves
+    # The points of the roll as a joker: five of a kind score the fixed points of a full house and
+    # of the straights.
     wild: IntArray
-    five: IntArray
-    own: IntArray
+    five: IntArray  # (roll,) the face, from 0, that all five dice show; -1 if the dice differ
+    own: IntArray  # (roll,) the upper box of that face as a set; 0 if the dice differ
 
 
 @cache

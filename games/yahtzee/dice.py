@@ -30,27 +30,18 @@ KEEPS, ROLLS = FIRSTS[DICE], SIZES[DICE]
 
 
 class Dice(NamedTuple):
-    """Tables of all multisets, of integers unless stated otherwise.
+    """Tables of all multisets, of integers unless stated otherwise."""
 
-    Attributes:
-        counts: number of dice of each face, shape (multiset, face).
-        sizes: number of dice, shape (multiset,).
-        more: number of the multiset with one more die of a face, shape (kept, face).
-        completed: index, among the rolled multisets, of the five dice after a roll, shape
-            (kept, outcome). Outcome j of n rolled dice is multiset j of those of size n.
-        parts: whether a kept multiset is a part of a rolled one, bool, shape (rolled, kept).
-        proper: these parts of each rolled multiset, in increasing order, padded with -1, shape
-            (rolled, part).
-        ways: number of ordered rolls of n dice that give each outcome, shape (n, outcome).
-    """
-
-    counts: IntArray
-    sizes: IntArray
-    more: IntArray
+    counts: IntArray  # (multiset, face) number of dice of each face
+    sizes: IntArray  # (multiset,) number of dice
+    more: IntArray  # (kept, face) number of the multiset with one more die of a face
+    # (kept, outcome) index, among the rolled multisets, of the five dice after a roll. Outcome j of
+    # n rolled dice is multiset j of those of size n.
     completed: IntArray
-    parts: BoolArray
+    parts: BoolArray  # (rolled, kept) whether a kept multiset is a part of a rolled one
+    # (rolled, part) these parts of each rolled multiset, in increasing order, padded with -1.
     proper: IntArray
-    ways: Array
+    ways: Array  # (n, outcome) number of ordered rolls of n dice that give each outcome
 
 
 @cache

@@ -165,27 +165,18 @@ def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: in
 
 
 class _Moves(NamedTuple):
-    """Decisions with one number of rolls left, arrays of shape (choice,).
+    """Decisions with one number of rolls left, arrays of shape (choice,)."""
 
-    Attributes:
-        rolls: index of the roll.
-        columns: position of the context among the contexts of the ``_Turn``.
-        actions: the actions.
-        values: expected points after the action if play is optimal from then on. An illegal action
-            ends the game, for 0 points.
-        keeps: indices of the choices that keep dice.
-        takes: indices of the choices that take a box.
-        illegal: indices of the illegal choices.
-        taken: next contexts and points of the choices in ``takes``, arrays of shape (box taken,).
-    """
-
-    rolls: IntArray
-    columns: IntArray
-    actions: IntArray
+    rolls: IntArray  # index of the roll
+    columns: IntArray  # position of the context among the contexts of the ``_Turn``
+    actions: IntArray  # the actions
+    # Expected points after the action if play is optimal from then on. An illegal action ends the
+    # game, for 0 points.
     values: FloatArray
-    keeps: IntArray
-    takes: IntArray
-    illegal: IntArray
+    keeps: IntArray  # indices of the choices that keep dice
+    takes: IntArray  # indices of the choices that take a box
+    illegal: IntArray  # indices of the illegal choices
+    # Next contexts and points of the choices in ``takes``, arrays of shape (box taken,).
     taken: Taken
 
 

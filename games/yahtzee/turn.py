@@ -121,20 +121,15 @@ class Scores(NamedTuple):
     A table has one row for each different next context. Each score of an upper box, or of the box
     for a Yahtzee, leads to a context of its own and has a row. Any other box leads to the same
     context whatever it scores, so it has one row.
-
-    Attributes:
-        boxes: the box of each row, shape (row, 1).
-        examples: a roll that leads to the context of the row, shape (row, 1).
-        own: by box, the slice of its rows.
-        paid: by box, the points of its different scores, shape (score, 1), if it has one row; None
-            if it has one row for each score.
-        scores: by box, the index of each roll's score among the different scores, shape (dice,).
     """
 
-    boxes: IntArray
-    examples: IntArray
-    own: list[slice]
+    boxes: IntArray  # (row, 1) the box of each row
+    examples: IntArray  # (row, 1) a roll that leads to the context of the row
+    own: list[slice]  # by box, the slice of its rows
+    # (score, 1) by box, the points of its different scores, if it has one row; None if it has one
+    # row for each score.
     paid: list[IntArray | None]
+    # (dice,) by box, the index of each roll's score among the different scores.
     scores: list[IntArray]
 
 
@@ -170,17 +165,11 @@ def _parts() -> tuple[IntArray, list[npt.NDArray[np.uint8]]]:
 
 
 class Turns(NamedTuple):
-    """The turn in some contexts side by side.
+    """The turn in some contexts side by side."""
 
-    Attributes:
-        known: all contexts of the game.
-        columns: the contexts, shape (context,); for ``boxes`` alone of any shape.
-        later: the values of the contexts after the turn.
-    """
-
-    known: Contexts
-    columns: IntArray
-    later: Later
+    known: Contexts  # all contexts of the game
+    columns: IntArray  # (context,) the contexts; for ``boxes`` alone of any shape
+    later: Later  # the values of the contexts after the turn
 
     def boxes(self, rolls: IntArray) -> tuple[BoolArray, Array]:
         """Return the boxes that rolls may take, jokers included, and their values.
