@@ -133,50 +133,32 @@ class LowestScore(TurnGame):
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
         """Yield the leg of each player; its contexts are what the player may know."""
-        before, first_context = [_Known(None, 0)], 0
+        shares = self.objective == "share"
+        before, first_context = [_Known(None, 0)], 0  # the first context of the next player
         for seat in range(self.players):
+            last = seat == self.players - 1
             first_context += len(before)
-            tied = range(1, seat + 2) if self.objective == "share" else [1]
+            tied = range(1, seat + 2) if shares else [1]
             after = [_Known(best, count) for best in range(self.max_score + 1) for count in tied]
-            yield self._leg(seat, turn, before, after, first_context)
-            before = after
-
-    def _leg(
-        self,
-        seat: int,
-        turn: Turn,
-        before: "list[_Known]",
-        after: "list[_Known]",
-        first_context: int,
-    ) -> Leg:
-        """Return the leg of one player.
-
-        Args:
-            seat: the player.
-            turn: the tables of the turn.
-            before: the player's knowledge in each context.
-            after: the next player's knowledge in each context.
-            first_context: the first context of the next player, counted over all legs.
-        """
-        last = seat == self.players - 1
-        numbers = {known: first_context + number for number, known in enumerate(after)}
-        shape = (turn.num_results, len(before))
-        following = np.zeros(shape, dtype=np.int64)
-        payoffs = np.full((*shape, self.players), Fraction(0), dtype=object)
-        settled = np.full((*shape, self.players), last)
-        for context, known in enumerate(before):
-            for result in range(turn.num_results):
-                now = known.after(result, self.objective == "share")
+            numbers = {known: first_context + number for number, known in enumerate(after)}
+            shape = (turn.num_results, len(before))
+            following = np.zeros(shape, dtype=np.int64)
+            payoffs = np.full((*shape, self.players), Fraction(0), dtype=object)
+            settled = np.full((*shape, self.players), last)
+            for result, context in np.ndindex(shape):
+                known = before[context]
+                now = known.after(result, shares)
                 if not last:
                     following[result, context] = numbers[now]
                 for player, payoff in self._settle(seat, known, result, now):
                     payoffs[result, context, player] = payoff
                     settled[result, context, player] = True
-        best = [self.max_score + 1 if known.best is None else known.best for known in before]
-        columns = [best, [self.players - 1 - seat] * len(before)]
-        if self.objective == "share":
-            columns.insert(1, [known.tied for known in before])
-        return Leg(seat, turn, np.array(columns).T, following, payoffs, settled)
+            best = [self.max_score + 1 if known.best is None else known.best for known in before]
+            columns = [best, [self.players - 1 - seat] * len(before)]
+            if shares:
+                columns.insert(1, [known.tied for known in before])
+            yield Leg(seat, turn, np.array(columns).T, following, payoffs, settled)
+            before = after
 
     def _settle(
         self, seat: int, known: "_Known", result: int, now: "_Known"

@@ -1,14 +1,12 @@
 """Charts of the lowest-score game: the best number of dice to keep."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import factorial, prod
 
 import numpy as np
 
 from ...baselines import Solution, Task, solve
 from ...core import InputError
-from ...core.dice import combinations
+from ...core.dice import combinations, redundancy
 from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
@@ -67,8 +65,7 @@ def first(task: Task) -> Plot:
 def _at_first(panel: Map, game: LowestScore) -> str:
     """Say how often a player who rolls all dice keeps one, and no more."""
     assert panel.rows is not None
-    rolls = [[int(face) for face in row.split()] for row in panel.rows]
-    ways = [factorial(game.dice) // prod(map(factorial, Counter(roll).values())) for roll in rolls]
+    ways = [redundancy(tuple(map(int, row.split()))) for row in panel.rows]
     one = sum(way for way, kept in zip(ways, panel.values[:, 0], strict=True) if kept == 1)
     share = 100 * one / game.faces**game.dice
     return f"In {share:.0f} % of the first rolls it is best to keep one die only."

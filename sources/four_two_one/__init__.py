@@ -1,7 +1,9 @@
 """*Fate stochastic management and policy benchmark in 421* (Pierre Albarede, 2024)."""
 
+from functools import partial
+
 from ...baselines import NamedPolicy
-from . import match_policies
+from .match_policies import in_one_phase, round_by_round
 from .policies import bernoulli, identify_goal, ratchet
 
 POLICIES = {
@@ -11,25 +13,25 @@ POLICIES = {
 }
 MATCH_POLICIES = {
     "transfer": NamedPolicy(
-        match_policies.transfer,
+        partial(round_by_round, aim="transfer"),
         title="Own hand",
         about="Makes its own hand worth most, whatever the other player has.",
     ),
     "net": NamedPolicy(
-        match_policies.net,
+        partial(round_by_round, aim="net"),
         title="Tokens",
         about="Gains as many tokens as it can in each round, on average.",
     ),
     "capped": NamedPolicy(
-        match_policies.capped,
+        partial(round_by_round, aim="capped"),
         title="Tokens at hand",
         about="Gains as many tokens as it can in each round, counting those that are left.",
     ),
     "set": NamedPolicy(
-        match_policies.win_the_round,
+        partial(round_by_round, aim="set"),
         title="Round by round",
         about="Wins as many rounds as it can, whatever they are worth.",
     ),
-    "transfer:<phase>": NamedPolicy(match_policies.transfer_in),
-    "net:<phase>": NamedPolicy(match_policies.net_in),
+    "transfer:<phase>": NamedPolicy(partial(in_one_phase, aim="transfer")),
+    "net:<phase>": NamedPolicy(partial(in_one_phase, aim="net")),
 }

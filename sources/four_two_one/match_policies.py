@@ -18,7 +18,6 @@ that is replayed pays 0. Of equally good actions a policy takes the first (secti
 are integers.
 """
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -29,70 +28,18 @@ from ...games import FourTwoOneMatch
 from ...games.four_two_one.match import Phase
 from ..turn import solve_turn
 
-Aim = Literal["net", "capped", "set"]
+Aim = Literal["transfer", "net", "capped", "set"]
 PHASES = ("charge", "discharge")
 
 
-def transfer(game: FourTwoOneMatch) -> IntArray:
-    """Maximise the worth of the player's own result; actions, shape (state,)."""
-    return _in_every_phase(game, _own_worth)
-
-
-def net(game: FourTwoOneMatch) -> IntArray:
-    """Maximise tokens given minus tokens taken; actions, shape (state,)."""
-    return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "net"))
-
-
-def capped(game: FourTwoOneMatch) -> IntArray:
-    """Maximise tokens given minus taken, counting tokens that can move; actions, shape (state,)."""
-    return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "capped"))
-
-
-def win_the_round(game: FourTwoOneMatch) -> IntArray:
-    """Win as many rounds as possible; actions, shape (state,)."""
-    return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "set"))
-
-
-def transfer_in(game: FourTwoOneMatch, name: str) -> IntArray:
-    """Play "transfer" in one phase and the equilibrium in the other (see ``_in_one_phase``)."""
-    return _in_one_phase(game, name, transfer)
-
-
-def net_in(game: FourTwoOneMatch, name: str) -> IntArray:
-    """Play "net" in one phase and the equilibrium in the other (see ``_in_one_phase``)."""
-    return _in_one_phase(game, name, net)
-
-
-def _in_one_phase(
-    game: FourTwoOneMatch, name: str, play: Callable[[FourTwoOneMatch], IntArray]
-) -> IntArray:
-    """Play a policy in the phase "charge" or "discharge": actions, shape (state,).
-
-    Raises:
-        ValueError: if there is no such phase.
-    """
-    if name not in PHASES:
-        raise InputError(f"phase must be one of {', '.join(PHASES)}, got {name!r}")
-    actions = equilibrium(game).policies[0].actions.copy()
-    if PHASES.index(name) < len(game.phases):  # with one token there is no discharge
-        states = _states(game.phases[PHASES.index(name)])
-        actions[states] = play(game)[states]
-    return actions
-
-
-def _in_every_phase(
-    game: FourTwoOneMatch, choose: Callable[[FourTwoOneMatch, Phase], list[IntArray]]
-) -> IntArray:
-    """Turn the choices in each turn, shape (state, context, token state), into the match's actions.
-
-    Token states are those of the player who begins; an axis of length 1 is broadcast.
-    """
+def round_by_round(game: FourTwoOneMatch, aim: Aim) -> IntArray:
+    """Maximise a payoff of every round (see the module): actions, shape (state,)."""
     actions = np.empty(game.num_states, dtype=np.int64)
     for phase in game.phases:
         count, tables = len(phase.settlement.over), []
-        for number, (leg, choices) in enumerate(
-            zip(phase.round.legs, choose(game, phase), strict=True)
-        ):
+        choose = _own_worth(game, phase) if aim == "transfer" else _zero_sum(game, phase, aim)
+        for number, (leg, choices) in enumerate(zip(phase.round.legs, choose, strict=True)):
+            # An axis of length 1 is broadcast.
             shape = (leg.turn.num_states, len(leg.contexts), count)
             seen = np.broadcast_to(choices, shape)
             if number:  # the second player sees the token state from the other side
@@ -102,13 +49,28 @@ def _in_every_phase(
     return actions
 
 
+def in_one_phase(game: FourTwoOneMatch, name: str, aim: Aim) -> IntArray:
+    """Play ``round_by_round`` in the phase "charge" or "discharge", and else the equilibrium.
+
+    Raises:
+        ValueError: if there is no such phase.
+    """
+    if name not in PHASES:
+        raise InputError(f"phase must be one of {', '.join(PHASES)}, got {name!r}")
+    actions = equilibrium(game).policies[0].actions.copy()
+    if PHASES.index(name) < len(game.phases):  # with one token there is no discharge
+        states = _states(game.phases[PHASES.index(name)])
+        actions[states] = round_by_round(game, aim)[states]
+    return actions
+
+
 def _states(phase: Phase) -> slice:
     size = len(phase.settlement.over) * phase.round.num_states
     return slice(phase.first_state, phase.first_state + size)
 
 
 def _own_worth(game: FourTwoOneMatch, phase: Phase) -> list[IntArray]:
-    """Return the choices in each turn, shape (state, 1, 1)."""
+    """Return the choices in each turn for the own hand, shape (state, 1, 1)."""
     turns = [leg.turn for leg in phase.round.legs]
     worths = game.worths.astype(object)
     by_casts = [np.tile(worths, turn.num_results // len(worths)) for turn in turns]
@@ -119,7 +81,10 @@ def _own_worth(game: FourTwoOneMatch, phase: Phase) -> list[IntArray]:
 
 
 def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
-    """Return the choices in each turn if replies are foreseen: (state, context, token state)."""
+    """Return the choices in each turn if replies are foreseen: (state, context, token state).
+
+    Token states are those of the player who begins.
+    """
     paid = payoffs(game, phase, aim)  # (follower's result, beginner's, ...)
     results, _, count = paid.shape
     distinct, column = np.unique(paid.reshape(-1, count), axis=1, return_inverse=True)

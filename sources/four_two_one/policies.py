@@ -6,6 +6,7 @@ smaller one (section 5.2; this is the order of the actions). A next player who c
 too early therefore casts the die with the highest face again.
 """
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -61,11 +62,8 @@ def _play_towards(
         options = {
             taken: action for action, taken in game.options(cast) if turn.legal[state, action]
         }
-        missing = list(goal)
-        for face in held:
-            if face in missing:
-                missing.remove(face)
-        useful = tuple(sorted(_common(missing, cast)))
+        missing = Counter(goal) - Counter(held)
+        useful = tuple(sorted((missing & Counter(cast)).elements()))  # the minimum of equation 41
         complete = len(held) + len(useful) == game.dice
         if not keep_parts and not complete:
             useful = ()
@@ -73,11 +71,6 @@ def _play_towards(
             useful = cast if cast in options else useful[:-1] if keep_parts else ()
         choices[state] = options[useful]
     return choices
-
-
-def _common(wanted: list[int], cast: tuple[int, ...]) -> list[int]:
-    """Intersect two combinations (the minimum of equation 41)."""
-    return [face for face in set(cast) for _ in range(min(wanted.count(face), cast.count(face)))]
 
 
 def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
