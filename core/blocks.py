@@ -17,6 +17,7 @@ leaves out what is said of the cut and of later blocks.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,22 +47,15 @@ class Block(ABC):
 
     Args:
         arithmetic: of values and mass.
-
-    Attributes:
-        groups: group of each point of the cut, shape (cut,).
-        places: its number in its group, of the same shape.
-        successors: numbers of the later blocks to which moves lead.
-        is_swept_whole: whether the block is a game without cycles that has a sweep of its own,
-            whose length is known.
-        pays_early: whether a move pays a player for whom the game goes on.
     """
 
+    # Whether the block is a game without cycles that has a sweep of its own, whose length is known.
     is_swept_whole: bool = False
-    pays_early: bool = False
+    pays_early: bool = False  # whether a move pays a player for whom the game goes on
 
-    groups: IntArray
-    places: IntArray
-    successors: Sequence[int] = ()
+    groups: IntArray  # (cut,) group of each point of the cut
+    places: IntArray  # (cut,) its number in its group
+    successors: Sequence[int] = ()  # numbers of the later blocks to which moves lead
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         self._arithmetic = arithmetic
@@ -182,23 +176,19 @@ class Block(ABC):
         raise IndexError(f"a game without cycles has no cut, got point {point}")
 
 
+@dataclass(frozen=True)
 class Blocks:
-    """The blocks of a game, first to last, made when their turn comes: together they are large.
+    """The blocks of a game, first to last, made when their turn comes: together they are large."""
 
-    Args:
-        count: how many there are.
-        make: gives the block of a number from 0 on.
-    """
-
-    def __init__(self, count: int, make: Callable[[int], Block]) -> None:
-        self._count, self._make = count, make
+    count: int  # how many there are
+    make: Callable[[int], Block]  # gives the block of a number from 0 on
 
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     def __getitem__(self, number: int) -> Block:
-        return self._make(number)
+        return self.make(number)
 
     def __iter__(self) -> Iterator[Block]:
         """Make one after the other, first to last."""
-        return map(self._make, range(self._count))
+        return map(self.make, range(self.count))

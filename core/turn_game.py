@@ -24,6 +24,7 @@ from .contract import require_components
 from .errors import SizeError
 from .game import Game
 from .leg import Leg, adds_up, extremes, led_back, require_legs, require_seats, require_seen
+from .positions import places_in
 from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
 
@@ -45,8 +46,8 @@ class Index:
 
     def find(self, wanted: IntArray) -> IntArray:
         """Return the index of each number, -1 if the array does not have it."""
-        place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-        return np.where(self._sorted[place] == wanted, self._order[place], -1)
+        places = places_in(self._sorted, wanted)
+        return np.where(places < 0, -1, self._order[places])
 
 
 class TurnGame(Game):

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from .arithmetic import Arithmetic, Values, complement
 from .leg import Leg
+from .positions import places_in
 from .sizes import HELD
 from .turn import Piece
 from .turn_game import TurnGame
@@ -322,8 +323,8 @@ class TurnMass(TurnNumbers):
         """Give mass that no move has brought where it is, shape (state of the turn, context)."""
         begun = part.nothing()
         for in_turn, contexts, chances in self._starts.get(part.number, []):
-            places = np.searchsorted(part.own, contexts)
-            here = part.own[np.minimum(places, len(part.own) - 1)] == contexts
+            places = places_in(part.own, contexts)
+            here = places >= 0
             begun[in_turn[here], places[here]] += chances[here]
         return begun
 

@@ -30,24 +30,17 @@ Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 
 @checked
 class GameRecord:
-    """The options, seed and moves of a game.
+    """The options, seed and moves of a game."""
 
-    Attributes:
-        game: name or place of the game.
-        env: keyword arguments of its environment, as parsed from the command line.
-        against: policy or level of the other players, several with commas; "person" if they are
-            persons at the same screen; None for the game's default.
-        seed: seed of all random draws.
-        coach: whether the coach comments on moves.
-        actions: moves made so far.
-    """
-
-    game: str = DEFAULT_GAME
+    game: str = DEFAULT_GAME  # name or place of the game
+    # Keyword arguments of its environment, as parsed from the command line.
     env: Mapping[str, Any] = field(default_factory=dict)
+    # Policy or level of the other players, several with commas; "person" if they are persons at the
+    # same screen; None for the game's default.
     against: str | None = None
-    seed: Seed = 0
-    coach: bool = False
-    actions: Annotated[tuple[int, ...], Field(strict=False)] = ()  # a list in JSON
+    seed: Seed = 0  # seed of all random draws
+    coach: bool = False  # whether the coach comments on moves
+    actions: Annotated[tuple[int, ...], Field(strict=False)] = ()  # moves so far; a list in JSON
 
     def __post_init__(self) -> None:
         """Make the path of a game's file absolute.

@@ -76,7 +76,10 @@ def _check_class(game: Any) -> None:
     name = getattr(game, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name):
         raise GameError(f"{game.__name__} must have a name that is one word, got {name!r}")
-    taken = _environment_keywords() | {game.opponent_keyword}
+    makers: tuple[Callable[..., Any], ...] = (GameEnv, GameVectorEnv, gym.make, gym.make_vec)
+    known = (each for maker in makers for each in inspect.signature(maker).parameters.values())
+    taken = {each.name for each in known if each.kind is not each.VAR_KEYWORD}
+    taken.add(game.opponent_keyword)
     for argument in inspect.signature(game).parameters.values():
         if argument.name in taken:
             raise GameError(
@@ -87,13 +90,6 @@ def _check_class(game: Any) -> None:
             raise GameError(f"{name} must take its arguments by name, got {argument}")
         if argument.default is argument.empty:
             raise GameError(f"{name} must have a default for each argument, got {argument}")
-
-
-def _environment_keywords() -> set[str]:
-    """List the keywords of environments and of ``gym.make``."""
-    makers: tuple[Callable[..., Any], ...] = (GameEnv, GameVectorEnv, gym.make, gym.make_vec)
-    every = (each for maker in makers for each in inspect.signature(maker).parameters.values())
-    return {each.name for each in every if each.kind is not each.VAR_KEYWORD}
 
 
 def _place(game: type[Game]) -> str:

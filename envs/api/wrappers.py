@@ -6,7 +6,7 @@ Wrappers that change actions, rewards or the length of games are refused.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import gymnasium as gym
@@ -238,17 +238,12 @@ class Opaque(metaclass=_Opaque):
     """
 
 
+@dataclass(frozen=True, eq=False)
 class _Pushing:
-    """Calls wrappers for observations, after putting the environment into the state of each.
+    """Calls wrappers for observations, after putting the environment into the state of each."""
 
-    Args:
-        env: the bare environment.
-        layers: its wrappers of observations, innermost first.
-    """
-
-    def __init__(self, env: Any, layers: list[Any]) -> None:
-        self._env = env
-        self._layers = layers
+    env: Any  # the bare environment
+    layers: list[Any]  # its wrappers of observations, innermost first
 
     def __call__(self, observations: IntArray) -> Features:
         """Return the observations behind all wrappers, as a batch.
@@ -256,7 +251,7 @@ class _Pushing:
         Raises:
             ValueError: if the wrappers give two observations for one state.
         """
-        for layer in self._layers:
+        for layer in self.layers:
             if getattr(layer, "update_running_mean", False):
                 raise InputError(
                     f"env must show a state alike every time, and {type(layer).__name__} changes "
@@ -265,7 +260,7 @@ class _Pushing:
         forth = self._push(observations)
         back = self._push(observations[::-1])[::-1]
         if not np.array_equal(forth, back, equal_nan=True):
-            names = ", ".join(type(layer).__name__ for layer in self._layers)
+            names = ", ".join(type(layer).__name__ for layer in self.layers)
             raise InputError(
                 "env must show a state alike every time, so that a policy is a function of the "
                 f"state: the wrappers {names} do not"
@@ -273,12 +268,12 @@ class _Pushing:
         return forth
 
     def _push(self, observations: IntArray) -> Features:
-        states = self._env.task.game.encode(observations).tolist()
+        states = self.env.task.game.encode(observations).tolist()
         shown = []
-        with self._env.elsewhere():
-            for state, features in zip(states, self._env.sight.show(observations), strict=True):
-                self._env.go_to(state)
-                for layer in self._layers:
+        with self.env.elsewhere():
+            for state, features in zip(states, self.env.sight.show(observations), strict=True):
+                self.env.go_to(state)
+                for layer in self.layers:
                     features = layer.observation(features)
                 shown.append(np.array(features))
         return np.stack(shown)
@@ -291,7 +286,7 @@ class _PushingStates(_Pushing):
         states, places = np.unique(observations[:, 0], return_inverse=True)
         shown = []
         for state in states.tolist():
-            for layer in self._layers:
+            for layer in self.layers:
                 state = layer.observation(state)
             shown.append(np.array(state))
         return np.stack(shown)[places]

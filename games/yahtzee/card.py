@@ -133,23 +133,18 @@ class Taken(NamedTuple):
 
 
 class Lookups(NamedTuple):
-    """Tables as functions of indices: of arrays, or of Python's own numbers.
+    """Tables as functions of indices: of arrays, or of Python's own numbers."""
 
-    Attributes:
-        still_open, holds_fifty, upper: by context (see ``Contexts``).
-        own: by roll (see ``Points``).
-        plain, wild: by roll * number of boxes + box (see ``Points``).
-        firsts: the first context, by 2 * open boxes + holds fifty.
-        ranks: what is added to it, by open upper boxes * ``WIDTH`` + upper points.
-    """
-
+    # By context (see ``Contexts``).
     still_open: Callable[[Any], Any]
     holds_fifty: Callable[[Any], Any]
     upper: Callable[[Any], Any]
-    own: Callable[[Any], Any]
+    own: Callable[[Any], Any]  # by roll (see ``Points``)
+    # By roll * number of boxes + box (see ``Points``).
     plain: Callable[[Any], Any]
     wild: Callable[[Any], Any]
-    firsts: Callable[[Any], Any]
+    firsts: Callable[[Any], Any]  # the first context, by 2 * open boxes + holds fifty
+    # What is added to it, by open upper boxes * ``WIDTH`` + upper points.
     ranks: Callable[[Any], Any]
 
 

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from ...core.arithmetic import Arithmetic, Values
 from ...core.errors import SizeError
+from ...core.positions import places_in
 from ...core.progress import tell
 from ...core.sizes import check_memory, show
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
@@ -317,8 +318,8 @@ class YahtzeeMass(YahtzeeNumbers):
         """Return the mass that starts inside turns, shape (rolls left, dice, context)."""
         begun = self._arithmetic.zeros(MORE + 1, ROLLS, len(columns))
         (contexts, left, rolls), chances = self._begun
-        places = np.minimum(np.searchsorted(columns, contexts), len(columns) - 1)
-        here = columns[places] == contexts
+        places = places_in(columns, contexts)
+        here = places >= 0
         np.add.at(begun, (left[here], rolls[here], places[here]), chances[here])
         return begun
 
