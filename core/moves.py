@@ -149,23 +149,6 @@ def worth_of(ways: Ways, seat: int, values: Values) -> Array:
     return worth
 
 
-def expected_worth(
-    ways: Ways, count: int, seat: int, values: Values, arithmetic: Arithmetic
-) -> Array:
-    """Give the mean worth of the ways of each move, shape (move,).
-
-    Args:
-        ways: the ways of some moves.
-        count: number of the moves.
-        seat: the player.
-        values: of later positions to it.
-        arithmetic: of the values.
-    """
-    expected = arithmetic.zeros(count)
-    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
-    return expected
-
-
 def move_roundings(game: Game, pays_early: bool) -> int:
     """Bound the number of roundings in the expected value of an action.
 

@@ -29,7 +29,7 @@ from .blocks import Blocks
 from .contract import require_moves
 from .game import Game, once_a_game
 from .listed import listed_blocks
-from .moves import Moves, expected_worth, list_ways, tabulate_moves
+from .moves import Moves, list_ways, tabulate_moves, worth_of
 from .positions import legal_moves, places_in, states_of
 from .tour import Choose, Tour
 from .types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Move, Start
@@ -277,7 +277,9 @@ def expected_values(
         return known
     checked = sweeps_of(game).is_listed
     ways = list_ways(game, seat, states, actions, arithmetic, checked)
-    return expected_worth(ways, len(states), seat, values, arithmetic)
+    expected = arithmetic.zeros(len(states))
+    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
+    return expected
 
 
 def checked_advance(

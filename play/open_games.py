@@ -60,10 +60,7 @@ class Opened(Generic[Thing]):
 
     Args:
         kind: what a thing is, "game".
-        progress: is told how far the computations are that users of a thing wait for.
-
-    Attributes:
-        progress: as above.
+        progress: is told how far the computations are that users of a thing wait for; an attribute.
     """
 
     def __init__(self, kind: str, progress: Progress) -> None:
