@@ -5,7 +5,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -27,15 +27,11 @@ KEPT = 50  # largest number of open things of a kind
 Thing = TypeVar("Thing")
 
 
+@dataclass(eq=False)
 class Progress:
-    """How far the computation is that answers wait for.
+    """How far the computation is that answers wait for."""
 
-    Attributes:
-        percent: the part that is done; None while nothing long is computed.
-    """
-
-    def __init__(self) -> None:
-        self.percent: int | None = None
+    percent: int | None = None  # the part that is done; None while nothing long is computed
 
     @contextmanager
     def shown(self) -> Iterator[None]:

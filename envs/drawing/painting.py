@@ -169,22 +169,17 @@ class Renderer:
         pygame.display.update()
         self._clock.tick(FRAMES)
 
-    @property
-    def scene(self) -> Scene:
-        """The present scene.
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Return the text or the pixels, uint8 of shape (400, 600, 3); None for a window.
 
         Raises:
             RuntimeError: if no game has begun.
         """
+        if self._mode == "human":
+            return None
         if self._scene is None:
             raise RuntimeError("no game has begun: call reset before render")
-        return self._scene
-
-    def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the text or the pixels, uint8 of shape (400, 600, 3); None for a window."""
-        if self._mode == "ansi":
-            return self.scene.words
-        return to_pixels(picture_of(self.scene)) if self._mode == "rgb_array" else None
+        return self._scene.words if self._mode == "ansi" else to_pixels(picture_of(self._scene))
 
     def close(self) -> None:
         """Close the window, if one is open."""
