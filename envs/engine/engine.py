@@ -115,32 +115,29 @@ class Engine:
         """Give the observation and the action space of a lane."""
         return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
 
-    def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
-        """Make one move in each of some lanes and let the opponents reply.
+    def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
+        """Call ``step`` for all lanes."""
+        return self.step(self._every, actions, rng, fresh)
+
+    def step(
+        self,
+        lanes: IntArray,
+        actions: IntArray,
+        rng: np.random.Generator,
+        fresh: BoolArray | None = None,
+    ) -> Outcome:
+        """Make one move in each of some lanes, or start a new game where ``fresh`` says so.
 
         Args:
             lanes: the lanes, shape (move,).
-            actions: the action in each lane, shape (move,).
+            actions: the action in each lane, shape (move,), ignored where a game starts.
             rng: the generator of all random numbers.
-        """
-        return self._advance(lanes, actions, np.zeros(len(lanes), dtype=bool), rng)
-
-    def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
-        """Make one move in every lane, or start a new game where ``fresh`` says so.
-
-        Args:
-            actions: shape (lane,), ignored where a game starts.
-            fresh: whether a game starts, shape (lane,).
-            rng: the generator of all random numbers.
+            fresh: whether a game starts, shape (move,); None for no lane.
 
         Returns:
-            The outcome in every lane; all zeros and False where a game has started.
+            The outcome in each lane; all zeros and False where a game has started.
         """
-        return self._advance(self._every, actions, fresh, rng)
-
-    def _advance(
-        self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
-    ) -> Outcome:
+        fresh = np.zeros(len(lanes), dtype=bool) if fresh is None else fresh
         before = None if self.reward == "outcome" else self.lanes.states()[lanes]
         found = self.lanes.advance(lanes, actions, fresh, rng)
         if np.count_nonzero(found.illegal):
