@@ -172,6 +172,10 @@ class Series:
     colour: int | None = None
     joined: bool = True
 
+    def colour_at(self, place: int) -> str:
+        """Return the colour of the line with this index in its panel."""
+        return COLOURS[(place if self.colour is None else self.colour) % len(COLOURS)]
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lines:

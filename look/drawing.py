@@ -37,7 +37,6 @@ from .charts import (
     Panel,
     Plot,
     Points,
-    Series,
     format_of,
     named,
 )
@@ -314,17 +313,13 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
     elif isinstance(panel, Lines) and not panel.direct:
         for number, line in enumerate(panel.series):
             if line.name:
-                yield line.name, Patch(facecolor=_colour(number, line))
-
-
-def _colour(number: int, line: Series) -> str:
-    return COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
+                yield line.name, Patch(facecolor=line.colour_at(number))
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
     for number, line in enumerate(chart.series):
         style = ("o-" if chart.points else "-") if line.joined else "o"
-        colour = _colour(number, line)
+        colour = line.colour_at(number)
         options: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
         axes.plot(line.x, line.y, style, label=line.name, **options)
         if line.low is not None and line.high is not None and not line.joined:
@@ -349,7 +344,7 @@ def _name_lines(axes: Axes, chart: Lines) -> None:
     below = -np.inf
     for number, line in sorted(enumerate(chart.series), key=lambda each: float(each[1].y[-1])):
         below = max(float(line.y[-1]), below + APART * (high - low))
-        colour = _colour(number, line)
+        colour = line.colour_at(number)
         place: Any = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 10}
         axes.text(1.015, below, line.name, color=colour, **place)
 

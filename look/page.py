@@ -284,7 +284,7 @@ def _scale(log: bool) -> dict[str, Any]:
 def _lines(chart: Lines) -> Any:
     figure = go.Figure()
     for number, line in enumerate(chart.series):
-        colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
+        colour = line.colour_at(number)
         if line.low is not None and line.high is not None:
             band = {"x": [*line.x, *line.x[::-1]], "y": [*line.high, *line.low[::-1]]}
             style = {"fill": "toself", "opacity": 0.2, "line": {"width": 0}, "fillcolor": colour}
