@@ -48,34 +48,21 @@ TIE = 1e-9  # smaller shares are taken as rounding errors
 
 @dataclass(frozen=True)
 class Choice:
-    """A legal move.
+    """A legal move."""
 
-    Attributes:
-        action: its number.
-        words: the move in words.
-        parts: numbers of the pieces on the table that the move takes.
-    """
-
-    action: int
-    words: str
-    parts: tuple[int, ...]
+    action: int  # its number
+    words: str  # the move in words
+    parts: tuple[int, ...]  # numbers of the pieces on the table that the move takes
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The value of a legal move.
+    """The value of a legal move."""
 
-    Attributes:
-        choice: the move.
-        value: expected payoff if play is optimal afterwards.
-        cost: the value of the best move minus this value; 0 if the move is optimal.
-        share: the cost as a share of a win, or of the spread of the payoffs (``spread_of``).
-    """
-
-    choice: Choice
-    value: float
-    cost: float
-    share: float
+    choice: Choice  # the move
+    value: float  # expected payoff if play is optimal afterwards
+    cost: float  # the value of the best move minus this value; 0 if the move is optimal
+    share: float  # the cost as a share of a win, or of the spread of the payoffs (``spread_of``)
 
     @property
     def grade(self) -> str:
@@ -137,20 +124,13 @@ def spread_of(task: Task) -> float:
 
 @dataclass(frozen=True)
 class Answer(InParts):
-    """The advice on a position, and the law of a policy there.
+    """The advice on a position, and the law of a policy there."""
 
-    Attributes:
-        task: game, seat and opponents.
-        observation: the position, one integer for each component.
-        moves: the legal moves, best first.
-        policy: name of the policy that was asked for, None if there is none.
-        law: its probability of each of these moves; None without a policy.
-    """
-
-    task: Task
-    observation: tuple[int, ...]
-    moves: tuple[Advice, ...]
-    policy: str | None = None
+    task: Task  # game, seat and opponents
+    observation: tuple[int, ...]  # the position, one integer for each component
+    moves: tuple[Advice, ...]  # the legal moves, best first
+    policy: str | None = None  # name of the policy that was asked for, None if there is none
+    # Its probability of each of these moves; None without a policy.
     law: tuple[float, ...] | None = None
 
     @property

@@ -42,31 +42,18 @@ class Law(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """All moves of a game, in flat arrays.
+    """All moves of a game, in flat arrays."""
 
-    Attributes:
-        movers: the player to move in each state, shape (state,).
-        seen: the observation of each state, shape (state, component).
-        start: probability of each state at the beginning, fractions of shape (state,).
-        legal: which actions are legal, shape (state, action).
-        laws: the different laws of moves.
-        rows: number of the law of each cell, shape (state * action,); 0 where it is illegal.
-        counts: number of ways of each cell, shape (state * action,).
-        targets: the state that a way leads to; -1 if the game is over, shape (way,).
-        payoffs: the different payoffs, fractions of shape (payoff,).
-        paid: number of the payoff of a way to the player who moves, shape (way,).
-    """
-
-    movers: IntArray
-    seen: IntArray
-    start: Array
-    legal: BoolArray
-    laws: Sequence[Law]
-    rows: IntArray
-    counts: IntArray
-    targets: IntArray
-    payoffs: Array
-    paid: IntArray
+    movers: IntArray  # the player to move in each state, shape (state,)
+    seen: IntArray  # the observation of each state, shape (state, component)
+    start: Array  # probability of each state at the beginning, fractions of shape (state,)
+    legal: BoolArray  # which actions are legal, shape (state, action)
+    laws: Sequence[Law]  # the different laws of moves
+    rows: IntArray  # number of the law of each cell, shape (state * action,); 0 where it is illegal
+    counts: IntArray  # number of ways of each cell, shape (state * action,)
+    targets: IntArray  # the state that a way leads to; -1 if the game is over, shape (way,)
+    payoffs: Array  # the different payoffs, fractions of shape (payoff,)
+    paid: IntArray  # number of the payoff of a way to the player who moves, shape (way,)
 
     @property
     def cells(self) -> IntArray:

@@ -148,15 +148,11 @@ def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]
 
 
 class FirstLaw(NamedTuple):
-    """Law of the agent's first state.
+    """Law of the agent's first state."""
 
-    Attributes:
-        start: the states that are possible, and their chances.
-        error: bounds the error of a mean of values over the law, as a part of the span of the
-            values; 0 if the chances are exact.
-    """
-
-    start: Start
+    start: Start  # the states that are possible, and their chances
+    # Bounds the error of a mean of values over the law, as a part of the span of the values; 0 if
+    # the chances are exact.
     error: float
 
 

@@ -30,44 +30,34 @@ from .tables import NoLawError, PolicyCheck, table_policy
 
 @dataclass(frozen=True)
 class Sight:
-    """The observations of an environment's agent: encoded, and changed by wrappers.
+    """The observations of an environment's agent: encoded, and changed by wrappers."""
 
-    Attributes:
-        space: the observation space of the agent.
-        show: turns observations, integers of shape (state, component), into a batch of that space.
-        wrapped: whether wrappers change observations.
-        read: turns an observation of that space back into integers, or raises an error; None if
-            the observations are the integers.
-    """
-
-    space: Any
+    space: Any  # the observation space of the agent
+    # Turns observations, integers of shape (state, component), into a batch of that space.
     show: Callable[[IntArray], npt.NDArray[Any]]
-    wrapped: bool
+    wrapped: bool  # whether wrappers change observations
+    # Turns an observation of that space back into integers, or raises an error; None if the
+    # observations are the integers.
     read: Reader | None = None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Options for reading a user's policy.
+    """Options for reading a user's policy."""
 
-    Attributes:
-        deterministic: whether a network takes its likeliest action; if not, it draws from its law.
-        masked: whether the policy must keep to the legal actions.
-        sight: the observations of the environment's agent; None if there is no environment.
-        observations: changes a batch of observations before the network gets it: a function, or
-            an object with a method ``normalize_obs``.
-        worthless: says in which states every action has the worst payoff as its value.
-        lazy: whether a function may be called later (``CalledPolicy``); scores ask for it.
-        exact: whether named policies are computed without rounding.
-    """
-
+    # Whether a network takes its likeliest action; if not, it draws from its law.
     deterministic: bool = True
-    masked: bool = True
+    masked: bool = True  # whether the policy must keep to the legal actions
+    # The observations of the environment's agent; None if there is no environment.
     sight: Sight | None = None
+    # Changes a batch of observations before the network gets it: a function, or an object with a
+    # method ``normalize_obs``.
     observations: Any = None
+    # Says in which states every action has the worst payoff as its value.
     worthless: Callable[[IntArray], BoolArray] | None = None
+    # Whether a function may be called later (``CalledPolicy``); scores ask for it.
     lazy: bool = False
-    exact: bool = False
+    exact: bool = False  # whether named policies are computed without rounding
 
 
 #: Turns an object of another library into a name, a table, a callable or a ``Policy``.

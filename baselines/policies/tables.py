@@ -33,20 +33,14 @@ class NoLawError(InputError):
 
 @dataclass(frozen=True)
 class PolicyCheck:
-    """Checks actions and probabilities that a policy gives for states of its seat.
+    """Checks actions and probabilities that a policy gives for states of its seat."""
 
-    Attributes:
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        masked: whether the policy must keep to the legal actions.
-        worthless: returns whether every action of a state has the worst payoff as its value. In
-            such a state the table of a planner may choose an illegal action, which pays the same;
-            the first legal action replaces it.
-    """
-
-    game: Game
-    seat: int
-    masked: bool = True
+    game: Game  # the game that is played
+    seat: int  # the seat that the policy plays
+    masked: bool = True  # whether the policy must keep to the legal actions
+    # Returns whether every action of a state has the worst payoff as its value. In such a state the
+    # table of a planner may choose an illegal action, which pays the same; the first legal action
+    # replaces it.
     worthless: Worthless | None = None
 
     @property

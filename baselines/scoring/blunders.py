@@ -73,18 +73,13 @@ class Mistakes(NamedTuple):
 
     A policy that circles for ever where nothing is paid takes actions of the best value there, and
     gives away that value: its decision where it comes to circle is a mistake, which costs it all.
-
-    Attributes:
-        rate: expected number of mistakes in a game.
-        bits: whether an action is a mistake, as packed bits, uint8, shape (state, byte).
-        costliest: the costliest mistakes, sorted by state and then action.
-        circling: the states where the agent circles and gives something away, (state,).
     """
 
-    rate: float
+    rate: float  # expected number of mistakes in a game
+    # Whether an action is a mistake, as packed bits, uint8, shape (state, byte).
     bits: NDArray[np.uint8]
-    costliest: Decisions
-    circling: BoolArray
+    costliest: Decisions  # the costliest mistakes, sorted by state and then action
+    circling: BoolArray  # the states where the agent circles and gives something away, (state,)
 
     def at(self, states: IntArray, num_actions: int) -> BoolArray:
         """Return whether actions are mistakes in some states, shape (state, action)."""

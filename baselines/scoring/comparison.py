@@ -38,21 +38,15 @@ WITHIN = 1e-9
 
 
 class Difference(NamedTuple):
-    """A position in which two agents play differently.
+    """A position in which two agents play differently."""
 
-    Attributes:
-        observation: what the agents observe.
-        position: the position in words.
-        moves: what each agent does, in words; of agents that draw their moves, the action of which
-            one has the most more than the other.
-        best_move: what optimal play does.
-        costs: expected payoff a game that each agent loses by its moves in the position.
-    """
-
-    observation: tuple[int, ...]
-    position: str
+    observation: tuple[int, ...]  # what the agents observe
+    position: str  # the position in words
+    # What each agent does, in words; of agents that draw their moves, the action of which one has
+    # the most more than the other.
     moves: tuple[str, str]
-    best_move: str
+    best_move: str  # what optimal play does
+    # Expected payoff a game that each agent loses by its moves in the position.
     costs: tuple[float, float]
 
     @property
@@ -62,17 +56,12 @@ class Difference(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Games of the first agent against the second.
+    """Games of the first agent against the second."""
 
-    Attributes:
-        seat: seat of the first agent.
-        payoff: expected payoff of the first agent.
-        outcomes: probability of each payoff of the first agent, highest first; None if payoffs are
-            no wins, or if both players may win.
-    """
-
-    seat: int
-    payoff: float
+    seat: int  # seat of the first agent
+    payoff: float  # expected payoff of the first agent
+    # Probability of each payoff of the first agent, highest first; None if payoffs are no wins, or
+    # if both players may win.
     outcomes: Mapping[float, float] | None
 
 

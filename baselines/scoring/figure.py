@@ -10,23 +10,15 @@ from ...core import SizeError
 
 
 class Figure(NamedTuple):
-    """A number of a ``Score``: how JSON, the terminal and web pages show it.
+    """A number of a ``Score``: how JSON, the terminal and web pages show it."""
 
-    Attributes:
-        name: the attribute of ``Score``, and the key in JSON.
-        label: its name for people; empty if it stands in JSON only.
-        meaning: a phrase that explains it.
-        format: format of the number, as for ``format``.
-        sentence: for the terminal, with the number at ``{}``; empty for a column of the table.
-        logged: whether a training loop logs it.
-    """
-
-    name: str
-    label: str = ""
-    meaning: str = ""
-    format: str = ".6f"
+    name: str  # the attribute of ``Score``, and the key in JSON
+    label: str = ""  # its name for people; empty if it stands in JSON only
+    meaning: str = ""  # a phrase that explains it
+    format: str = ".6f"  # format of the number, as for ``format``
+    # For the terminal, with the number at ``{}``; empty for a column of the table.
     sentence: str = ""
-    logged: bool = False
+    logged: bool = False  # whether a training loop logs it
 
     def of(self, score: object) -> Any:
         """Give the number; None if the game has none, or is too large for it."""

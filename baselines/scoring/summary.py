@@ -41,17 +41,11 @@ class Part(NamedTuple):
 
 
 class _Axis(NamedTuple):
-    """A quantity of positions.
+    """A quantity of positions."""
 
-    Attributes:
-        label: what it is; empty if its names need no label.
-        places: the quantity of each position, from 0 on, shape (position,).
-        names: name of each value; None for numbers.
-    """
-
-    label: str
-    places: IntArray
-    names: Sequence[str] | None = None
+    label: str  # what it is; empty if its names need no label
+    places: IntArray  # the quantity of each position, from 0 on, shape (position,)
+    names: Sequence[str] | None = None  # name of each value; None for numbers
 
     def worst(self, inside: IntArray, excess: FloatArray) -> tuple[float, int, int]:
         """Find the interval with the largest sum of the excess of some positions.

@@ -88,19 +88,12 @@ def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None)
 
 
 class _Units(NamedTuple):
-    """The units of error bounds.
+    """The units of error bounds."""
 
-    Attributes:
-        scale: units in 1, shape (state,); 0 where all numbers are 0.
-        ratios: by which the number of the next state is multiplied, shape (way,).
-        paid: payoff of each way, rounded up to units of its state, shape (way,).
-        least: the same of an illegal action, shape (state,).
-    """
-
-    scale: FloatArray
-    ratios: FloatArray
-    paid: FloatArray
-    least: FloatArray
+    scale: FloatArray  # units in 1, shape (state,); 0 where all numbers are 0
+    ratios: FloatArray  # by which the number of the next state is multiplied, shape (way,)
+    paid: FloatArray  # payoff of each way, rounded up to units of its state, shape (way,)
+    least: FloatArray  # the same of an illegal action, shape (state,)
 
 
 def _units(game: ExplicitGame, values: FloatArray, weights: Array | None, sign: int) -> _Units:

@@ -56,17 +56,13 @@ def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
 
 
 class Sweep(NamedTuple):
-    """Result of a sweep backward.
+    """Result of a sweep backward."""
 
-    Attributes:
-        values: the values of all positions.
-        choices: the smallest optimal action in every state, shape (state,), for each free seat.
-        error_bound: largest distance of a value or an action value from the true one by rounding
-            (see ``rounding``); 0 if exact. Of a process, that of each state, shape (state,).
-    """
-
-    values: Values
+    values: Values  # the values of all positions
+    # The smallest optimal action in every state, shape (state,), for each free seat.
     choices: dict[int, IntArray]
+    # Largest distance of a value or an action value from the true one by rounding (see
+    # ``rounding``); 0 if exact. Of a process, that of each state, shape (state,).
     error_bound: float | FloatArray
 
 
@@ -140,17 +136,11 @@ def _everywhere(game: Game, choice: IntArray) -> IntArray:
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Mutual best responses of all players, in every position of the game.
+    """Mutual best responses of all players, in every position of the game."""
 
-    Attributes:
-        values: the values of all positions to each seat.
-        policies: the policy of each seat.
-        error_bound: largest rounding error of a value (see ``Sweep``); 0 if exact.
-    """
-
-    values: tuple[Values, ...]
-    policies: tuple[DeterministicPolicy, ...]
-    error_bound: float | FloatArray
+    values: tuple[Values, ...]  # the values of all positions to each seat
+    policies: tuple[DeterministicPolicy, ...]  # the policy of each seat
+    error_bound: float | FloatArray  # largest rounding error of a value (see ``Sweep``); 0 if exact
 
 
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:

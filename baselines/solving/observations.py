@@ -73,17 +73,11 @@ def told(observation: Any) -> str:
 
 @dataclass(frozen=True)
 class InDictionary:
-    """Reads observations from a dictionary that also holds a mask, or given without it.
+    """Reads observations from a dictionary that also holds a mask, or given without it."""
 
-    Attributes:
-        key: key of the observation.
-        game: the game that is observed.
-        read: turns the entry into integers; None if the entry is the integers.
-    """
-
-    key: str
-    game: Game
-    read: Reader | None
+    key: str  # key of the observation
+    game: Game  # the game that is observed
+    read: Reader | None  # turns the entry into integers; None if the entry is the integers
 
     def __call__(self, observation: Any) -> IntArray:
         """Give the integers."""
@@ -99,13 +93,9 @@ class InDictionary:
 
 @dataclass(frozen=True)
 class Changed:
-    """Refuses the observations of an environment whose wrappers change them.
+    """Refuses the observations of an environment whose wrappers change them."""
 
-    Attributes:
-        wrappers: names of the wrappers.
-    """
-
-    wrappers: tuple[str, ...]
+    wrappers: tuple[str, ...]  # names of the wrappers
 
     def __call__(self, observation: Any) -> IntArray:
         """Refuse, and say which observations can be read."""

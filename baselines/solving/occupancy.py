@@ -71,15 +71,11 @@ def play(
 
 
 class Outcomes(NamedTuple):
-    """The distribution of an agent's games.
+    """The distribution of an agent's games."""
 
-    Attributes:
-        visits: probability that a game visits each position; with cycles, expected visits.
-        law: probability of every payoff to the agent, in increasing order of payoffs; None if moves
-            pay before the end, since states do not contain the payoffs so far.
-    """
-
-    visits: Values
+    visits: Values  # probability that a game visits each position; with cycles, expected visits
+    # Probability of every payoff to the agent, in increasing order of payoffs; None if moves pay
+    # before the end, since states do not contain the payoffs so far.
     law: dict[Any, Any] | None
 
 
