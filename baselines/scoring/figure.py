@@ -36,6 +36,8 @@ class Figure(NamedTuple):
         """Write the number; empty if it is None."""
         value = self.of(score)
         value = float(value) if isinstance(value, Fraction) else value
+        if isinstance(value, float) and not isfinite(value):
+            return "unknown"
         return "" if value is None else format(value, self.format)
 
 

@@ -112,10 +112,15 @@ class Score:
 
     @property
     def normalized(self) -> float:
-        """(value - random) / (optimum - random); 1 if both agree; NaN if random is unknown."""
+        """(value - random) / (optimum - random); 1 if all three agree.
+
+        NaN if random is unknown, or optimal, which the policy is not, as it circles for ever.
+        """
         span = self.optimum - self.random
+        if not span <= self._tie:
+            return (self.value - self.random) / span
         one: float = self.arithmetic.number(1)
-        return one if span <= self._tie else (self.value - self.random) / span
+        return one if self.regret <= self._tie else nan
 
     @property
     def nines(self) -> float:

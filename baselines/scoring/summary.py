@@ -11,6 +11,7 @@ the first interval.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -157,13 +158,16 @@ def lost(cost: float, game: Game) -> str:
 
 
 def _quality(score: Score) -> str:
-    gives = lost(score.regret, score.task.game)
-    if abs(score.normalized) < LIKE_RANDOM:
+    gives = lost(float(score.regret), score.task.game)
+    normalized = float(score.normalized)
+    if isnan(normalized):
+        return f"It loses {gives}."
+    if abs(normalized) < LIKE_RANDOM:
         return f"It plays as well as uniformly random play: it loses {gives}."
-    if score.normalized < 0:
+    if normalized < 0:
         return f"It plays worse than uniformly random play: it loses {gives}."
     digits = max(1, int(score.nines) - 1)  # so that only the optimum has 100 %
-    way = _percent(score.normalized, digits)
+    way = _percent(normalized, digits)
     return f"It goes {way} of the way from random play to the optimum: it loses {gives}."
 
 
