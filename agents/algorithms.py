@@ -18,29 +18,19 @@ from . import spaces
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A learning algorithm.
+    """A learning algorithm."""
 
-    Attributes:
-        title: its name in tables and charts.
-        model: its class, with the interface of stable-baselines3, as "module:Class".
-        learns_from: "rollouts" of the current policy, a "replay" buffer, each move at once, into
-            "tables", or a "model" that it counts. With all but the first it learns action values.
-        colour: its colour in charts and tables, a number of ``COLOURS`` (look/charts.py).
-        space: what ``exactdice tune`` may choose.
-        masked: whether it is held to the legal actions during training.
-        policy: name of the policy, one of the ``policy_aliases`` of the model's class.
-        by_self_play: the class of the model in self-play, if it is another one.
-    """
-
-    title: str
-    model: str
+    title: str  # its name in tables and charts
+    model: str  # its class, with the interface of stable-baselines3, as "module:Class"
+    #: Rollouts of the current policy, a replay buffer, each move at once, into tables, or a model
+    #: that it counts. With all but the first it learns action values.
     learns_from: Literal["rollouts", "replay", "tables", "model"]
     _: KW_ONLY
-    colour: int
-    space: spaces.Space
-    masked: bool = True
-    policy: str = "MlpPolicy"
-    by_self_play: str | None = None
+    colour: int  # in charts and tables, a number of ``COLOURS`` (look/charts.py)
+    space: spaces.Space  # what ``exactdice tune`` may choose
+    masked: bool = True  # whether it is held to the legal actions during training
+    policy: str = "MlpPolicy"  # one of the ``policy_aliases`` of the model's class
+    by_self_play: str | None = None  # the class of the model in self-play, if it is another one
 
     @property
     def plays_itself(self) -> bool:

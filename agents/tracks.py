@@ -21,28 +21,20 @@ PERCENTS = (1, 2, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True)
 class Track:
-    """A budget of moves, and the games that are learned with it.
+    """A budget of moves, and the games that are learned with it."""
 
-    Attributes:
-        name: its name on the command line.
-        version: the number of its rules; results of two versions are not compared.
-        moves: largest number of moves of the agent.
-        games: names of the games.
-        seeds: number of seeds of an entry.
-        keywords: keywords of the games that are not played with their defaults, by name.
-        self_play: whether the agent meets nobody but itself. Then moves of both seats count, and
-            the score of a run is its exploitability.
-        since: the first version whose runs are those of this version, which has other figures of
-            them only; None for this version.
-    """
-
-    name: str
-    version: int
-    moves: int
+    name: str  # on the command line
+    version: int  # of its rules; results of two versions are not compared
+    moves: int  # at most, of the agent
     games: tuple[str, ...]
-    seeds: int = 5
+    seeds: int = 5  # of an entry
+    #: Keywords of the games that are not played with their defaults, by name.
     keywords: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: Whether the agent meets nobody but itself. Then moves of both seats count, and the score of a
+    #: run is its exploitability.
     self_play: bool = False
+    #: The first version whose runs are those of this version, which has other figures of them only;
+    #: None for this version.
     since: int | None = None
 
     @property

@@ -53,19 +53,12 @@ REFERENCES = ("random", "equilibrium")
 
 @dataclass(frozen=True)
 class Board:
-    """The board of a folder.
+    """The board of a folder."""
 
-    Attributes:
-        folder: the folder, whose run folders may have the models of the runs.
-        track: the track of the runs; None for the board of all runs, whose games are any tasks.
-        runs: the runs on the board, by game, size, algorithm and seed.
-        others: number of runs in the folder that are not on the board.
-    """
-
-    folder: Path
-    track: Track | None
-    runs: list[Run]
-    others: int = 0
+    folder: Path  # whose run folders may have the models of the runs
+    track: Track | None  # None for the board of all runs, whose games are any tasks
+    runs: list[Run]  # those on the board, by game, size, algorithm and seed
+    others: int = 0  # number of runs in the folder that are not on the board
 
     @property
     def title(self) -> str:

@@ -20,34 +20,21 @@ from ..runs.options import task_from_options, whole_or_text
 
 
 class Rung(NamedTuple):
-    """One task of a ladder.
+    """One task of a ladder."""
 
-    Attributes:
-        label: value of the knob, as text.
-        keywords: keywords of the environment: the knob and its value.
-    """
-
-    label: str
-    keywords: Mapping[str, Any]
+    label: str  # value of the knob
+    keywords: Mapping[str, Any]  # of the environment: the knob and its value
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Tasks that differ in one keyword.
+    """Tasks that differ in one keyword."""
 
-    Attributes:
-        name: on the command line and in the names of folders.
-        title: for people.
-        game: name of a game, or the place of a class of your own.
-        knob: the keyword that differs.
-        values: its values, the easiest first as far as that is known before.
-    """
-
-    name: str
-    title: str
-    game: str
-    knob: str
-    values: Sequence[int | str]
+    name: str  # on the command line and in the names of folders
+    title: str  # for people
+    game: str  # name of a game, or the place of a class of your own
+    knob: str  # the keyword that differs
+    values: Sequence[int | str]  # of the knob, the easiest first as far as that is known before
 
     @property
     def rungs(self) -> list[Rung]:

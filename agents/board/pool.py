@@ -49,16 +49,12 @@ def processors(cgroups: Path = CGROUPS) -> int:
 
 
 class Workers(NamedTuple):
-    """Does jobs: calls of one function, which has a place in a module.
+    """Does jobs: calls of one function, which has a place in a module."""
 
-    Attributes:
-        start: calls the function with arguments; its result or its error comes later. The error is
-            pebble's ``ProcessExpired`` if the process was lost.
-        number: number of jobs at the same time.
-    """
-
+    #: Calls the function with arguments; its result or its error comes later. The error is pebble's
+    #: ``ProcessExpired`` if the process was lost.
     start: Callable[..., "Future[Any]"]
-    number: int
+    number: int  # of jobs at the same time
 
 
 @contextmanager

@@ -39,59 +39,35 @@ RESULTS, CURVES, CERTIFICATES = "results.csv", "curves.csv", "certificates.zip"
 
 @dataclass(frozen=True)
 class Run:
-    """A finished training run: a row of ``results.csv``.
+    """A finished training run: a row of ``results.csv``."""
 
-    Attributes:
-        name: its own, which its folder has, and its certificate in the archive.
-        game: its game, with the keywords if they differ from those of its track.
-        place: name of the game, or the place of a class of your own.
-        keywords: the keywords of its task, as JSON.
-        algorithm: name of the algorithm in ``ALGORITHMS``.
-        reward: the reward mode of its training.
-        track: its track, if any.
-        version: the version of the track.
-        seed: seed of its training.
-        value, optimum, random, regret, normalized, flawless: see ``Score``.
-        steps: number of moves.
-        seconds: seconds of the run, its exact scores included.
-        trials: of the search for its hyperparameters; 0 of hyperparameters of the package that were
-            set by hand, None of all others.
-        hyperparameters: those that are not null and the encoding, as JSON.
-        exploitability: on a track of self-play (see ``SelfPlayScore``), as for the next five.
-        normalized_exploitability: see ``SelfPlayScore.normalized``.
-        guaranteed_0, guaranteed_1: values of the seats against a best response.
-        equilibrium_0, equilibrium_1: values of the seats in equilibrium.
-        moves: moves before each exact score of its training; in ``curves.csv``, as the next.
-        scores: these scores, normalised.
-    """
-
-    name: str
-    game: str
-    place: str
-    keywords: str
-    algorithm: str
-    reward: str
+    name: str  # its own, which its folder has, and its certificate in the archive
+    game: str  # with the keywords if they differ from those of its track
+    place: str  # name of the game, or the place of a class of your own
+    keywords: str  # of its task, as JSON
+    algorithm: str  # its name in ``ALGORITHMS``
+    reward: str  # the reward mode of its training
     track: str | None
-    version: int | None
-    seed: int
-    value: float
+    version: int | None  # of the track
+    seed: int  # of its training
+    value: float  # see ``Score``, as for the next five
     optimum: float
     random: float
     regret: float
     normalized: float
     flawless: float | None
-    steps: int
-    seconds: float
-    trials: int | None
-    hyperparameters: str
-    exploitability: float | None = None
-    normalized_exploitability: float | None = None
-    guaranteed_0: float | None = None
+    steps: int  # number of moves
+    seconds: float  # of the run, its exact scores included
+    trials: int | None  # of the search for its hyperparameters (see ``trials_of``)
+    hyperparameters: str  # those that are not null and the encoding, as JSON
+    exploitability: float | None = None  # on a track of self-play, as the next five
+    normalized_exploitability: float | None = None  # see ``SelfPlayScore.normalized``
+    guaranteed_0: float | None = None  # values of the seats against a best response
     guaranteed_1: float | None = None
-    equilibrium_0: float | None = None
+    equilibrium_0: float | None = None  # values of the seats in equilibrium
     equilibrium_1: float | None = None
-    moves: tuple[int, ...] = ()
-    scores: tuple[float, ...] = ()
+    moves: tuple[int, ...] = ()  # before each exact score of its training, in ``curves.csv``
+    scores: tuple[float, ...] = ()  # these scores, normalised
 
     @property
     def agent(self) -> str:

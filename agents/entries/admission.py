@@ -44,22 +44,16 @@ MOST_MOVES = 30  # of a policy's games, on average; those on the tracks have up 
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """The score of a valid certificate, computed from its policy, and the policy.
-
-    Attributes:
-        game: name of its game.
-        value, optimum, random, regret, normalized, nines: see ``Score``.
-        actions: the likeliest action in each state of the seat, shape (state,).
-    """
+    """The score of a valid certificate, computed from its policy, and the policy."""
 
     game: str
-    value: float
+    value: float  # see ``Score``, as for the next five
     optimum: float
     random: float
     regret: float
     normalized: float
     nines: float
-    actions: IntArray = field(repr=False)
+    actions: IntArray = field(repr=False)  # the likeliest ones of the seat, (state,)
 
     @property
     def score(self) -> float:

@@ -97,17 +97,11 @@ class Card(BaseModel):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry whose files are complete; its certificates are not verified yet.
-
-    Attributes:
-        folder: its folder, whose name is its name.
-        card: its card.
-        certificates: the certificates by game and seed.
-    """
+    """An entry whose files are complete; its certificates are not verified yet."""
 
     folder: Path
     card: Card
-    certificates: Mapping[tuple[str, int], Path]
+    certificates: Mapping[tuple[str, int], Path]  # by game and seed
 
     @property
     def name(self) -> str:

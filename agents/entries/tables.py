@@ -40,15 +40,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class EntryBoard:
-    """The board of one track.
-
-    Attributes:
-        track: the track.
-        entries: its entries, best first.
-    """
+    """The board of one track."""
 
     track: Track
-    entries: list[Verified]
+    entries: list[Verified]  # best first
 
     @property
     def links(self) -> dict[str, str]:

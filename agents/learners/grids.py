@@ -50,20 +50,12 @@ _ACTIVATIONS: dict[type, Activation] = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 
 
 class Perceptron(NamedTuple):
-    """A multi-layer perceptron: linear layers with elementwise functions between them.
-
-    Attributes:
-        first: the first linear layer.
-        hidden: all layers between the first and the last.
-        weight: weights of the last layer, shape (action, unit).
-        bias: biases of the last layer, shape (action,).
-        features: turns observations into the input of the first layer.
-    """
+    """A multi-layer perceptron: linear layers with elementwise functions between them."""
 
     first: nn.Linear
-    hidden: list[nn.Module]
-    weight: th.Tensor
-    bias: th.Tensor
+    hidden: list[nn.Module]  # all layers between the first and the last
+    weight: th.Tensor  # of the last layer, (action, unit)
+    bias: th.Tensor  # of the last layer, (action,)
     features: Features
 
     def is_sum(self, game: Game) -> bool:

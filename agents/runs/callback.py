@@ -50,21 +50,13 @@ _WIDE = 1.96
 
 @dataclass(frozen=True)
 class SampleScore:
-    """An estimate of the score of an agent.
+    """An estimate of the score of an agent."""
 
-    Attributes:
-        value: estimate of the expected payoff.
-        optimum: expected payoff of optimal play, exact.
-        random: expected payoff of uniformly random play, exact.
-        margin: half the width of the 95 % confidence interval of ``value`` and of ``regret``.
-        moves: mean number of the agent's moves in a game.
-    """
-
-    value: float
-    optimum: float
-    random: float
-    margin: float
-    moves: float
+    value: float  # estimate of the expected payoff
+    optimum: float  # expected payoff of optimal play, exact
+    random: float  # expected payoff of uniformly random play, exact
+    margin: float  # half the width of the 95 % confidence interval of value and regret
+    moves: float  # mean number of the agent's moves in a game
 
     @property
     def regret(self) -> float:

@@ -25,20 +25,16 @@ NAME = "diagnosis.npz"
 
 @dataclass
 class Diary:
-    """The rows, the findings and the missing columns of a diagnosis.
+    """The rows, the findings and the missing columns of a diagnosis."""
 
-    Attributes:
-        rows: numbers by the names in ``COLUMNS``, in the order of training.
-        missing: why a column has no number in any row, by its name.
-        findings: the findings of audits, each check and mistake once: with ``timesteps``, when it
-            was found first, and the fields of ``Finding``.
-        visited: the states that training has visited, shape (state,); None if not known.
-    """
-
+    #: Numbers by the names in ``COLUMNS``, in the order of training.
     rows: list[dict[str, float]] = field(default_factory=list)
+    #: Why a column has no number in any row, by its name.
     missing: dict[str, str] = field(default_factory=dict)
+    #: The findings of audits, each check and mistake once: with ``timesteps``, when it was found
+    #: first, and the fields of ``Finding``.
     findings: list[dict[str, Any]] = field(default_factory=list)
-    visited: BoolArray | None = None
+    visited: BoolArray | None = None  # the states that training has visited; None if not known
 
     def column(self, name: str) -> FloatArray:
         """Return a column, NaN where it was not computed, shape (row,)."""
