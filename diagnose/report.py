@@ -1,15 +1,16 @@
 """The report of an audit, for programs and for people, and how mistakes are named in it.
 
-Recorded numbers are compared with a declared formula: a dataclass whose fields are the arguments,
-constants and variants of a computation. Where they differ, ``named`` edits the formula in one place
-after the other, and the edit that reproduces the numbers names the mistake. So mistakes that nobody
-has listed have names, too, such as ``rewards-left-out`` and ``values-for-returns``.
+Recorded numbers are compared with a declared ``Formula``. Where they differ, ``named`` edits the
+formula in one place after the other, and the edit that reproduces the numbers names the mistake. So
+mistakes that nobody has listed have names, too, such as ``rewards-left-out`` and
+``values-for-returns``.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -189,12 +190,27 @@ def reproducing(
 # ----------------------------------------------------------------- edits of a formula
 
 
+@dataclass(frozen=True, kw_only=True)
+class Formula(ABC):
+    """A declared formula: its fields are the arguments, constants and variants of a computation."""
+
+    #: Gives arrays that programs take in place of an argument, by words, by the argument's name.
+    alike: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+    #: Names in ``CURES`` of edits.
+    names: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def __call__(self) -> Any:
+        """Compute the numbers."""
+
+
 def named(
-    formula: Any,
+    formula: Formula,
     given: FloatArray,
     reproduces: Callable[[Any], bool],
     compute: Callable[[Any], FloatArray] = lambda formula: formula(),
     several: Iterable[Mistake] = (),
+    axes: int = 1,
 ) -> Iterator[Mistake]:
     """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
 
@@ -205,21 +221,19 @@ def named(
     a pair moves or swaps arrays.
 
     Args:
-        formula: the declared formula, a dataclass. Its ``axes`` is 2 if arrays are of shape (time,
-            lane, ...), and 1 if they are of shape (row, ...). Its ``names`` are the names in
-            ``CURES`` of some edits. Its field ``alike`` has further arrays that programs take in
-            place of an argument, by words, by the name of the argument.
+        formula: the declared formula.
         given: the recorded numbers.
         reproduces: says whether a formula reproduces them.
         compute: gives the numbers of a formula.
         several: mistakes that change several fields.
+        axes: 2 if arrays are of shape (time, lane, ...), 1 if they are of shape (row, ...).
     """
     arrays = {key: each for key, each in vars(formula).items() if hasattr(each, "shape")}
     variants = [*_variants(formula), *_exchanged(formula, arrays)]
     moved = [
         _edit(formula, key, f"{key} {done}", array)
         for key in arrays
-        for done, array in _moved(arrays[key], formula.axes)
+        for done, array in _moved(arrays[key], axes)
     ]
     pairs = (
         Mistake(
@@ -244,7 +258,7 @@ def named(
             return
 
 
-def _edit(formula: Any, key: str, words: str, value: Any) -> Mistake:
+def _edit(formula: Formula, key: str, words: str, value: Any) -> Mistake:
     """Return an edit of a field, with the words that make its name."""
     name = words.replace("_", "-").replace(" ", "-")
     lanes = "" if LANES not in words and SWAPPED not in words else "lanes-mixed"
@@ -252,7 +266,7 @@ def _edit(formula: Any, key: str, words: str, value: Any) -> Mistake:
     return Mistake(lanes or formula.names.get(name, name), {key: value}, told)
 
 
-def _variants(formula: Any) -> Iterator[Mistake]:
+def _variants(formula: Formula) -> Iterator[Mistake]:
     """Invert truth values, and exchange words."""
     for each in fields(formula):
         key, value = each.name, getattr(formula, each.name)
@@ -263,8 +277,9 @@ def _variants(formula: Any) -> Iterator[Mistake]:
                 yield _edit(formula, key, words, option)
 
 
-def _exchanged(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
+def _exchanged(formula: Formula, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
     """Leave arrays out, negate and detach them, and take those that are ``alike``."""
+    alike = formula.alike()
     for key, array in arrays.items():
         kind = str(array.dtype)
         if getattr(array, "requires_grad", False):
@@ -275,11 +290,11 @@ def _exchanged(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
         elif "bool" in kind:
             yield _edit(formula, key, f"{key} left out", array & ~array)
             yield _edit(formula, key, f"{key} inverted", ~array)
-        for words, other in formula.alike.get(key, {}).items():
+        for words, other in alike.get(key, {}).items():
             yield _edit(formula, key, f"{words} for {key}", other)
 
 
-def _swapped(formula: Any, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
+def _swapped(formula: Formula, arrays: Mapping[str, Any]) -> Iterator[Mistake]:
     """Take other arguments of the same shape and dtype."""
     for key, array in arrays.items():
         for name, other in arrays.items():

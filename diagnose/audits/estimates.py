@@ -14,22 +14,19 @@ rewards r of n steps.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
-from ..report import Mistake, Report, named, options, reproducing
+from ..report import Formula, Mistake, Report, named, options, reproducing
 from ..view import called, each_array, factor, numbers, player
 from .steps import CLOSE, Steps, closeness
-
-#: Arrays that programs take in place of an argument, by words, by the name of the argument.
-Alike: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 def agree(
@@ -44,14 +41,11 @@ def agree(
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Formula):
     """The right numbers, which a program may have moved, scaled or left out."""
 
     numbers: FloatArray
-    axes: int
-    alike: Alike = field(default_factory=dict)
     line: tuple[float, float] = (1.0, 0.0)  # factor and summand
-    names: ClassVar[Mapping[str, str]] = {}
 
     def __call__(self) -> FloatArray:
         """Compute the numbers."""
@@ -61,9 +55,8 @@ class Numbers:
 def compare(
     report: Report,
     check: str,
-    formula: Any,
+    formula: Formula,
     given: FloatArray,
-    alike: Callable[[], Alike] = dict,
     known: BoolArray | None = None,
     several: Callable[[], list[Mistake]] = list,
     size: float = 1e-6,
@@ -76,9 +69,8 @@ def compare(
     Args:
         report: gets the check.
         check: its name.
-        formula: the declared formula (see ``named``).
+        formula: the declared formula.
         given: the recorded numbers.
-        alike: makes the arrays that programs take in place of arguments.
         known: which numbers are compared; all by default.
         several: makes the mistakes that change several fields of the formula.
         size: the least size of the numbers, of which they may be wrong by a part.
@@ -96,12 +88,16 @@ def compare(
 
     def search() -> Iterator[Mistake]:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            edited = replace(formula, alike=alike())
-            right = Numbers(ours, formula.axes)
-            compute: Any = lambda formula: formula()[known]  # noqa: E731
-            edits = partial(named, given=given[known], reproduces=reproduces, compute=compute)
+            right = Numbers(ours)
+            edits = partial(
+                named,
+                given=given[known],
+                reproduces=reproduces,
+                compute=lambda formula: formula()[known],
+                axes=given.ndim,
+            )
             for found in chain(
-                edits(edited, several=several()),
+                edits(formula, several=several()),
                 edits(right),
                 reproducing(right, _rewritten(right, given), reproduces),
             ):
@@ -134,7 +130,7 @@ def _rewritten(right: Numbers, given: FloatArray) -> Iterator[Mistake]:
 
 
 @dataclass(frozen=True)
-class LogProbs:
+class LogProbs(Formula):
     """Logarithms of the probabilities of actions."""
 
     logs: FloatArray  # logarithms of the law over the legal actions, (time, lane, action)
@@ -142,8 +138,6 @@ class LogProbs:
     likeliest: bool = False
     probabilities: bool = False
     temperature: float = 1.0
-    alike: Alike = field(default_factory=dict)
-    axes: ClassVar[int] = 2
     names: ClassVar[Mapping[str, str]] = {
         "probabilities-added": "log-probs-without-log",
         "logs-negated": "log-probs-sign",
@@ -182,19 +176,18 @@ def check_log_probs(
             )
         return logs
 
-    right = LogProbs(law(True), steps.actions)
+    right = LogProbs(
+        law(True), steps.actions, alike=lambda: {"logs": {"logs_of_all_actions": law(False)}}
+    )
     ratios = np.exp(right()[steps.legal] - given[steps.legal])
     said = f"the mean of the policy's probabilities divided by recorded ones is {ratios.mean():.4g}"
-    # Logarithms near 0 come from logits that are larger, and are rounded as these are.
-    alike: Any = lambda: {"logs": {"logs_of_all_actions": law(False)}}  # noqa: E731
     compare(
         report,
         "log_probs",
         right,
         given,
-        alike,
         steps.legal,
-        size=1.0,
+        size=1.0,  # logarithms near 0 come from larger logits, and are rounded as these are
         close=closeness(rollout.log_probs),
         said=said,
         groups=steps.groups,
@@ -206,7 +199,7 @@ def check_log_probs(
 
 def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) -> None:
     """Check that values of the rollout, and after its last row and cut games, are the critic's."""
-    alike: dict[str, Any] = {}
+    alike: dict[str, dict[str, Any]] = {}
     if rollout.values is not None:
         last = numbers(rollout.values, "values", steps.states.shape)[-1]
         alike["last_values"] = {"numbers": {"values_of_the_last_row": last}}
@@ -229,9 +222,8 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
         compare(
             report,
             check,
-            Numbers(ours, len(shape)),
+            Numbers(ours, alike=partial(dict, alike.get(check, {}))),
             given,
-            partial(dict, alike.get(check, {})),
             known,
             close=closeness(recorded),
             said=f"their correlation with the critic's is {near:.4g}",
@@ -253,7 +245,7 @@ def _flat(observations: Any, name: str, axes: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Estimates:
+class Estimates(Formula):
     """Advantages of a rollout, or returns, by the recursion of the module's docstring."""
 
     rewards: FloatArray  # (time, lane)
@@ -279,8 +271,6 @@ class Estimates:
         centred="advantages less their mean",
         clipped="advantages clipped",
     )  # by fewer: the variance is divided by one less than their number
-    alike: Alike = field(default_factory=dict)
-    axes: ClassVar[int] = 2
     names: ClassVar[Mapping[str, str]] = {
         "returns-left-out": "returns-without-values",
         "returns-added": "advantages-with-values",
@@ -348,36 +338,37 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
         if cut.any():
             final[cut] = numbers(rollout.final_values, "final_values", shape, finite=False)[cut]
         values = numbers(rollout.values, "values", shape)
+        last = numbers(last, "last_values", shape[1:])
+        alike = {
+            "terminated": {"terminated_or_truncated": terminated | cut},
+            "final_values": {"values_of_the_next_game": np.concatenate([values[1:], last[None]])},
+            "last_values": {"values_of_the_last_row": values[-1]},
+        }
         right = Estimates(
             steps.rewards,
             terminated,
             cut,
             values,
-            last_values=numbers(last, "last_values", shape[1:]),
+            last_values=last,
             final_values=final,
             gamma=factor(rollout.gamma, "gamma"),
             gae_lambda=factor(rollout.gae_lambda, "gae_lambda"),
             returns=check == "returns",
+            alike=partial(dict, alike),
         )
-        later = np.concatenate([values[1:], right.last_values[None]])
-        alike: Alike = {
-            "terminated": {"terminated_or_truncated": terminated | cut},
-            "final_values": {"values_of_the_next_game": later},
-            "last_values": {"values_of_the_last_row": values[-1]},
-        }
         used = right.rewards, right.values, right.last_values  # whose rounding counts
         size = max(float(np.abs(array).max(initial=0)) for array in used)
         given = numbers(getattr(rollout, check), check, shape, finite=False)
         close = closeness(rollout.rewards, rollout.values, getattr(rollout, check))
-        options: Any = {"known": steps.used, "size": size, "close": close}
-        compare(report, check, right, given, partial(dict, alike), groups=steps.groups, **options)
+        options: Any = {"size": size, "close": close, "groups": steps.groups}
+        compare(report, check, right, given, steps.used, **options)
 
 
 # ------------------------------------------------------------------------------- targets
 
 
 @dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(Formula):
     """The declared targets, arrays of shape (transition, ...)."""
 
     rewards: FloatArray
@@ -397,8 +388,6 @@ class Bootstrap:
         min="the minimum in place of the maximum",
         taken="the action of the row in place of the best one",
     )
-    alike: Alike = field(default_factory=dict)
-    axes: ClassVar[int] = 1
     names: ClassVar[Mapping[str, str]] = {
         "terminated-left-out": "target-ignores-ends",
         "terminated-or-truncated-for-terminated": "truncation-as-end",
@@ -437,9 +426,11 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         online = called(record.online, "online", seen, legal.shape)
     if record.double and online is None:
         raise InputError("online must be the online network where double is True, got None")
+    rewards, terminated = steps.rewards[:, 0], steps.terminated[:, 0]
+    before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
     right = Bootstrap(
-        steps.rewards[:, 0],
-        steps.terminated[:, 0],
+        rewards,
+        terminated,
         called(record.network, "network", seen, legal.shape),
         legal,
         online,
@@ -447,27 +438,24 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         counts.astype(np.float64),
         factor(record.gamma, "gamma"),
         None if online is None else record.double,
-    )
-    before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
-    network = partial(called, record.network, "network", moves.observations, legal.shape)
-
-    def alike() -> Alike:
-        return {
+        alike=lambda: {
             "mask": {"mask_of_all_actions": np.ones_like(legal), "mask_of_observations": before},
-            "rewards": {"signs_of_rewards": np.sign(right.rewards)},
-            "terminated": {"terminated_or_truncated": right.terminated | steps.truncated[:, 0]},
-        }
+            "rewards": {"signs_of_rewards": np.sign(rewards)},
+            "terminated": {"terminated_or_truncated": terminated | steps.truncated[:, 0]},
+        },
+    )
 
     def several() -> list[Mistake]:
         name = "observations-for-next-observations"
         told = {"edit": "observations in place of next_observations"}
-        values, masks = network(), (before, legal, np.ones_like(legal))
+        values = called(record.network, "network", moves.observations, legal.shape)
+        masks = before, legal, np.ones_like(legal)
         if np.array_equal(values, right.values):  # of a file, say
             return []
         return [Mistake(name, {"values": values, "mask": mask}, told) for mask in masks]
 
     # Elsewhere the next state and its mask are not known, or a number is missing.
-    known = steps.used[:, 0] & (right.terminated | (after >= 0))
+    known = steps.used[:, 0] & (terminated | (after >= 0))
     groups = {words: rows[:, 0] for words, rows in steps.groups.items()}
     close = closeness(record.targets, moves.rewards)
-    compare(report, "targets", right, given, alike, known, several, close=close, groups=groups)
+    compare(report, "targets", right, given, known, several, close=close, groups=groups)

@@ -14,7 +14,7 @@ priority.
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
@@ -28,9 +28,9 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..gradients import Parameters, joined, parameters_of, tensors
 from ..records import PolicyUpdate, Rollout, Targets, Update, ValueUpdate
-from ..report import SWAPPED, Finding, Mistake, Report, named, options, reproducing
+from ..report import SWAPPED, Finding, Formula, Mistake, Report, named, options, reproducing
 from ..view import AgentView, each_array, flags, leading_shape, numbers, whole
-from .estimates import Alike, Numbers, compare
+from .estimates import Numbers, compare
 from .steps import closeness
 
 #: Gradients agree if they differ by no more than this part of their norm; of half precision.
@@ -55,7 +55,7 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class PolicyLoss:
+class PolicyLoss(Formula):
     """PPO's loss of a batch, with what the modules say of it before the step."""
 
     logits: Tensor  # (move, action), with a gradient
@@ -115,8 +115,6 @@ class PolicyLoss:
     value_loss: str = options(mse="squares of values", huber="Huber errors of values")
     broadcast: bool = False
     biased: bool = False  # whether the variance of advantages is divided by the number of moves
-    alike: Alike = field(default_factory=dict)
-    axes: ClassVar[int] = 1
     names: ClassVar[Mapping[str, str]] = {
         "broadcast-added": "values-broadcast",
         "centre-wrong": "advantages-shifted",
@@ -198,7 +196,7 @@ def _sized(errors: Tensor, kind: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class ValueLoss:
+class ValueLoss(Formula):
     """DQN's loss of a batch."""
 
     values: Tensor  # of the network before the step, with a gradient, (move, action)
@@ -219,8 +217,6 @@ class ValueLoss:
         broadcast="values broadcast",
         all="values of other actions towards 0",
     )
-    alike: Alike = field(default_factory=dict)
-    axes: ClassVar[int] = 1
     names: ClassVar[Mapping[str, str]] = {
         "Huber-errors-for-squares": "other-loss",
         "squares-for-Huber-errors": "other-loss",
@@ -438,7 +434,8 @@ def _loss(update: Update, actions: IntArray, masks: BoolArray, view: AgentView) 
         alike: Any = {"weights": {"ones": ones}}
         if update.source is not None and update.rows is not None:
             alike["targets"] = {"attached targets": targets + _attached(update, targets, view)}
-        return ValueLoss(values, legal, taken, targets, weights, update.loss, alike=alike)
+        given = values, legal, taken, targets, weights, update.loss
+        return ValueLoss(*given, alike=partial(dict, alike))
     if update.value_loss not in ("mse", "huber"):
         raise InputError(f'value_loss must be "mse" or "huber", got {update.value_loss!r}')
     none = th.zeros(shape).to(like)
@@ -575,14 +572,12 @@ def _check_moved(report: Report, before: Parameters, after: Parameters) -> bool:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Formula):
     """The changes of all parameters, as a copy of the optimizer makes them."""
 
     gradients: FloatArray  # of all parameters, (parameter,)
     learning_rate: float
     replay: Callable[[FloatArray, float], FloatArray]
-    alike: Alike = field(default_factory=dict)
-    axes: ClassVar[int] = 1
     names: ClassVar[Mapping[str, str]] = {
         "gradients-of-the-loss-for-gradients": "gradients-clipped-late"
     }
@@ -630,8 +625,8 @@ def _check_step(
     declared = update.learning_rate
     first = float(update.optimizer.param_groups[0]["lr"])
     rate = first if declared is None else declared
-    alike: Alike = {} if exact is None else {"gradients": {"gradients of the loss": exact}}
-    step = Step(given, float(rate), replay, alike)
+    alike = {} if exact is None else {"gradients": {"gradients of the loss": exact}}
+    step = Step(given, float(rate), replay, alike=partial(dict, alike))
 
     def far(formula: Step) -> BoolArray:
         found = formula()
@@ -672,8 +667,8 @@ def _check_rows(report: Report, update: Update, others: Mapping[str, FloatArray]
         alike: dict[str, Any] = {SWAPPED: kept.T.ravel()[rows]}
         alike[f"reshaped, {SWAPPED}"] = kept.reshape(shape[::-1]).T.ravel()[rows]
         alike |= others if name == "log_probs" else {}
-        right, close = Numbers(kept.ravel()[rows], 1), closeness(source, given)
-        compare(report, name, right, batch, partial(dict, {"numbers": alike}), close=close)
+        right = Numbers(kept.ravel()[rows], alike=partial(dict, numbers=alike))
+        compare(report, name, right, batch, close=closeness(source, given))
 
 
 def check_epoch(report: Report, updates: Sequence[PolicyUpdate], view: AgentView) -> None:
