@@ -55,8 +55,7 @@ class Track:
     def whole(self, rollout: int) -> int:
         """Return the largest number of moves on this track that is a multiple of ``rollout``.
 
-        Args:
-            rollout: moves of all games together between two points at which training can end.
+        A rollout is the moves of all games together between two points at which training can end.
 
         Raises:
             InputError: if a rollout has more moves than the track.
@@ -75,9 +74,7 @@ class Track:
     def at_marks(self, moves: Sequence[float] | FloatArray, scores: FloatArray) -> list[float]:
         """Return the scores at the marks: at each the last score after at most so many moves.
 
-        Args:
-            moves: moves before each score, in increasing order, shape (score,).
-            scores: the scores, shape (score,).
+        The moves before each score are in increasing order.
 
         Raises:
             InputError: if there is no score before the first mark.

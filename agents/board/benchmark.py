@@ -53,10 +53,7 @@ def benchmark(
 ) -> list[str]:
     """Run the cells that are not finished, write the leaderboard and print its first table.
 
-    Args:
-        config: the options.
-        console: where progress is shown.
-        page: makes a page of the leaderboard, in HTML.
+    ``page`` makes a page of the leaderboard, in HTML.
 
     Returns:
         One error message for each cell that failed, and for the leaderboard if it did.
@@ -157,12 +154,7 @@ def _check_track(config: BenchmarkConfig, known: Mapping[str, Run]) -> None:
 
 
 def _check_options(cell: TrainConfig, known: Mapping[str, Run]) -> None:
-    """Check that the run of a cell, if there is one, has the options of the cell.
-
-    Args:
-        cell: the cell.
-        known: the runs of which only the results are left, by name.
-    """
+    """Check that the run of a cell has its options: in its folder, or else among known results."""
     folder = folder_of(cell)
     if (folder / "checkpoint.pt").exists() or is_finished(cell):
         found = _options(facts(folders.read_config(folder)))

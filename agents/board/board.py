@@ -130,12 +130,7 @@ class Board:
 
 
 def read_board(folder: Path) -> Board:
-    """Read the finished runs of a folder.
-
-    Raises:
-        RunError: if a run is damaged, the runs are of several tracks, or a run is of another
-            version of its track or on the board twice.
-    """
+    """Read the finished runs of a folder, and make their board (see ``board_of``)."""
     return board_of(read_runs(folder), folder)
 
 
@@ -143,7 +138,8 @@ def board_of(runs: Sequence[Run], folder: Path) -> Board:
     """Make the board of the runs of a folder.
 
     Raises:
-        RunError: as for ``read_board``.
+        RunError: if a run is damaged, the runs are of several tracks, or a run is of another
+            version of its track or on the board twice.
     """
     names = sorted({run.track or "no track" for run in runs})
     if len(names) > 1:
@@ -172,12 +168,10 @@ def board_of(runs: Sequence[Run], folder: Path) -> Board:
 def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path]:
     """Write the results of the finished runs in a folder, and the tables: leaderboard.md.
 
-    Args:
-        folder: the folder.
-        page: makes the text of a page: leaderboard.html.
+    ``page`` makes the text of a page: leaderboard.html.
 
     Raises:
-        RunError: as for ``read_board``, or if a cross table would be lost.
+        RunError: as for ``board_of``, or if a cross table would be lost.
         WriteError: if the folder cannot be written to.
     """
     board = board_of(runs := read_runs(folder), folder)
@@ -210,12 +204,7 @@ def _keep_cross_tables(board: Board) -> None:
 
 
 def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:
-    """Let the final policies of a game's agents play each other, in both seats.
-
-    Args:
-        runs: of one game; of each agent the first takes part.
-        folder: the folder of their run folders.
-    """
+    """Let the final policies of a game's agents, of the first run of each, play in both seats."""
     from ..learners.adapter import ModelPolicy  # needs stable-baselines3
 
     first: dict[str, Any] = {}

@@ -23,6 +23,7 @@ from ...core import InputError
 from ...core.errors import needing
 from ...core.words import first_line
 
+#: Folder in which Linux says what share of the processors a container may use.
 CGROUPS = Path("/sys/fs/cgroup")
 #: Seconds that processes have to save their jobs after Ctrl-C.
 GRACE = 20.0
@@ -31,11 +32,7 @@ RETRIES = 3
 
 
 def processors(cgroups: Path = CGROUPS) -> int:
-    """Count the processors that this process may use, containers and affinity considered.
-
-    Args:
-        cgroups: folder in which Linux says what share of the processors a container may use.
-    """
+    """Count the processors that this process may use, containers and affinity considered."""
     count = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         count = len(os.sched_getaffinity(0))
@@ -59,16 +56,12 @@ class Workers(NamedTuple):
 
 @contextmanager
 def workers(
-    work: Callable[..., Any], backend: str, jobs: int = -1, most: int = 2**31
+    work: Callable[..., Any],
+    backend: str,  # local, or ray, which does a job again elsewhere if its node is lost
+    jobs: int = -1,  # at the same time; -1 for the number of processors
+    most: int = 2**31,  # jobs that there will be
 ) -> Iterator[Workers]:
     """Open workers; at the end of the block, jobs that still run are stopped, and save themselves.
-
-    Args:
-        work: what they do.
-        backend: "local" for processes of this machine, or "ray", which does a job again elsewhere
-            if its node is lost.
-        jobs: number of jobs at the same time; -1 for the number of processors.
-        most: number of jobs that there will be.
 
     Raises:
         InputError: if the backend ``ray`` is not installed, or its cluster cannot be reached.
@@ -102,12 +95,9 @@ def _here(work: Callable[..., Any], *given: Any) -> "Future[Any]":
 def processes(
     work: Callable[..., Any], number: int, seconds: float | None = None
 ) -> Iterator[Workers]:
-    """Start processes; at the end of the block they save what they do, and end.
+    """Start processes, -1 for as many as processors; at the end of the block they save and end.
 
-    Args:
-        work: what they do.
-        number: number of processes; -1 for the number of processors.
-        seconds: time after which a job fails with ``TimeoutError``, its process killed.
+    After so many seconds a job fails with ``TimeoutError``, its process killed.
     """
     from pebble import ProcessPool  # of the extras "agents" and "entries"
 

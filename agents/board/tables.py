@@ -101,11 +101,7 @@ def mean(samples: Samples) -> FloatArray:
 def nines_of_game(scores: FloatArray, axis: int = -1) -> FloatArray:
     """Return the nines of a game, -log10(1 - mean normalised score over seeds), at most ``CAP``.
 
-    The mean comes first, so that a lucky seed counts with its score, not with its nines.
-
-    Args:
-        scores: normalised scores, shape (..., seed, ...).
-        axis: the axis of the seeds.
+    The mean over the axis comes first: a lucky seed counts with its score, not with its nines.
     """
     missing = np.maximum(1 - scores.mean(axis=axis), 10.0**-CAP)
     return -np.log10(missing)
@@ -119,10 +115,8 @@ def headline(samples: Samples) -> FloatArray:
 def improvement(samples: Samples) -> FloatArray:
     """Return the probability that a run is better than another agent's, in each game.
 
-    Equal runs count half (Agarwal et al. 2021, section 4.3).
-
-    Args:
-        samples: of one agent in all games, then of the other in the same games.
+    Equal runs count half (Agarwal et al. 2021, section 4.3). Samples are those of one agent in all
+    games, then of the other in the same games.
     """
     half = len(samples) // 2
     signs = (
@@ -152,15 +146,9 @@ def iqm(samples: Samples) -> FloatArray:
 def estimate(
     strata: Sequence[FloatArray], statistic: Statistic = headline, *, games: bool = False
 ) -> Estimate:
-    """Compute a statistic and its stratified bootstrap interval.
+    """Compute a statistic of scores by game, (seed, ...), and its stratified bootstrap interval.
 
-    Args:
-        strata: the scores of each game, shape (seed, ...).
-        statistic: such as ``mean``.
-        games: whether to resample the games, too.
-
-    Returns:
-        The statistic and the ends of its 95 per cent interval, each of shape (...).
+    With ``games``, the games are resampled, too.
     """
     middle = statistic([stratum[None] for stratum in strata]).mean(axis=0)[0]
     if min(map(len, strata)) < 2:
@@ -229,10 +217,6 @@ def area(marks: Sequence[int], scores: FloatArray) -> float:
 
     Every doubling of the moves has the same weight. Over the moves themselves, the last half of the
     moves would have half of the weight, and the area say little but the final score once more.
-
-    Args:
-        marks: moves, in increasing order, shape (mark,).
-        scores: scores, shape (mark,).
     """
     at = np.log(np.asarray(marks, dtype=np.float64))
     return float(np.trapezoid(scores, at) / (at[-1] - at[0]))
@@ -243,13 +227,7 @@ def table(
     summarised: Iterable[tuple[Sequence[str], Strata]],
     columns: Mapping[str, Cell],
 ) -> Table:
-    """Make a table of summaries.
-
-    Args:
-        names: names of the first columns.
-        summarised: the cells of the first columns in a line, and the rows that it summarises.
-        columns: the other columns, by their names.
-    """
+    """Make a table: of each line the cells of the named first columns, and a summary of rows."""
     lines = [[*first, *(cell(own) for cell in columns.values())] for first, own in summarised]
     return Table([*names, *columns], lines, texts=len(names))
 
@@ -324,9 +302,7 @@ def _references(task: Task) -> list[str]:
 def reference_table(tasks: Mapping[str, Task], *, more: Sequence[str] = ()) -> Part:
     """Score the reference policies of tasks; those that a game does not have are left out.
 
-    Args:
-        tasks: the tasks by name.
-        more: names of further columns, in ``FIGURES``.
+    ``more`` has the names of further columns, in ``FIGURES``.
     """
     figures = [figure for figure in FIGURES if figure.name in more]
     asked = {

@@ -91,14 +91,10 @@ class Admission:
 
 
 def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admission:
-    """Verify all entries of a folder.
+    """Verify all entries of a folder, so many certificates at a time (see ``processes``).
 
-    Args:
-        folder: the folder of the entries.
-        processes: number of certificates that are verified at the same time; -1 for the number
-            of processors.
-        accepted: a folder of the entries already on the board. Entries with these names come first,
-            so that a copy of one is refused whatever its own name, and must be unchanged.
+    Entries with the names of those in ``accepted``, which are already on the board, come first, so
+    that a copy of one is refused whatever its own name, and must be unchanged.
 
     Raises:
         InputError: if the folder holds no entries.
@@ -288,12 +284,7 @@ def answer_of(path: Path, game: str) -> Figures | str:
 
 
 def check_all(certificates: Mapping[Path, str], number: int) -> dict[Path, Figures | str]:
-    """Verify certificates in processes; return the figures of each, or an error message.
-
-    Args:
-        certificates: the game that each certificate should be of.
-        number: number of processes; -1 for the number of processors.
-    """
+    """Verify certificates of games in processes; return figures or an error message of each."""
     # The largest first, so that no process is left with one at the end.
     largest_first = sorted(certificates, key=lambda path: -path.lstat().st_size)
     with processes(answer_of, number, SECONDS) as pool:

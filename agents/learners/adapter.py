@@ -215,15 +215,7 @@ class ModelPolicy(PerceptronPolicy):
 
 
 def check_kind(model: Any, policy: Any) -> None:
-    """Refuse recurrent policies, unknown classes of policies, and overridden methods.
-
-    Args:
-        model: the model, or its policy.
-        policy: the policy.
-
-    Raises:
-        ValueError: naming the class, and the method.
-    """
+    """Refuse recurrent policies, unknown classes of policies, and overridden methods."""
     if isinstance(policy, RecurrentActorCriticPolicy):
         raise InputError(
             f"model must choose by the observation alone, and {type(policy).__name__} has a "

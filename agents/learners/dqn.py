@@ -27,12 +27,7 @@ Network = TypeVar("Network", bound="MaskedNetwork")
 
 
 class MaskedNetwork(BasePolicy):
-    """Mixin for networks: action values, or their quantiles, are -inf for illegal actions.
-
-    Args:
-        game: the rules, which give the legal actions.
-        kwargs: arguments of the network.
-    """
+    """Mixin for networks: action values, or their quantiles, are -inf for illegal actions."""
 
     def __init__(self, game: Game, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -60,13 +55,7 @@ class MaskedQuantileNetwork(MaskedNetwork, QuantileNetwork):
 
 
 class MaskedPolicy(BasePolicy):
-    """Mixin for policies on a ``MaskedNetwork``.
-
-    Args:
-        args: arguments of the policy.
-        game: the rules, which give the legal actions.
-        kwargs: arguments of the policy.
-    """
+    """Mixin for policies on a ``MaskedNetwork``; the game is an argument besides their own."""
 
     net_args: dict[str, Any]
 

@@ -80,11 +80,6 @@ class Perceptron(NamedTuple):
         The choice is the index, in ``Grid.actions``, of the legal action with the largest
         preference.
 
-        Args:
-            game: the rules.
-            seat: the seat of the player.
-            grid: the states.
-
         Raises:
             ValueError: if a preference is NaN.
         """
@@ -112,10 +107,6 @@ class Perceptron(NamedTuple):
 
     def in_fixed_point(self, game: Game, name: str) -> FixedPointNetwork:
         """Round the network to fixed point; its first layer must be a sum over components.
-
-        Args:
-            game: the rules.
-            name: name for people.
 
         Raises:
             ValueError: if the first layer is no such sum, an activation function is neither ReLU

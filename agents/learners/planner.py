@@ -98,14 +98,7 @@ class ModelTable(Table):
     def learn(
         self, states: IntArray, actions: IntArray, rewards: FloatArray, reached: IntArray
     ) -> None:
-        """Count moves, and plan.
-
-        Args:
-            states: state before each move, shape (move,).
-            actions: shape (move,).
-            rewards: shape (move,).
-            reached: state after each move, -1 if the game was over.
-        """
+        """Count moves, arrays (move,), and plan; the state reached is -1 if the game was over."""
         pairs = states * self.game.num_actions + actions
         made = np.append(self.moves, pairs * (self.game.num_states + 1) + reached + 1)
         self.moves, which = np.unique(made, return_inverse=True)

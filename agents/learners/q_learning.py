@@ -73,13 +73,7 @@ def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
 
 
 class Table(BasePolicy):
-    """A policy of action values, by state, without a network.
-
-    Args:
-        observation_space: the observation space of the environment.
-        action_space: the action space of the environment.
-        game: the rules, which give the states and the legal actions.
-    """
+    """A policy of action values, by state, without a network; the game gives its legal actions."""
 
     def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
         super().__init__(observation_space, action_space)

@@ -23,13 +23,8 @@ class SelfPlayOpponent(Policy):
     """A network as opponent, evaluated in the states that a rollout reaches.
 
     A rollout reaches few states, and the network changes after it. A table of the policy in all
-    states would take longer to compute than the rollout.
-
-    Args:
-        network: the network, which draws from its law.
-        game: the rules.
-        seat: its seat.
-        count: called with the number of moves after each batch of moves.
+    states would take longer to compute than the rollout. ``count`` is called with the number of
+    moves of each batch.
     """
 
     def __init__(
@@ -55,13 +50,7 @@ class SelfPlay(BaseCallback):
     """A callback by which an on-policy model plays against itself, in alternating seats.
 
     The opponent and the seat depend only on the weights and on the number of rollouts, so that a
-    run that resumes with ``rollouts`` continues as the uninterrupted run would have.
-
-    Args:
-        game: the rules.
-
-    Attributes:
-        rollouts: number of rollouts so far.
+    run that resumes with ``rollouts``, those so far, continues as the uninterrupted run would have.
 
     Raises:
         ValueError: if the game is not zero-sum for two players.

@@ -88,10 +88,7 @@ class AgentOptions:
         return Path(self.policy).is_dir()
 
     def score(self, name: str | None = None) -> Score:
-        """Score the policy exactly.
-
-        Args:
-            name: name of the policy in the score; by default its own name.
+        """Score the policy exactly, by its own name or another one.
 
         Raises:
             InputError: if there is no such policy, or an option has no effect on it.
@@ -112,11 +109,7 @@ class AgentOptions:
 
     @staticmethod
     def refuse(what: str, **options: Any) -> None:
-        """Refuse options that were given although they are for ``what`` only.
-
-        Raises:
-            InputError: naming the option.
-        """
+        """Refuse options that were given although they are for ``what`` only."""
         for option, given in options.items():
             if given:
                 raise InputError(f"{option} must be left out: only {what} has it")

@@ -75,13 +75,7 @@ OnScore: TypeAlias = Callable[[int, Score | SampleScore], None]
 
 
 def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> SampleScore:
-    """Estimate the score of a policy from ``GAMES`` games.
-
-    Args:
-        policy: the policy.
-        task: game, seat and opponents.
-        seed: seeds of the random generator, such as the seed of the run and its present step.
-    """
+    """Estimate the score of a policy from ``GAMES`` games, with seeds of the random generator."""
     engine, rng = Engine(task, GAMES, "regret"), np.random.default_rng(seed)
     lanes = np.arange(GAMES)
     engine.lanes.start(lanes, rng)
@@ -198,11 +192,7 @@ class ExactEvalCallback(BaseCallback):
         self._reached = self.stop_at is not None and result.normalized >= self.stop_at
 
     def _write(self, folder: Path, best: bool) -> None:
-        """Write the scores; write the model if it is the best so far.
-
-        Raises:
-            WriteError: if there is no room.
-        """
+        """Write the scores; write the model if it is the best so far."""
         if best:
             write_file(folder / "best_model.zip", self.model.save)
         columns: dict[str, Any] = {name: np.array(numbers) for name, numbers in self.log.items()}
@@ -229,22 +219,14 @@ class RunCallback(ExactEvalCallback):
     its end. The policy is still that of the last update, so it is scored then, with the moves
     before the rollout. A rollout that passes the end of the track ends the run: nothing is learned
     from it, and its moves are not counted.
-
-    Args:
-        run: the run, whose log is continued.
-        on_score: called with (steps, score) after every score.
-
-    Attributes:
-        stop: set it to True to save and stop training before the next rollout.
-        interrupted_at: number of steps at which ``stop`` ended training; None if it did not.
     """
 
     def __init__(self, run: Run, on_score: OnScore) -> None:
         interval = interval_of(run.config, run.task)
         super().__init__(run.task, interval, run.folder, run.config.stop_at, on_score)
         self.log, self._run, self._track = run.log, run, run.config.rules
-        self.stop = False
-        self.interrupted_at: int | None = None
+        self.stop = False  # set it to True to save and stop training before the next rollout
+        self.interrupted_at: int | None = None  # the number of steps at which ``stop`` did so
         self._saved, self._saving = time.monotonic(), 0.0
         self._late_marks = self._track.marks if self._track and run.config.counts_others else ()
         self._before, self._unsaved = 0, False  # moves before the rollout

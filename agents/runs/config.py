@@ -96,11 +96,7 @@ class TrainConfig:
     """Run folder of an interrupted run to continue with its own options; give no other option."""
 
     def __post_init__(self) -> None:
-        """Check the options that depend on each other, and determine the reward.
-
-        Raises:
-            ValueError: naming the option, the requirement and the value.
-        """
+        """Check the options that depend on each other, and determine the reward."""
         if self.resume is not None:
             self._check_resume()
             return

@@ -315,10 +315,7 @@ def _check_together(options: Hyperparameters) -> None:
 def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:
     """Read the entry of a file for a game's environment, or else its entry ``default``.
 
-    Args:
-        game: name of the game.
-        file: the file.
-        option: the option that gives the file, for messages.
+    ``option`` is the option that gives the file, for messages.
 
     Raises:
         ValueError: if the file cannot be read, or holds no mapping for the game.

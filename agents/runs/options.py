@@ -78,11 +78,8 @@ def checked(kind: type[T]) -> type[T]:
 def read(kind: type[M], values: Mapping[str, Any], owner: str, prefix: str = "") -> M:
     """Make an instance of a pydantic model from values by name.
 
-    Args:
-        kind: the pydantic model.
-        values: the values of its fields, by name.
-        owner: the subject of the message for an unknown name, such as "hyperparameters of ppo".
-        prefix: text before the name of a field in other messages.
+    ``owner`` is the subject of the message for an unknown name, such as "hyperparameters of ppo",
+    and ``prefix`` stands before the name of a field in other messages.
 
     Raises:
         ValueError: naming a value that is missing, unknown or out of range.

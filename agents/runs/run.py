@@ -93,9 +93,7 @@ class Run:
     def finish(self, score: Score, **more: Any) -> None:
         """Write the final model, its certificate and its score, which ends the run.
 
-        Args:
-            score: the exact score of the final model.
-            more: further entries of ``score.json``, in JSON's types.
+        ``more`` are further entries of ``score.json``, in JSON's types.
 
         Raises:
             WriteError: if there is no room.

@@ -125,11 +125,7 @@ class _Unpickler(pickle.Unpickler):
     """Unpickles only the classes that describe a network."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class that is allowed.
-
-        Raises:
-            UnpicklingError: if the class is not allowed.
-        """
+        """Return a class that is allowed; raise an ``UnpicklingError`` for others."""
         module = module.replace("numpy.core.", "numpy._core.")  # of numpy 1
         if (module, name) in PLAIN:
             return super().find_class(module, name)

@@ -61,11 +61,8 @@ def train(
 ) -> Score | None:
     """Run a training job, new or resumed, on one thread of the processor.
 
-    Args:
-        config: the options.
-        console: prints; by default the standard output.
-        diagnosis: makes the callback of runs with the option ``diagnose``: rooms above this one
-            have it (``exactdice.commands.training.diagnosis_of``).
+    ``diagnosis`` makes the callback of runs with the option ``diagnose``: rooms above this one have
+    it (``exactdice.commands.training.diagnosis_of``).
 
     Returns:
         The exact score of the final model, or None if the run was interrupted and saved.

@@ -53,11 +53,7 @@ class TuneConfig:
     machines must share the storage."""
 
     def __post_init__(self) -> None:
-        """Check the options that depend on each other, and find the default of the folder.
-
-        Raises:
-            ValueError: naming the option, the requirement and the value.
-        """
+        """Check the options that depend on each other, and find the default of the folder."""
         if self.rules.self_play:
             check_self_play(self.algorithm)
         if self.games is not None and not self.games:

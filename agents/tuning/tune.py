@@ -71,10 +71,8 @@ def tune(
 ) -> list[Path]:
     """Run all remaining trials, then the finals, and write the results.
 
-    Args:
-        config: the options.
-        console: prints what is done; Optuna prints a line for each trial.
-        draw: draws pictures of the trials into the folder, and returns their files.
+    ``draw`` draws pictures of the trials into the folder, and returns their files. Optuna prints a
+    line for each trial.
 
     Returns:
         The files with the results.
@@ -121,11 +119,7 @@ def tune(
 
 
 def open_study(config: TuneConfig, worker: int = 0) -> Study:
-    """Open the study of a search, or create it.
-
-    Args:
-        config: the options of the search.
-        worker: number of the worker, so that workers draw different sets.
+    """Open the study of a search, or create it; workers, by their number, draw different sets.
 
     Raises:
         InputError: if the storage cannot be opened, or belongs to another search.
