@@ -85,9 +85,6 @@ class AgentMoves:
 
     To list them takes most of the time of ``gae``; policies and critics may change afterwards.
 
-    Args:
-        env: an environment of this project, whose rewards count, or a ``Task``.
-
     Raises:
         InputError: if the task has no tables.
         SizeError: if the moves of the game are too many to be listed.

@@ -68,13 +68,7 @@ def tensors(observations: Any, like: th.Tensor) -> Any:
 class Network:
     """A torch module as a function of observations, whose results are checked.
 
-    Args:
-        module: the module.
-        name: name of the argument, for messages.
-        width: number of results for each observation; None for one, with or without an axis.
-
-    Attributes:
-        parameters: those that require a gradient, by name.
+    Its width is the number of results for each observation; None for one, with or without an axis.
     """
 
     def __init__(self, module: Any, name: str, width: int | None) -> None:
@@ -232,11 +226,6 @@ class _Sums:
     """Sums over states of the gradients of a network's results, each multiplied by weights.
 
     States are collected until they fill a batch, so that the memory does not grow with the game.
-
-    Args:
-        view: the agent.
-        network: the network.
-        count: number of sums.
     """
 
     def __init__(self, view: AgentView, network: Network, count: int) -> None:

@@ -206,11 +206,11 @@ class Formula(ABC):
 
 def named(
     formula: Formula,
-    given: FloatArray,
-    reproduces: Callable[[Any], bool],
-    compute: Callable[[Any], FloatArray] = lambda formula: formula(),
-    several: Iterable[Mistake] = (),
-    axes: int = 1,
+    given: FloatArray,  # the recorded numbers
+    reproduces: Callable[[Any], bool],  # says whether a formula reproduces them
+    compute: Callable[[Any], FloatArray] = lambda formula: formula(),  # gives its numbers
+    several: Iterable[Mistake] = (),  # mistakes that change several fields
+    axes: int = 1,  # 2 if arrays are of shape (time, lane, ...)
 ) -> Iterator[Mistake]:
     """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
 
@@ -219,14 +219,6 @@ def named(
     negated, detached, exchanged for arrays of the same shape, moved by some rows and taken from
     other lanes. If no edit reproduces the numbers, pairs of edits are tried; none of
     a pair moves or swaps arrays.
-
-    Args:
-        formula: the declared formula.
-        given: the recorded numbers.
-        reproduces: says whether a formula reproduces them.
-        compute: gives the numbers of a formula.
-        several: mistakes that change several fields.
-        axes: 2 if arrays are of shape (time, lane, ...), 1 if they are of shape (row, ...).
     """
     arrays = {key: each for key, each in vars(formula).items() if hasattr(each, "shape")}
     variants = [*_variants(formula), *_exchanged(formula, arrays)]

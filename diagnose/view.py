@@ -164,26 +164,19 @@ def _entry(observations: Mapping[str, Any], name: str, shape: tuple[int, ...]) -
 
 
 class AgentView:
-    """The agent of an environment.
+    """The agent of an environment: its decision problem, and how it sees and is rewarded.
 
-    Args:
-        env: an environment of this project, a vector of them, or a ``Task``.
-        observations: what changes observations before they are recorded (see ``audit``).
-        axes: shape of a recorded observation; None if none was recorded. A game within a limit of
-            moves is viewed without it if recorded observations do not tell the moves so far.
-
-    Attributes:
-        task: the agent's decision problem.
-        sight: how the environment shows its states; None for integers.
-        states: the states in which the agent may be to move, in increasing order, shape (state,).
-        mode: the reward mode.
-        scale: the factor by which rewards are multiplied.
+    A game within a limit of moves is viewed without it if recorded observations do not tell the
+    moves so far.
     """
 
     def __init__(
-        self, env: Any, observations: Any = None, axes: tuple[int, ...] | None = None
+        self,
+        env: Any,  # an environment of this project, a vector of them, or a ``Task``
+        observations: Any = None,  # what changes them before they are recorded (see ``audit``)
+        axes: tuple[int, ...] | None = None,  # shape of a recorded one; None if none was recorded
     ) -> None:
-        self.task, self.sight = task_and_sight(env)
+        self.task, self.sight = task_and_sight(env)  # which is None for integers
         inner = getattr(env, "unwrapped", env)
         if axes is not None and isinstance(self.task.game, LawGame) and self.task.game.horizon:
             self._read_time(axes, inner)
@@ -192,9 +185,9 @@ class AgentView:
             with needing("audits of changed observations", "torch"):
                 from ..agents.learners.networks import change_of
             self._change = change_of(observations)
-        self.states = states_of(self.task.game, self.task.seat)
+        self.states = states_of(self.task.game, self.task.seat)  # in increasing order
         self.mode: RewardMode = getattr(inner, "reward_mode", "outcome")
-        self.scale = float(getattr(inner, "reward_scale", 1.0))
+        self.scale = float(getattr(inner, "reward_scale", 1.0))  # factor of rewards
 
     def _read_time(self, axes: tuple[int, ...], env: Any) -> None:
         """Leave out the limit of moves if observations of this shape do not tell the time."""
@@ -319,15 +312,10 @@ class AgentView:
     def estimates(
         self, source: Any, states: IntArray, name: str, shape: tuple[int, ...], legal: Any = True
     ) -> FloatArray:
-        """Return the estimates of a function or of an array in some states, shape (state, ...).
+        """Return the estimates of a source in some states, shape (state, ...).
 
-        Args:
-            source: a function of a batch of observations as ``env`` shows them, a torch module, or
-                an array for all states of the game.
-            states: shape (state,).
-            name: of the argument, for messages.
-            shape: of an array for all states of the game.
-            legal: which of the estimates must be finite.
+        The source is a function of a batch of observations as ``env`` shows them, a torch module,
+        or an array for all states of the game, of this shape. Legal estimates must be finite.
         """
         if callable(source):
             given = np.empty((len(states), *shape[1:]))
@@ -346,12 +334,10 @@ class AgentView:
         return given
 
     def visit(self, values: Values, visit: Callable[[IntArray, FloatArray], None]) -> None:
-        """Call ``visit`` with all states of the agent and the expected values of their actions.
+        """Call ``visit`` with states of the agent and the expected values of actions there.
 
-        Args:
-            values: values of all positions to the agent.
-            visit: takes some states, shape (state,), and expected values, shape (state, action),
-                which are meaningless for illegal actions.
+        Values of all positions are given. ``visit`` takes some states, shape (state,), and expected
+        values, shape (state, action), which are meaningless for illegal actions.
         """
 
         def at_stage(stage: Stage, expected: FloatArray) -> None:

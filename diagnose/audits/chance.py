@@ -210,26 +210,18 @@ def _coincidences(steps: Steps) -> Iterator[Deviation]:
 
 
 def _repeats(
-    steps: Steps,
-    firsts: IntArray,
-    lanes: IntArray,
-    ends: IntArray,
-    owners: IntArray,
-    initial: FloatArray | None = None,
+    steps: Steps,  # possible ones
+    firsts: IntArray,  # row of the first step of each sequence, (sequence,)
+    lanes: IntArray,  # its lane
+    ends: IntArray,  # the row behind its last step
+    owners: IntArray,  # number of whoever bets on it, with those of the same owner
+    initial: FloatArray | None = None,  # law of the first states, if these are bet on as well
 ) -> FloatArray:
     """Return the logarithm of what is won by betting that sequences of steps repeat one another.
 
     Whoever bets 1 has 1/p after each outcome, of the probability p, that an earlier sequence had
     after the same states and actions, and nothing after another one. So the expectation is 1 if no
     outcome is copied.
-
-    Args:
-        steps: possible steps.
-        firsts: row of the first step of each sequence, shape (sequence,).
-        lanes: its lane.
-        ends: the row behind its last step.
-        owners: number of whoever bets on it, with those of the same owner.
-        initial: the law of the first states, which are bet on as well; None if they are not.
 
     Returns:
         What each owner has won, shape (owner,); -inf if a bet has failed.

@@ -56,28 +56,15 @@ def compare(
     report: Report,
     check: str,
     formula: Formula,
-    given: FloatArray,
-    known: BoolArray | None = None,
-    several: Callable[[], list[Mistake]] = list,
-    size: float = 1e-6,
-    close: float = CLOSE,
-    said: str = "",
-    groups: Mapping[str, BoolArray] | None = None,
+    given: FloatArray,  # the recorded numbers
+    known: BoolArray | None = None,  # which numbers are compared; all by default
+    several: Callable[[], list[Mistake]] = list,  # makes mistakes that change several fields
+    size: float = 1e-6,  # the least size of the numbers, of which they may be wrong by a part
+    close: float = CLOSE,  # this part
+    said: str = "",  # what else the numbers have to do with the right ones
+    groups: Mapping[str, BoolArray] | None = None,  # see ``Report.add``
 ) -> None:
-    """Compare numbers with their formula, and name the mistake that reproduces them.
-
-    Args:
-        report: gets the check.
-        check: its name.
-        formula: the declared formula.
-        given: the recorded numbers.
-        known: which numbers are compared; all by default.
-        several: makes the mistakes that change several fields of the formula.
-        size: the least size of the numbers, of which they may be wrong by a part.
-        close: this part.
-        said: what else the numbers have to do with the right ones, if no mistake is named.
-        groups: entries that have something in common (see ``Report.add``).
-    """
+    """Compare numbers with their formula, and name the mistake that reproduces them."""
     ours, known = formula(), np.ones(given.shape, dtype=bool) if known is None else known
 
     def reproduces(formula: Any) -> bool:

@@ -268,10 +268,7 @@ class DiagnoseCallback(BaseCallback):
 def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any], cuts: Sequence[Cut] = ()) -> Report:
     """Audit the latest steps in a model's buffer, before its update.
 
-    Args:
-        diagnosed: the model and its environment.
-        seen: the local variables of the model's loop: ``new_obs`` and ``dones`` of the last step.
-        cuts: the games of a rollout that a limit has cut.
+    ``seen`` has the local variables of the loop: ``new_obs`` and ``dones`` of the last step.
 
     Raises:
         InputError: if the buffer holds too few steps, is of an unknown kind, or cannot be read.

@@ -64,9 +64,6 @@ class DiagnoseConfig:
 def diagnose_models(folder: Path) -> "dict[str, Columns]":
     """Compute the columns of the models of a run, and write them into its folder.
 
-    Args:
-        folder: a run folder.
-
     Returns:
         The columns by model: "best" and "final"; before the end of training "checkpoint" instead
         of "final". A run on a track has no "best".

@@ -29,11 +29,7 @@ ROUNDINGS = 2.0**-49
 
 
 def check_answers(listing: Listing, seat: int) -> None:
-    """Check all exact results for one seat, against several opponents.
-
-    Raises:
-        GameError: naming what differs, and where.
-    """
+    """Check all exact results for one seat, against several opponents."""
     game = listing.game
     for opponent in opponents_of(game):
         task = Task(game, seat, opponent)

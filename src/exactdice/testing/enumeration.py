@@ -237,12 +237,7 @@ class Listing:
         """Return mean and variance of a player's total if every player has a law.
 
         With X = r + Y, the payoff of a move and of what follows, X^2 - Y^2 = r^2 + 2 r Y: the mean
-        square is a sum over the moves of a game.
-
-        Args:
-            player: the player.
-            laws: of all players.
-            met: expected visits of each position (see ``masses``).
+        square is a sum over the moves of a game, by expected visits of positions (see ``masses``).
         """
         values = {
             position: self._value(position, laws, each)

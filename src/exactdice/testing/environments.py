@@ -23,11 +23,7 @@ LONGEST = 100_000  # largest number of iterations
 
 
 def check_environments(game: Game, seat: int) -> None:
-    """Check the environments of one seat, if the seat ever moves.
-
-    Raises:
-        GameError: naming what differs, and the move.
-    """
+    """Check the environments of one seat, if the seat ever moves."""
     for opponent in opponents_of(game):
         task = Task(game, seat, opponent)
         if not _moves(task):

@@ -67,16 +67,7 @@ def _check_encode(game: Game) -> None:
 
 
 def require_words(name: str, words: object, *arguments: object) -> None:
-    """Check that a text for people is a single printable line.
-
-    Args:
-        name: the method that returned the text.
-        words: the text.
-        arguments: those of the method.
-
-    Raises:
-        GameError: if the text is not.
-    """
+    """Check that a text for people, of a method with arguments, is a single printable line."""
     if not isinstance(words, str) or not words.strip() or not words.isprintable():
         call = f"{name}({', '.join(map(str, arguments))})"
         raise GameError(f"{call} must be one printable line, got {words!r}")
@@ -142,24 +133,14 @@ def _check_states(game: Game, seat: int, rng: np.random.Generator) -> None:
 
 def _check_method(
     name: str,
-    ask: Callable[..., Any],
-    columns: tuple[IntArray, ...],
-    kind: str,
-    names: list[str],
-    some: IntArray,
+    ask: Callable[..., Any],  # the method
+    columns: tuple[IntArray, ...],  # its arguments, each of shape (entry, ...)
+    kind: str,  # state or move
+    names: list[str],  # of the entries
+    some: IntArray,  # entries of which the other batches consist
     rng: np.random.Generator,
 ) -> None:
-    """Ask for all states or moves at once, and for some in other batches.
-
-    Args:
-        name: name of the method.
-        ask: the method.
-        columns: its arguments, each of shape (entry, ...).
-        kind: "state" or "move".
-        names: of the entries.
-        some: entries of which the other batches consist.
-        rng: puts them into the batches.
-    """
+    """Ask for all states or moves at once, and for some in other batches."""
     every = _arrays(ask(*columns))
     for batch in _batches(some, rng):
         for got, wanted in zip(_arrays(ask(*(c[batch] for c in columns))), every, strict=True):
