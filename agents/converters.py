@@ -1,7 +1,5 @@
 """Models, networks, files and vectors of environments, as policies and tasks."""
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,21 @@ from ..baselines.scoring.certificate import is_certificate, read_policy
 from ..core import Game, InputError
 from ..core.errors import needing
 
+AGENTS = "'exactdice[agents]'"
+
 
 def from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
     """Convert a model of stable-baselines3."""
-    return _late("learners.adapter", "ModelPolicy")(model, game, reading)
+    with needing(type(model).__name__, AGENTS, InputError):
+        from .learners.adapter import ModelPolicy
+    return ModelPolicy(model, game, reading)
 
 
 def inspect_vector(env: Any) -> tuple[Task, Sight | None]:
     """Give the task of a vector of environments of stable-baselines3, and its observations."""
-    return _late("learners.adapter", "task_and_sight")(env)
+    with needing(type(env).__name__, AGENTS, InputError):
+        from .learners.adapter import task_and_sight
+    return task_and_sight(env)
 
 
 def from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
@@ -47,7 +51,9 @@ def from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
         return _table(path)
     if path.suffix == ".npz":
         return read_policy(path, game)
-    return _late("runs.saved", "from_file")(path, game, reading)
+    with needing(str(path), AGENTS, InputError):
+        from .runs import saved
+    return saved.from_file(path, game, reading)
 
 
 def _table(path: Path) -> PolicyLike:
@@ -59,15 +65,3 @@ def _table(path: Path) -> PolicyLike:
     if not isinstance(found, np.ndarray):  # an archive of several has another form
         raise InputError(f"{path} must be an array of numbers that numpy.save wrote")
     return found
-
-
-def _late(module: str, name: str) -> Callable[..., Any]:
-    """Return a function of a module that is imported at the first call: it needs more libraries."""
-
-    def call(given: Any, *options: Any) -> Any:
-        what = str(given) if isinstance(given, Path) else type(given).__name__
-        with needing(what, "'exactdice[agents]'", InputError):
-            found = import_module(f".{module}", __package__)
-        return getattr(found, name)(given, *options)
-
-    return call

@@ -8,10 +8,9 @@ than that of the payoffs, since the sums leave out the luck of the dice.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
@@ -48,26 +47,14 @@ GAMES = 2048
 _WIDE = 1.96
 
 
-@dataclass(frozen=True)
-class SampleScore:
-    """An estimate of the score of an agent."""
+class SampleScore(NamedTuple):
+    """An estimate of the score of an agent, by the names of the figures in ``Score``."""
 
-    value: float  # estimate of the expected payoff
-    optimum: float  # expected payoff of optimal play, exact
-    random: float  # expected payoff of uniformly random play, exact
+    value: float
+    regret: float
+    normalized: float
     margin: float  # half the width of the 95 % confidence interval of value and regret
-    moves: float  # mean number of the agent's moves in a game
-
-    @property
-    def regret(self) -> float:
-        """Estimate of optimum - value."""
-        return self.optimum - self.value
-
-    @property
-    def normalized(self) -> float:
-        """Estimate of (value - random) / (optimum - random); 1 if optimum and random agree."""
-        span = self.optimum - self.random
-        return (self.value - self.random) / span if span > 0 else 1.0
+    moves: float
 
 
 #: A function of the number of steps and the score at that step.
@@ -87,10 +74,10 @@ def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> Samp
         lost[lanes] -= played.rewards
         moves += len(lanes)
         lanes = lanes[~played.over]
-    optimum, margin = float(solve(task).value), _WIDE * float(lost.std(ddof=1)) / sqrt(GAMES)
-    return SampleScore(
-        optimum - float(lost.mean()), optimum, random_value(task), margin, moves / GAMES
-    )
+    optimum, random = float(solve(task).value), random_value(task)
+    value, margin = optimum - float(lost.mean()), _WIDE * float(lost.std(ddof=1)) / sqrt(GAMES)
+    normalized = (value - random) / (optimum - random) if optimum > random else 1.0
+    return SampleScore(value, optimum - value, normalized, margin, moves / GAMES)
 
 
 class ExactEvalCallback(BaseCallback):

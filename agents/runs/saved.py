@@ -58,13 +58,9 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
             f"{path} must be given the statistics that it was trained with: pass observations="
             f"VecNormalize.load({str(path.parent / 'vecnormalize.pkl')!r}, venv)"
         )
-    observations = reading.observations or _as_shown
+    # A file does not say whether its model had others than are shown.
+    observations = reading.observations or (lambda shown: shown)
     return ModelPolicy(load_policy(path), game, replace(reading, observations=observations))
-
-
-def _as_shown(observations: Any) -> Any:
-    """Return observations as they are: a file does not say that its model had others."""
-    return observations
 
 
 def load_policy(path: Path) -> Any:
