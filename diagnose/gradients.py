@@ -42,12 +42,9 @@ def joined(
     parameters: Mapping[str, th.Tensor], found: Mapping[str, th.Tensor | None]
 ) -> FloatArray:
     """Join the gradients of parameters, or tensors of their shapes, to a vector; None is zeros."""
-    parts = []
-    for key, parameter in parameters.items():
-        part = found[key]
-        part = th.zeros_like(parameter) if part is None else part
-        parts.append(part.detach().cpu().double().numpy().ravel())
-    return np.concatenate(parts)
+    pairs = ((found[key], parameter) for key, parameter in parameters.items())
+    parts = [th.zeros_like(parameter) if part is None else part for part, parameter in pairs]
+    return np.concatenate([part.detach().cpu().double().numpy().ravel() for part in parts])
 
 
 def tensors(observations: Any, like: th.Tensor) -> Any:

@@ -39,7 +39,6 @@ from .vec_env import GameVecEnv
 BATCH = 8192  # number of observations in a forward pass
 SAMPLE = 256  # number of states in which the network is compared with the model's ``predict``
 ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)
-QUANTILES = (QRDQNPolicy,)
 GREEDY = (DQNPolicy, QRDQNPolicy, Table)  # policies that have action values
 #: Packages whose methods are known to play by the network.
 LIBRARIES = {"exactdice", "sb3_contrib", "stable_baselines3", "torch"}
@@ -116,7 +115,7 @@ class ModelPolicy(PerceptronPolicy):
         """Return the actor, or the action-value network; None if it is no perceptron."""
         owner: Any = self.policy
         quantiles = 1
-        if isinstance(owner, QUANTILES):
+        if isinstance(owner, QRDQNPolicy):
             owner = owner.quantile_net
             layers, extractor = owner.quantile_net, owner.features_extractor
             quantiles = owner.n_quantiles
@@ -260,7 +259,7 @@ def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
     """Return logits or action values, shape (observation, action)."""
     network: Any = policy  # stable-baselines3 declares its parts as tensors or modules
     result: th.Tensor
-    if isinstance(policy, QUANTILES):
+    if isinstance(policy, QRDQNPolicy):
         result = network.quantile_net(batch).mean(dim=1)
     elif isinstance(policy, GREEDY):
         result = network.q_net(batch)

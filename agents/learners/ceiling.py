@@ -23,12 +23,8 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     """Fit a copy of a model's network to the optimal policy and score it exactly.
 
     Half of the states are drawn by their occupancy under optimal play, half uniformly. The loss is
-    minus the logarithm of the total probability of the optimal actions.
-
-    Args:
-        model: a model, trained or not; it is not changed.
-        task: the task on which the copy is scored.
-        seed: seed of the new weights and of the states drawn.
+    minus the logarithm of the total probability of the optimal actions. The model, trained or not,
+    is not changed.
 
     Raises:
         ValueError: if the model has no network, or its network does not fit the task's game.

@@ -15,7 +15,7 @@ and w.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -148,7 +148,8 @@ def perceptron(module: nn.Module, features: Features, quantiles: int = 1) -> Per
         quantiles: number of outputs of the last layer for each action; their mean is the action's
             preference.
     """
-    layers = list(_flat(module))
+    parts = module.named_modules(remove_duplicate=False)  # a layer may stand in several places
+    layers = [part for _, part in parts if type(part) is not nn.Sequential]
     if isinstance(layers[0], nn.Flatten):
         del layers[0]
     if len(layers) < 3 or not all(type(layer) in _ROWWISE for layer in layers):
@@ -188,12 +189,3 @@ class PerceptronPolicy(NetworkPolicy):
         if (network := self._perceptron()) is None:
             return super().in_fixed_point(game)
         return network.in_fixed_point(game, f"{self.__name__} in fixed point")
-
-
-def _flat(module: nn.Module) -> Iterator[nn.Module]:
-    """Yield the layers of nested sequences in their order."""
-    if type(module) is nn.Sequential:
-        for part in module:
-            yield from _flat(part)
-    else:
-        yield module

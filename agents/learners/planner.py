@@ -38,15 +38,6 @@ class ModelTable(Table):
     A move is a number, (s * num_actions + a) * (num_states + 1) + s' + 1, with s' = -1 for the end
     of the game. ``moves`` has each move that was made once, in increasing order; beside it stand
     ``times`` and the sums ``rewards``.
-
-    Args:
-        observation_space: the observation space of the environment.
-        action_space: the action space of the environment.
-        game: the rules, which give the states and the legal actions.
-        default: p, the value of a state before it is seen.
-        prior: m, the number of moves that p counts for.
-        bonuses: b, of the policy and of the plan that is played by in training.
-        highest: the largest value.
     """
 
     def __init__(
@@ -54,10 +45,10 @@ class ModelTable(Table):
         observation_space: Any,
         action_space: Any,
         game: Game,
-        default: float,
-        prior: float,
-        bonuses: tuple[float, float],
-        highest: float,
+        default: float,  # p, the value of a state before it is seen
+        prior: float,  # m, the number of moves that p counts for
+        bonuses: tuple[float, float],  # b, of the policy and of the plan of training
+        highest: float,  # the largest value
     ) -> None:
         super().__init__(observation_space, action_space, game)
         self.default, self.prior, self.bonuses, self.highest = default, prior, bonuses, highest
@@ -138,19 +129,7 @@ class ModelTable(Table):
 
 
 class Planner(QLearning):
-    """Plays by a plan on its counts, and plans again after every ``n_steps`` moves of each game.
-
-    Args:
-        policy: ``ModelTable``, or its name.
-        env: the games.
-        initial_value: value of an action that was never taken: 0 for the smallest payoff of the
-            game, 1 for the largest.
-        prior: number of moves that this value counts for.
-        bonus: of an action that was taken once, in spans of the payoffs.
-        n_steps: moves of each game between two plans.
-        seed: seed of all randomness.
-        device: ignored; the counts are on the processor.
-    """
+    """Plays by a plan on its counts, and plans again after every ``n_steps`` moves of each game."""
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"ModelTable": ModelTable}
     policy: ModelTable  # type: ignore[assignment]
@@ -159,12 +138,12 @@ class Planner(QLearning):
         self,
         policy: type[ModelTable] | str,
         env: GameVecEnv | None,
-        initial_value: float = 0.5,
-        prior: float = 1.0,
-        bonus: float = 0.1,
+        initial_value: float = 0.5,  # of an action never taken: 0 is the lowest payoff, 1 the best
+        prior: float = 1.0,  # number of moves that this value counts for
+        bonus: float = 0.1,  # of an action that was taken once, in spans of the payoffs
         n_steps: int = 16,
         seed: int | None = None,
-        device: str = "cpu",
+        device: str = "cpu",  # ignored; the counts are on the processor
         _init_setup_model: bool = True,
     ) -> None:
         if prior <= 0:

@@ -40,17 +40,13 @@ class Way(NamedTuple):
 class Listing:
     """All moves of a small game, in fractions.
 
-    Attributes:
-        game: the game.
-        moves: outcomes of each action, by position; positions are in the order of the stages.
-        start: initial law, by position.
-
     Raises:
         GameError: naming the first move that breaks a rule.
     """
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        #: Outcomes of each action, by position; positions are in the order of the stages.
         self.moves: dict[Position, dict[int, list[Way]]] = {}
         for seat, states in game.stages():
             mask = game.mask(states)
@@ -59,6 +55,7 @@ class Listing:
             pairs, actions = np.nonzero(mask)
             self._list(seat, states[pairs], actions)
         starts, chances = game.initial_law()
+        #: Initial law, by position.
         self.start: dict[Position, Fraction] = {
             (0, int(state)): Fraction(chance) for state, chance in zip(starts, chances, strict=True)
         }
@@ -239,16 +236,12 @@ class Listing:
         With X = r + Y, the payoff of a move and of what follows, X^2 - Y^2 = r^2 + 2 r Y: the mean
         square is a sum over the moves of a game, by expected visits of positions (see ``masses``).
         """
-        values = {
-            position: self._value(position, laws, each)
-            for position, each in self.values(player, laws).items()
-        }
+        values = self._follow_to_the_end(player, laws)
         mean = square = Fraction(0)
         for position, visits in met.items():
             for chance, way in self._follow(position, laws[position[0]](position[1]), visits):
-                paid, later = way.payoffs[player], Fraction(0)
-                if not way.over[player]:
-                    later = values[way.after]
+                paid = way.payoffs[player]
+                later = Fraction(0) if way.over[player] else values[way.after]
                 mean += chance * paid
                 square += chance * paid * (paid + 2 * later)
         return mean, square - mean * mean
