@@ -176,7 +176,7 @@ class AgentView:
         observations: Any = None,  # what changes them before they are recorded (see ``audit``)
         axes: tuple[int, ...] | None = None,  # shape of a recorded one; None if none was recorded
     ) -> None:
-        self.task, self.sight = task_and_sight(env)  # which is None for integers
+        self.task, self.sight = task_and_sight(env)  # the sight is None for integers
         inner = getattr(env, "unwrapped", env)
         if axes is not None and isinstance(self.task.game, LawGame) and self.task.game.horizon:
             self._read_time(axes, inner)
