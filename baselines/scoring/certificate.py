@@ -272,8 +272,10 @@ def certificate(result: Any) -> bytes:
         "keywords": {**game.keywords, "seat": task.seat, **task.opponent_keywords},
         "policy": result.policy,
         **layers,
-        **{name: getattr(result, name) for name in CLAIMS},
+        **{name: float(getattr(result, name)) for name in CLAIMS},
     }
+    if unknown := next((name for name in CLAIMS if not isfinite(claims[name])), None):
+        raise InputError(f"a certificate must claim finite numbers, and {unknown} is not known")
     try:
         text = json.dumps(claims, indent=1)
     except TypeError:

@@ -340,6 +340,8 @@ def test_a_claim_must_be_right_within_the_error_bound(tmp_path):
     """The tolerance was a part of the range of payoffs, which a discount near 1 makes 1e8."""
     task = exactdice.Task(find_game("gym:CliffWalking-v1")(gamma=0.999999))
     path = tmp_path / "forged.npz"
+    exactdice.score("optimal", task, exact=True).save(path)
+    assert exactdice.verify(path).value == pytest.approx(-12.9999, abs=1e-4)
     exactdice.score("optimal", task).save(path)
     assert exactdice.verify(path).value == pytest.approx(-12.9999, abs=1e-4)
     file = np.load(path)
@@ -393,6 +395,8 @@ def test_an_unknown_random_play_leaves_the_score(monkeypatch):
     assert np.isnan(score.normalized)
     assert score.as_dict()["random"] is None
     json.dumps(score.as_dict(), allow_nan=False)
+    with pytest.raises(InputError, match="random is not known"):
+        score.save("unknown.npz")
 
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 2), 0.9])
