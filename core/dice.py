@@ -6,7 +6,7 @@ this adds non-negative numbers only, so that floats lose no digits, as they woul
 sum of Theorem 1.
 """
 
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
 from random import Random
@@ -15,7 +15,7 @@ import numpy as np
 
 from .checks import at_least
 from .presentation import Die, dice_of
-from .types import Array, FloatArray
+from .types import FloatArray
 
 
 def sum_counts(dice: int, sides: int) -> list[int]:
@@ -29,9 +29,14 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     """
     at_least("dice", dice, 0)
     at_least("sides", sides, 1)
-    die = np.array([0, *[1] * sides], dtype=object)
-    counts: Array = reduce(np.convolve, [die] * dice, np.array([1], dtype=object))
-    return counts.tolist()
+    counts = [1]
+    for _ in range(dice):
+        longer = [0] * (len(counts) + sides)
+        for total, count in enumerate(counts):
+            for face in range(1, sides + 1):
+                longer[total + face] += count
+        counts = longer
+    return counts
 
 
 @lru_cache(maxsize=256)
