@@ -164,9 +164,25 @@ def raised(
         best[chain.circling] = -inf
         if not (best > now).any():
             raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)
-            return raised * (1 + 4 * ROUNDING), expected >= now[:, None]
+            tight = expected >= now[:, None]
+            if weights is None:
+                _drop_rounded(game, tight, now, units)
+            return raised * (1 + 4 * ROUNDING), tight
         now = np.maximum(now, best)
     return np.full(game.rows, inf), np.zeros(listing.legal.shape, dtype=bool)
+
+
+def _drop_rounded(game: ExplicitGame, tight: BoolArray, now: FloatArray, units: _Units) -> None:
+    """Leave out of ``tight``, (state, action), circling actions that seem so by rounding alone."""
+    listing, firsts = game.listing, sums(game.listing.counts)
+    ahead, cells = np.append(now, 0.0)[listing.targets] * units.ratios, tight.ravel()
+    for cell in np.flatnonzero(listing.circles(tight) & ~game.idle).tolist():
+        law, ways = listing.laws[listing.rows[cell]], range(firsts[cell], firsts[cell + 1])
+        state = cell // game.num_actions
+        scale = Fraction(float(units.scale[state]))
+        worth = [listing.payoffs[listing.paid[w]] * scale + Fraction(float(ahead[w])) for w in ways]
+        mean = sum(part * each for part, each in zip(law.parts, worth, strict=True)) / law.whole
+        cells[cell] = mean >= Fraction(float(now[state]))
 
 
 def _exact_mean(game: ExplicitGame, cell: int, numbers: FloatArray) -> float:

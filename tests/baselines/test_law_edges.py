@@ -366,6 +366,8 @@ def test_moves_that_are_met_once_do_not_last(exact):
     slow = {0: {0: [(1, 0, -0.001, False)], 1: [(1, 0, -0.1, True)]}}
     slow[1] = {0: [(1, 1, -1e6, True)], 1: [(1, 1, -1e6, True)]}
     assert exactdice.solve(exactdice.from_P(slow, 0), exact).value == pytest.approx(-0.1)
+    small = {0: {0: [(1, 0, -1e7, True)], 1: [(1, 0, -1e-9, False)]}}  # a cost below the unit
+    assert exactdice.solve(exactdice.from_P(small, 0), exact).value == -1e7
 
 
 def lock(digits):
