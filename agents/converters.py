@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..baselines import PolicyLike, Reading, Sight, Task
-from ..baselines.policies.tables import as_numbers
+from ..baselines.law.numbers import as_numbers
 from ..baselines.scoring.certificate import is_certificate, read_policy
 from ..core import Game, InputError
 from ..core.errors import needing

@@ -1,6 +1,8 @@
 """Exact computation: the optimum of a game, and the value and score of any policy."""
 
-from .policies.door import Reading, Sight
+from .advice import Answer, ask
+from .law.simple import SimpleGame
+from .policies.door import Reading
 from .policies.kinds import Policy, PolicyFunction, PolicyLike
 from .policies.names import (
     NamedPolicy,
@@ -10,16 +12,19 @@ from .policies.names import (
     register_policies,
 )
 from .policies.networks import NetworkPolicy, choose
+from .policies.observations import Sight
+from .problem.equilibrium import equilibrium
+from .problem.problem import Problem, as_task, convert, prepare, task_and_sight
+from .problem.task import Task, make_game, make_task
 from .scoring.blunders import Blunder
-from .scoring.certificate import CertificateError, certificate, in_fixed_point, verify
+from .scoring.certificate import CertificateError, certificate, in_fixed_point
 from .scoring.comparison import Comparison, PayoffMatrix, compare, payoff_matrix
 from .scoring.description import Description, describe
 from .scoring.figure import LOGGED
 from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, random_value, score
 from .scoring.self_play import SelfPlayScore, score_self_play
-from .simple import SimpleGame
+from .scoring.verification import verify
 from .solving.evaluation import Evaluation, Solution
-from .solving.induction import equilibrium
 from .solving.solver import (
     as_policy,
     best_response,
@@ -32,10 +37,10 @@ from .solving.solver import (
     outcome_distribution,
     solve,
 )
-from .task import Task, as_task, make_game, make_task, task_and_sight
 
 __all__ = [
     "LOGGED",
+    "Answer",
     "Blunder",
     "CertificateError",
     "Comparison",
@@ -48,6 +53,7 @@ __all__ = [
     "Policy",
     "PolicyFunction",
     "PolicyLike",
+    "Problem",
     "Reading",
     "Score",
     "SelfPlayScore",
@@ -57,10 +63,12 @@ __all__ = [
     "Task",
     "as_policy",
     "as_task",
+    "ask",
     "best_response",
     "certificate",
     "choose",
     "compare",
+    "convert",
     "describe",
     "equilibrium",
     "evaluate",
@@ -77,6 +85,7 @@ __all__ = [
     "outcome_distribution",
     "payoff_matrix",
     "policy_names",
+    "prepare",
     "random_value",
     "reference_names",
     "register_policies",

@@ -25,17 +25,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core import FLOATS, BoolArray, Game, InParts, InputError, IntArray, Table
+from ..core import BoolArray, Game, InParts, InputError, IntArray, Table
 from ..core.positions import by_name, states_of
 from ..core.presentation import present
 from ..core.words import listed, to_you
 from .cache import cached
-from .policies.door import label
+from .policies.door import Reading, label
 from .policies.kinds import PolicyLike
+from .policies.observations import state_of
+from .problem.problem import prepare
+from .problem.task import Task
 from .scoring.score import score
-from .solving.observations import state_of
-from .solving.solver import as_policy, solve
-from .task import Task, first_law
+from .solving.evaluation import Solution
+from .solving.solver import read_agent, solve
 
 BEST, GOOD = "best", "good"
 #: The smallest loss of each grade, as a share.
@@ -183,10 +185,27 @@ class Answer(InParts):
         yield Table(header, rows)
 
 
-def answer(
-    task: Task, components: Sequence[Any], named: Mapping[str, Any], policy: PolicyLike | None
+def ask(
+    solution: Solution, *components: Any, policy: PolicyLike | None = None, **named: Any
 ) -> Answer:
-    """Say what to do in a position (see ``Solution.ask``)."""
+    """Say what to do in a position: every legal move with its value, cost and grade.
+
+    Args:
+        solution: of the task.
+        components: the observation, integers in its order; those left out are as at the beginning
+            of a game, or 0, or what they must be. Or, where the numbers are no position, a roll of
+            dice alone.
+        policy: a policy in any form that ``as_policy`` takes, to say what it does there; models
+            take their likeliest action, as they are scored.
+        named: components by name: ``own_score=41``, ``dice="3 3 4 5 6"`` in any order, ``open="1 3
+            4"`` (see ``read_position``).
+
+    Raises:
+        InputError: naming the component that is out of range; or if the agent never sees the
+            position before a move.
+    """
+    problem = solution.problem
+    task = problem.task
     try:
         state = state_meant(task, *read_position(task.game, components, named))
     except InputError as error:  # it may be a roll alone, as it is written
@@ -203,10 +222,13 @@ def answer(
     moves = sorted(advice_at(task, int(state[0])), key=lambda each: each.cost)
     if policy is None:
         return Answer(task, tuple(seen.tolist()), tuple(moves))
-    chances = as_policy(policy, task).probabilities(state)[0]
+    chances = read_agent(policy, problem, Reading()).probabilities(state)[0]
     law = tuple(float(chances[each.choice.action]) for each in moves)
     shown = Path(policy) if isinstance(policy, str) and Path(policy).exists() else policy
     return Answer(task, tuple(seen.tolist()), tuple(moves), label(shown), law)
+
+
+Solution.ask = ask
 
 
 def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
@@ -224,7 +246,7 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
             none of them 0.
     """
     game, seat = task.game, task.seat
-    begun = game.observe(first_law(task, FLOATS).start.states, seat)
+    begun = game.observe(prepare(task).start.states, seat)
     same = (begun == begun[0]).all(axis=0)
     kinds = [kind for word, kind in _kinds(game).items() if word in DICE and kind.numbered]
     dice = [list(kind.places.values()) for kind in kinds]

@@ -14,8 +14,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
+from exactdice.baselines.problem.task import task_and_sight
 from exactdice.baselines.scoring.blunders import Blunder
-from exactdice.baselines.task import task_and_sight
 from exactdice.diagnose import CriticFigures, critic, overestimation
 from exactdice.diagnose.advantages import AgentMoves
 from exactdice.diagnose.view import AgentView

@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from .contract import exact_laws_of
 from .game import Game, ListedGame
+from .sizes import check_exact
 from .types import Array, BoolArray, Decide, IntArray, Stage, frozen
 
 #: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
@@ -418,6 +419,12 @@ FLOATS = Arithmetic()
 EXACT = Exact()
 
 
-def arithmetic(exact: bool) -> Arithmetic:
-    """Give the arithmetic that a user asks for."""
+def arithmetic(exact: bool, game: Game | None = None) -> Arithmetic:
+    """Give the arithmetic for a user's option ``exact``: without rounding if True, else floats.
+
+    Raises:
+        SizeError: if the game, where one is given, would take more memory than the limit.
+    """
+    if exact and game is not None:
+        check_exact(game)
     return EXACT if exact else FLOATS

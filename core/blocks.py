@@ -8,7 +8,7 @@ follows the mass that enters the block until it leaves or comes to the cut. A ga
 one block, whose cut is empty.
 
 Both passes are affine in what is put in at the cut. So the probabilities to come from one point of
-the cut to another tell what it must be (``baselines.solving.cycles``). Points that moves connect
+the cut to another tell what it must be (``baselines.operators.cycles``). Points that moves connect
 form a *group*; these probabilities are zero between groups.
 
 A class of sweeps writes its own blocks. That of a game without cycles, which is the only one,

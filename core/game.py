@@ -132,7 +132,7 @@ class Game(metaclass=Sealed):
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses: to that total at the end, to 0 in any move before.
         has_cycles: whether moves may lead back; if so, the game has the method ``block``.
-        is_process: whether the game is a listed decision process (see ``baselines.explicit``).
+        is_process: whether the game is a listed decision process (see ``baselines.law.explicit``).
         laws: probabilities of outcomes, shape (law, outcome); ``law`` gives the row of a move.
     """
 
@@ -288,7 +288,7 @@ class Game(metaclass=Sealed):
 
 
 class ListedGame(Game):
-    """A game that lists its moves itself, and finds its payoffs from them (``baselines.explicit``).
+    """A game that lists its moves itself, and finds its payoffs from them (``law.explicit``).
 
     Attributes:
         ties: values of actions that differ by no more are equal, shape (state,) of the states at

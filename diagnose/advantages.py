@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..baselines import Policy, as_policy, occupancy
+from ..baselines import Policy, as_policy, occupancy, prepare
 from ..core import FloatArray
 from ..core.positions import legal_moves
 from ..envs.engine.engine import Engine
@@ -97,7 +97,7 @@ class AgentMoves:
         self._task, self._own = task, own
         self._rows, self._actions = legal_moves(task.game, own)
         states = own[self._rows]
-        self._law = MoveLaw(task, states, self._actions)
+        self._law = MoveLaw(prepare(task), states, self._actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
         paid = self._law.paid * (mode != "regret")
         engine, after = Engine(task, 1, mode, tables=False), self._law.states

@@ -20,8 +20,8 @@ import numpy as np
 import torch as th
 
 from ..baselines import as_policy, evaluate, from_network
+from ..baselines.law.numbers import as_numbers
 from ..baselines.policies.networks import ROUNDING
-from ..baselines.policies.tables import as_numbers
 from ..core import FloatArray, InputError, IntArray, Values
 from ..core.positions import pieces
 from .view import BATCH, AgentView, each_array

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..baselines import Policy, Task, as_policy, solve
-from ..baselines.law_game import LawGame
+from ..baselines.law.law_game import LawGame
+from ..baselines.law.numbers import as_numbers
+from ..baselines.operators.induction import visit_action_values
 from ..baselines.policies.door import packages_of
-from ..baselines.policies.tables import as_numbers
-from ..baselines.solving.induction import visit_action_values
+from ..baselines.problem.problem import Problem, task_and_sight
 from ..baselines.solving.occupancy import play
-from ..baselines.task import task_and_sight
 from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values
 from ..core.errors import needing
 from ..core.positions import pieces, places_in, states_of
@@ -291,13 +291,18 @@ class AgentView:
 
     # ------------------------------------------------------------------ figures
 
+    @property
+    def problem(self) -> Problem:
+        """The agent's decision problem, as its environment shows it."""
+        return Problem(self.task, sight=self.sight)
+
     def occupancy(self, policy: Policy) -> FloatArray:
         """Return the occupancy of each of the agent's states, shape (state,).
 
         It is a probability, or the expected number of visits in a game with cycles, given that the
         agent gets to move: environments replay all other games.
         """
-        return play(policy, self.task, FLOATS).at(self.task.seat, self.states)
+        return play(policy, self.problem).at(self.task.seat, self.states)
 
     def rewards(self, states: IntArray, payoffs: FloatArray) -> FloatArray:
         """Convert expected payoffs after states to expected sums of rewards, shape (state,).

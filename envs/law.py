@@ -5,23 +5,28 @@ move draws an outcome, which leads to a state of the agent, to an end of the gam
 in which chance or another player draws. A *result* is a state of the agent or the end, together
 with the agent's total payment on the way to it; a node that is reached with two totals counts as
 two. Let A(i, j) be the probability that node i leads to node j, and B(i, k) that it leads to result
-k. Then, as in ``envs.planners``, X = B + A B + A^2 B + ... is the law of the result of each node,
-and T + U X that of moves with the law T of direct results and the law U of nodes. In a game of many
-turns X has many times the entries of A and B, so that only X f is computed for requested numbers f
-of the results, and only the requested columns of X.
+k. Then
+
+    X = B + A X = B + A B + A^2 B + ... = ... (1 + A^4) (1 + A^2) (1 + A) B
+
+is the law of the result of each node, and T + U X that of moves with the law T of direct results
+and the law U of nodes. As the game ends, the powers of A vanish: a few factors give every digit,
+with cycles and without. In a game of many turns X has many times the entries of A and B, so that
+audits compute only X f for requested numbers f of the results, and only the requested columns of X.
 """
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..baselines import Task
-from ..core import FloatArray, InputError, IntArray
+from ..baselines import Problem
+from ..baselines.operators.chain import scipy_sparse
+from ..core import FloatArray, GameError, IntArray
 from ..core.positions import places_in
 from ..core.sizes import check_memory
 from .engine.process import FIRST_PAYOFF, FIRST_PLACE, number_of
-from .engine.tables import process_of
-from .planners import scipy_sparse, times
+from .engine.tables import asked_process
 
 #: Bytes of memory for each listed outcome.
 LISTED = 60
@@ -29,6 +34,8 @@ LISTED = 60
 PIECE = 2**14
 #: Sum of the probabilities in a power of A that is left out; in cycles of others no power is 0.
 TINY = float(np.finfo(np.float64).tiny)
+#: Number of factors 1 + A^(2^k) after which every game that ends has ended.
+DOUBLINGS = 64
 
 
 class _Listed(NamedTuple):
@@ -40,11 +47,26 @@ class _Listed(NamedTuple):
     nodes: IntArray  # number of the node with its total; -1 at a result
 
 
+class _Matrix(NamedTuple):
+    """A sparse matrix of probabilities, sorted by row and column, arrays of shape (entry,)."""
+
+    rows: IntArray
+    columns: IntArray
+    chances: FloatArray
+    shape: tuple[int, int]
+
+    @property
+    def in_scipy(self) -> Any:
+        """The matrix as one of SciPy, in compressed rows."""
+        sparse = scipy_sparse("the law of moves")
+        return sparse.coo_array((self.chances, (self.rows, self.columns)), self.shape).tocsr()
+
+
 class MoveLaw:
     """The law of the result of some moves of the agent.
 
     Args:
-        task: the agent's decision problem.
+        problem: the agent's decision problem.
         states: states of the moves, shape (move,).
         actions: legal actions, shape (move,).
 
@@ -60,17 +82,11 @@ class MoveLaw:
         SizeError: if the moves have too many outcomes for a list.
     """
 
-    def __init__(self, task: Task, states: IntArray, actions: IntArray) -> None:
-        process = process_of(task)
-        if process is None:
-            raise InputError(
-                f"{task.words} must have tables of its moves to be audited; it has none, as they "
-                "would be too large, or as the policy of an opponent is no table"
-            )
-        self._process, self._outcomes = process, 0
-        self._end = task.game.num_states  # in the place of a state
+    def __init__(self, problem: Problem, states: IntArray, actions: IntArray) -> None:
+        self._process, self._outcomes = asked_process(problem), 0
+        self._game = problem.game
+        self._end = problem.game.num_states  # in the place of a state
         self._totals: dict[float, int] = {}
-        self._sparse = scipy_sparse("audit")
         parts = [self._moves(states, actions)]
         nodes, new = np.zeros(0, dtype=np.int64), _led_to(parts[0])
         while len(new):
@@ -88,14 +104,14 @@ class MoveLaw:
         columns: Any = (column[len(parts[0].sources) :] for column in listed)
         direct, replies = parts[0], _Listed(*columns)
 
-        def matrices(part: _Listed, sources: IntArray) -> tuple[Any, Any]:
+        def matrices(part: _Listed, sources: IntArray) -> tuple[_Matrix, _Matrix]:
             rows, ends = np.searchsorted(sources, part.sources), part.results >= 0
             of_results = ranks[np.searchsorted(known, part.results[ends])]
             of_nodes = np.searchsorted(nodes, part.nodes[~ends])
             chances, count = part.chances, len(sources)
             return (
-                self._matrix(rows[ends], of_results, chances[ends], (count, len(known))),
-                self._matrix(rows[~ends], of_nodes, chances[~ends], (count, len(nodes))),
+                _merged(rows[ends], of_results, chances[ends], (count, len(known))),
+                _merged(rows[~ends], of_nodes, chances[~ends], (count, len(nodes))),
             )
 
         self._direct, self._led = matrices(direct, np.arange(len(states)))
@@ -110,6 +126,11 @@ class MoveLaw:
     def payoffs(self) -> FloatArray:
         """The payments of the results that are ends, in growing order, shape (end result,)."""
         return self.paid[len(self.states) :]
+
+    @property
+    def after(self) -> IntArray:
+        """The state of each result, -1 at an end, shape (result,)."""
+        return np.append(self.states, np.full(len(self.payoffs), -1))
 
     @property
     def every_payment(self) -> FloatArray:
@@ -140,10 +161,25 @@ class MoveLaw:
         """Return the number of results with the same state, of first results of states."""
         return np.searchsorted(self.states, self.states[results], "right") - results
 
+    def transitions(self) -> "_Matrix":
+        """Return the law of the results of all moves, of shape (move, result).
+
+        Raises:
+            GameError: if other players can move in circles for ever.
+            SizeError: if a matrix would take more memory than the limit.
+        """
+        replies, power = self._replies, self._on
+        for _ in range(DOUBLINGS):
+            if not len(power.rows):
+                return _sum(self._direct, _product(self._led, replies))
+            replies = _sum(replies, _product(power, replies))
+            power = _product(power, power)
+        raise GameError(f"{self._game!r} must end, but others move in circles")
+
     def mean(self, numbers: FloatArray) -> FloatArray:
         """Return the expected numbers, shape (move, ...), of numbers of results, (result, ...)."""
-        later = self._until_agent(times(self._replies, numbers))
-        mean = times(self._direct, numbers) + times(self._led, later)
+        direct, led, replies, _ = self._in_scipy
+        mean = times(direct, numbers) + times(led, self._until_agent(times(replies, numbers)))
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray, *, paid: bool = False) -> FloatArray:
@@ -156,19 +192,20 @@ class MoveLaw:
         """
         chances, known = np.zeros(len(moves)), np.flatnonzero(results >= 0)
         distinct, columns = np.unique(results[known], return_inverse=True)
-        direct, replies = self._direct, self._replies[:, distinct]
+        direct, led, whole, _ = self._in_scipy
+        replies = whole[:, distinct]
         if not paid and (self.states[1:] == self.states[:-1]).any():
             every, count = np.arange(self.num_results), self.num_results
             firsts = np.append(np.searchsorted(self.states, self.states), every[len(self.states) :])
-            together = self._matrix(every, firsts, np.ones(count), (count, count))
+            together = _merged(every, firsts, np.ones(count), (count, count)).in_scipy
             direct = times(direct, together)
-            replies = times(self._replies, together)[:, distinct]
+            replies = times(whole, together)[:, distinct]
         by_result = self._until_agent(replies).T.tocsr()
         for first in range(0, len(known), PIECE):
             piece = slice(first, first + PIECE)
             rows = moves[known[piece]]
-            led = self._led[rows].multiply(by_result[columns[piece]])
-            chances[known[piece]] = np.asarray(led.sum(axis=1)).ravel()
+            both = led[rows].multiply(by_result[columns[piece]])
+            chances[known[piece]] = np.asarray(both.sum(axis=1)).ravel()
             chances[known[piece]] += np.asarray(direct[rows, results[known[piece]]]).ravel()
         return chances
 
@@ -236,16 +273,16 @@ class MoveLaw:
 
     # ----------------------------------------------------------------- matrices
 
-    def _matrix(
-        self, rows: IntArray, columns: IntArray, chances: FloatArray, shape: tuple[int, int]
-    ) -> Any:
-        return self._sparse.coo_array((chances, (rows, columns)), shape).tocsr()
+    @cached_property
+    def _in_scipy(self) -> tuple[Any, ...]:
+        """T, U, B and A as matrices of SciPy."""
+        return tuple(each.in_scipy for each in (self._direct, self._led, self._replies, self._on))
 
     def _until_agent(self, found: Any) -> Any:
         """Return B f + A B f + ..., from B f, an array or a sparse matrix of shape (node, ...)."""
         term = found
         while abs(term).sum() > TINY:  # powers of A would fill up
-            term = times(self._on, term)
+            term = times(self._in_scipy[3], term)
             found = found + term
         return found
 
@@ -253,3 +290,38 @@ class MoveLaw:
 def _led_to(part: _Listed) -> IntArray:
     """List the nodes to which outcomes lead, in increasing order."""
     return np.unique(part.nodes[part.nodes >= 0])
+
+
+def times(left: Any, right: Any) -> Any:
+    """Multiply a sparse matrix by a matrix or a vector, in SciPy's own loops, without BLAS."""
+    return left.__matmul__(right)
+
+
+def _merged(
+    rows: IntArray, columns: IntArray, chances: FloatArray, shape: tuple[int, int]
+) -> _Matrix:
+    """Add up the entries of each place, and leave out those that are 0."""
+    order = np.lexsort((columns, rows))
+    rows, columns, chances = rows[order], columns[order], chances[order]
+    firsts = np.flatnonzero(np.diff(rows, prepend=-1) | np.diff(columns, prepend=-1))
+    sums = np.add.reduceat(chances, firsts) if len(firsts) else chances
+    some = firsts[sums > 0]
+    return _Matrix(rows[some], columns[some], sums[sums > 0], shape)
+
+
+def _sum(left: _Matrix, right: _Matrix) -> _Matrix:
+    """Add two matrices of one shape."""
+    rows, columns = np.append(left.rows, right.rows), np.append(left.columns, right.columns)
+    return _merged(rows, columns, np.append(left.chances, right.chances), left.shape)
+
+
+def _product(left: _Matrix, right: _Matrix) -> _Matrix:
+    """Multiply two matrices, if the entries to be added up stay within the limit of memory."""
+    counts = np.bincount(right.rows, minlength=right.shape[0])
+    sizes = counts[left.columns]
+    check_memory("entries of a law", int(sizes.sum()), LISTED)
+    firsts = (np.cumsum(counts) - counts)[left.columns] - (np.cumsum(sizes) - sizes)
+    each = np.repeat(np.arange(len(sizes)), sizes)
+    places = np.arange(len(each)) + firsts[each]
+    chances = left.chances[each] * right.chances[places]
+    return _merged(left.rows[each], right.columns[places], chances, (left.shape[0], right.shape[1]))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..baselines import Policy, Task, is_policy_name, score
-from ..baselines.policies.door import Reading, convert
+from ..baselines import Policy, Reading, Task, convert, is_policy_name, score
 from ..baselines.policies.names import EQUILIBRIUM, registered_policies
 from ..core import FloatArray, Game, InputError
 from ..core.words import meant

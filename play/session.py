@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Policy, Task, solve
+from ..baselines import Policy, Task, prepare, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
-from ..baselines.task import first_law
-from ..core import FLOATS, FloatArray, InputError, IntArray, InverseLaws, at_least
+from ..core import FloatArray, InputError, IntArray, InverseLaws, at_least
 from ..core.presentation import Note, Row
 from ..core.sampling import draw
 from ..core.sizes import show
@@ -180,7 +179,7 @@ class Session:
         unpaid = np.zeros(self.task.game.num_players)
         for replay in count():
             if replay == PATIENCE:
-                first_law(self.task, FLOATS)  # raises if the person never gets to move
+                _ = prepare(self.task).first  # raises if the person never gets to move
             state = int(starts[law.draw(np.array([0]), self._rng)[0]])
             moment = self._play(0, state, unpaid)
             if not moment.over:
@@ -289,7 +288,7 @@ class Session:
     @cached_property
     def _policies(self) -> Mapping[int, Policy]:
         """The policies by seat, when one of them is to move: the game may have to be solved."""
-        return self.task.policies
+        return prepare(self.task).policies
 
     @cached_property
     def _tasks(self) -> dict[int, Task]:

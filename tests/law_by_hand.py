@@ -12,7 +12,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
-from exactdice.baselines.simple import SimpleGame
+from exactdice.baselines.law.simple import SimpleGame
 from exactdice.games import InputError
 from law_figures import Chain, by_steps, figures, flat, long_optimum, optimum, pure, same, worths
 from random_laws import MODES, ONE, ZERO, draw_law

@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from exactdice.baselines import prepare
 from exactdice.core.positions import states_of
 from exactdice.envs import Encoding, Engine, sparse_law
 from exactdice.envs.engine.process import number_of
@@ -82,7 +83,7 @@ def listed(process, ends):
 
 def require_tables(task, process=None, within=1e-14):
     """Check the law of every move, whatever the others reply, and of the first state."""
-    game, process = task.game, process or process_of(task)
+    game, process = task.game, process or process_of(prepare(task))
     ends = Ends(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = states_of(game, task.seat)
@@ -96,8 +97,10 @@ def require_tables(task, process=None, within=1e-14):
                 wanted[None if over else later, round(reward, 9)] += chance
             assert_same(after(process, ends, place, context, action), wanted, within)
     first = {state: chance for (state, _), chance in listed(process, ends[process.start]).items()}
-    met = np.flatnonzero(task.initial)
-    assert_same(first, dict(zip(met.tolist(), task.initial[met].tolist(), strict=True)), within)
+    met = np.flatnonzero(prepare(task).initial)
+    assert_same(
+        first, dict(zip(met.tolist(), prepare(task).initial[met].tolist(), strict=True)), within
+    )
 
 
 def assert_same(found, wanted, within=1e-14):
@@ -109,10 +112,10 @@ def assert_same(found, wanted, within=1e-14):
 
 def require_same_law(task, reward="outcome"):
     """Compare the sparse law with ``P``, which is listed move by move, for every action."""
-    law, listed = sparse_law(task, reward), tabulate_transitions(Engine(task, 1, reward))
+    law, listed = sparse_law(prepare(task), reward), tabulate_transitions(Engine(task, 1, reward))
     numbers = [*law.states.tolist(), task.game.num_states]  # the end is last in both
     assert (states_of(task.game, task.seat) == law.states).all()
-    assert (law.initial == np.append(task.initial, 0.0)[numbers]).all()
+    assert (law.initial == np.append(prepare(task).initial, 0.0)[numbers]).all()
     assert (law.legal[:-1] == task.game.mask(law.states)).all()
     num_states, num_actions = law.rewards.shape
     chances, rewards = np.zeros((num_states, num_actions, num_states)), np.zeros_like(law.rewards)
@@ -130,7 +133,7 @@ def require_same_law(task, reward="outcome"):
 
 def require_same_games(task, lanes, steps, kinds=(ArrayLanes, PlainLanes)):
     """Play with arrays and with plain numbers, and then with a copy: moves, ends and payments."""
-    both = [kind(task, lanes, Encoding(task.game.observation_sizes)) for kind in kinds]
+    both = [kind(prepare(task), lanes, Encoding(task.game.observation_sizes)) for kind in kinds]
     rngs = [np.random.default_rng(3) for _ in both]
     actions, fresh = np.random.default_rng(4), np.ones(lanes, dtype=bool)
     paid, every = np.zeros(lanes), np.arange(lanes)

@@ -7,7 +7,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines.simple import SimpleGame
+from exactdice.baselines.law.simple import SimpleGame
 from exactdice.games import GameError, Greed, present
 
 import exactdice

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines import Task, make_task, occupancy, verify
+from ...baselines import Task, make_task, occupancy, prepare, verify
 from ...baselines.scoring.certificate import read
-from ...baselines.task import first_law
-from ...core import FLOATS, FloatArray, InputError, IntArray
+from ...core import FloatArray, InputError, IntArray
 from ...core.positions import states_of
 from ...core.words import first_line, printable
 from ..board.pool import processes
@@ -213,7 +212,7 @@ def _alike(one: Figures, other: Figures) -> bool:
     if one.is_optimal and other.is_optimal:
         return bool(differ.mean() <= ALIKE_IF_OPTIMAL)
     task = make_task(one.game)
-    states, first = states_of(task.game, task.seat), first_law(task, FLOATS).start
+    states, first = states_of(task.game, task.seat), prepare(task).start
     if first.chances[differ[np.searchsorted(states, first.states)]].sum() > ALIKE * MOST_MOVES:
         return False  # which spares nearly all pairs the occupancy
     return bool(_shares(one)[differ].sum() <= ALIKE)

@@ -22,10 +22,11 @@ from stable_baselines3.common.vec_env import (
 )
 
 from ...baselines import Sight
-from ...baselines.law_game import LawGame
+from ...baselines.law.law_game import LawGame
+from ...baselines.policies.observations import sight_of
 from ...core import Game, InputError
 from ...envs import Opaque, encoding_of, inspect_training, not_followed
-from ...envs.api.given import has_law, sight_of
+from ...envs.api.given import has_law
 from .networks import Change, change_of, normalisers
 from .vec_env import GameVecEnv
 

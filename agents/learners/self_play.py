@@ -12,7 +12,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from ...baselines import Policy, Reading, Task
-from ...baselines.solving.players import one_hot
+from ...baselines.operators.players import one_hot
 from ...core import Array, Game, IntArray
 from .adapter import ModelPolicy
 from .q_learning import check_two_players

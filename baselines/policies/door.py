@@ -1,7 +1,7 @@
 """The door for policies: every policy of a user becomes a checked ``Policy`` here.
 
-``read_policy`` returns a known name or a checked ``Policy``; ``convert`` also resolves the name.
-(``as_policy`` of ``solver`` calls ``convert`` for the agent of an environment.)
+``read_policy`` returns a known name or a checked ``Policy``. Names that need a solution are
+resolved where problems are made (``problem.convert``).
 
 This module reads names, tables and callables. For objects of another library it calls the converter
 of the package of the object's class or of a base class (``CONVERTERS``); the converter returns a
@@ -15,30 +15,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import registry
 from ...core import BoolArray, Game, InputError, IntArray
 from ...registry import Places
-from ..explicit import ExplicitGame
-from ..solving.observations import Reader
+from ..law.explicit import ExplicitGame
 from .called import function_policy
 from .kinds import Policy, PolicyLike
-from .names import known_name, policy_names, resolve
+from .names import known_name, policy_names
+from .observations import Sight
 from .tables import NoLawError, PolicyCheck, table_policy
-
-
-@dataclass(frozen=True)
-class Sight:
-    """The observations of an environment's agent: encoded, and changed by wrappers."""
-
-    space: Any  # the observation space of the agent
-    # Turns observations, integers of shape (state, component), into a batch of that space.
-    show: Callable[[IntArray], npt.NDArray[Any]]
-    wrapped: bool  # whether wrappers change observations
-    # Turns an observation of that space back into integers, or raises an error; None if the
-    # observations are the integers.
-    read: Reader | None = None
 
 
 @dataclass(frozen=True)
@@ -146,23 +132,6 @@ def converted(policy: Any, game: Game, reading: Reading) -> tuple[Any, Reading]:
         policy = CONVERTERS[known](policy, game, reading)
         reading = replace(reading, observations=None)
     return policy, reading
-
-
-def convert(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> Policy:
-    """Return a user's policy as the ``Policy`` of a seat.
-
-    Args:
-        policy: a policy in any form that ``read_policy`` takes.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        reading: how the policy is to be understood.
-
-    Raises:
-        ValueError: if the policy does not fit the game, or no policy has this name.
-    """
-    reading = reading or Reading()
-    known = read_policy(policy, game, seat, reading)
-    return resolve(known, game, seat, reading.exact, reading.masked)
 
 
 def _fitting(policy: Policy, check: PolicyCheck) -> Policy:

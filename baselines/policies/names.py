@@ -1,40 +1,21 @@
-"""Policies by name: optimal and random play, graded strength, and the policies of each game.
+"""Policies by name: the names that every game has, and the registered policies of each game.
 
-A policy *of graded strength* is between random play, 0, and optimal play, 1. In every state of its
-seat the policy "strength:<share>" draws an action from the softmax of the exact action values,
-
-    pi(a | s) = exp(b Q(s, a)) / sum over legal actions c of exp(b Q(s, c)),
-
-where Q is of the equilibrium and b is the inverse temperature. The share p is the normalised score
-of the policy against equilibrium players,
-
-    p = (V(pi) - V(random)) / (V(equilibrium) - V(random)).
-
-It is 0 at b = 0 and tends to 1 as b grows, and it is continuous. So a root search finds a b for
-every p between 0 and 1, to within ``TOLERANCE``; if the search takes long, b is kept on disk
-(``solving/kept.py``). A share means the same in every game, whatever the unit of payoffs.
+The names that every game has stand for policies that need a solution; ``problem`` makes them.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from ... import registry
-from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage
-from ...core.positions import legal_in
-from ...core.sizes import check_array
+from ...core import Game, InputError
 from ...core.words import meant
 from ...registry import Places
 from ..cache import cached, clear_cache
-from ..solving import kept
-from ..solving.induction import equilibrium, sweep_back, visit_action_values
-from ..solving.players import Players
-from .kinds import Policy, StochasticPolicy, UniformPolicy
+from .kinds import Policy
 from .tables import PolicyCheck, table_policy
 
 #: Names that stand for the best response to all other players, if the agent plays them.
@@ -45,14 +26,6 @@ EQUILIBRIUM = ("optimal", "equilibrium")
 STRENGTH = "strength:"
 #: Names of the policies that every game has.
 COMMON = (*BEST, "equilibrium", "random", f"{STRENGTH}<share>")
-#: Largest distance of a policy's normalised score from its share.
-TOLERANCE = 1e-9
-#: The folder of the code that computes inverse temperatures.
-_CODE = Path(__file__).parents[1]
-#: The root search takes about ten steps; it ends after this many at the latest.
-MOST_STEPS = 100
-#: The search begins with inverse temperatures from 0 to 1 and doubles the end up to this one.
-LARGEST = 2.0**60
 #: A function from the game to actions, shape (state,), or to probabilities, shape (state, action).
 #: Entries of states in which the policy's seat is never to move are ignored. If the name has an
 #: argument, such as "hold:<points>", the function also gets the text after the colon.
@@ -120,7 +93,11 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
 
 
 def known_name(name: str, game: Game, seat: int, masked: bool) -> str:
-    """Return a name after checking that a policy of this seat has it; nothing is solved."""
+    """Return a name after checking that a policy of this seat has it; nothing is solved.
+
+    Raises:
+        ValueError: if no policy has this name, or the registered policy does not fit the seat.
+    """
     if name == "best_response":
         raise InputError(
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
@@ -128,45 +105,14 @@ def known_name(name: str, game: Game, seat: int, masked: bool) -> str:
         )
     if name.startswith(STRENGTH):
         read_share(name)
-    elif name not in COMMON:
-        resolve(name, game, seat, masked=masked)
+    elif name not in COMMON and source_policy(game, name, seat, masked) is None:
+        names = ", ".join(repr(known) for known in policy_names(game))
+        raise InputError(
+            f"opponent or policy must be {names}, a table, a callable, a model, or the path of a "
+            f"run folder, a certificate or a saved model, got {name!r}"
+            f"{meant(name, policy_names(game))}"
+        )
     return name
-
-
-def resolve(
-    known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
-) -> Policy:
-    """Return the ``Policy`` that a name stands for; "optimal" is the equilibrium.
-
-    Args:
-        known: a name or a ``Policy``, which is returned unchanged.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        exact: whether an equilibrium is computed without rounding.
-        masked: whether a registered policy must keep to the legal actions.
-
-    Raises:
-        ValueError: if no policy has this name, or the registered policy does not fit the seat.
-    """
-    if not isinstance(known, str):
-        return known
-    if known in EQUILIBRIUM:
-        return equilibrium(game, exact).policies[seat]
-    if known == "random":
-        return UniformPolicy(game)
-    if known.startswith(STRENGTH):
-        share = read_share(known)
-        if share == 1:
-            return equilibrium(game, exact).policies[seat]
-        return strength_policy(game, share, seat) if share else UniformPolicy(game)
-    named = source_policy(game, known, seat, masked)
-    if named is not None:
-        return named
-    names = ", ".join(repr(name) for name in policy_names(game))
-    raise InputError(
-        f"opponent or policy must be {names}, a table, a callable, a model, or the path of a run "
-        f"folder, a certificate or a saved model, got {known!r}{meant(known, policy_names(game))}"
-    )
 
 
 @cached
@@ -234,123 +180,3 @@ def read_share(name: str) -> float:
             f"strength must be a number from 0 (random) to 1 (optimal), got {text!r} in {name!r}"
         )
     return share
-
-
-@cached
-def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
-    """Find the policy whose normalised score against equilibrium players is a given share.
-
-    Args:
-        game: the rules.
-        share: above 0 (random play) and below 1 (the equilibrium).
-        seat: the seat that the policy plays.
-
-    Raises:
-        InputError: if random play is as good as optimal play, or the game has no equilibrium that
-            can be computed, or its table of laws would take too much memory.
-    """
-    legal, gaps = _gaps(game, seat)
-
-    def softmax(inverse: float, span: float) -> StochasticPolicy:
-        table = np.zeros(legal.shape)
-        table[legal] = _exponential(-inverse * (gaps / span))
-        table /= table.sum(axis=1, keepdims=True)
-        return StochasticPolicy(table, f"{STRENGTH}{share:g}")
-
-    def search() -> FloatArray:
-        return _search(game, share, seat, softmax)
-
-    what, code = f"strength {share!r} in seat {seat}", sorted(_CODE.glob("*/*.py"))
-    return softmax(*kept.numbers(game, what, 2, code, search))
-
-
-def _search(
-    game: Game, share: float, seat: int, softmax: Callable[[float, float], Policy]
-) -> FloatArray:
-    """Compute the inverse temperature of a share, and the span V(equilibrium) - V(random).
-
-    Raises:
-        InputError: if random play is as good as equilibrium play.
-    """
-    best = dict(enumerate(equilibrium(game).policies))
-
-    def value(policy: Policy) -> float:
-        values = sweep_back(Players(game, seat, {**best, seat: policy})).values
-        states, chances = game.initial_law()
-        return float(FLOATS.mean(np.asarray(chances, dtype=np.float64), values.at(0, states)))
-
-    worst = value(UniformPolicy(game))
-    span = value(best[seat]) - worst  # the unit of gaps, so that the first bracket fits any game
-    if span <= FLOATS.tie(game):
-        raise InputError(
-            f"strength must be 0 or 1 in seat {seat} of {game!r}, where random play is as good as "
-            f"optimal play, got {share:g}"
-        )
-    inverse = _root(lambda inverse: (value(softmax(inverse, span)) - worst) / span - share)
-    return np.array([inverse, span])
-
-
-def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
-    """Return the legal actions in the seat's states, and how much worse each is than the best.
-
-    Returns:
-        A mask, bool, shape (state, action), with the first action alone in states of other players;
-        and the expected payoff that each action of the mask loses, float64, in the mask's order.
-    """
-    check_array("a table of probabilities", game, game.num_states, game.num_actions)
-    legal = np.zeros((game.num_states, game.num_actions), dtype=bool)
-    legal[:, 0] = True
-    table = np.zeros(legal.shape)
-    values = equilibrium(game).values[seat]
-
-    def visit(stage: Stage, expected: Array) -> None:
-        mask = legal_in(game, stage)
-        best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game, stage.states))
-        legal[stage.states] = mask
-        table[stage.states] = np.where(optimal, 0.0, best[:, None] - expected)
-
-    visit_action_values(game, visit, values, seat, FLOATS)
-    return legal, table[legal]
-
-
-def _exponential(numbers: FloatArray) -> FloatArray:
-    """Compute exp of numbers of at most 0, the same to the last bit on every processor.
-
-    It is the Taylor polynomial at a 1,024th of the number, squared ten times: its relative error is
-    below 1e-12. Below -700 it gives 0.
-    """
-    small = np.maximum(numbers, -700.0) / 1024
-    total = np.ones_like(small)
-    for order in range(14, 0, -1):
-        total *= small / order
-        total += 1
-    for _ in range(10):
-        total *= total
-    total[numbers < -700] = 0.0
-    return total
-
-
-def _root(miss: Callable[[float], float]) -> float:
-    """Find a root of a function on the numbers from 0, by the Illinois method.
-
-    Args:
-        miss: a continuous function, negative at 0.
-    """
-    low, high = 0.0, 1.0
-    below, above = miss(low), miss(high)
-    while above < 0 and high < LARGEST:
-        low, below, high = high, above, 2 * high
-        above = miss(high)
-    found, off = high, above
-    for _ in range(MOST_STEPS):
-        if abs(off) <= TOLERANCE:
-            return found
-        found = high - above * (high - low) / (above - below)
-        last, off = off, miss(found)
-        if off < 0:
-            low, below = found, off
-            above = above / 2 if last < 0 else above
-        else:
-            high, above = found, off
-            below = below / 2 if last >= 0 else below
-    raise ArithmeticError(f"a root must be found within {MOST_STEPS} steps, and was not")

@@ -25,7 +25,7 @@ from typing_extensions import override
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray, frozen, one_of
 from ...core.positions import pieces
 from ...core.tour import Grid
-from .tables import as_numbers
+from ..law.numbers import as_numbers
 
 Activation = Literal["relu", "tanh"]
 

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen, is_bool
+from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray, frozen
 from ...core.checks import is_whole
 from ...core.game import once_a_game
 from ...core.positions import are_legal, first_actions, pieces, states_of
 from ...core.sizes import check_array
-from ..explicit import ExplicitGame
+from ..law.explicit import ExplicitGame
+from ..law.numbers import as_numbers
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
 
 BATCH = 2**21  # entries (state, action) in a batch that is checked, or computed by a function
@@ -277,46 +278,3 @@ def batch_size(num_actions: int) -> int:
 def batches(states: IntArray, num_actions: int) -> Iterator[IntArray]:
     """Divide states into batches."""
     return (states[piece] for piece in pieces(len(states), batch_size(num_actions)))
-
-
-def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
-    """Return an array of integers, floats or booleans.
-
-    Args:
-        given: an array, a list, or a tensor, with a gradient or without.
-        name: name of the argument in messages.
-
-    Raises:
-        ValueError: if ``given`` holds anything else.
-    """
-    if isinstance(given, np.ma.MaskedArray):
-        raise InputError(
-            f"{name} must be numbers, got a masked array: give one without, such as its filled(0)"
-        )
-    if isinstance(given, tuple) and len(given) == 2 and given[1] is None:
-        raise InputError(
-            f"{name} must be numbers, got a pair of an array and None, as predict of a model gives "
-            "it: take the first of the two"
-        )
-    if given is None:
-        raise InputError(f"{name} must be numbers, got nothing (None)")
-    try:
-        array = np.asarray(_of_tensor(given))
-    except Exception as error:  # each library raises errors of its own
-        said = " ".join(str(error).split())[:120]
-        raise InputError(
-            f"{name} must be numbers in rows of one length, got a {type(given).__name__}: {said}"
-        ) from None
-    if array.dtype.kind not in "uifb":
-        raise InputError(f"{name} must be numbers, got {array.dtype} of shape {array.shape}")
-    if array.dtype.kind != "b" and isinstance(given, list | tuple) and any(map(is_bool, given)):
-        raise InputError(f"{name} must be numbers, got True or False among them")
-    return array
-
-
-def _of_tensor(given: Any) -> Any:
-    """Detach a tensor of torch and move it to the CPU; bfloat16, unknown to numpy, is widened."""
-    if not hasattr(given, "detach"):
-        return given
-    tensor = given.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor

@@ -11,12 +11,12 @@ from ...core.checks import at_most
 from ...core.presentation import present
 from ...core.table import frame
 from ...core.tour import KEPT, Costliest, Decisions
-from ..law_game import LawGame
+from ..law.law_game import LawGame
+from ..operators import mdp
+from ..operators.induction import visit_action_values
+from ..operators.players import with_illegal
 from ..policies.kinds import Policy
-from ..solving import mdp
 from ..solving.evaluation import Solution
-from ..solving.induction import visit_action_values
-from ..solving.players import with_illegal
 
 #: Below this occupancy, a sentence says "once in ... games" instead of a share of the games.
 RARE = 5e-5

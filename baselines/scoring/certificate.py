@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core import FLOATS, GAMES, BoolArray, Game, InputError, IntArray
+from ...core import GAMES, BoolArray, Game, InputError, IntArray
 from ...core.positions import has_few_states, places_in, states_of
 from ...core.presentation import present
 from ...core.words import printable
@@ -41,9 +41,8 @@ from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..policies.networks import FixedPointNetwork, NetworkPolicy
 from ..policies.tables import SUM_TOLERANCE
-from ..solving.solver import solve
-from ..task import Task, make_game, task_and_sight
-from .score import Score, score, value_of_random
+from ..problem.problem import task_and_sight
+from ..problem.task import Task, make_game
 
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")
@@ -53,9 +52,6 @@ LARGEST = 2**29  # bytes of a file, and of the policy in memory
 LONGEST = 2**24  # characters of the claims
 DEEPEST = 6  # lists in lists in the claims; a utility's table is at 4
 MOST_LAYERS, MOST_UNITS = 16, 4096  # of a network
-#: Error bounds by which claims may be off: of both numbers, and as normalising again changes last
-#: digits of probabilities.
-ROUNDINGS = 4
 
 
 class CertificateError(InputError):
@@ -335,34 +331,13 @@ def in_fixed_point(model: Any, env: Any) -> NetworkPolicy:
     return network.in_fixed_point(task.game)
 
 
-def verify(path: Path | str) -> Score:
-    """Compute anew all claims of a certificate.
-
-    Returns:
-        The score of its policy.
-
-    Raises:
-        CertificateError: if the file is no certificate, damaged, makes a false claim, or has
-            opponents that are not known by name, such as a table.
-        OSError: if there is no such file or it cannot be read.
-    """
-    task, player, claims = _opened(path := Path(path))
-    with naming(path):
-        try:
-            result = score(player, task, name=claims["policy"])
-        except InputError as error:
-            raise InputError(f"must hold a policy of {task.game!r}: {error}") from None
-        _compare(claims, result)
-    return result
-
-
 def read_policy(path: Path, game: Game) -> PolicyFunction:
     """Read the policy of a certificate, for the certificate's seat.
 
     Raises:
         CertificateError: if the file is no certificate, damaged, or of another game.
     """
-    task, player, _ = _opened(path)
+    task, player, _ = opened(path)
     if task.game == game:
         return player
     wanted, got = present(game).words, present(task.game).words
@@ -376,10 +351,10 @@ def task_of(path: Path) -> Task:
     Raises:
         CertificateError: if the file is no certificate, or damaged.
     """
-    return _opened(path)[0]
+    return opened(path)[0]
 
 
-def _opened(path: Path) -> tuple[Task, PolicyFunction, dict[str, Any]]:
+def opened(path: Path) -> tuple[Task, PolicyFunction, dict[str, Any]]:
     """Read the task of a certificate, its policy as a function, and its claims."""
     policy, claims = read(path)
     with naming(path):
@@ -409,19 +384,6 @@ def _player(
         return policy[rows]
 
     return play
-
-
-def _compare(claims: dict[str, Any], result: Score) -> None:
-    """Compare claims with computed figures, both right within their error bounds."""
-    own, best = result.error_bound, solve(result.task).value_error
-    blind, span = value_of_random(result.task, FLOATS)[1], result.optimum - result.random
-    bounds = {"value": own, "optimum": best, "random": blind, "regret": own + best}
-    share = (own + best + 2 * blind) * (1 + abs(result.normalized))
-    bounds["normalized"] = share / span if span > 0 else 0.0
-    for name in CLAIMS:
-        claimed, computed = claims[name], getattr(result, name)
-        if not abs(claimed - computed) <= ROUNDINGS * bounds[name]:
-            raise InputError(f"claims {name} = {claimed}, computed is {computed}")
 
 
 def _task(claims: dict[str, Any]) -> Task:

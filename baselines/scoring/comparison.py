@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import FLOATS, Array, InParts, InputError, IntArray, SizeError, Table
+from ...core import Array, InParts, InputError, IntArray, SizeError, Table
 from ...core.checks import at_most
 from ...core.positions import by_name, pieces, require_few_states
 from ...core.presentation import present
 from ...core.progress import tell
 from ...core.words import to_you
-from ..policies.door import Reading, convert, label
-from ..solving.induction import arithmetic_of
+from ..policies.door import Reading, label
+from ..problem.problem import convert, prepare
+from ..problem.task import Task
 from ..solving.occupancy import outcomes
 from ..solving.solver import evaluate, read_player, solve
-from ..task import Task, as_task, task_and_sight
 from .figure import FIGURES
 from .score import Score, in_json, score
 from .summary import lost, pays_wins, quoted, result
@@ -150,7 +150,7 @@ class Comparison(InParts):
         )
         payoff = float(evaluate(own, Task(game, seat, {1 - seat: other})).value_before_play)
         leader, follower = (own, other) if seat == 0 else (other, own)
-        law = outcomes(leader, Task(game, 0, {1: follower}), FLOATS).law  # seat 0 always moves
+        law = outcomes(leader, prepare(Task(game, 0, {1: follower}))).law  # seat 0 always moves
         if law is None or not (pays_wins(game) and game.zero_sum):
             return Meeting(seat, payoff, None)
         paid = {float(won) if seat == 0 else 1 - float(won): float(law[won]) for won in law}
@@ -282,17 +282,18 @@ def compare(first: Any, second: Any, env: Any, *, deterministic: bool = True) ->
     Raises:
         ValueError: if a policy does not fit the game, or a score is of another task.
     """
-    task, sight = task_and_sight(env)
-    scores = []
+    problem, scores = prepare(env), []
     for name, one in (("first", first), ("second", second)):
-        found = one if isinstance(one, Score) else score(one, env, deterministic=deterministic)
-        if found.task != task:
-            raise InputError(f"{name} must be of {task.words}, got a score of {found.task.words}")
+        found = one if isinstance(one, Score) else score(one, problem, deterministic=deterministic)
+        if found.task != problem.task:
+            raise InputError(
+                f"{name} must be of {problem.task.words}, got a score of {found.task.words}"
+            )
         if not found.masked:
             raise InputError(f"{name} must be held to the legal actions, got {found.title}")
         scores.append(found)
     players = tuple(one.agent if isinstance(one, Score) else one for one in (first, second))
-    reading = Reading(deterministic=deterministic, sight=sight)
+    reading = Reading(deterministic=deterministic, sight=problem.sight)
     return Comparison(scores[0], scores[1], (players[0], players[1]), reading)
 
 
@@ -337,7 +338,8 @@ def payoff_matrix(
     Raises:
         ValueError: if the game has one player, or there are fewer than two policies.
     """
-    game = as_task(env).game
+    problem = prepare(env, exact)
+    game = problem.game
     seats = range(game.num_players)
     if len(seats) < 2:
         raise InputError(f"game must have two players at least, got {game!r}")
@@ -348,11 +350,11 @@ def payoff_matrix(
             f"least, got {type(policies).__name__}{size}"
         )
     named = policies if isinstance(policies, Mapping) else _named(policies)
-    reading = Reading(exact=exact)
     players = [
-        [read_player(policy, env, seat, reading) for seat in seats] for policy in named.values()
+        [read_player(policy, problem, seat, Reading()) for seat in seats]
+        for policy in named.values()
     ]
-    payoffs = arithmetic_of(game, exact).zeros(len(players), len(players))
+    payoffs = problem.arithmetic.zeros(len(players), len(players))
     for column, others in enumerate(players):
         for seat in seats:
             task = Task(game, seat, {other: others[other] for other in seats if other != seat})

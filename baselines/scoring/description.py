@@ -42,12 +42,13 @@ import numpy as np
 from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray, Stage
 from ...core.positions import legal_in
 from ..cache import cached
+from ..operators.induction import visit_action_values
 from ..policies.kinds import UniformPolicy
+from ..problem.problem import Problem, prepare
+from ..problem.task import Task
 from ..solving.evaluation import Evaluation, Solution
-from ..solving.induction import visit_action_values
 from ..solving.occupancy import outcomes, variance_of_law
-from ..solving.solver import evaluate, solve
-from ..task import Task, as_task
+from ..solving.solver import optimum, value_of
 from .figure import Figure
 
 #: Smaller probabilities count as 0: floats lose their digits soon below.
@@ -121,14 +122,14 @@ def describe(env: Any) -> Description:
     Raises:
         InputError: if the task cannot be solved.
     """
-    return _describe(as_task(env))
+    return _describe(prepare(env))
 
 
 @cached
-def _describe(task: Task) -> Description:
-    solution, uniform = solve(task), evaluate("random", task)
-    best = outcomes(solution.policy, task, FLOATS)
-    blind = outcomes(UniformPolicy(task.game), task, FLOATS)
+def _describe(problem: Problem) -> Description:
+    task, blindly = problem.task, UniformPolicy(problem.game)
+    solution, uniform = optimum(problem), value_of(blindly, problem)
+    best, blind = outcomes(solution.policy, problem), outcomes(blindly, problem)
     states, legal, gaps = _swept(solution, _gaps)
     met, met_blindly = (games.visits.at(task.seat, states) for games in (best, blind))
     moves, random_moves = FLOATS.total(met), FLOATS.total(met_blindly)

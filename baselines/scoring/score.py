@@ -10,7 +10,7 @@ costs of single decisions.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, nan, sqrt
 from pathlib import Path
@@ -35,19 +35,19 @@ from ...core import (
     write_file,
 )
 from ...core.positions import pieces, require_few_states, states_of
-from ...core.sweeps import pays_early
 from ...core.tour import KEPT, Tour
 from ..cache import cached
+from ..operators.rounding import values_error
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy, UniformPolicy
 from ..policies.tables import SUM_TOLERANCE
+from ..problem.problem import Problem, prepare
+from ..problem.task import Task
 from ..solving.evaluation import Solution
-from ..solving.induction import arithmetic_of
 from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
-from ..solving.rounding import values_error
-from ..solving.solver import is_toured, read_agent, solve, tour_of, value_of
-from ..task import Task, as_task, first_law
+from ..solving.solver import is_toured, optimum, read_agent, solve, tour_of, value_of
 from .blunders import Blunders, Mistakes, costliest, is_timeless, mistakes
+from .certificate import certificate
 from .figure import FIGURES, LOGGED, nines
 
 #: Games of up to so many states have the value of random play computed in fractions, if floats are
@@ -67,7 +67,7 @@ class Score:
         policy: name of the policy.
         deterministic: whether it always takes the same action in a state.
         masked: whether it must act legally; if not, an illegal action gets the worst payoff.
-        task: game, seat and opponents.
+        problem: the task that is scored.
         value: expected payoff of the policy; a fraction if exact, as the next two.
         optimum: expected payoff of the best response to the same opponents.
         random: expected payoff of the uniform policy over legal actions; NaN if floats are not
@@ -75,7 +75,6 @@ class Score:
         agent: the policy itself.
         error_bound: largest distance of ``value`` from the exact one by rounding; the bound of
             the optimum is in its ``Solution``.
-        arithmetic: floats, or fractions.
 
     Raises:
         ImpossibleScoreError: if the value is above the optimum by more than rounding. A value
@@ -85,13 +84,12 @@ class Score:
     policy: str
     deterministic: bool
     masked: bool
-    task: Task = field(repr=False)
+    problem: Problem = field(repr=False)
     value: float
     optimum: float
     random: float
     agent: Policy = field(repr=False)
     error_bound: float = field(default=0.0, repr=False)
-    arithmetic: Arithmetic = field(default=FLOATS, repr=False)
 
     def __post_init__(self) -> None:
         best = self._best
@@ -104,6 +102,16 @@ class Score:
         if self.value > self.optimum:
             object.__setattr__(self, "value", self.optimum)
             object.__setattr__(self, "error_bound", max(self.error_bound, best.value_error))
+
+    @property
+    def task(self) -> Task:
+        """Game, seat and opponents."""
+        return self.problem.task
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats, or fractions."""
+        return self.problem.arithmetic
 
     @property
     def regret(self) -> float:
@@ -143,7 +151,7 @@ class Score:
             return sqrt(variance_of_law(law, self.arithmetic))
         if self.agent.fold is None and (tour := self._tour) is not None:
             return sqrt(tour.variance)
-        return sqrt(value_of(self._played, self.task, self.arithmetic, self.masked).variance)
+        return sqrt(value_of(self._played, self.problem, self.masked).variance)
 
     @cached_property
     def occupancy(self) -> FloatArray:
@@ -194,7 +202,7 @@ class Score:
             return np.where(self._mistakes.at(stage.states, actions), 0, weights)
 
         states, erring = np.flatnonzero(self._mistakes.bits.any(axis=1)), self.arithmetic.number(0)
-        met = play(agent, self.task, self.arithmetic, until_first).at(seat, states)
+        met = play(agent, self.problem, until_first).at(seat, states)
         for piece in pieces(len(states)):
             weights = agent.spread(states[piece], met[piece], self.arithmetic)
             erring += weights[self._mistakes.at(states[piece], actions)].sum()
@@ -229,7 +237,7 @@ class Score:
         """Expected numbers of the agent and of optimal play, by quantity and then by part."""
         if self._tour is None:
             return {}
-        best = tour_of(solve(self.task).policy, self.task).counts
+        best = tour_of(self._best.policy, self.problem).counts
         return {
             what: {name: (count, best[what][name]) for name, count in parts.items()}
             for what, parts in self._tour.counts.items()
@@ -258,7 +266,7 @@ class Score:
     @cached_property
     def _played(self) -> Policy:
         """A policy that agrees with the agent in every state that the agent visits."""
-        return where_met(self.agent, self.task)
+        return where_met(self.agent, self.problem)
 
     @cached_property
     def _mistakes(self) -> Mistakes:
@@ -271,7 +279,7 @@ class Score:
 
     @property
     def _best(self) -> Solution:
-        return solve(self.task, exact=not self.arithmetic.rounds)
+        return optimum(self.problem)
 
     @property
     def _tie(self) -> float:
@@ -280,16 +288,16 @@ class Score:
 
     @property
     def _law(self) -> dict[Any, Any] | None:
-        return None if pays_early(self.task.game, self.task.seat) else self._games.law
+        return None if self.problem.pays_early else self._games.law
 
     @property
     def _tour(self) -> Tour | None:
         """The figures of the agent's games if the game has too many states for arrays."""
-        return tour_of(self.agent, self.task) if is_toured(self.task) else None
+        return tour_of(self.agent, self.problem) if is_toured(self.task) else None
 
     @cached_property
     def _games(self) -> Outcomes:
-        return outcomes(self.agent, self.task, self.arithmetic)
+        return outcomes(self.agent, self.problem)
 
     @property
     def title(self) -> str:
@@ -322,8 +330,6 @@ class Score:
             InputError: if the name has another ending; if the policy is not held to the legal
                 actions or is too large to verify, or an opponent is not known by name.
         """
-        from .certificate import certificate  # which verifies by scores
-
         file = Path(path)
         if file.suffix != ".npz":
             raise InputError(f"path must end in .npz, got {file}")
@@ -386,24 +392,22 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task = as_task(env)
-    arithmetic = arithmetic_of(task.game, exact)
-    reading = Reading(deterministic, masked, None, observations, exact=exact, lazy=True)
-    agent = read_agent(policy, env, reading)
-    value, error_bound = _value_of(agent, task, arithmetic, masked)
-    best: Any = solve(task, exact).value
-    blind, _ = value_of_random(task, arithmetic)
+    problem = prepare(env, exact)
+    reading = Reading(deterministic, masked, observations=observations, lazy=True)
+    agent = read_agent(policy, problem, reading)
+    value, error_bound = _value_of(agent, problem, masked)
+    best: Any = optimum(problem).value
+    blind, _ = value_of_random(problem)
     return Score(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
         masked=masked,
-        task=task,
+        problem=problem,
         value=value,
         optimum=best,
         random=blind,
         agent=agent,
         error_bound=error_bound,
-        arithmetic=arithmetic,
     )
 
 
@@ -440,34 +444,34 @@ def exact_evaluation(
     return {name: getattr(result, name) for name in LOGGED}
 
 
-def _value_of(agent: Policy, task: Task, arithmetic: Arithmetic, masked: bool) -> tuple[Any, float]:
+def _value_of(agent: Policy, problem: Problem, masked: bool) -> tuple[Any, float]:
     """Compute the value of a policy and the bound of its error."""
     if isinstance(agent, UniformPolicy):  # as the normalised score needs it, too
-        return _value_of_random(task, arithmetic)
-    if is_toured(task) and agent.fold is None:
-        tour = tour_of(agent, task)
+        return _value_of_random(problem)
+    if is_toured(problem.task) and agent.fold is None:
+        tour = tour_of(agent, problem)
         return tour.mean, values_error(tour.roundings, tour.mean)  # no term is below 0
-    found = value_of(where_met(agent, task), task, arithmetic, masked)
+    found = value_of(where_met(agent, problem), problem, masked)
     return found.value, found.value_error
 
 
 @cached
-def _value_of_random(task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
-    found = value_of(UniformPolicy(task.game), task, arithmetic)
+def _value_of_random(problem: Problem) -> tuple[Any, float]:
+    found = value_of(UniformPolicy(problem.game), problem)
     return found.value, found.value_error
 
 
 def tie_of(solution: Solution) -> float:
     """Give the difference up to which values of policies of a task are equal."""
-    return float(np.max(solution.tie(first_law(solution.task, FLOATS).start.states)))
+    return float(np.max(solution.tie(solution.problem.in_floats.start.states)))
 
 
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy; the optimum if they agree up to rounding."""
-    return float(value_of_random(task, FLOATS)[0])
+    return float(value_of_random(prepare(task))[0])
 
 
-def value_of_random(task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
+def value_of_random(problem: Problem) -> tuple[Any, float]:
     """Compute the value of the uniform policy; the optimum if they agree up to rounding.
 
     Where floats are not precise enough for random play, which may be very slow, fractions are, if
@@ -476,14 +480,14 @@ def value_of_random(task: Task, arithmetic: Arithmetic) -> tuple[Any, float]:
     Returns:
         The value, NaN if it is unknown, and the bound of its error.
     """
-    best = solve(task, exact=not arithmetic.rounds)
+    best = optimum(problem)
     try:
-        value, error = _value_of_random(task, arithmetic)
+        value, error = _value_of_random(problem)
     except SizeError:
         raise
     except InputError:
-        if task.game.num_states > FEW:
+        if problem.game.num_states > FEW:
             return nan, inf
-        value = float(_value_of_random(task, EXACT)[0])
+        value = float(_value_of_random(replace(problem, arithmetic=EXACT))[0])
         error = abs(value) * 2.0**-53
     return (value if abs(best.value - value) > tie_of(best) else best.value), error

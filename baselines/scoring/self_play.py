@@ -20,8 +20,9 @@ from ...core import FLOATS, Game
 from ..cache import cached
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy, UniformPolicy
+from ..problem.problem import prepare
+from ..problem.task import Task
 from ..solving.solver import read_player, require_two_players, solve
-from ..task import Task, as_task
 from .figure import nines
 
 
@@ -102,10 +103,12 @@ def score_self_play(
     Raises:
         ValueError: if the game is not zero-sum for two players, or the policy does not fit it.
     """
-    game = as_task(env).game
+    problem = prepare(env)
+    game = problem.game
     require_two_players(game)
     reading = Reading(deterministic, observations=observations)
-    guaranteed = _guaranteed(game, [read_player(policy, env, seat, reading) for seat in (0, 1)])
+    players = [read_player(policy, problem, seat, reading) for seat in (0, 1)]
+    guaranteed = _guaranteed(game, players)
     equilibrium = _values(game)
     worst = _random_exploitability(game)
     return SelfPlayScore(name or label(policy), game, guaranteed, equilibrium, worst)

@@ -12,17 +12,16 @@ the beginning of its turn. With V(s) the value of a first state s, p(s) its prob
     variance = sum over s of p(s) [W(s) + 2 (V(s) - C(s)) (C(s) - M) + (C(s) - M)^2].
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from ...core import (
-    FLOATS,
     Arithmetic,
     Array,
     BoolArray,
@@ -36,22 +35,20 @@ from ...core import (
 from ...core.positions import by_name, legal_in, states_of
 from ...core.presentation import present
 from ...core.sizes import check_array
-from ...core.sweeps import Sweeps, pays_early, sweeps_of
+from ...core.sweeps import Sweeps
 from ...core.table import frame
 from ...core.types import Start
 from ...core.words import either, to_you
+from ..operators import kept, mdp
+from ..operators.cycles import solve_block
+from ..operators.induction import visit_action_values
+from ..operators.players import Players, range_of_values
+from ..operators.rounding import gamma, largest_payoff, upwards
 from ..policies.kinds import DeterministicPolicy, Policy
-from ..task import Task, first_law, initial_law, policies_against
-from . import kept, mdp
-from .cycles import solve_block
-from .induction import visit_action_values
-from .observations import Reader, integers_of, state_of
+from ..policies.observations import integers_of, state_of
+from ..problem.problem import Problem
+from ..problem.task import Task
 from .occupancy import outcomes, variance_of_law
-from .players import Players, range_of_values
-from .rounding import gamma, largest_payoff, upwards
-
-if TYPE_CHECKING:
-    from ..advice import Answer
 
 LINES = 10  # of the states that are printed
 
@@ -101,24 +98,29 @@ class Evaluation:
     """Values of a policy.
 
     Attributes:
-        task: game, seat and opponents.
+        problem: the task that is solved or evaluated.
         policy: the agent's policy.
         found: the values of all positions.
-        arithmetic: floats, or numbers without rounding.
         sweep_error: bound of the error of values and action values (see ``rounding``); of a process
             that of each state, shape (state,).
-        read: turns an observation of the environment into integers; None if observations are
-            integers, as for a ``Task``.
         masked: whether the policy keeps to the legal actions.
     """
 
-    task: Task
+    problem: Problem
     policy: Policy
     found: Values = field(repr=False)
-    arithmetic: Arithmetic
     sweep_error: float | FloatArray
-    read: Reader | None = field(default=None, repr=False, compare=False, kw_only=True)
     masked: bool = field(default=True, repr=False, kw_only=True)
+
+    @property
+    def task(self) -> Task:
+        """Game, seat and opponents."""
+        return self.problem.task
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats, or numbers without rounding."""
+        return self.problem.arithmetic
 
     @cached_property
     def error_bound(self) -> float:
@@ -138,7 +140,7 @@ class Evaluation:
         """
         if not self.arithmetic.rounds:
             return 0.0
-        law, (low, high) = first_law(self.task, self.arithmetic), self._range
+        law, (low, high) = self.problem.first, self._range
         size, error = largest_payoff((low, high)), self.sweep_error
         if isinstance(error, np.ndarray):  # policies may be paid less than the range says
             size = float(np.abs(self.found.at(0, law.start.states)).max())
@@ -166,19 +168,19 @@ class Evaluation:
     @cached_property
     def value(self) -> float | Fraction:
         """Expected payoff from the agent's first move on; a fraction if exact."""
-        return self._expected(first_law(self.task, self.arithmetic).start)
+        return self._expected(self.problem.start)
 
     @cached_property
     def value_before_play(self) -> float | Fraction:
         """Expected payoff before anyone moves, games that end before the agent moves included."""
-        return self._expected(initial_law(self.task.game, self.arithmetic))
+        return self._expected(self.problem.start_of_game)
 
     @cached_property
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
-        if pays_early(self.task.game, self.task.seat):
+        if self.problem.pays_early:
             return self._variance_of_sum()
-        law = outcomes(self.policy, self.task, self.arithmetic).law
+        law = outcomes(self.policy, self.problem).law
         assert law is not None
         return variance_of_law(law, self.arithmetic)
 
@@ -186,9 +188,9 @@ class Evaluation:
         """Compute the variance where payoffs add up (see the docstring of the module)."""
         task, arithmetic, values = self.task, self.arithmetic, self.found
         if task.game.is_process:
-            met = outcomes(self.policy, task, arithmetic).visits
+            met = outcomes(self.policy, self.problem).visits
             return mdp.variance(task.game, self.policy, values, met, arithmetic)
-        start = first_law(task, arithmetic).start
+        start = self.problem.start
         folded = None
         if task.game.num_players == 1 and self.policy.fold is not None:
             folded = kept.folded(task.game, self.policy.fold, arithmetic, values)
@@ -204,7 +206,7 @@ class Evaluation:
         """Compute W of the first states, shape (state,)."""
         task, arithmetic = self.task, self.arithmetic
         followers = _Followers(self, start.states)
-        sweeps = sweeps_of(task.game)
+        sweeps = self.problem.law
         spreads = sweeps.values(task.seat, followers.choose, arithmetic)
         for block in reversed(sweeps.blocks(task.seat, arithmetic)):
             gains = block.deviations(self.found, spreads)
@@ -266,7 +268,7 @@ class Evaluation:
     def _state(self, observation: Any) -> IntArray:
         """Give the state of an observation, shape (1,)."""
         game = self.task.game
-        return state_of(game, self.task.seat, integers_of(observation, game, self.read))
+        return state_of(game, self.task.seat, integers_of(observation, game, self.problem.sight))
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,8 @@ class Solution(Evaluation):
     """Values of an optimal policy, which takes the smallest of the optimal actions."""
 
     policy: DeterministicPolicy
+    #: Says what to do in a position (``advice.ask``; advice scores, so it comes after this module).
+    ask: ClassVar[Callable[..., Any]]
 
     def states(self) -> States:
         """List the states in which the agent may be to move, with values and optimal actions.
@@ -314,7 +318,7 @@ class Solution(Evaluation):
     def as_dict(self) -> dict[str, Any]:
         """Return the value, and the optimal moves of the likeliest first position, as JSON has."""
         task, told = self.task, present(self.task.game)
-        start = first_law(task, FLOATS).start
+        start = self.problem.in_floats.start
         state = start.states[[np.argmax(start.chances)]]
         seen = task.game.observe(state, task.seat)[0]
         best = self._best_in(state).tolist()
@@ -338,26 +342,6 @@ class Solution(Evaluation):
             ValueError: as ``action_values`` does.
         """
         return self._best_in(self._state(observation))
-
-    def ask(self, *components: Any, policy: Any = None, **named: Any) -> "Answer":
-        """Say what to do in a position: every legal move with its value, cost and grade.
-
-        Args:
-            components: the observation, integers in its order; those left out are as at the
-                beginning of a game, or 0, or what they must be. Or, where the numbers are no
-                position, a roll of dice alone.
-            policy: a policy in any form that ``as_policy`` takes, to say what it does there; models
-                take their likeliest action, as they are scored.
-            named: components by name: ``own_score=41``, ``dice="3 3 4 5 6"`` in any order,
-                ``open="1 3 4"`` (see ``baselines.advice.read_position``).
-
-        Raises:
-            InputError: naming the component that is out of range; or if the agent never sees the
-                position before a move.
-        """
-        from ..advice import answer  # which solves itself
-
-        return answer(self.task, components, named, policy)
 
     @cached_property
     def optimal(self) -> BoolArray:
@@ -393,7 +377,7 @@ class _Followers(Players):
 
     def __init__(self, found: Evaluation, start: IntArray) -> None:
         task, arithmetic = found.task, found.arithmetic
-        policies = {**policies_against(task, arithmetic), task.seat: found.policy}
+        policies = found.problem.line_up(found.policy)
         super().__init__(task.game, task.seat, policies, arithmetic, partial=True)
         self.found = arithmetic.zeros(len(start))
         self._start, self._values = start, found.found

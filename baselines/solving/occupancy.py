@@ -5,23 +5,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import FLOATS, Arithmetic, Array, Decide, IntArray, Stage, Values
+from ...core import Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
 from ...core.positions import legal_in, require_few_states
-from ...core.sweeps import pays_early
 from ..cache import cached
+from ..operators import mdp
+from ..operators.cycles import visits
 from ..policies.called import CalledPolicy
 from ..policies.kinds import Policy
 from ..policies.tables import IncompletePolicy
-from ..task import Task, first_law, policies_against
-from . import mdp
-from .cycles import visits
+from ..problem.problem import Problem
 
 
 def play(
     policy: Policy,
-    task: Task,
-    arithmetic: Arithmetic,
+    problem: Problem,
     follow: Decide | None = None,
     law: PayoffLaw | None = None,
     illegal: dict[int, IntArray] | None = None,
@@ -30,8 +28,7 @@ def play(
 
     Args:
         policy: the agent's policy.
-        task: game, seat and opponents.
-        arithmetic: arithmetic of the probabilities.
+        problem: the task of the agent, in the arithmetic of the probabilities.
         follow: a function of a stage and the weights of its moves, shape (state, action), that
             returns the weights with which the game goes on. It must be linear, and is called
             several times. None keeps all weights.
@@ -45,15 +42,16 @@ def play(
     Returns:
         Probabilities, or in a game with cycles expected visits, of all positions.
     """
-    require_few_states(task.game)
-    policies = {**policies_against(task, arithmetic), task.seat: policy}
+    game, seat, arithmetic = problem.game, problem.seat, problem.arithmetic
+    require_few_states(game)
+    policies = problem.line_up(policy)
 
     def keep(stage: Stage, weights: Array) -> Array:
         if follow is not None:
             weights = follow(stage, weights)
-        if stage.seat != task.seat:  # the others are held to the legal actions
+        if stage.seat != seat:  # the others are held to the legal actions
             return weights
-        legal: Array = weights * legal_in(task.game, stage)  # illegal moves end the game
+        legal: Array = weights * legal_in(game, stage)  # illegal moves end the game
         if illegal is not None and (legal != weights).any():
             illegal[int(stage.states[0])] = stage.states
         return legal
@@ -61,13 +59,12 @@ def play(
     def decide(stage: Stage, met: Array) -> Array:
         return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))
 
-    start = first_law(task, arithmetic).start
-    if not task.game.is_process:
-        return visits(task.game, decide, start, task.seat, arithmetic, law)[0]
-    every = np.arange(task.game.num_states)
-    stage = Stage(task.seat, every, np.ones(len(every), arithmetic.dtype))
+    if not game.is_process:
+        return visits(game, decide, problem.start, seat, arithmetic, law)[0]
+    every = np.arange(game.num_states)
+    stage = Stage(seat, every, np.ones(len(every), arithmetic.dtype))
     weights = policy.spread(every, stage.scale, arithmetic)
-    return mdp.visits(task.game, weights, keep(stage, weights), start, arithmetic, law)
+    return mdp.visits(game, weights, keep(stage, weights), problem.start, arithmetic, law)
 
 
 class Outcomes(NamedTuple):
@@ -79,26 +76,26 @@ class Outcomes(NamedTuple):
     law: dict[Any, Any] | None
 
 
-def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
+def outcomes(policy: Policy, problem: Problem) -> Outcomes:
     """Compute the probabilities of positions and payoffs in an agent's games.
 
     Args:
         policy: the agent's policy. An illegal action ends the game with the worst payoff.
-        task: game, seat and opponents.
-        arithmetic: arithmetic of the probabilities.
+        problem: the task of the agent, in the arithmetic of the probabilities.
 
     Raises:
         ValueError: if a function gives no actions, or depends on more than the state; if an
             ``IncompletePolicy`` lacks a state that the games visit.
     """
-    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, task, arithmetic)
+    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, problem)
 
 
-def _outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
+def _outcomes(policy: Policy, problem: Problem) -> Outcomes:
     illegal: dict[int, IntArray] = {}
-    ends = None if pays_early(task.game, task.seat) else PayoffLaw()
+    task, arithmetic = problem.task, problem.arithmetic
+    ends = None if problem.pays_early else PayoffLaw()
     played = policy.remembered if isinstance(policy, IncompletePolicy) else policy
-    met = play(played, task, arithmetic, law=ends, illegal=illegal)
+    met = play(played, problem, law=ends, illegal=illegal)
     if played is not policy:
         policy.probabilities(np.flatnonzero(met.array[task.seat]))  # raises if a state is missing
     if ends is None:
@@ -123,22 +120,22 @@ def variance_of_law(law: dict[Any, Any], arithmetic: Arithmetic) -> float | Frac
     return arithmetic.mean(chances, away * away)
 
 
-def where_met(agent: Policy, task: Task) -> Policy:
+def where_met(agent: Policy, problem: Problem) -> Policy:
     """Return a policy that agrees with the agent in every state that the agent's games visit.
 
-    In this task, and only in this one, it has the same score as the agent. A table is returned as
-    it is. For a function that is called in a large game the games are played forward, the function
-    is called where they lead, and the policy is the table of its results, with the first legal
-    action in all other states.
+    In this problem, and only in this one, it has the same score. A table is returned as it is. For
+    a function that is called in a large game the games are played forward, the function is called
+    where they lead, and the policy is the table of its results, with the first legal action in all
+    other states.
 
     Args:
         agent: the agent's policy.
-        task: game, seat and opponents.
+        problem: the task of the agent.
 
     Raises:
         ValueError: as ``outcomes`` does.
     """
     if isinstance(agent, CalledPolicy | IncompletePolicy) and agent.remembers:
-        outcomes(agent, task, FLOATS)
+        outcomes(agent, problem.in_floats)
         return agent.remembered
     return agent

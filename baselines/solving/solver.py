@@ -8,33 +8,32 @@ opponents move first they are conditional on its getting to move at all.
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy.typing as npt
 
-from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray, SizeError
+from ...core import FLOATS, Array, BoolArray, Game, InputError, IntArray, SizeError
 from ...core.contract import worst_payoff
 from ...core.positions import has_few_states, require_few_states
 from ...core.presentation import present
-from ...core.sweeps import sweeps_of
 from ...core.tour import Tour
 from ..cache import cached
+from ..operators.induction import sweep_back
+from ..operators.players import Players
 from ..policies.called import require_arguments
-from ..policies.door import Reading, convert, label
+from ..policies.door import Reading, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.networks import FunctionNetwork
-from ..task import LineUp, Task, as_task, by_seat, policies_against, task_and_sight
+from ..problem.equilibrium import equilibrium
+from ..problem.problem import Problem, convert, prepare
+from ..problem.task import LineUp, Task, by_seat
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium, sweep_back
 from .occupancy import outcomes
-from .players import Players
 
 #: Largest difference of mean and regret of a tour from the optimum, as a share of the largest
 #: payoff.
 _CLOSE = 1e-9
-
-_Found = TypeVar("_Found", bound=Evaluation)
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -44,26 +43,22 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, its id, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task = as_task(env)
-    return _as_seen(_solve(task, arithmetic_of(task.game, exact)), env)
-
-
-def _as_seen(found: _Found, env: Any) -> _Found:
-    """Have results read observations of ``env``: equal tasks may show them differently."""
-    sight = task_and_sight(env)[1]
-    return found if sight is None or sight.read is None else replace(found, read=sight.read)
+    problem = prepare(env, exact)
+    found = optimum(problem)
+    return found if problem.sight is None else replace(found, problem=problem)
 
 
 @cached
-def _solve(task: Task, arithmetic: Arithmetic) -> Solution:
-    if task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium itself
-        both = equilibrium(task.game, exact=not arithmetic.rounds)
-        policy, values = both.policies[task.seat], both.values[task.seat]
-        return Solution(task, policy, values, arithmetic, both.error_bound)
-    policies = policies_against(task, arithmetic)
-    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
-    policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions, "best_response")
-    return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
+def optimum(problem: Problem) -> Solution:
+    """Find the agent's best response to its opponents; its observations are integers."""
+    problem = replace(problem, sight=None)
+    game, seat, arithmetic = problem.game, problem.seat, problem.arithmetic
+    if problem.task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium
+        both = equilibrium(game, exact=not arithmetic.rounds)
+        return Solution(problem, both.policies[seat], both.values[seat], both.error_bound)
+    swept = sweep_back(Players(game, seat, problem.policies, arithmetic))
+    policy = DeterministicPolicy(swept.choices[seat], game.num_actions, "best_response")
+    return Solution(problem, policy, swept.values, swept.error_bound)
 
 
 def evaluate(
@@ -88,16 +83,17 @@ def evaluate(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    reading = Reading(deterministic, masked, observations=observations, exact=exact)
-    agent, task = read_agent(policy, env, reading), as_task(env)
-    return _as_seen(value_of(agent, task, arithmetic_of(task.game, exact), masked), env)
+    problem = prepare(env, exact)
+    reading = Reading(deterministic, masked, observations=observations)
+    return value_of(read_agent(policy, problem, reading), problem, masked)
 
 
-def value_of(agent: Policy, task: Task, arithmetic: Arithmetic, masked: bool = True) -> Evaluation:
-    """Compute the value of a policy of the task's agent in every position."""
-    policies = {**policies_against(task, arithmetic), task.seat: agent}
-    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic, masked=masked))
-    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, masked=masked)
+def value_of(agent: Policy, problem: Problem, masked: bool = True) -> Evaluation:
+    """Compute the value of a policy of the agent in every position."""
+    policies = problem.line_up(agent)
+    players = Players(problem.game, problem.seat, policies, problem.arithmetic, masked=masked)
+    swept = sweep_back(players)
+    return Evaluation(problem, agent, swept.values, swept.error_bound, masked=masked)
 
 
 def as_policy(
@@ -133,23 +129,27 @@ def as_policy(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    reading = Reading(deterministic, masked, observations=observations, exact=exact)
-    return read_agent(policy, env, reading)
+    reading = Reading(deterministic, masked, observations=observations)
+    return read_agent(policy, prepare(env, exact), reading)
 
 
-def read_agent(policy: Any, env: Any, reading: Reading) -> Policy:
-    """Turn what a user gives into the policy of the agent of ``env``, which ``reading`` lacks."""
-    task, sight = task_and_sight(env)
-    arithmetic = arithmetic_of(task.game, reading.exact)
+def read_agent(policy: Any, problem: Problem, reading: Reading) -> Policy:
+    """Turn what a user gives into the policy of the agent; ``reading`` lacks its environment."""
     if isinstance(policy, str) and policy in BEST and reading.observations is None:
-        return _solve(task, arithmetic).policy
+        return optimum(problem).policy
 
     def worthless(states: IntArray) -> BoolArray:
-        values = _solve(task, FLOATS).found.at(task.seat, states)
-        return values <= worst_payoff(task.game) + FLOATS.tie(task.game, states)
+        values = optimum(problem.in_floats).found.at(problem.seat, states)
+        return values <= worst_payoff(problem.game) + FLOATS.tie(problem.game, states)
 
-    reading = replace(reading, sight=sight, worthless=worthless if reading.masked else None)
-    return convert(policy, task.game, task.seat, reading)
+    reading = replace(reading, worthless=worthless if reading.masked else None)
+    return read_player(policy, problem, problem.seat, reading)
+
+
+def read_player(policy: Any, problem: Problem, seat: int, reading: Reading) -> Policy:
+    """Turn what a user gives into the policy of any seat; "optimal" is the equilibrium."""
+    exact = not problem.arithmetic.rounds
+    return convert(policy, problem.game, seat, replace(reading, sight=problem.sight, exact=exact))
 
 
 def from_network(
@@ -175,7 +175,7 @@ def from_network(
     """
     cure = "one that takes (observations, legal) is a policy without from_network"
     require_arguments(function, "observations", cure)
-    _, sight = task_and_sight(env)
+    sight = prepare(env).sight
     show = (lambda observations: observations) if sight is None else sight.show
     return FunctionNetwork(function, show, label(function), deterministic, masked)
 
@@ -187,10 +187,10 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         Probabilities, shape (state,); in a game with cycles, which may visit a state again,
         expected visits.
     """
-    agent, task = as_policy(policy, env, exact=exact), as_task(env)
-    arithmetic = arithmetic_of(task.game, exact)
-    met: Array = outcomes(agent, task, arithmetic).visits.array[task.seat]
-    return arithmetic.numbers(met)
+    problem = prepare(env, exact)
+    agent = read_agent(policy, problem, Reading())
+    met: Array = outcomes(agent, problem).visits.array[problem.seat]
+    return problem.arithmetic.numbers(met)
 
 
 def outcome_distribution(
@@ -209,12 +209,12 @@ def outcome_distribution(
     Raises:
         InputError: if moves pay before the end, as states do not hold the payoffs so far.
     """
-    agent, task = as_policy(policy, env, exact=exact), as_task(env)
-    law = outcomes(agent, task, arithmetic_of(task.game, exact)).law
+    problem = prepare(env, exact)
+    law = outcomes(read_agent(policy, problem, Reading()), problem).law
     if law is None:
         raise InputError(
             f"game must pay at its end alone to have its law of payoffs computed, and a state of "
-            f"{present(task.game).title} does not hold the points so far: evaluate gives their "
+            f"{present(problem.game).title} does not hold the points so far: evaluate gives their "
             "mean and variance"
         )
     return law
@@ -229,20 +229,14 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
         env: an environment of this project, its id, or a ``Task``, for its game.
         exact: compute with fractions.
     """
-    game = as_task(env).game
-    seats, reading = by_seat(policies, range(game.num_players)), Reading(exact=exact)
-    line_up = {seat: read_player(policy, env, seat, reading) for seat, policy in seats.items()}
+    problem = prepare(env, exact)
+    game, seats = problem.game, by_seat(policies, range(problem.game.num_players))
+    line_up = {seat: read_player(one, problem, seat, Reading()) for seat, one in seats.items()}
     tasks = {
         seat: Task(game, seat, {other: line_up[other] for other in line_up if other != seat})
         for seat in line_up
     }
     return [evaluate(line_up[seat], tasks[seat], exact).value_before_play for seat in line_up]
-
-
-def read_player(policy: Any, env: Any, seat: int, reading: Reading) -> Policy:
-    """Turn what a user gives into the policy of any seat; "optimal" is the equilibrium."""
-    task, sight = task_and_sight(env)
-    return convert(policy, task.game, seat, replace(reading, sight=sight))
 
 
 def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:
@@ -251,10 +245,11 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     ``policy`` plays the seat of ``env``; the opponents of ``env`` are ignored. Here "optimal" is
     the equilibrium.
     """
-    task = as_task(env)
-    require_two_players(task.game)
-    chosen = read_player(policy, env, task.seat, Reading(exact=exact))
-    return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
+    problem = prepare(env, exact)
+    game, seat = problem.game, problem.seat
+    require_two_players(game)
+    chosen = read_player(policy, problem, seat, Reading())
+    return solve(Task(game, 1 - seat, {seat: chosen}), exact)
 
 
 def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
@@ -263,11 +258,11 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     It is the mean over both seats of the best response's value minus the value of the game to its
     seat (half of NashConv): zero for an equilibrium, positive for any other policy.
     """
-    game = as_task(env).game
+    problem = prepare(env, exact)
+    game, gains = problem.game, []
     require_two_players(game)
-    gains = []
     for seat in (0, 1):
-        chosen = read_player(policy, env, seat, Reading(exact=exact))
+        chosen = read_player(policy, problem, seat, Reading())
         against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
@@ -285,18 +280,18 @@ def require_two_players(game: Game) -> None:
         raise InputError(f"game must be zero-sum with two players, got {game!r}")
 
 
-def is_toured(task: Task) -> bool:
+def is_toured(task: Task | Problem) -> bool:
     """Return whether a tour scores policies in this task: its states are too many for arrays."""
     return task.game.num_players == 1 and not has_few_states(task.game)
 
 
 @cached
-def tour_of(agent: Policy, task: Task) -> Tour:
+def tour_of(agent: Policy, problem: Problem) -> Tour:
     """Return the exact figures of an agent, from one pass that calls it once for each state met.
 
     Args:
         agent: the agent's policy.
-        task: game, seat and opponents.
+        problem: the task of the agent.
 
     Raises:
         SizeError: if the policy is uniformly random play, which reaches all states, too many for a
@@ -305,20 +300,21 @@ def tour_of(agent: Policy, task: Task) -> Tour:
             than the state.
         ArithmeticError: if the mean and the regret do not add up to the optimum, which is a bug.
     """
-    if agent.fold == "mean" and not has_few_states(task.game):
+    game = problem.game
+    if agent.fold == "mean" and not has_few_states(game):
         raise SizeError(
-            f"decisions must be fewer than those of {agent.name} play in {task.game!r}, of which "
+            f"decisions must be fewer than those of {agent.name} play in {game!r}, of which "
             "values and the standard deviation are computed"
         )
-    solution = solve(task)
+    solution = optimum(problem.in_floats)
     choose = None if agent.fold == "best" else agent.choices
-    tour = sweeps_of(task.game).tour(choose, solution.found, agent.roundings)
+    tour = problem.law.tour(choose, solution.found, agent.roundings)
     if tour is None:
-        require_few_states(task.game)
-        raise InputError(f"game must have tours, got {task.game!r}")
+        require_few_states(game)
+        raise InputError(f"game must have tours, got {game!r}")
     lost = sum(next(iter(tour.regrets.values())).values())
     off = abs(tour.mean + lost - float(solution.value))
-    if off > _CLOSE * max(map(abs, task.game.payoff_range)):
+    if off > _CLOSE * max(map(abs, game.payoff_range)):
         raise ArithmeticError(
             f"mean and regret must add up to the optimum {float(solution.value)!r}, got "
             f"{tour.mean!r} and {lost!r}: this is a bug of exactdice, please report it"

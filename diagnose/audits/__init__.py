@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines.policies.tables import as_numbers
-from ...baselines.task import Seen
+from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, SizeError
 from ...core.errors import needing
 from ...core.presentation import present
@@ -66,7 +65,7 @@ def audit(
         InputError: if an array has another shape, or the game is too large to be audited.
     """
     view, report = view_of(env, record, observations), Report()
-    env = Seen(view.task, view.sight)
+    env = view.problem
     if isinstance(record, PolicyUpdate | ValueUpdate | list | tuple):
         with needing("audits of updates", "torch"):
             from .updates import check_epoch, check_update

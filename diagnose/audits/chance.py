@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...baselines import Policy, as_policy, from_network
-from ...baselines.policies.tables import as_numbers
+from ...baselines.law.numbers import as_numbers
 from ...baselines.solving.occupancy import play
-from ...core import FLOATS, BoolArray, FloatArray, Game, InputError, IntArray, SizeError
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray, SizeError
 from ...core.presentation import present
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
@@ -155,7 +155,7 @@ def _outcomes(steps: Steps, paid: FloatArray | None) -> Iterator[Deviation]:
 
 def _beginnings(steps: Steps) -> Iterator[Deviation]:
     """Compare the first states of games with their law."""
-    which, initial = steps.verdicts["first states"].checked, steps.task.initial
+    which, initial = steps.verdicts["first states"].checked, steps.problem.initial
     if not which.any():
         return
     possible = np.flatnonzero(initial)
@@ -203,7 +203,7 @@ def _coincidences(steps: Steps) -> Iterator[Deviation]:
     lane, first = np.nonzero(steps.verdicts["first states"].checked.T)
     if len(lane) > 1:
         ends = np.where(np.append(lane[1:] == lane[:-1], False), np.append(first[1:], 0), rows)
-        bets = _repeats(steps, first, lane, ends, lane, steps.task.initial)
+        bets = _repeats(steps, first, lane, ends, lane, steps.problem.initial)
         evidence = np.logaddexp.reduce(bets, initial=-np.inf) - np.log(lanes)
         words = "games of a lane repeat one another, move by move"
         yield Deviation("coincidences", words, len(lane), 0.0, 0.0, float(evidence))
@@ -236,7 +236,7 @@ def _repeats(
         results = np.where(steps.terminated, steps.task.game.num_states + following, results)
         known &= ~steps.terminated | np.roll(steps.used, -1, axis=0)
         over = known & steps.terminated
-        logs[over] -= np.log(steps.task.initial[following[over]])
+        logs[over] -= np.log(steps.problem.initial[following[over]])
     start = steps.states[firsts, lanes]
     costs = np.zeros(len(firsts)) if initial is None else -np.log(initial[start])
     alike = owners if initial is not None else owners * steps.task.game.num_states + start
@@ -264,25 +264,25 @@ def _repeats(
 
 def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how many games meet a state with the occupancy of the policy; yield the worst."""
-    if len(steps.task.initial) > MOST_STATES:
+    if len(steps.problem.initial) > MOST_STATES:
         raise SizeError(f"the game has more than {MOST_STATES:,} states")
     begins = steps.verdicts["first states"].checked
     games = int(begins.sum())
     if not games:
         return
-    task = steps.task
+    task, initial = steps.task, steps.problem.initial
     game_of = np.cumsum(begins, axis=0) + np.arange(begins.shape[1]) * (len(begins) + 1)
     known = steps.used & (np.cumsum(begins, axis=0) > 0)
-    met = np.unique(game_of[known] * len(task.initial) + steps.states[known]) % len(task.initial)
+    met = np.unique(game_of[known] * len(initial) + steps.states[known]) % len(initial)
     states, counts = np.unique(met, return_counts=True)
-    chances = np.minimum(play(policy, task, FLOATS).at(task.seat, states), 1.0)
+    chances = np.minimum(play(policy, steps.problem).at(task.seat, states), 1.0)
     rates = np.array([rate for rate in RATES if rate > 0])[:, None]
     logs = counts * rates - games * np.log1p(chances * np.expm1(rates))  # (rate, state)
     evidence = logs.max(axis=0)
     worst = int(evidence.argmax())
     seen = task.game.observe(states[worst : worst + 1], task.seat)[0]
     words = f"the number of games that meet {present(task.game).describe(seen)}"
-    of_states = float(evidence[worst]) - np.log(len(task.initial))  # one of so many states
+    of_states = float(evidence[worst]) - np.log(len(initial))  # one of so many states
     mean, expected = counts[worst] / games, float(chances[worst])
     yield Deviation("visits", words, games, mean, expected, of_states)
 

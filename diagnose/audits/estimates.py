@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...baselines.policies.tables import as_numbers
+from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets
 from ..report import Formula, Mistake, Report, named, options, reproducing

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ...baselines import Task, policy_names
+from ...baselines import Task, policy_names, prepare
 from ...core import FloatArray, InputError
 from ...core.positions import states_of
 from ...envs import RewardMode
@@ -102,7 +102,7 @@ def _farthest(steps: Steps) -> int:
 
 def _autoreset(steps: Steps, lanes: int) -> Iterator[Mistake]:
     """Leave out the rows in which environments were reset: those after the ends of games."""
-    first = (steps.task.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
+    first = (steps.problem.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
     resets = ~steps.terminated & (steps.rewards == 0) & (first | ~steps.knows_after)
     # The games of the first rows may have ended before the record.
     wrong = steps.wrong
@@ -123,7 +123,7 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
     """Mark the ends of games that were not recorded, or not those of the last row."""
     ended = steps.terminated
     if not ended.any():
-        first = (steps.task.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
+        first = (steps.problem.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
         ends = steps.verdicts["transitions"].wrong & first
         yield Mistake("terminated-missing", {"terminated": ends})
     if steps.follow and len(ended) > 1 and ended[-1].all():
@@ -226,12 +226,16 @@ def _other_tasks(steps: Steps) -> Iterator[Mistake]:
     if game.num_players > 1:
         # No opponent makes moves that a random one never makes.
         seats = [
-            each for each in seats if _possible(replace(steps, task=Task(game, each, "random")))
+            each
+            for each in seats
+            if _possible(replace(steps, problem=prepare(Task(game, each, "random"))))
         ]
         names = [name for name in policy_names(game) if ":" not in name]
         opponents = [(name,) for name in names if name != "best_response"]
     tasks = (Task(game, seat, *opponent) for seat in seats for opponent in opponents)
-    others = (Mistake("wrong-task", {"task": task}) for task in tasks if task != steps.task)
+    others = (
+        Mistake("wrong-task", {"problem": prepare(task)}) for task in tasks if task != steps.task
+    )
     fitting = list(reproducing(steps, others, _follows))
     if fitting:
         yield max(fitting, key=lambda found: replace(steps, **found.changes).likelihood)
@@ -269,7 +273,7 @@ def _mixed_seats(steps: Steps) -> Iterator[Mistake]:
     used = steps.used.copy()
     used[-2:] = False
     mixed: dict[str, Any] = {
-        "task": Task(game, steps.task.seat, "random"),
+        "problem": prepare(Task(game, steps.task.seat, "random")),
         "later": np.roll(steps.states, -2, axis=0),
         "terminated": ended | by_other,
         "rewards": np.where(by_other, sum(game.payoff_range) - paid, steps.rewards),

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...baselines import Task
-from ...baselines.policies.tables import as_numbers
+from ...baselines import Problem, Task
+from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ...core.sizes import check_memory
-from ...core.sweeps import pays_early
 from ...envs import RewardMode
 from ...envs.engine.engine import Engine
 from ...envs.law import MoveLaw
@@ -44,7 +43,7 @@ class Verdict(NamedTuple):
 class Steps:
     """Steps of games, arrays of shape (time, lane); of a replay buffer one lane."""
 
-    task: Task
+    problem: Problem
     states: IntArray  # -1 if no state looks like the recorded observation
     actions: IntArray
     rewards: FloatArray
@@ -86,7 +85,7 @@ class Steps:
                 )
                 final[cut] = view.states_at(seen, "final_observations", (int(cut.sum()),))
             steps = cls(
-                view.task, states, actions, rewards, ended, None, used, cut, final, close=close
+                view.problem, states, actions, rewards, ended, None, used, cut, final, close=close
             )
             if record.final_values is None or view.mode != "outcome" or not cut.any():
                 return steps
@@ -107,7 +106,12 @@ class Steps:
         several = counts[:, None] if counts.max() > 1 else None
         gamma = factor(record.gamma, "gamma")
         columns = states, actions, rewards, ended, later, used, cut
-        return cls(view.task, *columns, counts=several, gamma=gamma, close=close)
+        return cls(view.problem, *columns, counts=several, gamma=gamma, close=close)
+
+    @property
+    def task(self) -> Task:
+        """Game, seat and opponents."""
+        return self.problem.task
 
     @property
     def follow(self) -> bool:
@@ -127,7 +131,7 @@ class Steps:
     @cached_property
     def pays_early(self) -> bool:
         """Whether moves may pay the agent before the end."""
-        return pays_early(self.task.game, self.task.seat)
+        return self.problem.pays_early
 
     @property
     def breaks(self) -> BoolArray:
@@ -177,7 +181,7 @@ class Steps:
             begins = np.zeros_like(readable)
             over = self.terminated | self.truncated
             begins[1:] = over[:-1] & self.used[1:] & self.used[:-1]
-            first = self.task.initial[np.maximum(self.states, 0)] > 0
+            first = self.problem.initial[np.maximum(self.states, 0)] > 0
             verdicts["first states"] = Verdict(begins, begins & ~(first & (self.states >= 0)))
         return verdicts
 
@@ -218,7 +222,7 @@ class Steps:
         distinct, rows = np.unique(codes[self.legal], return_inverse=True)
         moves = np.full(self.states.shape, -1)
         moves[self.legal] = rows
-        return MoveLaw(self.task, *np.divmod(distinct, self.task.game.num_actions)), moves
+        return MoveLaw(self.problem, *np.divmod(distinct, self.task.game.num_actions)), moves
 
     def chances(self, which: BoolArray) -> FloatArray:
         """Return the probability that some steps lead to what follows, whatever is paid."""
@@ -298,7 +302,7 @@ class Payment:
         steps, which, (options, allowed) = self.steps, self.checked, self.options
         after, moves = steps.after[which], (steps.states[which], steps.actions[which])
         over = steps.terminated[which] | (after < 0)
-        engine, nothing = Engine(steps.task, 1, self.mode, tables=False), np.zeros(len(after))
+        engine, nothing = Engine(steps.problem, 1, self.mode, tables=False), np.zeros(len(after))
         added = engine.rewards(*moves, nothing, np.where(over, 0, after), over)  # to the payoffs
         wanted = np.where(allowed, added[:, None] + options, np.nan)
         for made in (self.declared, self.clipped):

@@ -23,7 +23,7 @@ import numpy as np
 import torch as th
 from torch import Tensor
 
-from ...baselines.policies.tables import as_numbers
+from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ..gradients import Parameters, joined, parameters_of, tensors

@@ -15,7 +15,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import obs_as_tensor
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ...baselines.task import Seen
 from ...core import InputError, at_least, make_folder
 from ...core.words import plural
 from ..audits import audit, view_of
@@ -322,7 +321,7 @@ def _audit_rollout(
     )
     # A masked model as it is, so that a softmax over all actions can be named.
     view = view_of(diagnosed.env, rollout)
-    policy = model if diagnosed.masked else diagnosed.player(env=Seen(view.task, view.sight))
+    policy = model if diagnosed.masked else diagnosed.player(env=view.problem)
     return audit(diagnosed.env, rollout, policy, critic)
 
 

@@ -26,8 +26,8 @@ from ...agents.learners.dqn import KeepsToLegal
 from ...agents.learners.q_learning import Table
 from ...agents.learners.vec_env import GameVecEnv
 from ...baselines import Policy, Reading, as_policy, occupancy
-from ...baselines.law_game import LawGame
-from ...baselines.task import task_and_sight
+from ...baselines.law.law_game import LawGame
+from ...baselines.problem.problem import task_and_sight
 from ...core import FloatArray, Game, InputError, IntArray
 from ...core.sizes import check_array
 from ..advantages import AgentMoves

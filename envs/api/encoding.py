@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Sight
-from ...baselines.solving.observations import as_numbers, told
+from ...baselines.policies.observations import array_of, told
 from ...core import BoolArray, InputError, IntArray, one_of
 
 EncodingName = Literal["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
@@ -95,7 +95,7 @@ class Encoding:
         assert dtype is not None
         wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
         bits = isinstance(self.space, gym.spaces.MultiBinary)
-        given = as_numbers(observation, shape, wanted, kinds="iufb" if bits else "iuf")
+        given = array_of(observation, shape, wanted, kinds="iufb" if bits else "iuf")
         if not bits:  # the observation may be a copy in double precision
             given = given.astype(dtype)
         if np.all((given >= 0) & (given <= 1)):

@@ -173,12 +173,12 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
             ModuleNotFoundError: if SciPy is not installed.
             ValueError: if the matrices would take more memory than the limit.
         """
-        return sparse_law(self.task, self._engine.reward)
+        return sparse_law(self._engine.problem, self._engine.reward)
 
     @property
     def initial_state_distrib(self) -> FloatArray:
         """The law of the agent's first state; states are numbered as in ``P``, shape (state,)."""
-        return np.append(self.task.initial, 0.0)
+        return np.append(self._engine.problem.initial, 0.0)
 
     def _watch(self, ended: str = "") -> None:
         """Pass the last moves, and the result in words if the game is over, to the renderer."""

@@ -2,21 +2,16 @@
 
 import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
-import numpy.typing as npt
 
-from ...baselines import Sight, Task
-from ...baselines.explicit import same_again
-from ...baselines.law_game import LawGame, read_law
-from ...baselines.numbers import plain
-from ...baselines.solving.observations import Changed, told, whole_numbers
-from ...core import Game, InputError, IntArray
+from ...baselines import Task
+from ...baselines.law.explicit import same_again
+from ...baselines.law.law_game import LawGame, read_law
+from ...baselines.law.numbers import plain
+from ...core import InputError
 from .env import GameEnv
 from .vector import GameVectorEnv
 
@@ -151,54 +146,3 @@ def _made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
 
 def _known_again(env_id: str, keywords: dict[str, Any]) -> LawGame:
     return known_law(env_id)(**keywords)
-
-
-def inspect_task(task: Task) -> tuple[Task, Sight | None]:
-    """Return the task, and how an environment with its law shows states, if it has a law."""
-    sight = None
-    if isinstance(task.game, LawGame):
-        sight = sight_of(task.game, gym.spaces.Discrete(task.game.rows))
-    return task, sight
-
-
-def sight_of(
-    game: Game,
-    space: gym.Space[Any],
-    show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
-    names: tuple[str, ...] = (),
-) -> Sight:
-    """Return how an environment with a law shows its states.
-
-    Args:
-        game: the game of its law.
-        space: the observation space.
-        show: turns observations, integers of shape (state, component), into those of wrappers; None
-            for the numbers of the states.
-        names: names of the wrappers.
-    """
-    assert isinstance(game, LawGame)
-    read: Callable[[Any], IntArray] = Changed(names) if names else _Read(game)
-    return Sight(space, show or _states, wrapped=True, read=read)
-
-
-def _states(observations: IntArray) -> IntArray:
-    """Give the number of each state."""
-    return observations[:, 0]
-
-
-@dataclass(frozen=True)
-class _Read:
-    """Reads a state; in a game with a horizon, a state and the number of moves so far."""
-
-    game: LawGame
-
-    def __call__(self, observation: Any) -> IntArray:
-        sizes, names = self.game.observation_sizes, self.game.observation_names
-        given = np.atleast_1d(observation) if np.ndim(observation) == 0 else observation
-        if len(sizes) == 2 and np.size(given) == 1:
-            raise InputError(
-                "observation must be (state, moves), with the number of moves so far, as values "
-                f"within {self.game.horizon} moves depend on it, got {told(observation)}; "
-                "env.unwrapped has no limit of moves"
-            )
-        return whole_numbers(given, sizes, names)

@@ -14,12 +14,12 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from ...baselines import Sight, Task
-from ...baselines.solving.observations import Changed, InDictionary
+from ...baselines.policies.observations import Changed, InDictionary, sight_of
 from ...core import InputError, IntArray, one_of
 from ...core.words import meant
 from .encoding import Features
 from .env import GameEnv
-from .given import from_P, has_law, sight_of
+from .given import from_P, has_law
 from .vector import GameVectorEnv
 
 #: Wrappers that do not change the game, by package and class.
@@ -91,19 +91,18 @@ class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
 def inspect_env(env: Any) -> tuple[Task, Sight]:
     """Return the task of an environment of Gymnasium, and the observations of its agent.
 
-    Raises:
-        TypeError: if the environment is not of this project.
-        ValueError: if a wrapper changes the game, or observations are not a function of the state.
-    """
-    return _inspect(env, _refuse_changes)
-
-
-def inspect_id(env_id: str) -> tuple[Task, Sight]:
-    """Return the task of the environment with an id, and the observations of its agent.
+    Args:
+        env: the environment, or its id.
 
     Raises:
         TypeError: if there is no such id, or the environment is not of this project.
+        ValueError: if a wrapper changes the game, or observations are not a function of the state.
     """
+    return _inspect(_made(env) if isinstance(env, str) else env, _refuse_changes)
+
+
+def _made(env_id: str) -> gym.Env[Any, Any]:
+    """Make the environment with an id."""
     # The command line knows environments of others by gym:ID; exactdice:ID imports the package.
     name = env_id.removeprefix("exactdice:").removeprefix("gym:")
     if name not in gym.registry:
@@ -111,7 +110,7 @@ def inspect_id(env_id: str) -> tuple[Task, Sight]:
         alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]
         near = f"; did you mean {alike[0]}?" if alike else meant(name, known)
         raise TypeError(f"env must be an exactdice environment, got {env_id!r}{near}")
-    return inspect_env(gym.make(name))
+    return gym.make(name)
 
 
 def inspect_training(env: Any) -> tuple[Task, Sight]:
@@ -151,7 +150,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask
         masked = shown.pop()
         sight = _sight(inner, shown, masked.env.observation_space)
-        read = InDictionary(masked.key, inner.task.game, sight.read)
+        read = InDictionary(masked.key, inner.task.game, sight)
         return inner.task, replace(sight, read=read)
     return inner.task, _sight(inner, shown, env.observation_space)
 

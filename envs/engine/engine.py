@@ -11,11 +11,10 @@ from typing import Any, Literal, get_args
 import gymnasium as gym
 import numpy as np
 
-from ...baselines import Task, solve
+from ...baselines import Problem, Task, prepare, solve
 from ...baselines.cache import cached
-from ...baselines.solving.induction import visit_action_values
-from ...baselines.solving.players import with_illegal
-from ...baselines.task import first_law
+from ...baselines.operators.induction import visit_action_values
+from ...baselines.operators.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
 from ...core.contract import require_worst
 from ...core.plain import is_plain
@@ -60,38 +59,37 @@ class Engine:
 
     def __init__(
         self,
-        task: Task,
+        task: Task | Problem,
         num_lanes: int,
         reward: RewardMode = "outcome",
         encoding: EncodingName = "integer",
         tables: bool = True,
     ) -> None:
         one_of("reward", reward, get_args(RewardMode))
-        self.task = task
-        self.game = task.game
-        self.reward = reward
-        self.encoding = Encoding(task.game.observation_sizes, encoding)
+        self.problem = problem = prepare(task)
+        self.task, self.game, self.reward = problem.task, problem.game, reward
+        self.encoding = Encoding(problem.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
         self._every, self._by_tables = np.arange(num_lanes), tables
         if tables:
-            _ = first_law(task, FLOATS)  # raises an error if the agent never gets to move
+            _ = problem.first  # raises an error if the agent never gets to move
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
-            self._rows, self._advantages = advantages(task)
+            self._rows, self._advantages = advantages(problem)
         elif reward != "outcome":
-            self._values = _values(task, reward, num_lanes)
+            self._values = _values(problem, reward, num_lanes)
 
     @cached_property
     def lanes(self) -> Lanes:
         """Make the lanes: by tables, if they are wanted and fit into memory, else by the rules."""
         kind: type[Lanes] = RuleLanes
         few, alone = len(self._every) <= FEW, self.game.num_players == 1
-        if self._by_tables and process_of(self.task) is not None:
+        if self._by_tables and process_of(self.problem) is not None:
             kind = PlainLanes if few else ArrayLanes
         elif self._by_tables and few and alone and is_plain(self.game):
             kind = PlainRuleLanes
-        return kind(self.task, len(self._every), self.encoding)
+        return kind(self.problem, len(self._every), self.encoding)
 
     def lane_bytes(self) -> float:
         """Estimate the memory of a lane during a step by tables, in bytes."""
@@ -180,9 +178,9 @@ class Engine:
         return payoffs + later - self._values.at(seat, before)
 
 
-def _values(task: Task, reward: RewardMode, num_lanes: int) -> Values:
+def _values(problem: Problem, reward: RewardMode, num_lanes: int) -> Values:
     """Give the optimal values as a table or, of a large game, whenever they are asked for."""
-    found, large = solve(task), 8 * task.game.num_states > ADVANTAGES
+    found, large = solve(problem), 8 * problem.game.num_states > ADVANTAGES
     if large or reward == "regret":
         recent = found.found.recent(num_lanes)
         if recent is not None:
@@ -191,14 +189,14 @@ def _values(task: Task, reward: RewardMode, num_lanes: int) -> Values:
 
 
 @cached
-def advantages(task: Task) -> tuple[IntArray, FloatArray]:
+def advantages(problem: Problem) -> tuple[IntArray, FloatArray]:
     """Tabulate Q*(s, a) - V*(s) in the agent's states.
 
     Returns:
         The row of each of the agent's states, shape (state,), and the table, (row, action).
     """
-    game, found = task.game, solve(task).found
-    own = states_of(game, task.seat)
+    game, found = problem.game, solve(problem).found
+    own = states_of(game, problem.seat)
     rows = np.zeros(game.num_states, dtype=np.int64)
     rows[own] = np.arange(len(own))
     table = np.empty((len(own), game.num_actions))
@@ -208,5 +206,5 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
         known = with_illegal(game, stage, expected, FLOATS)
         table[rows[stage.states]] = known - best[:, None]
 
-    visit_action_values(game, visit, found, task.seat, FLOATS)
+    visit_action_values(game, visit, found, problem.seat, FLOATS)
     return frozen(rows), frozen(table)

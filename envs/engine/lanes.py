@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Task
-from ...baselines.task import first_law
-from ...core import FLOATS, BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...baselines import Problem
+from ...core import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
 from ...core.plain import plain_rules
 from ...core.sampling import draw
 from ...core.sizes import check_memory
@@ -49,7 +48,7 @@ class Lanes(ABC):
     """A batch of games. When a game ends, its state remains the one in which the agent moved last.
 
     Args:
-        task: the agent's decision problem.
+        problem: the agent's decision problem.
         num_lanes: number of games.
         encoding: the form of observations.
 
@@ -61,12 +60,12 @@ class Lanes(ABC):
     played: list[Played]
     _totals: FloatArray | None = None  # of each lane; None if moves pay at the end alone
 
-    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
-        self._task, self._num_lanes, self._encoding = task, num_lanes, encoding
+    def __init__(self, problem: Problem, num_lanes: int, encoding: Encoding) -> None:
+        self._problem, self._num_lanes, self._encoding = problem, num_lanes, encoding
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and the states; loading takes the tables from the cache."""
-        arguments = self._task, self._num_lanes, self._encoding
+        arguments = self._problem, self._num_lanes, self._encoding
         return type(self), arguments, (self.states(), self._totals)
 
     def __setstate__(self, state: tuple[IntArray, FloatArray | None]) -> None:
@@ -162,14 +161,14 @@ class Lanes(ABC):
 class RuleLanes(Lanes):
     """Lanes that are played by the rules, move by move."""
 
-    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
-        super().__init__(task, num_lanes, encoding)
-        self._game = task.game
+    def __init__(self, problem: Problem, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(problem, num_lanes, encoding)
+        self._game = problem.game
         components, features = len(self._game.observation_sizes), len(encoding.components)
         each = 400 + 8 * (3 * components + 2 * features) + 5 * self._game.num_actions
         check_memory("num_envs", num_lanes, float(each))
         self.played: list[Played] = []
-        self._policies = dict(task.policies)
+        self._policies = dict(problem.policies)
         self._states, self._totals = np.zeros(num_lanes, dtype=np.int64), np.zeros(num_lanes)
         self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
         self._mask: BoolArray | None = None  # of the present states, once it is asked for
@@ -187,7 +186,7 @@ class RuleLanes(Lanes):
 
     def observations(self) -> Features:
         """Encode the observations of the states."""
-        return self._encoding.encode(self._game.observe(self._states, self._task.seat))
+        return self._encoding.encode(self._game.observe(self._states, self._problem.seat))
 
     def masks(self) -> BoolArray:
         """Read the legal actions from the rules."""
@@ -206,7 +205,7 @@ class RuleLanes(Lanes):
             if not len(lanes):
                 break
             if replay == PATIENCE:
-                _ = first_law(self._task, FLOATS)  # raises if the agent never gets to move
+                _ = self._problem.first  # raises if the agent never gets to move
             self.played.clear()
             seats = np.zeros(len(lanes), dtype=np.int64)
             states = self._starts[self._start_law.draw(seats, rng)]
@@ -217,7 +216,7 @@ class RuleLanes(Lanes):
     ) -> Outcome:
         """Begin games, and then make moves."""
         self.played.clear()
-        seat, before = self._task.seat, self._states[lanes]
+        seat, before = self._problem.seat, self._states[lanes]
         legal = self._legal()[lanes, actions] & ~fresh  # games that begin forget the masks
         self.start(lanes[fresh], rng)
         illegal = ~(legal | fresh)
@@ -243,7 +242,7 @@ class RuleLanes(Lanes):
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
         moves = np.zeros(len(lanes), dtype=np.int64)
-        while len(others := np.flatnonzero((seats != self._task.seat) & ~over)):
+        while len(others := np.flatnonzero((seats != self._problem.seat) & ~over)):
             seat = int(seats[others[0]])
             waiting = others[seats[others] == seat]
             moves[waiting] += 1
@@ -252,8 +251,8 @@ class RuleLanes(Lanes):
             actions = self._policies[seat].sample(states[waiting], rng)
             move = self._sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
-            payoffs[waiting] += move.payoffs[:, self._task.seat]
-            over[waiting] = move.over[:, self._task.seat]
+            payoffs[waiting] += move.payoffs[:, self._problem.seat]
+            over[waiting] = move.over[:, self._problem.seat]
         self._states[lanes[~over]], self._mask = states[~over], None
         return payoffs, over
 
@@ -271,9 +270,9 @@ class RuleLanes(Lanes):
 class PlainRuleLanes(RuleLanes):
     """A few lanes of a game of one player, by ``PlainRules``; they play as ``RuleLanes`` do."""
 
-    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
-        super().__init__(task, num_lanes, encoding)
-        self._rules = plain_rules(task.game)
+    def __init__(self, problem: Problem, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(problem, num_lanes, encoding)
+        self._rules = plain_rules(problem.game)
         self._masks: list[npt.NDArray[np.int8] | None] = [None] * num_lanes
 
     def go_to(self, states: IntArray) -> None:
@@ -283,7 +282,7 @@ class PlainRuleLanes(RuleLanes):
 
     def observations(self) -> Features:
         """Encode the observations of the states."""
-        seat = self._task.seat
+        seat = self._problem.seat
         seen = [self._rules.observe(state, seat) for state in self._states.tolist()]
         return self._encoding.encode(np.array(seen))
 
@@ -320,7 +319,7 @@ class PlainRuleLanes(RuleLanes):
 
     def _go_on(self, lane: int, action: int, chance: float) -> tuple[float, bool]:
         """Make a legal move; return the payment, and whether the game is over."""
-        seat = self._task.seat
+        seat = self._problem.seat
         move = self._rules.advance(seat, int(self._states[lane]), action, chance)
         if not move.over[seat]:
             self._states[lane], self._masks[lane] = move.state, None
@@ -338,7 +337,7 @@ class PlainRuleLanes(RuleLanes):
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
-        seen = self._rules.observe(int(self._states[0]), self._task.seat)
+        seen = self._rules.observe(int(self._states[0]), self._problem.seat)
         if self._encoding.name == "integer":
             return seen
         return self._encoding.encode(seen[None])[0]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Task
+from ...baselines import Problem
 from ...core import BoolArray, FloatArray, IntArray
 from ..api.encoding import Encoding, Features
 from .lanes import Lanes, Outcome
@@ -23,12 +23,12 @@ class TableLanes(Lanes):
     _places: IntArray | list[int]  # of each lane
     _contexts: IntArray | list[int]
 
-    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
-        super().__init__(task, num_lanes, encoding)
-        process = process_of(task)
+    def __init__(self, problem: Problem, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(problem, num_lanes, encoding)
+        process = process_of(problem)
         assert process is not None
         self._process, self._legal = process, process.legal.view(np.bool_)
-        self._by_place, self._by_context = features_of(task, encoding.name)
+        self._by_place, self._by_context = features_of(problem, encoding.name)
         self._gained: FloatArray | None = None  # what nodes pay in each lane, until they are read
         if process.node_gains is not None:
             self._gained, self._totals = np.zeros((2, num_lanes))
@@ -71,8 +71,8 @@ class ArrayLanes(TableLanes):
     _places: IntArray
     _contexts: IntArray
 
-    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
-        super().__init__(task, num_lanes, encoding)
+    def __init__(self, problem: Problem, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(problem, num_lanes, encoding)
         self._places, self._contexts = np.zeros((2, num_lanes), dtype=np.int64)
 
     def go_to(self, states: IntArray) -> None:
@@ -143,8 +143,8 @@ class PlainLanes(TableLanes):
     _places: list[int]
     _contexts: list[int]
 
-    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
-        super().__init__(task, num_lanes, encoding)
+    def __init__(self, problem: Problem, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(problem, num_lanes, encoding)
         self._tables = self._process.plain
         self._places, self._contexts = [0] * num_lanes, [0] * num_lanes
         self._num_actions, self._num_contexts = self._legal.shape[1], self._process.num_contexts

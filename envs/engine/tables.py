@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines import Task
+from ...baselines import Problem
 from ...baselines.cache import cached
-from ...baselines.task import first_law
 from ...core import (
     FLOATS,
     AliasLaws,
@@ -33,7 +32,6 @@ from ...core import (
 )
 from ...core.contract import order_of, worst_payoff
 from ...core.positions import states_of
-from ...core.sweeps import sweeps_of
 from ...core.turn import Piece
 from ..api.encoding import Encoding, EncodingName, Features
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
@@ -74,7 +72,7 @@ class ProcessBuilder:
             SizeError: if the tables would be larger.
         """
         if 8 * (self.num_entries + numbers) > LIMIT:
-            raise SizeError(f"tables must take at most {LIMIT} bytes")
+            raise SizeError(f"tables of moves must take at most {LIMIT} bytes")
 
     def build(self, worst: float, payoffs: FloatArray, legal: BoolArray, **tables: Any) -> Process:
         """Build the process, with integers of 32 bits.
@@ -133,11 +131,11 @@ class _Paying:
 class _TurnTables(ProcessBuilder):
     """Makes the tables of a task whose game is made of turns."""
 
-    def __init__(self, task: Task, game: TurnGame) -> None:
+    def __init__(self, problem: Problem, game: TurnGame) -> None:
         super().__init__()
-        self._task, self._game, self._legs = task, game, game.legs
+        self._problem, self._game, self._legs = problem, game, game.legs
         legs = game.legs
-        self._own = [number for number, leg in enumerate(legs) if leg.seat == task.seat]
+        self._own = [number for number, leg in enumerate(legs) if leg.seat == problem.seat]
         turns = {id(legs[number].turn): legs[number].turn for number in self._own}
         self._played = list(turns.values())  # legs that share a turn share its places
         counts = [len(leg.contexts) for leg in legs]
@@ -146,11 +144,11 @@ class _TurnTables(ProcessBuilder):
         ]
         self._num_results = max(turn.num_results for turn in self._played)
         self._num_contexts = sum(counts[number] for number in self._own)
-        of_agent = sum(turn.num_states for turn in self._played) * task.game.num_actions
+        of_agent = sum(turn.num_states for turn in self._played) * problem.game.num_actions
         of_agent += self._num_results * self._num_contexts
-        self.check(of_agent + sum(leg.following.size for leg in legs if leg.seat != task.seat))
-        ended = [leg.settled[..., task.seat] for leg in legs]
-        paid = [leg.paid(FLOATS)[..., task.seat] for leg in legs]
+        self.check(of_agent + sum(leg.following.size for leg in legs if leg.seat != problem.seat))
+        ended = [leg.settled[..., problem.seat] for leg in legs]
+        paid = [leg.paid(FLOATS)[..., problem.seat] for leg in legs]
         settled = [each[over] for each, over in zip(paid, ended, strict=True)]
         self._payoffs = np.unique(np.concatenate(settled))
         self._first_node = FIRST_PAYOFF + len(self._payoffs)
@@ -202,7 +200,7 @@ class _TurnTables(ProcessBuilder):
             node_firsts=self._firsts,
             node_contexts=self._contexts,
             node_gains=self._paying.gains_of(paying, len(self._laws)),
-            worst=worst_payoff(self._task.game),
+            worst=worst_payoff(self._problem.game),
             payoffs=self._payoffs,
             legal=np.concatenate([turn.legal for turn in self._played]),
             groups=located,
@@ -215,9 +213,9 @@ class _TurnTables(ProcessBuilder):
         If the agent begins, this is the node of its first roll, else the node that draws its first
         context.
         """
-        if self._legs[0].seat == self._task.seat:
+        if self._legs[0].seat == self._problem.seat:
             return self._first_node
-        initial = self._task.initial
+        initial = self._problem.initial
         states = np.flatnonzero(initial)
         law = np.zeros(self._num_contexts)
         np.add.at(law, groups.locate(states)[1], initial[states])
@@ -266,10 +264,10 @@ class _TurnTables(ProcessBuilder):
             if number in self._own:
                 continue
             node, events = self._nodes[number], self._events[number]
-            ends = _result_laws(self._task, self._game, number)  # (result, context)
+            ends = _result_laws(self._problem, self._game, number)  # (result, context)
             pays = events < self._first_node
             later = np.where(pays, 0, events - self._first_node)
-            if one_draw and not self._task.game.has_cycles and (pays | through[later]).all():
+            if one_draw and not self._problem.game.has_cycles and (pays | through[later]).all():
                 for result, chance in enumerate(ends):
                     known = np.eye(self._first_node)[np.where(pays[result], events[result], 0)]
                     after = np.where(pays[result][:, None], known, settled[later[result]])
@@ -285,10 +283,10 @@ class _TurnTables(ProcessBuilder):
             self._firsts[node] = firsts
 
 
-def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
+def _result_laws(problem: Problem, game: TurnGame, number: int) -> FloatArray:
     """Compute the law of another player's results in a leg, shape (result, context)."""
     leg = game.legs[number]
-    policy, played = task.policies[leg.seat], leg.turn
+    policy, played = problem.policies[leg.seat], leg.turn
 
     def decide(piece: Piece, mass: Array) -> Array:
         weights = policy.spread(game.states_in(number, piece.states), mass.ravel(), FLOATS)
@@ -303,13 +301,11 @@ def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
 class _MoveTables(ProcessBuilder):
     """Makes the tables of a task from the listed moves of its game."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, problem: Problem) -> None:
         super().__init__()
-        game, self._task, self._size = task.game, task, task.game.num_states
+        game, self._problem, self._size = problem.game, problem, problem.game.num_states
         self.check(game.num_players * self._size * game.num_actions + game.laws.size)
-        self._listed = [
-            sweeps_of(game).moves(mover, task.seat) for mover in range(game.num_players)
-        ]
+        self._listed = [problem.law.moves(mover, problem.seat) for mover in range(game.num_players)]
         self._payoffs = np.unique(
             np.concatenate([every.payoffs[every.over] for every in self._listed])
         )
@@ -321,16 +317,17 @@ class _MoveTables(ProcessBuilder):
         #: Node of state 0 of each other player.
         self._begins: Any = np.zeros(game.num_players, dtype=np.int32)
         first = len(self._paying.gains)
-        self._begins[task.others] = first + np.arange(len(task.others)) * self._size
+        others = problem.task.others
+        self._begins[others] = first + np.arange(len(others)) * self._size
 
     def process(self) -> Process:
         """Make the tables of the moves and of the nodes."""
-        game, moves = self._task.game, self._moves()
+        game, moves = self._problem.game, self._moves()
         node_laws, node_firsts = self._nodes(moves)
         count, first, one = len(node_laws), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
         return self.build(
-            move_laws=moves[self._task.seat][0],
-            move_firsts=moves[self._task.seat][1],
+            move_laws=moves[self._problem.seat][0],
+            move_firsts=moves[self._problem.seat][1],
             node_laws=node_laws,
             node_firsts=node_firsts,
             node_contexts=np.zeros_like(node_laws),
@@ -346,12 +343,12 @@ class _MoveTables(ProcessBuilder):
 
     def _moves(self) -> list[IntArray]:
         """Add the moves of all players: law and first entry of each, shape (2, state, action)."""
-        moves, law = [], self.add_laws(self._task.game.laws)
+        moves, law = [], self.add_laws(self._problem.game.laws)
         illegal = self.add_entries(np.array([ends_in(ILLEGAL)]))
         for every, pairs in zip(self._listed, self._paying.nodes, strict=True):
             movers, states = np.divmod(every.leads_to, self._size)
             nodes = ends_in(self._first_node + self._begins[movers] + states)
-            leads_to, over = np.where(movers == self._task.seat, states, nodes), every.over
+            leads_to, over = np.where(movers == self._problem.seat, states, nodes), every.over
             paid = FIRST_PAYOFF + np.searchsorted(self._payoffs, every.payoffs[over])
             leads_to[every.paying[over]] = ends_in(paid)
             leads_to[every.paying[~over]] = ends_in(self._first_node + pairs)
@@ -366,11 +363,11 @@ class _MoveTables(ProcessBuilder):
         Returns:
             Law and first entry of each node, shape (2, node).
         """
-        task, game = self._task, self._task.game
-        count = len(self._paying.gains) + len(task.others) * self._size
+        problem, game, others = self._problem, self._problem.game, self._problem.task.others
+        count = len(self._paying.gains) + len(others) * self._size
         nodes = [np.zeros((2, count), dtype=np.int64)]
-        for mover in task.others:
-            own, policy, known = states_of(game, mover), task.policies[mover], moves[mover]
+        for mover in others:
+            own, policy, known = states_of(game, mover), problem.policies[mover], moves[mover]
             if policy.is_deterministic:
                 nodes[0][:, self._begins[mover] + own] = known[:, own, policy.likeliest(own)]
                 continue
@@ -384,19 +381,19 @@ class _MoveTables(ProcessBuilder):
             ]
             nodes.append(known[:, own[state], action])
         movers, states = np.divmod(self._paying.leads_to, self._size)
-        ours = movers == task.seat
+        ours = movers == problem.seat
         entries = self.add_entries(states[ours]) + np.arange(ours.sum())
         nodes[0][:, np.flatnonzero(ours)] = np.stack([np.full_like(entries, SURE), entries])
         again = self._begins[movers[~ours]] + states[~ours]
         nodes[0][:, np.flatnonzero(~ours)] = nodes[0][:, again]
-        met = np.flatnonzero(task.initial)
-        start = [[self.add_laws(task.initial[None, met])], [self.add_entries(met)]]
+        met = np.flatnonzero(problem.initial)
+        start = [[self.add_laws(problem.initial[None, met])], [self.add_entries(met)]]
         return np.concatenate([*nodes, start], axis=1)
 
 
 @cached
-def process_of(task: Task) -> Process | None:
-    """Make the tables of a task.
+def process_of(problem: Problem) -> Process | None:
+    """Make the tables by which a task is played.
 
     Returns:
         The tables; None if they would take more than ``LIMIT`` bytes, or if the policy of
@@ -405,22 +402,35 @@ def process_of(task: Task) -> Process | None:
     Raises:
         ValueError: if the agent never gets to move.
     """
-    if not all(policy.is_table for policy in task.policies.values()):
+    if not all(policy.is_table for policy in problem.policies.values()):
         return None
-    sweeps = sweeps_of(task.game)
-    if sweeps.is_listed:
-        _ = order_of(task.game)  # checks the game before its initial law is used
-    _ = first_law(task, FLOATS)  # raises ValueError
     try:
-        if isinstance(sweeps, TurnSweeps):
-            return _TurnTables(task, sweeps.game).process()
-        return _MoveTables(task).process()
+        return _made(problem)
     except SizeError:
         return None
 
 
+def asked_process(problem: Problem) -> Process:
+    """Make the tables of a task, for which opponents' policies are asked in every state.
+
+    Raises:
+        SizeError: if they would take more than ``LIMIT`` bytes.
+        ValueError: if the agent never gets to move.
+    """
+    return process_of(problem) or _made(problem)
+
+
+def _made(problem: Problem) -> Process:
+    if problem.law.is_listed:
+        _ = order_of(problem.game)  # checks the game before its initial law is used
+    _ = problem.first  # raises ValueError
+    if isinstance(problem.law, TurnSweeps):
+        return _TurnTables(problem, problem.law.game).process()
+    return _MoveTables(problem).process()
+
+
 @cached
-def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features | None]:
+def features_of(problem: Problem, encoding: EncodingName) -> tuple[Features, Features | None]:
     """Split encoded observations into features of the place and features of the context.
 
     The task must have a ``Process``.
@@ -429,9 +439,13 @@ def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features 
         Features of each place, shape (place, feature), and of each context, (context, feature);
         their sum is the observation. The second is None if there is one context.
     """
-    process = process_of(task)
+    process = process_of(problem)
     assert process is not None
-    game, groups, coded = task.game, process.groups, Encoding(task.game.observation_sizes, encoding)
+    game, groups, coded = (
+        problem.game,
+        process.groups,
+        Encoding(problem.game.observation_sizes, encoding),
+    )
     in_order = np.argsort(groups.contexts)
     first_places = np.repeat(groups.places[in_order], groups.widths[in_order])  # (context,)
     first = groups.bases + groups.strides * first_places
@@ -439,7 +453,7 @@ def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features 
     turns, some = np.unique(groups.places, return_index=True)
     contexts = groups.contexts[some][np.searchsorted(turns, places, side="right") - 1]
     in_places, in_contexts = (
-        np.ascontiguousarray(coded.encode(game.observe(states, task.seat)))
+        np.ascontiguousarray(coded.encode(game.observe(states, problem.seat)))
         for states in (groups.states(places, contexts), first)
     )
     if process.num_contexts == 1:

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...baselines import Task, solve
+from ...baselines import Task, prepare, solve
 from ...core import InputError
 from ...core.positions import states_of
 from ..api.encoding import EncodingName
@@ -153,7 +153,7 @@ def tables_of(task: Task) -> Process:
     Raises:
         InputError: if the game is too large for tables, or a law has too many outcomes.
     """
-    process = process_of(task)
+    process = process_of(prepare(task))
     if process is None:
         raise InputError(
             f"game must fit into tables, whose opponents' policies are tables too, got {task.game}"
@@ -165,7 +165,7 @@ def tables_of(task: Task) -> Process:
 
 def sights_of(task: Task, encoding: EncodingName) -> Sights:
     """Return what the agent of a task sees."""
-    places, contexts = map(on_device, features_of(task, "integer"))
+    places, contexts = map(on_device, features_of(prepare(task), "integer"))
     return Sights(places, contexts, tuple(map(int, task.game.observation_sizes)), encoding)
 
 
@@ -216,7 +216,7 @@ def _rewards(task: Task, reward: RewardMode) -> tuple[Any, Any]:
             f"reward must be outcome for games with more than {ADVANTAGES // 8:,} pairs of state "
             f"and action, got {reward}"
         )
-    rows, table = advantages(task)
+    rows, table = advantages(prepare(task))
     if reward == "regret":
         return rows, table.astype(np.float32)
     values = solve(task).found.at(task.seat, states_of(task.game, task.seat))

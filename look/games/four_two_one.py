@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...baselines import Task
-from ...baselines.solving.induction import equilibrium
+from ...baselines.problem.equilibrium import equilibrium
 from ...core import FloatArray, InputError
 from ...core.words import listed, plural, spelled
 from ...games import FourTwoOne, FourTwoOneMatch

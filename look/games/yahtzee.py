@@ -187,7 +187,9 @@ def _bonus_map(cells: _Cells, **options: Any) -> Map:
 def points(scored: Score) -> Plot:
     """Draw the points that an agent makes of each kind, less those of optimal play."""
     game, name = game_of(scored.task, Yahtzee), quoted(scored.policy)
-    own, best = (tour_of(each, scored.task) for each in (scored.agent, solve(scored.task).policy))
+    own, best = (
+        tour_of(each, scored.problem) for each in (scored.agent, solve(scored.task).policy)
+    )
     made = own.counts["points"]
     more = {kind: points - best.counts["points"][kind] for kind, points in made.items()}
     lost = own.regrets["turn"]

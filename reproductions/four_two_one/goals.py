@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from exactdice.baselines.solving.cycles import visits
+from exactdice.baselines.operators.cycles import visits
+from exactdice.baselines.problem.task import initial_law
 from exactdice.baselines.solving.evaluation import Solution
 from exactdice.baselines.solving.solver import evaluate, occupancy
-from exactdice.baselines.task import initial_law
 from exactdice.core import FLOATS
 from exactdice.core.dice import combinations
 from exactdice.games import FourTwoOne

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
 
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.evaluation import Solution
 from exactdice.baselines.solving.solver import solve
-from exactdice.baselines.task import Task
 from exactdice.core.dice import combinations, redundancy
 from exactdice.games import FourTwoOne
 from exactdice.games.four_two_one.game import Combination

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from exactdice.baselines import prepare
 from exactdice.baselines.policies.kinds import Policy
-from exactdice.baselines.solving.induction import Equilibrium, equilibrium
+from exactdice.baselines.problem.equilibrium import Equilibrium, equilibrium
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.occupancy import play
-from exactdice.baselines.task import Task
-from exactdice.core import FLOATS, FloatArray
+from exactdice.core import FloatArray
 from exactdice.games import FourTwoOneMatch
 from exactdice.games.four_two_one.match import Phase
 
@@ -170,7 +171,7 @@ def gains(match: OptimalMatch, pot: int, own: int, other: int) -> dict[tuple[int
 
 def rounds(game: FourTwoOneMatch, first: Policy, second: Policy) -> list[float]:
     """Return the expected number of rounds of a match in each phase, begun by the first player."""
-    met = play(first, Task(game, 0, {1: second}), FLOATS)
+    met = play(first, prepare(Task(game, 0, {1: second})))
     lengths = []
     for phase in game.phases:
         tokens = np.arange(len(phase.settlement.over))[:, None]

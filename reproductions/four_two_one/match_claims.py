@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from exactdice.baselines.policies.kinds import Policy
 from exactdice.baselines.policies.names import source_policy
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import evaluate, solve
-from exactdice.baselines.task import Task
 from exactdice.core import FloatArray, IntArray
 from exactdice.games import FourTwoOneMatch
 

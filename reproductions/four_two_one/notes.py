@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import outcome_distribution, solve
-from exactdice.baselines.task import Task
 from exactdice.core.dice import combinations
 from exactdice.games import FourTwoOne
 from exactdice.games.four_two_one.game import tokens

@@ -10,8 +10,8 @@ from itertools import compress, pairwise
 from operator import not_
 
 import numpy as np
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import evaluate, solve
-from exactdice.baselines.task import Task
 from exactdice.core import IntArray
 from exactdice.core.arithmetic import FLOATS
 from exactdice.games import FourTwoOne

@@ -8,11 +8,11 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-from exactdice.baselines.policies.door import convert
-from exactdice.baselines.solving.cycles import visits
+from exactdice.baselines import convert
+from exactdice.baselines.operators.cycles import visits
+from exactdice.baselines.problem.task import Task, initial_law
 from exactdice.baselines.solving.evaluation import Evaluation
 from exactdice.baselines.solving.solver import evaluate, solve
-from exactdice.baselines.task import Task, initial_law
 from exactdice.core import EXACT, Array, IntArray, Stage
 from exactdice.core.dice import combinations, redundancy
 from exactdice.core.sweeps import sweeps_of

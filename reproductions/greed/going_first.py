@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from exactdice.baselines.solving.induction import equilibrium
+from exactdice.baselines.problem.equilibrium import equilibrium
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import expected_payoffs, solve
-from exactdice.baselines.task import Task
 from exactdice.core import EXACT, Array, IntArray, Stage
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import Greed

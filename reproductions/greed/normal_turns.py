@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from exactdice.baselines.solving.induction import equilibrium
+from exactdice.baselines.problem.equilibrium import equilibrium
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import occupancy, solve
-from exactdice.baselines.task import Task
 from exactdice.core import IntArray, Move
 from exactdice.core.moves import transitions
 from exactdice.games import Greed

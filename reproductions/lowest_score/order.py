@@ -7,8 +7,8 @@ from itertools import pairwise, product
 from typing import get_args
 
 import numpy as np
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import evaluate, expected_payoffs, solve
-from exactdice.baselines.task import Task
 from exactdice.core import Array
 from exactdice.games import LowestScore, LowestScoreMatch
 from exactdice.games.lowest_score.match import Starter, Tie

@@ -6,8 +6,8 @@ from operator import not_
 from typing import Literal
 
 import numpy as np
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import expected_payoffs
-from exactdice.baselines.task import Task
 from exactdice.core import IntArray
 from exactdice.games import LowestScore
 from exactdice.sources.lowest_score import policies as exactly

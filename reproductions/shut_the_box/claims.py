@@ -10,10 +10,11 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
+from exactdice.baselines import prepare
 from exactdice.baselines.policies.kinds import Policy
-from exactdice.baselines.solving.induction import equilibrium
+from exactdice.baselines.problem.equilibrium import equilibrium
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import evaluate, solve
-from exactdice.baselines.task import Task
 from exactdice.core import Array
 from exactdice.core.positions import states_of
 from exactdice.core.sampling import draw
@@ -209,7 +210,7 @@ def _simulations() -> Iterator[Claim]:
 def _simulate(task: Task, policy: Policy) -> float:
     """Estimate the first player's mean payoff against the task's opponent from sample games."""
     rng = np.random.default_rng(0)
-    policies = {0: policy, **task.policies}
+    policies = {0: policy, **prepare(task).policies}
     starts, law = task.game.initial_law()
     states = rng.choice(starts, GAMES_PLAYED, p=law.astype(float))
     seats = np.zeros(GAMES_PLAYED, dtype=np.int64)

@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...baselines.solving.induction import equilibrium
+from ...baselines.problem.equilibrium import equilibrium
 from ...core import Array, InputError, IntArray
 from ...games import FourTwoOneMatch
 from ...games.four_two_one.match import Phase

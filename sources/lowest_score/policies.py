@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...baselines.solving.induction import equilibrium
+from ...baselines.problem.equilibrium import equilibrium
 from ...core import Array, IntArray, arithmetic
 from ...games import LowestScore, LowestScoreMatch
 from ...games.lowest_score.match import Standing

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .baselines import Sight, Task, make_game
-from .baselines.solving.observations import InDictionary
+from .baselines.policies.observations import InDictionary
 from .core import GAMES, InputError, InverseLaws
 from .core.errors import needing
 from .core.plain import plain_rules
@@ -263,7 +263,7 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
     if not isinstance(env, GameAEC):
         raise TypeError(f"env must be an exactdice environment, got {env}")
     shown = env.encoding.sight
-    sight = replace(shown, read=InDictionary("observation", env.game, shown.read))
+    sight = replace(shown, read=InDictionary("observation", env.game, shown))
     return Task(env.game, 0, env.game.default_opponent), sight
 
 

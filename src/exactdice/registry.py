@@ -3,7 +3,7 @@
 Each entry is a place, MODULE:NAME, as in the registry of Gymnasium. So ``import exactdice`` loads
 no game, and the modules below find what the modules above them define. ``Places`` of these tables
 are in use: ``GAMES`` of ``core``, ``POLICIES`` of ``names``, ``CONVERTERS`` of ``door``, and
-``INSPECTORS`` of ``task``.
+``INSPECTORS`` of ``problem``.
 """
 
 from collections import UserDict
@@ -40,8 +40,6 @@ CONVERTERS = {
 #: Functions that give the task and the sight of an environment, by the package of its class.
 INSPECTORS = {
     "gymnasium": "exactdice.envs.api.wrappers:inspect_env",
-    "str": "exactdice.envs.api.wrappers:inspect_id",
-    "task": "exactdice.envs.api.given:inspect_task",
     "stable_baselines3": "exactdice.agents.converters:inspect_vector",
     "pettingzoo": "exactdice.pettingzoo:inspect_env",
 }

@@ -47,7 +47,7 @@ def test_every_array_of_a_solution_and_of_its_task_and_game_is_read_only(task, e
     found = dict(arrays_of(solution, "solution"))
     for array in (solution.values, solution.policy.actions, solution.table, solution.optimal):
         assert any(array is other for other in found.values())
-    assert "solution.task.initial" in found
+    assert "solution.problem.initial" in found
     assert [path for path, array in found.items() if array.flags.writeable] == []
 
 

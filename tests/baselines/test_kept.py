@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.baselines.solving import kept
+from exactdice.baselines.operators import kept
 from exactdice.core.arithmetic import EXACT, FLOATS
 from exactdice.core.folders import user_folder
 from exactdice.games import GAMES

@@ -68,7 +68,7 @@ def test_two_maps_that_are_drawn_are_two_games():
     games = [kind(map_name=None) for _ in range(3)]
     for game in games:
         known = (game.counts, game.successors, game.chances, game.rewards, game.initial)
-        own = exactdice.baselines.law_game.LawGame(*known, 1.0, 100, "the same by its law")
+        own = exactdice.baselines.law.law_game.LawGame(*known, 1.0, 100, "the same by its law")
         values = [exactdice.solve(exactdice.Task(each)).value for each in (game, own)]
         assert values[0] == values[1]
         assert [game == each for each in games].count(True) == 1

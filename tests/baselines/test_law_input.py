@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from exactdice.baselines.numbers import DENOMINATOR, plain, plain_law, rational
+from exactdice.baselines.law.numbers import DENOMINATOR, plain, plain_law, rational
 from exactdice.envs import GameEnv
 from exactdice.games import InputError
 from hypothesis import example, given

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from exactdice.baselines.solving import chain, enclosure
+from exactdice.baselines.operators import chain, enclosure
 from exactdice.games import GameError, InputError
 
 import exactdice

@@ -6,7 +6,7 @@ from collections import defaultdict
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, is_policy_name
+from exactdice.baselines import Task, is_policy_name, prepare
 from exactdice.baselines.policies import names
 from exactdice.baselines.policies.kinds import DeterministicPolicy, StochasticPolicy, UniformPolicy
 from exactdice.baselines.policies.names import register_policies
@@ -271,7 +271,7 @@ def test_a_seat_has_to_get_to_move():
     always_bust = Greed(1, 6, max_dice=2)
     two_dice = np.full(always_bust.num_states, 2)
     with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
-        _ = Task(always_bust, 1, two_dice).initial
+        _ = prepare(Task(always_bust, 1, two_dice)).initial
     sizes = {"max_score": 1, "max_dice": 2}
     with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
         gym.make("exactdice/Greed-v0", **sizes, seat=1, opponent=two_dice).reset(seed=0)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, solve
+from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, prepare, solve
 from exactdice.baselines import payoff_matrix as matrix_of
 from exactdice.games import EXACT, FourTwoOne, GameError, Greed, InputError, LowestScore, ShutTheBox
 from random_games import RandomGame, random_law
@@ -27,7 +27,8 @@ def asked(seed, seldom=0, pays=False):
     else:
         floats = evaluate(policy, task)
         fixed = [
-            known.probabilities(np.arange(game.num_states)) for known in task.policies.values()
+            known.probabilities(np.arange(game.num_states))
+            for known in prepare(task).policies.values()
         ]
         exact = evaluate(policy, Task(game, task.seat, fixed), exact=True)
     try:

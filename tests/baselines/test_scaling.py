@@ -10,6 +10,7 @@ from exactdice.baselines import (
     Task,
     certificate,
     outcome_distribution,
+    prepare,
     solve,
 )
 from exactdice.games import FourTwoOne, Greed
@@ -123,7 +124,7 @@ def test_an_illegal_move_gets_the_worst_payoff_itself():
 def impossible(task, excess):
     result = exactdice.score("optimal", task)
     return Score(
-        "mine", True, True, task, result.optimum + excess, result.optimum, result.random,
+        "mine", True, True, prepare(task), result.optimum + excess, result.optimum, result.random,
         result.agent,
     )  # fmt: skip
 
@@ -154,7 +155,7 @@ def test_a_policy_that_is_no_law_is_refused_and_named_if_it_was_not():
     best = exactdice.score("optimal", task)
     figures = best.optimum + 1e-3, best.optimum, best.random
     with pytest.raises(ArithmeticError, match="its probabilities in state 0 are not a law") as got:
-        Score("mine", True, True, task, *figures, Doubled())
+        Score("mine", True, True, prepare(task), *figures, Doubled())
     assert not isinstance(got.value, ValueError)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
-from exactdice.baselines.solving.players import Players
+from exactdice.baselines.operators.players import Players
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings

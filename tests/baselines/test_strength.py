@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from by_hand import ByHand
 from exactdice.baselines import Task, as_policy, cache, make_task
-from exactdice.baselines.policies import names
-from exactdice.baselines.policies.names import _exponential
-from exactdice.baselines.solving import kept
+from exactdice.baselines.operators import kept
+from exactdice.baselines.problem import strength
+from exactdice.baselines.problem.strength import _exponential
 from exactdice.games import FourTwoOne, Greed, InputError
 from small_games import SMALL
 
@@ -122,12 +122,12 @@ def test_an_inverse_temperature_is_searched_once_and_kept(tmp_path, monkeypatch)
     monkeypatch.setenv(kept.VARIABLE, str(tmp_path))
     monkeypatch.setattr(kept, "LONG", 0.0)
     game, searched = Greed(13), []
-    root = names._root
-    monkeypatch.setattr(names, "_root", lambda miss: searched.append(1) or root(miss))
+    root = strength._root
+    monkeypatch.setattr(strength, "_root", lambda miss: searched.append(1) or root(miss))
     tables = []
     for share in (0.25, 0.25, 0.5):
         cache.clear_cache()  # as in another process
-        policy = names.strength_policy(game, share, 1)
+        policy = strength.strength_policy(game, share, 1)
         tables.append(policy.probabilities(np.arange(game.num_states)))
     assert (tables[0] == tables[1]).all()
     assert (tables[0] != tables[2]).any()
@@ -135,6 +135,6 @@ def test_an_inverse_temperature_is_searched_once_and_kept(tmp_path, monkeypatch)
     for file in tmp_path.iterdir():
         file.write_bytes(file.read_bytes()[:-1])  # damaged
     cache.clear_cache()
-    policy = names.strength_policy(game, 0.25, 1)
+    policy = strength.strength_policy(game, 0.25, 1)
     assert (policy.probabilities(np.arange(game.num_states)) == tables[0]).all()
     assert len(searched) == 3

@@ -7,7 +7,7 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, as_policy, cache, solve
+from exactdice.baselines import Task, as_policy, cache, prepare, solve
 from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolicy
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
@@ -79,7 +79,7 @@ def test_a_task_survives_pickling_with_whatever_opponent(opponent):
     assert again == task
     assert repr(again) == repr(task)
     assert solve(again) is solve(task)
-    for policy in again.policies.values():
+    for policy in prepare(again).policies.values():
         assert not getattr(policy, "actions", HOLD[:0]).flags.writeable or opponent is not HOLD
 
 

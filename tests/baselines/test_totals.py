@@ -16,11 +16,11 @@ from exactdice.baselines import (
     expected_payoffs,
     occupancy,
     outcome_distribution,
+    prepare,
     score,
     solve,
 )
 from exactdice.baselines import payoff_matrix as matrix_of
-from exactdice.baselines.task import first_law
 from exactdice.core.moves import extremes
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOneMatch, GameError, InputError, LowestScoreMatch
@@ -75,7 +75,7 @@ def tree(game, player, position, known):
 
 def totals(task):
     """Give the laws of the total from each position on, and that of the whole game."""
-    known, law, start = {}, defaultdict(Fraction), first_law(task, EXACT).start
+    known, law, start = {}, defaultdict(Fraction), prepare(task, exact=True).start
     for state, chance in zip(start.states.tolist(), start.chances.tolist(), strict=True):
         for total, mass in tree(task.game, task.seat, (task.seat, state), known).items():
             law[total] += chance * mass

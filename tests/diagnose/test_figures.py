@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines import Task, evaluate, occupancy, solve
+from exactdice.baselines import Task, evaluate, occupancy, prepare, solve
 from exactdice.core import InputError
 from exactdice.diagnose import critic, overestimation
 from exactdice.envs import MaskInObservation, sparse_law
@@ -210,7 +210,7 @@ ROUNDS = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 1, "random")  
 def test_values_of_scaled_rewards_are_those_of_the_linear_equations(task, reward, gamma):
     game = task.game
     env = GameVecEnv(task, 2, reward=reward, reward_scale=3.0)
-    law = sparse_law(task, reward)
+    law = sparse_law(prepare(task), reward)
     count, actions = law.rewards.shape
     transitions = law.transitions.toarray().reshape(count, actions, count)
     rewards = 3 * law.rewards

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines import Task, evaluate
+from exactdice.baselines import Task, evaluate, prepare
 from exactdice.core import InputError, SizeError
 from exactdice.diagnose import gae
 from exactdice.envs import sparse_law
@@ -45,7 +45,7 @@ def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline
     assert found.rms_bias == pytest.approx(0, abs=1e-12)
     assert found.rms_std > 0.01
     assert (found.bias[-1] == 0).all()
-    own = sparse_law(task).states
+    own = sparse_law(prepare(task)).states
     with_one = gae(task, policy, critic, gae_lambda=1.0)
     assert with_one.rms_bias > 0.01
     assert with_one.rms_bias_between_actions == pytest.approx(0, abs=1e-9)
@@ -58,7 +58,7 @@ def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline
 def test_lambda_zero_is_one_step(task):
     """Bias: gamma E[v(s') - V(s')] - (v(s) - V(s)); no noise but that of one step."""
     policy, critic = some_policy(task.game), own_numbers(task)
-    found, law = gae(task, policy, critic, gae_lambda=0.0), sparse_law(task)
+    found, law = gae(task, policy, critic, gae_lambda=0.0), sparse_law(prepare(task))
     true = evaluate(policy, task).values[task.seat][law.states]
     off = np.append(critic[law.states] - true, 0.0)
     bias = (law.transitions @ off).reshape(found.bias.shape) - off[:, None]
@@ -70,7 +70,7 @@ def test_lambda_zero_is_one_step(task):
 @pytest.mark.parametrize("task", [TASKS[0], TASKS[3]], ids=repr)
 def test_moments_are_those_of_simulated_estimates(task, gamma, factor):
     """Games are played by the law of ``sparse_P``, whose rewards are only of ends here."""
-    rng, law = np.random.default_rng(0), sparse_law(task)
+    rng, law = np.random.default_rng(0), sparse_law(prepare(task))
     policy, critic = some_policy(task.game), own_numbers(task)
     found = gae(task, policy, critic, gamma, factor)
     v, count = np.append(critic[law.states], 0.0), task.game.num_actions

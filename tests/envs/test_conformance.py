@@ -11,9 +11,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines.policies.door import convert
-from exactdice.baselines.solving.induction import sweep_back
-from exactdice.baselines.solving.players import Players
+from exactdice.baselines import convert, prepare
+from exactdice.baselines.operators.induction import sweep_back
+from exactdice.baselines.operators.players import Players
 from exactdice.core.positions import states_of
 from exactdice.envs import REFERENCE, GameEnv, planners
 from exactdice.games import GAMES
@@ -126,9 +126,11 @@ def test_the_reference_values_are_the_solvers(env_id):
     assert reference["optimum"] == pytest.approx(solution.value, abs=1e-12)
     assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
     if "worst" in reference:
-        lowest = sweep_back(Worst(task.game, task.seat, task.policies, partial=True)).values
+        lowest = sweep_back(
+            Worst(task.game, task.seat, prepare(task).policies, partial=True)
+        ).values
         assert reference["worst"] == pytest.approx(
-            task.initial @ lowest.array[task.seat], abs=1e-12
+            prepare(task).initial @ lowest.array[task.seat], abs=1e-12
         )
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 

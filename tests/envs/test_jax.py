@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.baselines import make_task
+from exactdice.baselines import make_task, prepare
 from exactdice.core import AliasLaws
 from exactdice.core.positions import states_of
 from exactdice.envs import Encoding, Engine
@@ -80,7 +80,7 @@ def test_the_tables_have_the_law_of_every_move(name, sizes, seat, policy):
         "events": np.asarray(params.events).ravel(),
         "legal": np.int8(params.legal),
     }
-    require_tables(env.task, replace(process_of(env.task), **tables), within=1e-9)
+    require_tables(env.task, replace(process_of(prepare(env.task)), **tables), within=1e-9)
     sizes = np.unique(sizes)  # a slot has WORD // size words, or 1 more
     assert ((sizes * (WORD // sizes) / WORD - 1) > -sizes / WORD).all()
 
@@ -99,7 +99,7 @@ def test_keys_of_every_kind_draw_from_the_law(kind):
 
 def counted(env, params, rounds, repeats):
     """Make every move often, and count its ends: {(state, action): {(next, reward): count}}."""
-    game, process = env.task.game, process_of(env.task)
+    game, process = env.task.game, process_of(prepare(env.task))
     own = states_of(game, env.task.seat)
     states = np.repeat(own, game.num_actions * repeats)
     actions = np.tile(np.repeat(np.arange(game.num_actions), repeats), len(own))
@@ -179,7 +179,7 @@ def play(env, params, key, lanes, length):
 
 def test_games_end_as_in_the_core_and_begin_again():
     env, params = xj.make("ShutTheBox", 1, tiles=6, encoding="integer")
-    game, process = env.task.game, process_of(env.task)
+    game, process = env.task.game, process_of(prepare(env.task))
     run = jax.jit(lambda key: play(env, params, key, 2000, 40))
     _, (seen, states, rewards, over, truncated, info) = run(jax.random.key(1))
     numbers = process.groups.states(np.asarray(states.place), np.asarray(states.context))
@@ -195,8 +195,8 @@ def test_games_end_as_in_the_core_and_begin_again():
     np.testing.assert_array_equal(last[~over], np.asarray(seen)[~over])
     np.testing.assert_array_equal(last[1:][over[1:]], np.asarray(seen)[:-1][over[1:]])
     begun = np.bincount(numbers[over], minlength=game.num_states)
-    assert not begun[env.task.initial == 0].any()
-    np.testing.assert_allclose(begun / over.sum(), env.task.initial, atol=5 * 0.5 / 70)
+    assert not begun[prepare(env.task).initial == 0].any()
+    np.testing.assert_allclose(begun / over.sum(), prepare(env.task).initial, atol=5 * 0.5 / 70)
     score = exactdice.score("random", env.task)
     finished = over.sum()
     paid, count = np.unique(np.asarray(rewards)[over], return_counts=True)
@@ -210,7 +210,7 @@ def test_games_end_as_in_the_core_and_begin_again():
 def test_every_encoding_is_that_of_the_other_environments(encoding):
     env, params = xj.make("LowestScore", 3, dice=3, encoding=encoding)
     own = states_of(env.task.game, 3)
-    states = states_in(process_of(env.task), own)
+    states = states_in(process_of(prepare(env.task)), own)
     seen = jax.vmap(env.get_obs, (0, None))(states, params)
     coded = Encoding(env.task.game.observation_sizes, encoding)
     np.testing.assert_array_equal(seen, coded.encode(env.task.game.observe(own, 3)))

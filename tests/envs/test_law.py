@@ -5,7 +5,7 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task
+from exactdice.baselines import Task, prepare
 from exactdice.core import InputError
 from exactdice.core.positions import legal_moves
 from exactdice.envs import from_P, sparse_law
@@ -28,10 +28,10 @@ TASKS = [
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_the_law_of_moves_is_that_of_sparse_p(task):
-    whole, count = sparse_law(task), task.game.num_actions
+    whole, count = sparse_law(prepare(task)), task.game.num_actions
     rows, actions = legal_moves(task.game, whole.states)
     some = np.random.default_rng(0).permutation(len(rows))[:300]
-    law = MoveLaw(task, whole.states[rows[some]], actions[some])
+    law = MoveLaw(prepare(task), whole.states[rows[some]], actions[some])
     kept = sum(matrix.nnz for matrix in vars(law).values() if hasattr(matrix, "nnz"))
     assert kept <= law._outcomes  # the law of whole replies has up to forty times as many
     wanted = whole.transitions.toarray()[rows[some] * count + actions[some]]
@@ -55,8 +55,8 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
 def test_what_has_no_tables_is_refused(monkeypatch):
     monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
     task = Task(Greed(9, 4), 0, "random")
-    with pytest.raises(InputError, match="must have tables of its moves to be audited"):
-        MoveLaw(task, np.array([0]), np.array([1]))
+    with pytest.raises(InputError, match="tables of moves must take at most 1000 bytes"):
+        MoveLaw(prepare(task), np.array([0]), np.array([1]))
 
 
 class Waiting(Bare):
@@ -92,5 +92,5 @@ class Waiting(Bare):
 def test_the_law_of_an_opponent_who_may_wait_for_ever_is_found():
     """The chances of waiting longer and longer end at the smallest float, which never gets 0."""
     task = Task(Waiting(), 0, "random")
-    law = MoveLaw(task, np.array([0]), np.array([0]))
+    law = MoveLaw(prepare(task), np.array([0]), np.array([0]))
     np.testing.assert_allclose(law.mean(np.ones(law.num_results)), 1)

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
-from exactdice.baselines.policies.door import convert
+from exactdice.baselines import convert
 from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO

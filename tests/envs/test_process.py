@@ -7,7 +7,7 @@ from typing import get_args
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, cache, evaluate, make_task
+from exactdice.baselines import Task, cache, evaluate, make_task, prepare
 from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine, GameEnv, RewardMode, planners
@@ -54,7 +54,7 @@ TASKS = [
 def test_tables_and_sparse_matrices_are_the_rules(task):
     """The law of every move, whatever the others reply, and of the first state."""
     pays_early = task in PAYING[:-1]  # the last of them not at a node of its tables
-    assert (process_of(task).node_gains is None) != pays_early
+    assert (process_of(prepare(task)).node_gains is None) != pays_early
     require_tables(task)
     for reward in get_args(RewardMode):
         require_same_law(task, reward)
@@ -76,7 +76,7 @@ def test_rules_in_plain_numbers_play_the_same_games(keywords):
     for lanes in (1, 9):
         require_same_games(task, lanes, 301, (RuleLanes, PlainRuleLanes))
     engine, rngs = Engine(task, 1), [np.random.default_rng(seed) for seed in (0, 0, 1)]
-    one, other = engine.lanes, RuleLanes(task, 1, engine.encoding)
+    one, other = engine.lanes, RuleLanes(prepare(task), 1, engine.encoding)
     assert isinstance(one, PlainRuleLanes)
     over = True
     for _ in range(500):
@@ -107,7 +107,7 @@ def test_opponents_move_in_a_large_game_with_rules_in_plain_numbers():
 def test_sampled_games_have_mean_and_deviation_of_the_exact_answer(task, kind):
     """Mean and mean square of the totals of 4,000 games of uniform play, within 5 errors."""
     count, rng = 4000, np.random.default_rng(1)
-    lanes = kind(task, count, Encoding(task.game.observation_sizes))
+    lanes = kind(prepare(task), count, Encoding(task.game.observation_sizes))
     everyone = np.arange(count)
     lanes.start(everyone, rng)
     totals, playing = np.zeros(count), everyone
@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
         Sweeps(game).moves(0, 0)
     monkeypatch.setattr(GreedSweeps, "moves", Sweeps.moves)
     cache.clear_cache()
-    assert process_of(task) is None
+    assert process_of(prepare(task)) is None
     cache.clear_cache()
 
 
@@ -177,12 +177,12 @@ def test_the_tables_of_the_default_games_are_small(name, most):
     """In bytes: a table of every way of every move would take a hundred times as much."""
     game = GAMES[name]()
     assert not sweeps_of(game).is_listed
-    assert len(pickle.dumps(process_of(Task(game)))) < most
+    assert len(pickle.dumps(process_of(prepare(Task(game))))) < most
 
 
 def test_a_mask_that_its_reader_changes_is_no_rule_of_the_game():
     game = Yahtzee(boxes="ones,chance")
-    lanes = RuleLanes(Task(game), 50, Encoding(game.observation_sizes))
+    lanes = RuleLanes(prepare(Task(game)), 50, Encoding(game.observation_sizes))
     rng, every = np.random.default_rng(0), np.arange(50)
     lanes.start(every, rng)
     for _ in range(6):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, solve
+from exactdice.baselines import Problem, Task, evaluate, occupancy, outcome_distribution, solve
 from exactdice.core.turn_game import Leg, TurnGame
 from exactdice.core.types import Move
 from exactdice.envs import Engine
@@ -43,7 +43,7 @@ def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
             nobody = np.zeros((len(states), 2))
             return Move(np.zeros_like(seats), states, nobody, nobody > 0)
 
-    monkeypatch.setattr(Task, "initial", np.ones(4) / 4)  # as if its circle were met later on
+    monkeypatch.setattr(Problem, "initial", np.ones(4) / 4)  # as if its circle were met later on
     with pytest.raises(GameError, match="a move must lead to a later stage or end the game"):
         Engine(circle(Endless()), 3).lanes.start(np.arange(3), np.random.default_rng(0))
 

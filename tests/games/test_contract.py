@@ -12,6 +12,7 @@ from exactdice.baselines import (
     evaluate,
     occupancy,
     outcome_distribution,
+    prepare,
     score,
     solve,
 )
@@ -200,7 +201,7 @@ QUESTIONS = {
     "occupancy": lambda game: occupancy("random", Task(game, 0, "random")),
     "outcomes": lambda game: outcome_distribution("random", Task(game, 0, "random")),
     "environment": lambda game: begun(Task(game, 0, "random")),
-    "planning": lambda game: sparse_law(Task(game, 0, "random")),
+    "planning": lambda game: sparse_law(prepare(Task(game, 0, "random"))),
     "check_game": check_game,
 }
 

@@ -7,7 +7,7 @@ import by_hand_match as hand
 import numpy as np
 import pytest
 from exactdice.baselines import Task, occupancy, solve
-from exactdice.baselines.solving.induction import equilibrium
+from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.games import FourTwoOne, FourTwoOneMatch, present
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from by_hand import ByHand, section_7
 from exactdice.baselines import Task
-from exactdice.baselines.solving.induction import equilibrium
-from exactdice.baselines.solving.players import Players
+from exactdice.baselines.operators.players import Players
+from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.core.plain import PlainRules, plain_rules
 from exactdice.core.sampling import InverseLaws, draw
 from exactdice.core.sweeps import Sweeps, sweeps_of

@@ -26,7 +26,7 @@ from by_hand_turns import (
     ShutTheBoxByHand,
     uniform,
 )
-from exactdice.baselines import Task, evaluate, solve
+from exactdice.baselines import Task, evaluate, prepare, solve
 from exactdice.baselines.cache import clear_cache
 from exactdice.games import (
     FourTwoOne,
@@ -172,7 +172,7 @@ def compare_tables(game, rng):
     task = Task(game, int(rng.integers(game.num_players)), name)
     moves = False
     with suppress(InputError):  # of a seat that never gets to move
-        moves = bool(task.initial.any())
+        moves = bool(prepare(task).initial.any())
     if moves:
         require_tables(task)
 

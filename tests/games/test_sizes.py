@@ -5,7 +5,7 @@ import tracemalloc
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import Task, cache, equilibrium, solve
+from exactdice.baselines import Task, cache, equilibrium, prepare, solve
 from exactdice.core import sizes
 from exactdice.games import (
     GAMES,
@@ -155,7 +155,7 @@ def test_so_many_lanes_are_refused_by_what_each_takes(name, encoding):
 def test_tables_of_states_and_actions_are_refused_where_games_are_not():
     task = Task(Greed(1300), 0, "random")
     solution = exactdice.evaluate("random", Task(Greed(5)))
-    object.__setattr__(solution, "task", task)
+    object.__setattr__(solution, "problem", prepare(task))
     with pytest.raises(SizeError, match="a table of action values must be of a smaller game"):
         _ = solution.table
 

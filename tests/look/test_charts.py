@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, make_task, score, solve
+from exactdice.baselines import Task, make_task, prepare, score, solve
 from exactdice.baselines.solving.solver import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
@@ -386,7 +386,7 @@ def test_the_points_of_an_agent_say_what_the_upper_bonus_costs_it():
     task = Task(GAMES["Yahtzee"](boxes="ones,twos,threes,fours,fives,sixes"))
     scored = exactdice.score(first_legal, task)
     shown = AGENT_CHARTS["yahtzee-points"].draw(scored)
-    own, best = (tour_of(each, task).counts for each in (scored.agent, solve(task).policy))
+    own, best = (tour_of(each, prepare(task)).counts for each in (scored.agent, solve(task).policy))
     lost = best["points"]["Upper bonus"] - own["points"]["Upper bonus"]
     assert shown.panels[0].values[-2] == pytest.approx(-lost)
     assert lost == pytest.approx(35 * 0.3691, abs=0.01)

@@ -7,7 +7,7 @@ import tyro
 from ..agents.board.ladders import LadderWords, find_ladder
 from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import describe, solve
-from ..baselines.advice import answer
+from ..baselines.advice import ask
 from ..baselines.scoring.description import PROPERTIES
 from ..core import InputError, Table
 from ..core.progress import shown_progress
@@ -67,7 +67,7 @@ def run_ask(options: AskConfig) -> None:
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
     with shown_progress():
-        found = answer(task, numbers, dict(named), options.policy)
+        found = ask(solve(task), *numbers, policy=options.policy, **dict(named))
     print_json(found.as_dict()) if options.json else print(found)
 
 

@@ -14,10 +14,10 @@ from ..baselines import (
     evaluate,
     occupancy,
     outcome_distribution,
+    prepare,
     score,
     solve,
 )
-from ..baselines.task import policies_against
 from ..core import EXACT, Array, Game, GameError, IntArray
 from ..core.positions import states_of
 from ..core.sweeps import expected_values
@@ -33,7 +33,7 @@ def check_answers(listing: Listing, seat: int) -> None:
     game = listing.game
     for opponent in opponents_of(game):
         task = Task(game, seat, opponent)
-        laws = {other: _law(policy) for other, policy in policies_against(task, EXACT).items()}
+        laws = {other: _law(policy) for other, policy in prepare(task, exact=True).policies.items()}
         first, _ = listing.masses(seat, laws, listing.start)
         reached = sum((first[position] for position in _own(listing, seat)), Fraction(0))
         start = {position: first[position] / reached for position in _own(listing, seat) if reached}

@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 
-from ..baselines import Task, score, solve
+from ..baselines import Task, prepare, score, solve
 from ..core import Game, GameError, InputError
 from ..core.positions import states_of
 from ..envs import Engine, RewardMode
@@ -43,7 +43,7 @@ def check_environments(game: Game, seat: int) -> None:
 def _moves(task: Task) -> bool:
     """Return whether the seat ever gets to move."""
     try:
-        return bool(task.initial.any())
+        return bool(prepare(task).initial.any())
     except InputError:
         return False
 
@@ -97,7 +97,7 @@ def _check_starts(task: Task) -> None:
     engine = Engine(task, STARTS)
     engine.lanes.start(np.arange(STARTS), np.random.default_rng(0))
     seen = np.bincount(engine.lanes.states(), minlength=task.game.num_states)
-    for state, chance in enumerate(np.asarray(task.initial, dtype=float)):
+    for state, chance in enumerate(np.asarray(prepare(task).initial, dtype=float)):
         words = f"state {state} of player {task.seat}"
         _require_often(
             f"reset must obey the initial law, {words}", int(seen[state]), chance, STARTS
@@ -123,7 +123,7 @@ def _check_planning(task: Task, listed: Transitions) -> None:
     else:
         raise GameError(f"P must end after {most} moves, got more in {task!r}")
     optimum = solve(task)
-    found, wanted = float(np.sum(task.initial * values[:-1])), float(optimum.value)
+    found, wanted = float(np.sum(prepare(task).initial * values[:-1])), float(optimum.value)
     if abs(found - wanted) > CLOSE * largest_payoff(task.game) + optimum.error_bound:
         raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
 
@@ -144,7 +144,7 @@ def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
 def _uniform_return(task: Task, listed: Transitions) -> float:
     """Return the expected return of uniform play, by forward iteration until no mass is left."""
     mask = task.game.mask(np.arange(task.game.num_states))
-    mass = np.append(task.initial, 0.0)  # no mass at the end
+    mass = np.append(prepare(task).initial, 0.0)  # no mass at the end
     total = 0.0
     while mass.sum() > SETTLED:
         following = np.zeros_like(mass)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactdice.agents.learners.planner import ModelTable, Planner
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines import Task
+from exactdice.baselines import Task, prepare
 from exactdice.games import FourTwoOne, Greed, ShutTheBox
 from gymnasium import spaces
 
@@ -72,7 +72,7 @@ def test_it_finds_the_optimum_of_small_games(game):
     env = GameVecEnv(Task(game), 64)
     model = Planner("ModelTable", env, prior=0.5, bonus=0.3, seed=0).learn(200_000)
     assert exactdice.score(model, env).normalized > 0.99
-    start = int(np.argmax(env.task.initial))
+    start = int(np.argmax(prepare(env.task).initial))
     best = np.max(model.policy.of(np.array([start])))
     assert best == pytest.approx(exactdice.solve(env).values[0, start], abs=0.1)
 

@@ -14,7 +14,7 @@ from exactdice.agents.learners.q_learning import (
     whole_power,
 )
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines import Task, score_self_play
+from exactdice.baselines import Task, prepare, score_self_play
 from exactdice.core.moves import transitions
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, ShutTheBox
@@ -31,7 +31,7 @@ def test_it_finds_the_optimum_of_small_games(game):
     model = QLearning(QTable, env, seed=0).learn(400_000)
     score = exactdice.score(model, env)
     assert score.normalized > 0.998
-    start = int(np.argmax(env.task.initial))
+    start = int(np.argmax(prepare(env.task).initial))
     best = np.max(model.policy.of(np.array([start])))
     assert best == pytest.approx(exactdice.solve(env).values[0, start], abs=0.05)
 

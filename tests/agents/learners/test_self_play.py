@@ -13,7 +13,7 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
 from exactdice.agents.runs.train import train
-from exactdice.baselines import Reading, Task
+from exactdice.baselines import Reading, Task, prepare
 from exactdice.core.positions import states_of
 from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.games import FourTwoOne, LowestScore
@@ -44,7 +44,9 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(build):
             now = ModelPolicy(model, task.game, Reading(deterministic=False))
             states = states_of(task.game, 1 - task.seat)
             law = now(task.game.observe(states, 1 - task.seat), task.game.mask(states))
-            assert np.allclose(task.policies[1 - task.seat].probabilities(states), law, atol=1e-6)
+            assert np.allclose(
+                prepare(task).policies[1 - task.seat].probabilities(states), law, atol=1e-6
+            )
             assert env.observation_space.contains(model._last_obs[0])
 
     model.learn(16 * 8 * 7, callback=[Watch(env.task.game)])

@@ -8,7 +8,7 @@ import pytest
 from by_hand_match import Match, Rules, in_phase, one_round, optimal
 from exactdice.baselines import Task
 from exactdice.baselines.policies.names import source_policy
-from exactdice.baselines.solving.induction import equilibrium
+from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.games import FourTwoOneMatch
 from exactdice.sources.four_two_one.match_policies import payoffs
 

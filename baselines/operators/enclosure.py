@@ -22,7 +22,7 @@ import numpy as np
 
 from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray
 from ...core.block_moves import sums
-from ..explicit import ExplicitGame, search
+from ..law.explicit import ExplicitGame, search
 from .chain import ROUNDING, Chain, chances_of, payoffs_of
 from .rounding import LARGEST_ERROR, not_precise
 

@@ -12,6 +12,9 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from ...core import InputError, is_bool
 
 #: p/q is a small fraction if q max(|p|, q) is at most the square of this number.
 DENOMINATOR = 10**6
@@ -145,3 +148,46 @@ def as_list(given: Any) -> list[Any]:
     """List the entries of a thing that has some; a thing without is the only entry."""
     has = isinstance(given, Iterable) and not isinstance(given, str)
     return list(given) if has and getattr(given, "ndim", 1) != 0 else [given]
+
+
+def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
+    """Return an array of integers, floats or booleans.
+
+    Args:
+        given: an array, a list, or a tensor, with a gradient or without.
+        name: name of the argument in messages.
+
+    Raises:
+        ValueError: if ``given`` holds anything else.
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise InputError(
+            f"{name} must be numbers, got a masked array: give one without, such as its filled(0)"
+        )
+    if isinstance(given, tuple) and len(given) == 2 and given[1] is None:
+        raise InputError(
+            f"{name} must be numbers, got a pair of an array and None, as predict of a model gives "
+            "it: take the first of the two"
+        )
+    if given is None:
+        raise InputError(f"{name} must be numbers, got nothing (None)")
+    try:
+        array = np.asarray(_of_tensor(given))
+    except Exception as error:  # each library raises errors of its own
+        said = " ".join(str(error).split())[:120]
+        raise InputError(
+            f"{name} must be numbers in rows of one length, got a {type(given).__name__}: {said}"
+        ) from None
+    if array.dtype.kind not in "uifb":
+        raise InputError(f"{name} must be numbers, got {array.dtype} of shape {array.shape}")
+    if array.dtype.kind != "b" and isinstance(given, list | tuple) and any(map(is_bool, given)):
+        raise InputError(f"{name} must be numbers, got True or False among them")
+    return array
+
+
+def _of_tensor(given: Any) -> Any:
+    """Detach a tensor of torch and move it to the CPU; bfloat16, unknown to numpy, is widened."""
+    if not hasattr(given, "detach"):
+        return given
+    tensor = given.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor

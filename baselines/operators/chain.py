@@ -11,7 +11,7 @@ from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, 
 from ...core.block_moves import sums
 from ...core.errors import needing
 from ...core.presentation import present
-from ..explicit import ExplicitGame, name_states, search, strong_components
+from ..law.explicit import ExplicitGame, name_states, search, strong_components
 
 #: Largest part by which a float is rounded.
 ROUNDING = 2.0**-53
@@ -22,9 +22,13 @@ FEW = 2000
 STEPS, RESTARTS, NEAR = 40, 4, 1e-12
 
 
-def sparse() -> Any:
-    """Return ``scipy.sparse``, with its graphs and its linear algebra."""
-    with needing("a game whose moves lead back", "scipy"):
+def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
+    """Return ``scipy.sparse``, with its graphs and its linear algebra, which ``what`` needs.
+
+    Raises:
+        ModuleNotFoundError: if SciPy is not installed.
+    """
+    with needing(what, "scipy"):
         import scipy.sparse
         import scipy.sparse.csgraph
         import scipy.sparse.linalg
@@ -99,7 +103,7 @@ class Chain:
         entries = np.concatenate([-weights * free[columns], free, np.ones(count)])
         ends = [columns, every, first[number]]  # the mean stands in the place of the first number
         at = np.concatenate([rows, every, every]), np.concatenate(ends)
-        matrix = sparse().coo_array((entries, at), (count, count)).tocsc()
+        matrix = scipy_sparse().coo_array((entries, at), (count, count)).tocsc()
         numbers = _solver(matrix)(paid) * free
         ways, roundings = weights * numbers[columns], 8 + np.bincount(rows, minlength=count)
         mean = paid - numbers + np.bincount(rows, ways, count)
@@ -152,8 +156,8 @@ class Chain:
             found[free] = _eliminated(rows, columns, weights, right[free], leaves)
         elif free.any():
             shape = len(leaves), len(leaves)
-            moves = sparse().coo_array((weights, (rows, columns)), shape).tocsc()
-            solve = _solver((sparse().diags_array(leaves) - moves).tocsc())
+            moves = scipy_sparse().coo_array((weights, (rows, columns)), shape).tocsc()
+            solve = _solver((scipy_sparse().diags_array(leaves) - moves).tocsc())
             first = solve(right[free])
             onward = np.bincount(rows, weights * first[columns], len(leaves))
             found[free] = first + solve(right[free] - leaves * first + onward)
@@ -169,7 +173,7 @@ def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     factors: list[Any] = []
 
     def solve(right: FloatArray) -> Any:
-        linalg, failed = sparse().linalg, True
+        linalg, failed = scipy_sparse().linalg, True
         if matrix.shape[0] > FEW and not factors:
             found, failed = linalg.gmres(matrix, right, rtol=NEAR, restart=STEPS, maxiter=RESTARTS)
         if not failed:

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
 from ...core import Game, InputError, IntArray
 from ...core.sweeps import sweeps_of
+from ..law.law_game import LawGame
 
 #: Gives the integers, shape (component,), of one observation as an environment shows it.
 Reader: TypeAlias = Callable[[Any], IntArray]
@@ -16,7 +18,20 @@ Reader: TypeAlias = Callable[[Any], IntArray]
 LONGEST = 24  # numbers that a message shows
 
 
-def as_numbers(
+@dataclass(frozen=True)
+class Sight:
+    """The observations of an environment's agent: encoded, and changed by wrappers."""
+
+    space: Any  # the observation space of the agent
+    # Turns observations, integers of shape (state, component), into a batch of that space.
+    show: Callable[[IntArray], npt.NDArray[Any]]
+    wrapped: bool  # whether wrappers change observations
+    # Turns an observation of that space back into integers, or raises an error; None if the
+    # observations are the integers.
+    read: Reader | None = None
+
+
+def array_of(
     observation: Any, shape: tuple[int, ...], wanted: str, *, kinds: str = "iuf"
 ) -> npt.NDArray[Any]:
     """Give an observation as an array.
@@ -51,7 +66,7 @@ def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ..
         InputError: if it has another form, or a number is out of range.
     """
     wanted = f"({', '.join(names)}) below {sizes} in whole numbers"
-    given = as_numbers(observation, (len(sizes),), wanted)
+    given = array_of(observation, (len(sizes),), wanted)
     if not np.all((given >= 0) & (given < sizes) & (given == np.floor(given))):
         raise InputError(f"observation must be {wanted}, got {told(observation)}")
     return given.astype(np.int64)
@@ -61,7 +76,7 @@ def told(observation: Any) -> str:
     """Describe in a few words the object that was given as an observation."""
     try:
         given = np.asarray(observation)
-    except Exception:  # as in ``as_numbers``
+    except Exception:  # as in ``array_of``
         return f"{type(observation).__name__} of different lengths or on another device"
     if given.dtype.kind not in "biuf":
         words = " of texts" if given.dtype.kind in "US" and given.ndim else ""
@@ -77,7 +92,7 @@ class InDictionary:
 
     key: str  # key of the observation
     game: Game  # the game that is observed
-    read: Reader | None  # turns the entry into integers; None if the entry is the integers
+    sight: Sight  # how the environment shows the entry
 
     def __call__(self, observation: Any) -> IntArray:
         """Give the integers."""
@@ -88,7 +103,7 @@ class InDictionary:
                     f"{', '.join(map(str, observation))}"
                 )
             observation = observation[self.key]
-        return integers_of(observation, self.game, self.read)
+        return integers_of(observation, self.game, self.sight)
 
 
 @dataclass(frozen=True)
@@ -106,10 +121,10 @@ class Changed:
         )
 
 
-def integers_of(observation: Any, game: Game, read: Reader | None) -> IntArray:
-    """Give the integers of an observation, by its reader or, without one, as it is."""
-    if read is not None:
-        return read(observation)
+def integers_of(observation: Any, game: Game, sight: Sight | None) -> IntArray:
+    """Give the integers of an observation as an environment shows it, or of integers."""
+    if sight is not None and sight.read is not None:
+        return sight.read(observation)
     return whole_numbers(observation, game.observation_sizes, game.observation_names)
 
 
@@ -127,3 +142,47 @@ def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
             f"in {game!r}, got {observation.tolist()}"
         )
     return state
+
+
+def sight_of(
+    game: Game,
+    space: gym.Space[Any] | None = None,
+    show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
+    names: tuple[str, ...] = (),
+) -> Sight:
+    """Return how an environment with a law shows its states.
+
+    Args:
+        game: the game of its law.
+        space: the observation space; None for that of the numbers of the states.
+        show: turns observations, integers of shape (state, component), into those of wrappers; None
+            for the numbers of the states.
+        names: names of the wrappers.
+    """
+    assert isinstance(game, LawGame)
+    read: Callable[[Any], IntArray] = Changed(names) if names else _Read(game)
+    space = gym.spaces.Discrete(game.rows) if space is None else space
+    return Sight(space, show or _states, wrapped=True, read=read)
+
+
+def _states(observations: IntArray) -> IntArray:
+    """Give the number of each state."""
+    return observations[:, 0]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Reads a state; in a game with a horizon, a state and the number of moves so far."""
+
+    game: LawGame
+
+    def __call__(self, observation: Any) -> IntArray:
+        sizes, names = self.game.observation_sizes, self.game.observation_names
+        given = np.atleast_1d(observation) if np.ndim(observation) == 0 else observation
+        if len(sizes) == 2 and np.size(given) == 1:
+            raise InputError(
+                "observation must be (state, moves), with the number of moves so far, as values "
+                f"within {self.game.horizon} moves depend on it, got {told(observation)}; "
+                "env.unwrapped has no limit of moves"
+            )
+        return whole_numbers(given, sizes, names)

@@ -1,7 +1,7 @@
 """Decision processes whose moves lead back, by policy iteration on their listed moves.
 
-Such a process (``baselines.explicit``) has one player. Moves may pay in cycles, and without a limit
-of moves or a discount a policy may never end. Its value is the expected sum of all that it is paid.
+Such a process (``law.explicit``) has one player. Moves may pay in cycles, and without a limit of
+moves or a discount a policy may never end. Its value is the expected sum of all that it is paid.
 A policy that circles for ever in states where nothing is paid has the sum so far; a policy that
 circles where moves pay has no value, and where it is charged on average minus infinity (the
 convention of stochastic shortest paths, Bertsekas and Tsitsiklis 1991).
@@ -52,7 +52,7 @@ from ...core.block_moves import sums
 from ...core.blocks import PayoffLaw
 from ...core.contract import order_of, require_worst
 from ...core.types import Start
-from ..explicit import ExplicitGame, strong_components
+from ..law.explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
 from .chain import ROUNDING, Chain, chances_of, payoffs_of, refuse_for_ever
 from .enclosure import bounds_of, raised

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from ..core.block_moves import in_a_row, sums
-from ..core.checks import is_whole
-from ..core.contract import CLOSE
-from ..core.errors import GameError, needing
-from ..core.game import ListedGame
-from ..core.turn_game import Index, keys_of
-from ..core.types import Array, BoolArray, FloatArray, IntArray, Move, Order
+from ...core.block_moves import in_a_row, sums
+from ...core.checks import is_whole
+from ...core.contract import CLOSE
+from ...core.errors import GameError, needing
+from ...core.game import ListedGame
+from ...core.turn_game import Index, keys_of
+from ...core.types import Array, BoolArray, FloatArray, IntArray, Move, Order
 from .numbers import near, rational
 
 #: Probabilities whose sum is off by 1 in this number at most are divided by it.
@@ -299,7 +299,7 @@ class ExplicitGame(ListedGame):
         rows: number of states of the listing.
         is_process: whether the game is a decision process whose moves lead back: its only player
             may be paid in cycles or, unless ``longest`` is given, play on for ever (see
-            ``baselines.solving.mdp``). Then ``payoff_range`` may not hold the values of all
+            ``baselines.operators.mdp``). Then ``payoff_range`` may not hold the values of all
             policies.
         idle: in such a process, the actions with which a game can go on for ever where nothing is
             paid, shape (state, action).

@@ -1,0 +1,1 @@
+"""Tasks, and problems: tasks made ready."""

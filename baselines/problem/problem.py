@@ -1,0 +1,286 @@
+"""Problems: tasks made ready, once, for all exact computation and for all environments.
+
+``prepare`` resolves names, solves opponents and checks the rules. Whatever computes or plays takes
+a ``Problem``, and never a name.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ... import registry
+from ...core import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    FloatArray,
+    Game,
+    InputError,
+    Stage,
+    Values,
+    arithmetic,
+    frozen,
+)
+from ...core.contract import order_of
+from ...core.positions import states_of
+from ...core.sweeps import Sweeps, pays_early, sweeps_of
+from ...core.types import Start
+from ...registry import Places
+from ..cache import cached
+from ..law.law_game import LawGame
+from ..operators.cycles import visits
+from ..operators.rounding import gamma, upwards
+from ..policies.door import Reading, packages_of, read_policy
+from ..policies.kinds import Policy, UniformPolicy
+from ..policies.names import EQUILIBRIUM, STRENGTH, read_share, source_policy
+from ..policies.observations import Sight, sight_of
+from .equilibrium import equilibrium
+from .strength import strength_policy
+from .task import Task
+
+#: A function that gives the task of an environment, and how it shows states to its agent.
+Inspect: TypeAlias = Callable[[Any], tuple[Task, Sight | None]]
+
+#: The inspectors of environments, by the package of their class; that of Gymnasium knows ids, too.
+INSPECTORS = Places[Inspect](registry.INSPECTORS)
+
+#: Longest text of an object in a message.
+LONGEST = 100
+
+
+class FirstLaw(NamedTuple):
+    """Law of the agent's first state."""
+
+    start: Start  # the states that are possible, and their chances
+    # Bounds the error of a mean of values over the law, as a part of the span of the values; 0 if
+    # the chances are exact.
+    error: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A task made ready. Equal problems share cached results; ``sight`` is no part of equality.
+
+    Attributes:
+        task: game, seat and opponents.
+        arithmetic: floats, or numbers without rounding.
+        sight: how an environment shows states to the agent; None if it shows integers, as for a
+            ``Task``.
+    """
+
+    task: Task
+    arithmetic: Arithmetic = FLOATS
+    sight: Sight | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self.task.game
+
+    @property
+    def seat(self) -> int:
+        """The agent's seat."""
+        return self.task.seat
+
+    @property
+    def in_floats(self) -> "Problem":
+        """The same problem in floats."""
+        return self if self.arithmetic.rounds else replace(self, arithmetic=FLOATS)
+
+    @property
+    def law(self) -> Sweeps:
+        """The law of all moves, which operators sweep."""
+        return sweeps_of(self.game)
+
+    @property
+    def pays_early(self) -> bool:
+        """Whether a move may pay the agent while the game goes on."""
+        return pays_early(self.game, self.seat)
+
+    @property
+    def policies(self) -> Mapping[int, Policy]:
+        """The policies of the other players, by seat."""
+        return _policies(self)
+
+    def line_up(self, agent: Policy) -> dict[int, Policy]:
+        """Give the policies of all players, by seat."""
+        return {**self.policies, self.seat: agent}
+
+    @property
+    def first(self) -> FirstLaw:
+        """Law of the agent's first state, and the bound of its error.
+
+        The law is conditional on the agent's getting to move: it leaves out games that end before
+        the agent's first move, because environments replay them.
+
+        Raises:
+            ValueError: if the agent never gets to move.
+        """
+        return _first(self)
+
+    @property
+    def start(self) -> Start:
+        """Law of the agent's first state."""
+        return self.first.start
+
+    @property
+    def start_of_game(self) -> Start:
+        """Law of the state in which player 0 makes the first move."""
+        if self.law.is_listed:
+            _ = order_of(self.game)  # before the initial law is used
+        states, probabilities = map(np.array, self.game.initial_law())
+        return Start(0, frozen(states), frozen(self.arithmetic.numbers(probabilities)))
+
+    @property
+    def initial(self) -> FloatArray:
+        """Probability that each state is the agent's first, shape (state,)."""
+        start, initial = self.in_floats.start, np.zeros(self.game.num_states)
+        initial[start.states] = start.chances
+        return frozen(initial)
+
+
+def prepare(env: Any, exact: bool = False) -> Problem:
+    """Make a task ready.
+
+    Args:
+        env: an environment of this project, its id, a ``Task``, or a ``Problem``, which is given
+            back as it is.
+        exact: compute without rounding.
+
+    Raises:
+        TypeError: if it is none of these.
+        ValueError: if a wrapper of the environment changes the game.
+        SizeError: if the game is too large to be solved exactly.
+    """
+    if isinstance(env, Problem):
+        return env
+    task, sight = task_and_sight(env)
+    return Problem(task, arithmetic(exact, task.game), sight)
+
+
+def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
+    """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
+
+    A text is the id of an environment, such as "exactdice/Greed-v0".
+
+    Raises:
+        TypeError: if it is neither.
+        ValueError: if a wrapper of the environment changes the game.
+    """
+    if isinstance(env, Problem):
+        return env.task, env.sight
+    if isinstance(env, Task):
+        return env, sight_of(env.game) if isinstance(env.game, LawGame) else None
+    packages = ["gymnasium"] if isinstance(env, str) else packages_of(env)
+    known = next((name for name in packages if name in INSPECTORS), None)
+    if known is None:
+        shown = repr(env)
+        if len(shown) > LONGEST:
+            shown = f"a {type(env).__name__}"
+        advice = "; give exactdice.Task(game, seat=0)" if isinstance(env, Game) else ""
+        raise TypeError(f"env must be an exactdice environment or have P, got {shown}{advice}")
+    return INSPECTORS[known](env)
+
+
+def as_task(env: Any) -> Task:
+    """Give the task behind a task, an environment, its id, or a vector environment.
+
+    Raises:
+        TypeError: if there is none.
+        ValueError: if a wrapper of the environment changes the game.
+    """
+    return task_and_sight(env)[0]
+
+
+def convert(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> Policy:
+    """Return a user's policy as the ``Policy`` of a seat.
+
+    Args:
+        policy: a policy in any form that ``read_policy`` takes; "optimal" is the equilibrium.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        reading: how the policy is to be understood.
+
+    Raises:
+        ValueError: if the policy does not fit the game, or no policy has this name.
+    """
+    reading = reading or Reading()
+    known = read_policy(policy, game, seat, reading)
+    return resolve(known, game, seat, reading.exact, reading.masked)
+
+
+def resolve(
+    known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
+) -> Policy:
+    """Return the ``Policy`` that a known name stands for; "optimal" is the equilibrium.
+
+    Args:
+        known: a name that ``known_name`` has checked, or a ``Policy``, which is returned unchanged.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        exact: whether an equilibrium is computed without rounding.
+        masked: whether a registered policy must keep to the legal actions.
+    """
+    if not isinstance(known, str):
+        return known
+    share = read_share(known) if known.startswith(STRENGTH) else None
+    if known in EQUILIBRIUM or share == 1:
+        return equilibrium(game, exact).policies[seat]
+    if known == "random" or share == 0:
+        return UniformPolicy(game)
+    if share is not None:
+        return strength_policy(game, share, seat)
+    named = source_policy(game, known, seat, masked)
+    assert named is not None
+    return named
+
+
+@cached
+def _policies(problem: Problem) -> Mapping[int, Policy]:
+    task, exact = problem.task, not problem.arithmetic.rounds
+    pairs = zip(task.others, task.opponents, strict=True)
+    return MappingProxyType(
+        {other: resolve(policy, task.game, other, exact) for other, policy in pairs}
+    )
+
+
+@cached
+def _first(problem: Problem) -> FirstLaw:
+    arithmetic, seat, start = problem.arithmetic, problem.seat, problem.start_of_game
+    if seat == 0:
+        return FirstLaw(start, gamma(1) if arithmetic.rounds else 0.0)
+    policies = problem.policies
+
+    def decide(stage: Stage, met: Array) -> Array:
+        if stage.seat == seat:  # its first move: the mass goes no further
+            return arithmetic.zeros(len(met), problem.game.num_actions)
+        return policies[stage.seat].spread(stage.states, met, arithmetic)
+
+    mass, residual = visits(problem.game, decide, start, seat, arithmetic)
+    own = states_of(problem.game, seat)
+    met = mass.at(seat, own)
+    reached = arithmetic.total(met)
+    if not reached:
+        raise InputError(f"seat must be one that gets to move, got {seat}")
+    error = _error_of_first(problem, mass, residual, reached) if arithmetic.rounds else 0.0
+    states, chances = own[met > 0], arithmetic.divided(met[met > 0], reached)
+    return FirstLaw(Start(seat, frozen(states), frozen(chances)), error)
+
+
+def _error_of_first(problem: Problem, mass: Values, residual: float, reached: float) -> float:
+    """Bound the error of a mean over the law of first states (see ``FirstLaw``).
+
+    Each pass adds a relative error to all mass that it moves to a cut or out of a block, after at
+    least one decision of another player. Without linear systems these errors multiply. Residuals of
+    linear systems, and earlier errors, reach the agent at most once, as mass does.
+    """
+    decision = max(policy.roundings for policy in problem.policies.values()) + 1
+    blocks = problem.law.blocks(problem.seat)  # each adds to the mass of later ones
+    relative = gamma(sum(block.forward_roundings(decision) for block in blocks) + 2)
+    if not residual:
+        return relative
+    lost = residual + relative * (1 + sum(mass.total(other) for other in problem.task.others))
+    return upwards(lost / max(reached - lost, lost) + gamma(2))
