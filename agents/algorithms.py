@@ -110,3 +110,9 @@ def check_self_play(name: str) -> None:
     if not ALGORITHMS[name].plays_itself:
         able = [each for each, known in ALGORITHMS.items() if known.plays_itself]
         raise InputError(f"self_play needs the algorithm {either(able)}, got {name}")
+
+
+def agent_name(algorithm: str, reward: str) -> str:
+    """Return the title of an algorithm, with the reward unless it is the outcome."""
+    name = ALGORITHMS[algorithm].title
+    return name if reward == "outcome" else f"{name}, {reward} reward"

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import torch
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.board.results import read_results
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import build
 from exactdice.agents.tracks import OPEN, TRACKS
+from exactdice.board.results import read_results
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 FOLDER = Path(__file__).parent

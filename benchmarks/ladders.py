@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from exactdice.agents.board.ladders import Ladder
-from exactdice.agents.board.tables import nines_of_game
 from exactdice.baselines.scoring.description import PROPERTIES
+from exactdice.board.ladders import Ladder
+from exactdice.board.pictures import highest, read_ladder
+from exactdice.board.strata import nines_of_game
 from exactdice.core import Table
-from exactdice.look.boards import highest, read_ladder
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
 from exactdice.look.runs import FLOOR

@@ -10,7 +10,7 @@ from math import sqrt
 from pathlib import Path
 
 import numpy as np
-from exactdice.agents.board.results import certificate_of, read_runs
+from exactdice.board.results import certificate_of, read_runs
 from exactdice.envs import Engine
 
 import exactdice

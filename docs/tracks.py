@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.board.board import write
-from exactdice.agents.board.results import read_results
 from exactdice.agents.tracks import OPEN, TRACKS
+from exactdice.board.leaderboard import write
+from exactdice.board.pictures import track
+from exactdice.board.results import read_results
 from exactdice.core import Table
-from exactdice.look.boards import track
 from exactdice.look.drawing import draw
 
 DOCS = Path(__file__).parent

@@ -5,16 +5,16 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
-from ..agents.board.results import RESULTS
 from ..agents.runs.agent import AgentOptions
 from ..agents.runs.config import RunError
-from ..agents.runs.folders import read_config
+from ..agents.runs.folders import RESULTS, read_config
 from ..agents.runs.options import task_from_options
 from ..baselines import Score, Task, as_task, score
 from ..baselines.policies.door import label
 from ..core import GAMES, Game, InputError, make_folder, one_of, write_file
 from ..core.words import meant
 from ..envs import find_game
+from ..registry import RUN_CHARTS
 from . import agents, charts, games, policy  # noqa: F401  all but charts register theirs
 from .charts import AGENT_CHARTS, Chart, Example, Plot
 
@@ -29,17 +29,6 @@ def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
 
 GAME_CHARTS = _in_order(charts.GAME_CHARTS)
 EXAMPLES = _in_order(charts.EXAMPLES)
-#: What follows the name of a chart of runs, and its module and function: some modules need the
-#: libraries of training, or draw pages.
-RUN_CHARTS = {
-    "learning": ("RUN ...", "runs:learning"),
-    "critic": ("RUN", "runs:critic"),
-    "diagnosis": ("RUN", "runs:diagnosis"),
-    "gae": ("RUN", "runs:gae_by_lambda"),
-    "leaderboard": ("FOLDER", "runs:leaderboard"),
-    "track": ("FOLDER", "boards:track"),
-    "ladder": ("FOLDER", "boards:ladder"),
-}
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 
 
@@ -69,7 +58,7 @@ def list_charts() -> str:
 
 
 def _run_chart(place: str) -> Callable[[Any], Plot]:
-    return resolve_name(f"{__package__}.{place}")
+    return resolve_name(place)
 
 
 def _shows(draw: Callable[..., Plot]) -> str:

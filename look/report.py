@@ -173,7 +173,7 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
     from . import runs
 
     folder = Path(agent.policy)
-    yield from page.section(runs.learning([folder]), "learning")
+    yield from page.section(runs.learning([runs.log_of(folder)]), "learning")
     yield from _drawn("critic", runs.critic, folder, agent.model or "final")
     if (folder / "diagnosis.npz").is_file():
         yield from _drawn("diagnosis", runs.diagnosis, folder)

@@ -1,4 +1,4 @@
-"""Charts of training runs: learning curves, the leaderboard, critics, and what was diagnosed.
+"""Charts of training runs: learning curves, critics, and what was diagnosed.
 
 Only critics and diagnoses need stable-baselines3 and PyTorch, which read the models of runs.
 """
@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..agents.algorithms import ALGORITHMS
-from ..agents.board.board import read_board
-from ..agents.board.results import RESULTS, Run, agent_name, read_runs
-from ..agents.board.tables import Estimate, by, estimate, mean, numbers
+from ..agents.algorithms import ALGORITHMS, agent_name
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import MARGIN, load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
 from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, IntArray
-from ..games import DEFAULT_GAME
 from .agents import decision
-from .charts import Bars, Lines, Panel, Plot, Points, Series
+from .charts import Lines, Panel, Plot, Points, Series
 
 FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
+#: The game, the agent and the columns of scores of a run.
+Log = tuple[str, str, Mapping[str, FloatArray]]
 POINTS = 4000  # largest number of states in a plot
 #: Lines of the chart of a run, by title: the quantity, and names in the legend by column.
 PANELS = {
@@ -55,19 +53,11 @@ PANELS = {
 LAMBDAS = np.linspace(0, 1, 21)
 
 
-def learning(folders: Sequence[Path]) -> Plot:
+def learning(runs: Sequence[Log]) -> Plot:
     """Draw the exact gap to the optimum of runs over their steps.
 
     Sample scores have a 95 % interval.
-
-    Args:
-        folders: run folders; of the folder of a benchmark, the first runs of the default game, or
-            of its first game if it has no runs of that one.
-
-    Raises:
-        RunError: if a folder has no scores.
     """
-    runs = [run for folder in folders for run in _logs(folder)]
     agents = [agent for _, agent, _ in runs]
     colours = colours_of(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
@@ -97,21 +87,11 @@ def learning(folders: Sequence[Path]) -> Plot:
     )
 
 
-def _logs(folder: Path) -> list[tuple[str, str, Mapping[str, FloatArray]]]:
-    """Read the game, the agent and the scores of a run, or of the first runs of a benchmark."""
-    if not (folder / RESULTS).is_file():
-        config = read_config(folder)
-        agent = agent_name(config.algorithm, str(config.reward))
-        return [(config.game_name, agent, read_log(folder))]
-    runs = read_runs(folder)
-    games = [run.game for run in runs]
-    game = DEFAULT_GAME if DEFAULT_GAME in games else next(iter(games), None)
-    if game is None:
-        raise RunError(f"folder must have finished runs, got none in {folder}")
-    return [
-        (run.game, name, {"timesteps": np.array(run.moves), "normalized": np.array(run.scores)})
-        for name, (run, *_) in by([run for run in runs if run.game == game], "agent").items()
-    ]
+def log_of(folder: Path) -> Log:
+    """Read the log of a run folder."""
+    config = read_config(folder)
+    agent = agent_name(config.algorithm, str(config.reward))
+    return config.game_name, agent, read_log(folder)
 
 
 def _ends(series: Sequence[Series]) -> str:
@@ -137,42 +117,6 @@ def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:
     return {name: np.maximum(end, FLOOR) for name, end in ends.items()}
 
 
-def leaderboard(folder: Path) -> Plot:
-    """Draw the mean score of every agent in every game.
-
-    Raises:
-        RunError: if the folder has no finished runs.
-    """
-    groups = read_board(folder).groups
-    if not groups:
-        raise RunError(f"folder must hold finished runs, got {folder}")
-    found = {key: estimate(numbers(own, "score"), mean) for key, own in groups.items()}
-    middle, high, low = np.maximum(1 - np.array(list(found.values())), FLOOR / 10).T
-    known = not np.isnan(low).any()  # with two seeds or more
-    colours = colours_of({agent for _, agent in groups})
-    panel = Bars(
-        title="Exact distance to the optimum, by game and agent",
-        x_label="1 - normalised score",
-        labels=[f"{game}: {agent}" for game, agent in groups],
-        values=middle,
-        low=low if known else None,
-        high=high if known else None,
-        log=True,
-        colours=[colours[agent] for _, agent in groups],
-        words=[
-            f"{sum(map(len, own))} seeds, mean normalised score {found[key].middle:.6f}"
-            for key, own in groups.items()
-        ],
-    )
-    return Plot.of(
-        panel,
-        f"{_nearest(found)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
-        "colour for each agent, with a 95 % bootstrap interval over the seeds. Further left is "
-        'better, and random play is at 1; "all" are the games of every agent; gaps below '
-        f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
-    )
-
-
 def colours_of(agents: set[str]) -> dict[str, int]:
     """Give each agent one colour for all pages and pictures: that of its algorithm, or a later one.
 
@@ -181,56 +125,6 @@ def colours_of(agents: set[str]) -> dict[str, int]:
     own = {known.title: known.colour for known in ALGORITHMS.values()}
     others = sorted(agents - own.keys())
     return own | {agent: len(own) + place for place, agent in enumerate(others)}
-
-
-def _nearest(found: Mapping[tuple[str, str], Estimate]) -> str:
-    """Say which agent is nearest to the optimum in most games."""
-    games: dict[str, dict[str, float]] = {}
-    for (game, agent), each in found.items():
-        games.setdefault(game, {})[agent] = float(each.middle)
-    best = [max(own, key=own.__getitem__) for game, own in games.items() if game != "all"]
-    most = max(dict.fromkeys(best), key=best.count)
-    return f"{quoted(most)} is nearest to the optimum in {best.count(most)} of {len(best)} games. "
-
-
-def curves(runs: Sequence[Run]) -> Plot:
-    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds.
-
-    Runs with a single exact score, as in Yahtzee, have no curve.
-    """
-    colours = colours_of({run.agent for run in runs})
-    drawn = by((run for run in runs if len(run.moves) > 1), "game")
-    panels = [
-        Lines(
-            title=game,
-            x_label="agent's moves, million",
-            y_label="1 - normalised score",
-            series=[
-                _over_seeds(agent, own, colours[agent]) for agent, own in by(group, "agent").items()
-            ],
-            log_y=True,
-        )
-        for game, group in drawn.items()
-    ]
-    return Plot(
-        title="Learning curves",
-        caption="Exact gap to the optimum, over the agent's moves: the mean of all seeds as a "
-        "line, the range from the best to the worst seed as a band.",
-        panels=panels,
-    )
-
-
-def _over_seeds(agent: str, runs: Sequence[Run], colour: int) -> Series:
-    shortest = min(len(run.moves) for run in runs)
-    missing = np.maximum(1 - np.array([run.scores[:shortest] for run in runs]), FLOOR / 10)
-    return Series(
-        name=agent,
-        x=np.array(runs[0].moves[:shortest]) / 1e6,
-        y=missing.mean(axis=0),
-        low=missing.min(axis=0),
-        high=missing.max(axis=0),
-        colour=colour,
-    )
 
 
 def critic(folder: Path, which: str = "final") -> Plot:

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from exactdice.agents.board.config import BenchmarkConfig
+from exactdice.board.grid import BenchmarkConfig
 
 TINY = BenchmarkConfig(
     games=("FourTwoOne",), algorithms=("qlearning",), seeds=2, steps=20_000, jobs=1

@@ -6,6 +6,7 @@ ROOT = Path(__file__).parent.parent
 ROOMS = [
     "agents",
     "baselines",
+    "board",
     "core",
     "diagnose",
     "envs",

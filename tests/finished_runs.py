@@ -1,6 +1,6 @@
 """Finished runs that nobody has trained, for the tests of boards."""
 
-from exactdice.agents.board.results import Run
+from exactdice.board.results import Run
 
 
 def run(game, seed, score, algorithm="ppo", track=None, **others):

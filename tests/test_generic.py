@@ -26,7 +26,7 @@ def files(*folders):
 
 #: The folders in which no text may be the name of a game either.
 NAMELESS = files("core", "baselines", "diagnose", "envs", "look", "play", "src")
-FILES = [*NAMELESS, *files("agents")]
+FILES = [*NAMELESS, *files("agents", "board")]
 
 
 def particular_names(code):

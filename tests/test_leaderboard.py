@@ -11,21 +11,21 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-from exactdice.agents.board.board import write
-from exactdice.agents.board.config import BenchmarkConfig
-from exactdice.agents.board.results import (
-    agent_name,
-    certificate_of,
-    facts,
-    read_results,
-    read_runs,
-)
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import verify
 from exactdice.baselines.scoring.certificate import read
+from exactdice.board.grid import BenchmarkConfig
+from exactdice.board.leaderboard import write
+from exactdice.board.results import (
+    agent_name,
+    certificate_of,
+    facts,
+    read_results,
+    read_runs,
+)
 
 import exactdice
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from checkout import FILES, ROOT
-from exactdice.agents.board.results import write_runs
-from exactdice.agents.entries import submission
-from exactdice.agents.entries.entry import make_card
 from exactdice.agents.runs.agent import AgentOptions
+from exactdice.board import submission
+from exactdice.board.entry import make_card
+from exactdice.board.results import write_runs
 from exactdice.core import WriteError, append, make_folder, write_file
 from exactdice.look import plotting
 from exactdice.look.charts import Bars, Plot

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from ..learners.vec_env import GameVecEnv
 
+#: File of a benchmark with a row for each of its runs, in the folder that has the run folders.
+RESULTS = "results.csv"
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
 #: Further columns of self-play runs: exploitability, and the agent's value in each seat of the game

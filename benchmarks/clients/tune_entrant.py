@@ -20,7 +20,7 @@ from typing import Any
 
 import optuna
 import yaml
-from exactdice.agents.tuning.trial import bounded_nines, by_size
+from exactdice.board.trial import bounded_nines, by_size
 
 
 def chosen(trial: optuna.Trial, name: str, entry: Any) -> Any:

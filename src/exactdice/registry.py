@@ -43,7 +43,16 @@ INSPECTORS = {
     "stable_baselines3": "exactdice.agents.converters:inspect_vector",
     "pettingzoo": "exactdice.pettingzoo:inspect_env",
 }
-
+#: Charts of training runs by name: what follows the name on the command line, and the function.
+RUN_CHARTS = {
+    "learning": ("RUN ...", "exactdice.board.pictures:learning"),
+    "critic": ("RUN", "exactdice.look.runs:critic"),
+    "diagnosis": ("RUN", "exactdice.look.runs:diagnosis"),
+    "gae": ("RUN", "exactdice.look.runs:gae_by_lambda"),
+    "leaderboard": ("FOLDER", "exactdice.board.pictures:leaderboard"),
+    "track": ("FOLDER", "exactdice.board.pictures:track"),
+    "ladder": ("FOLDER", "exactdice.board.pictures:ladder"),
+}
 
 #: Held while a table changes, and never while a place is imported: imports have locks of their own.
 CHANGING = RLock()

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from by_hand_yahtzee import NAMES, ByHand, points
-from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.baselines import Task, evaluate, score, solve
 from exactdice.baselines.policies.kinds import StochasticPolicy
+from exactdice.board.grid import BenchmarkConfig
 from exactdice.core.arithmetic import EXACT, FLOATS
 from exactdice.core.errors import SizeError
 from exactdice.core.positions import has_few_states

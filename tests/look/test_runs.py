@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.board.results import write_runs
 from exactdice.agents.runs.agent import AgentOptions, report
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
@@ -26,7 +25,6 @@ from exactdice.look.games import greed
 from exactdice.look.page import to_hover_over
 from exactdice.look.plotting import GAME_CHARTS
 from exactdice.look.report import _command, write_report
-from finished_runs import run as finished
 from rich.console import Console
 
 ROOT = Path(__file__).parent.parent.parent
@@ -73,34 +71,10 @@ def test_a_critic_of_discounted_rewards_is_refused_and_the_page_says_why(run, ru
 
 
 def test_the_curve_of_a_run_ends_at_its_score(runs):
-    (line,) = charts.learning([runs["outcome"]]).panels[0].series
+    (line,) = charts.learning([charts.log_of(runs["outcome"])]).panels[0].series
     found = json.loads((runs["outcome"] / "score.json").read_text())
     assert line.y[-1] == pytest.approx(1 - found["normalized"])
     assert line.name == "Greed: PPO"
-
-
-def test_the_curves_of_a_benchmark_are_of_greed_or_its_first_game(tmp_path):
-    curve = {"moves": (100, 200), "scores": (0.5, 0.75)}
-    names = "Greed", "ShutTheBox", "FourTwoOne"  # in the order of all lists
-    of_greed, box, match = (finished(name, 0, 0.75, **curve) for name in names)
-    write_runs([match, box], tmp_path)
-    (line,) = charts.learning([tmp_path]).panels[0].series
-    assert (line.name, line.y.tolist()) == ("ShutTheBox: PPO", [0.5, 0.25])
-    write_runs([match, box, of_greed], tmp_path)
-    assert charts.learning([tmp_path]).panels[0].series[0].name == "Greed: PPO"
-    write_runs([], tmp_path)
-    with pytest.raises(RunError, match="folder must have finished runs, got none in"):
-        charts.learning([tmp_path])
-
-
-def test_the_leaderboard_has_an_interval_around_every_mean():
-    (panel,) = charts.leaderboard(ROOT / "benchmarks" / "leaderboard").panels
-    assert len(panel.labels) > 15
-    assert np.all(panel.low <= panel.values)
-    assert np.all(panel.values <= panel.high)
-    agents = [label.partition(": ")[2] for label in panel.labels]
-    pairs = set(zip(agents, panel.colours, strict=True))
-    assert len(set(agents)) == len(set(panel.colours)) == len(pairs)
 
 
 def test_plot_draws_by_name_and_says_what_it_shows(prints, runs):

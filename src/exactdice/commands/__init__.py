@@ -12,8 +12,9 @@ from typing import Annotated, Any, Union, cast, get_type_hints
 import tyro
 from docstring_parser import parse_from_object
 
+from ..board import commands as board
 from ..core import InputError, one_of
-from . import diagnosis, entries, play, plot, scores, tasks, training, verify
+from . import diagnosis, play, plot, scores, tasks, training, verify
 
 #: All commands by name, in the order of the help.
 COMMANDS: dict[str, Callable[[Any], int | None]] = {
@@ -26,10 +27,10 @@ COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "ask": tasks.run_ask,
     "describe": tasks.run_describe,
     "diagnose": diagnosis.run_diagnose,
-    "benchmark": training.run_benchmark,
-    "tune": training.run_tune,
-    "submit": entries.run_submit,
-    "board": entries.run_board,
+    "benchmark": board.run_benchmark,
+    "tune": board.run_tune,
+    "submit": board.run_submit,
+    "board": board.run_board,
     "plot": plot.run_plot,
     "report": scores.run_report,
     "play": play.run_play,

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import tyro
 
-from ..agents.board.ladders import LadderWords, find_ladder
 from ..agents.runs.options import GameName, Keywords, task_from_options
 from ..baselines import describe, solve
 from ..baselines.advice import ask
 from ..baselines.scoring.description import PROPERTIES
+from ..board.ladders import LadderWords, find_ladder
 from ..core import InputError, Table
 from ..core.progress import shown_progress
 from ..core.words import listed

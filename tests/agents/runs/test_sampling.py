@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from exactdice.agents.board.results import read_runs
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs import callback, folders
 from exactdice.agents.runs.callback import RunCallback, sample_score
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.run import Run
 from exactdice.agents.runs.train import train
-from exactdice.look.runs import learning
+from exactdice.board.results import read_runs
+from exactdice.look.runs import learning, log_of
 
 import exactdice
 
@@ -66,7 +66,7 @@ def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, alg
     assert folders.exact_part(log)["normalized"].tolist() == [result.normalized]
     (run,) = read_runs(Path("runs"))
     assert run.scores == (result.normalized,)
-    drawn = learning([folder])
+    drawn = learning([log_of(folder)])
     (line,) = drawn.panels[0].series
     assert line.y[-1] == line.low[-1] == line.high[-1] == pytest.approx(1 - result.normalized)
     wide = 2 * log["margin"][0] / (result.optimum - result.random)

@@ -8,10 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from exactdice.agents.board import board
-from exactdice.agents.board.board import cross_table
-from exactdice.agents.board.config import BenchmarkConfig
-from exactdice.agents.board.tables import area
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
@@ -19,7 +15,11 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score, score_self_play
-from exactdice.look.boards import track_curves
+from exactdice.board import leaderboard as board
+from exactdice.board.grid import BenchmarkConfig
+from exactdice.board.leaderboard import cross_table
+from exactdice.board.pictures import track_curves
+from exactdice.board.strata import area
 from rich.console import Console
 
 import exactdice

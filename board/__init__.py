@@ -1,0 +1,1 @@
+"""Agents side by side: benchmarks on tracks and ladders, the public board, and the tuner."""

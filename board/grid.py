@@ -1,0 +1,145 @@
+"""The options of a benchmark: a grid of training runs."""
+
+import itertools
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from ..agents.algorithms import ALGORITHMS
+from ..agents.runs.config import TrainConfig
+from ..agents.runs.options import AlgorithmName, GameName, Jobs, Place, Positive, TrackName, checked
+from ..agents.tracks import TRACKS
+from ..core import GAMES, InputError, one_of
+from ..core.positions import has_few_states
+from ..envs import RewardMode, find_game, full_place
+from .ladders import Ladder, LadderWords, find_ladder
+
+#: The track on which the rungs of a ladder are trained, if no other is named.
+TRACK_OF_LADDERS = "exactdice-100k"
+SEEDS = 5
+#: The algorithms that a benchmark runs by default.
+BENCHMARKED = ("ppo", "dqn", "qlearning")
+
+
+def _scored() -> tuple[str, ...]:
+    """Return the names of the games whose agents can be scored: others have too many states."""
+    return tuple(name for name, game in GAMES.items() if has_few_states(game()))
+
+
+@checked
+class BenchmarkConfig:
+    """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
+
+    Call it again to continue a benchmark that was stopped or killed, or to add runs to it.
+    """
+
+    games: tuple[GameName, ...] | None = None
+    """Games to play. Default: those of the track, or all whose agents can be scored."""
+
+    algorithms: tuple[AlgorithmName, ...] = BENCHMARKED
+    """Learning algorithms, by default those whose hyperparameters are tuned."""
+
+    rewards: tuple[RewardMode, ...] = ("outcome",)
+    """Reward modes; a track has the reward outcome only."""
+
+    track: TrackName | None = None
+    """Track of the benchmark: so many moves, and exact scores at its marks."""
+
+    ladder: LadderWords | None = None
+    """Ladder of the benchmark: one game at growing sizes, on exactdice-100k or the track. A name,
+    or a game, a keyword and its values: --ladder examples/pig.py:Pig target 10 20 50."""
+
+    seeds: Positive | None = None
+    """Number of seeds; the seeds are 0, 1, ... Default: those of the track, or 5."""
+
+    steps: Positive | None = None
+    """Moves to train for. Default: as tuned, or those of the track."""
+
+    folder: Place | None = None
+    """Folder of the runs and of the leaderboard, with one track. Default: runs/ and the name of the
+    ladder or of the track, or else runs/benchmark."""
+
+    jobs: Jobs = -1
+    """Number of cells that run at the same time; -1 for the number of processors."""
+
+    backend: Literal["local", "ray"] = "local"
+    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one; its
+    machines must share the folder."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once, and find the defaults that depend on other options."""
+        for name in ("games", "algorithms", "rewards"):
+            if getattr(self, name) == ():
+                raise InputError(f"{name} must be one at least, got none")
+        games = [find_game(game).name for game in self.games or ()]
+        for algorithm in self.algorithms:
+            one_of("algorithms", algorithm, tuple(ALGORITHMS))
+        if self._ladder is not None and self.games:
+            raise InputError(
+                f"games must be left to the ladder {self._ladder.name}, got {', '.join(self.games)}"
+            )
+        found: dict[str, Any] = {"track": self.track or (self._ladder and TRACK_OF_LADDERS)}
+        track = found["track"] and TRACKS[one_of("track", found["track"], tuple(TRACKS))]
+        for game in games if track else ():
+            one_of("games", game, track.games)
+        if self._ladder is None:  # which has the games
+            found["games"] = self.games or (track.games if track else _scored())
+        found["seeds"] = self.seeds or (track.seeds if track else SEEDS)
+        name = self._ladder.name if self._ladder else self.track or "benchmark"
+        folder = self.folder or Path("runs", name)
+        # The machines of a cluster have working folders of their own.
+        found["folder"] = folder.absolute() if self.backend == "ray" else folder
+        for option, value in found.items():
+            object.__setattr__(self, option, value)
+
+    @cached_property
+    def _ladder(self) -> Ladder | None:
+        """The ladder, made once, as all its tasks are made to check it; None without one."""
+        return None if self.ladder is None else find_ladder(self.ladder)
+
+    @property
+    def place(self) -> Path:
+        """The folder of the runs and of the leaderboard."""
+        assert self.folder is not None
+        return self.folder
+
+    def _tasks(self) -> list[tuple[str, str, Mapping[str, Any]]]:
+        """List the tasks: the beginning of a cell's name, the game, keywords of the environment."""
+        if self._ladder is not None:
+            game = self._ladder.game
+            name = find_game(game).name
+            return [(f"{name}-{label}", game, keywords) for label, keywords in self._ladder.rungs]
+        games = dict.fromkeys(map(full_place, self.games or ()))
+        own: Mapping[str, Any] = {} if self.track is None else TRACKS[self.track].keywords
+        names = [find_game(game).name for game in games]
+        return [(name, game, own.get(name, {})) for name, game in zip(names, games, strict=True)]
+
+    def cells(self) -> list[TrainConfig]:
+        """List the training runs, each once; on a track of self-play, all learn by self-play.
+
+        Algorithms that cannot are left out there if they are given by default.
+        """
+        self_play = self.track is not None and TRACKS[self.track].self_play
+        algorithms = [
+            name
+            for name in dict.fromkeys(self.algorithms)
+            if not self_play or self.algorithms != BENCHMARKED or ALGORITHMS[name].plays_itself
+        ]
+        grid = itertools.product(
+            self._tasks(), algorithms, dict.fromkeys(self.rewards), range(self.seeds or 0)
+        )
+        return [
+            TrainConfig(
+                game=game,
+                env=dict(keywords),
+                algorithm=algorithm,
+                track=self.track,
+                reward=reward,
+                seed=seed,
+                steps=self.steps,
+                self_play=self_play,
+                run_folder=self.place / f"{name}-{algorithm}-{reward}-{seed}",
+            )
+            for (name, game, keywords), algorithm, reward, seed in grid
+        ]

@@ -1,0 +1,347 @@
+"""Charts of benchmarks: learning curves, the leaderboard, tracks, entries, ladders.
+
+The chart of a ladder has exact scores over the exact properties of its rungs.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from ..agents.runs.config import RunError
+from ..agents.runs.folders import RESULTS
+from ..baselines import describe, make_task
+from ..baselines.scoring.summary import quoted
+from ..core import InputError
+from ..envs import find_game
+from ..games import DEFAULT_GAME
+from ..look.charts import Bars, Lines, Plot, Series
+from ..look.runs import FLOOR, Log, colours_of, log_of
+from ..look.runs import learning as of_logs
+from .entry_boards import EntryBoard
+from .ladders import LADDERS, Ladder, find_ladder
+from .leaderboard import Board, read_board
+from .results import Run, read_runs
+from .strata import PER_CENT, Estimate, by, estimate, mean, numbers, strata
+
+#: A rung counts as learned from this mean score on.
+LEARNED = 0.99
+#: Normalised scores of runs by agent and number of the rung.
+Scores = Mapping[str, Mapping[int, list[float]]]
+
+
+def learning(folders: Sequence[Path]) -> Plot:
+    """Draw the exact gap to the optimum of runs over their steps.
+
+    Sample scores have a 95 % interval.
+
+    Args:
+        folders: run folders; of the folder of a benchmark, the first runs of the default game, or
+            of its first game if it has no runs of that one.
+
+    Raises:
+        RunError: if a folder has no scores.
+    """
+    return of_logs([log for folder in folders for log in _logs(folder)])
+
+
+def _logs(folder: Path) -> list[Log]:
+    """Read the log of a run, or of the first runs of a benchmark."""
+    if not (folder / RESULTS).is_file():
+        return [log_of(folder)]
+    runs = read_runs(folder)
+    games = [run.game for run in runs]
+    game = DEFAULT_GAME if DEFAULT_GAME in games else next(iter(games), None)
+    if game is None:
+        raise RunError(f"folder must have finished runs, got none in {folder}")
+    return [
+        (run.game, name, {"timesteps": np.array(run.moves), "normalized": np.array(run.scores)})
+        for name, (run, *_) in by([run for run in runs if run.game == game], "agent").items()
+    ]
+
+
+def leaderboard(folder: Path) -> Plot:
+    """Draw the mean score of every agent in every game.
+
+    Raises:
+        RunError: if the folder has no finished runs.
+    """
+    groups = read_board(folder).groups
+    if not groups:
+        raise RunError(f"folder must hold finished runs, got {folder}")
+    found = {key: estimate(numbers(own, "score"), mean) for key, own in groups.items()}
+    middle, high, low = np.maximum(1 - np.array(list(found.values())), FLOOR / 10).T
+    known = not np.isnan(low).any()  # with two seeds or more
+    colours = colours_of({agent for _, agent in groups})
+    panel = Bars(
+        title="Exact distance to the optimum, by game and agent",
+        x_label="1 - normalised score",
+        labels=[f"{game}: {agent}" for game, agent in groups],
+        values=middle,
+        low=low if known else None,
+        high=high if known else None,
+        log=True,
+        colours=[colours[agent] for _, agent in groups],
+        words=[
+            f"{sum(map(len, own))} seeds, mean normalised score {found[key].middle:.6f}"
+            for key, own in groups.items()
+        ],
+    )
+    return Plot.of(
+        panel,
+        f"{_nearest(found)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
+        "colour for each agent, with a 95 % bootstrap interval over the seeds. Further left is "
+        'better, and random play is at 1; "all" are the games of every agent; gaps below '
+        f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
+    )
+
+
+def _nearest(found: Mapping[tuple[str, str], Estimate]) -> str:
+    """Say which agent is nearest to the optimum in most games."""
+    games: dict[str, dict[str, float]] = {}
+    for (game, agent), each in found.items():
+        games.setdefault(game, {})[agent] = float(each.middle)
+    best = [max(own, key=own.__getitem__) for game, own in games.items() if game != "all"]
+    most = max(dict.fromkeys(best), key=best.count)
+    return f"{quoted(most)} is nearest to the optimum in {best.count(most)} of {len(best)} games. "
+
+
+def curves(runs: Sequence[Run]) -> Plot:
+    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds.
+
+    Runs with a single exact score, as in Yahtzee, have no curve.
+    """
+    colours = colours_of({run.agent for run in runs})
+    drawn = by((run for run in runs if len(run.moves) > 1), "game")
+    panels = [
+        Lines(
+            title=game,
+            x_label="agent's moves, million",
+            y_label="1 - normalised score",
+            series=[
+                _over_seeds(agent, own, colours[agent]) for agent, own in by(group, "agent").items()
+            ],
+            log_y=True,
+        )
+        for game, group in drawn.items()
+    ]
+    return Plot(
+        title="Learning curves",
+        caption="Exact gap to the optimum, over the agent's moves: the mean of all seeds as a "
+        "line, the range from the best to the worst seed as a band.",
+        panels=panels,
+    )
+
+
+def _over_seeds(agent: str, runs: Sequence[Run], colour: int) -> Series:
+    shortest = min(len(run.moves) for run in runs)
+    missing = np.maximum(1 - np.array([run.scores[:shortest] for run in runs]), FLOOR / 10)
+    return Series(
+        name=agent,
+        x=np.array(runs[0].moves[:shortest]) / 1e6,
+        y=missing.mean(axis=0),
+        low=missing.min(axis=0),
+        high=missing.max(axis=0),
+        colour=colour,
+    )
+
+
+def track(folder: Path) -> Plot:
+    """Draw the curves of all runs on a track.
+
+    Raises:
+        RunError: if there are none.
+    """
+    board = read_board(folder)
+    if board.track is None:
+        raise RunError(f"folder must hold finished runs of a track, got {folder}")
+    plot = track_curves(board)
+    first = plot.panels[0]
+    return Plot(title=f"{plot.title}: {first.title}", caption=plot.caption, panels=[first])
+
+
+def track_curves(board: Board) -> Plot:
+    """Draw the nines of each agent at the marks, with its bootstrap interval."""
+    games, track = strata(board.runs), board.track
+    assert track is not None
+    moves = "moves of both seats" if track.self_play else "agent's moves"
+    panels = [_panel(group[0].game, [group], moves) for group in games]
+    if len(games) > 1:
+        panels.insert(0, _panel("mean of all games", games, moves))
+    score = "the score is 1 - exploitability / that of uniformly random play; "
+    meaning = score if track.self_play else ""
+    return Plot(
+        title=f"Nines of {track.title}",
+        caption=f"Exact scores over the {moves}: {meaning}nines are -log10(1 - mean normalised "
+        "score over seeds), 1 for a score of 0.9 and 2 for 0.99. Bands are "
+        f"{PER_CENT} % bootstrap intervals that resample the seeds of each game apart.",
+        panels=panels,
+    )
+
+
+def _panel(title: str, games: Sequence[list[Run]], moves: str) -> Lines:
+    """Draw the agents that have run all of these games, by their colours."""
+    agents = by((run for group in games for run in group), "agent").values()
+    by_colour = map(strata, sorted(agents, key=lambda own: own[0].colour))
+    series = [_series(own) for own in by_colour if len(own) == len(games)]
+    return Lines(
+        title=title,
+        x_label=moves,
+        y_label="nines",
+        series=series,
+        log_x=True,
+        points=True,
+        direct=True,
+    )
+
+
+def _series(games: Sequence[list[Run]]) -> Series:
+    found = estimate([np.array([run.curve[1] for run in group]) for group in games])
+    known = not np.isnan(found.low).any()
+    return Series(
+        name=games[0][0].agent,
+        x=np.array(games[0][0].curve[0], dtype=np.float64),
+        y=found.middle,
+        low=found.low if known else None,
+        high=found.high if known else None,
+        colour=games[0][0].colour,
+    )
+
+
+def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
+    """Draw the mean nines of the entries of a board, with their bootstrap intervals.
+
+    Args:
+        board: the board.
+        colours: the colour of each algorithm, as an index into ``COLOURS``.
+    """
+    found = [estimate(numbers(each.strata, "score")) for each in board.entries]
+    middle, low, high = np.array(found).T
+    bars = Bars(
+        title=f"Mean nines of {board.track.title}",
+        x_label="mean nines",
+        labels=list(board.links),
+        values=middle,
+        low=np.where(np.isnan(low), middle, low),
+        high=np.where(np.isnan(high), middle, high),
+        colours=[colours[each.card.algorithm] for each in board.entries],
+    )
+    caption = (
+        "Nines are -log10(1 - mean normalised score over seeds): 1 for 0.9, 2 for 0.99. Points are "
+        f"means over games, lines {PER_CENT} % bootstrap intervals that resample the seeds of "
+        "each game apart."
+    )
+    return Plot.of(bars, caption)
+
+
+def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
+    """Read the finished runs of a ladder.
+
+    Args:
+        folder: folder of a benchmark of a ladder.
+
+    Raises:
+        RunError: if there is no finished run, a run is damaged, or the runs are not of one ladder.
+    """
+    runs = read_runs(folder)
+    if not runs:
+        raise RunError(f"folder must hold finished runs, got {folder}")
+    ladder = _ladder(runs)
+    if ladder is None:
+        raise RunError(f"folder must hold runs of one game that differ in a keyword, got {folder}")
+    scores: dict[str, dict[int, list[float]]] = {}
+    for run in runs:
+        rung = [rung.keywords for rung in ladder.rungs].index(run.env)
+        scores.setdefault(run.agent, {}).setdefault(rung, []).append(run.normalized)
+    return ladder, scores
+
+
+def _ladder(runs: Sequence[Run]) -> Ladder | None:
+    """Find the ladder of runs, or make it from the keyword in which they differ; None if none."""
+    games = {find_game(run.place).name for run in runs}
+    for ladder in LADDERS.values():
+        rungs = [rung.keywords for rung in ladder.rungs]
+        if games == {ladder.game} and all(run.env in rungs for run in runs):
+            return ladder
+    places, knobs = {run.place for run in runs}, {tuple(run.env) for run in runs}
+    if len(places) > 1 or [len(knob) for knob in knobs] != [1]:
+        return None
+    (place,), ((knob,),) = places, knobs
+    values = dict.fromkeys(str(run.env[knob]) for run in runs)
+    with suppress(InputError):  # one value, or values that differ by no number
+        return find_ladder([place, knob, *values])
+    return None
+
+
+def highest(scores: Mapping[int, list[float]]) -> int | None:
+    """Find the highest rung with a mean score of ``LEARNED`` at least; None if there is none."""
+    return max((rung for rung, own in scores.items() if np.mean(own) >= LEARNED), default=None)
+
+
+def ladder(folder: Path) -> Plot:
+    """Draw the gap to the optimum of every agent on the rungs of a ladder.
+
+    Raises:
+        RunError: as ``read_ladder`` does.
+    """
+    found, scores = read_ladder(folder)
+    trained = sorted({rung for own in scores.values() for rung in own})
+    rungs = [found.rungs[number] for number in trained]
+    name = find_game(found.game).name
+    described = [describe(make_task(name, **rung.keywords)) for rung in rungs]
+    states = np.log10([task.reachable_states for task in described])
+    axes: dict[str, list[float]] = {
+        found.knob: [float(rung.label) for rung in rungs],
+        "reachable states, logarithm of base 10": states.tolist(),
+        "agent's moves in a game of optimal play": [task.moves for task in described],
+        "outcome noise of optimal play (standard deviation)": [task.noise for task in described],
+    }
+    colours = colours_of(set(scores))
+    panels = [  # on a property that all rungs share, nothing would be seen
+        Lines(
+            title="",  # the axis says it
+            x_label=label,
+            y_label="1 - normalised score (random play: 1)",
+            series=[
+                _line(agent, dict(zip(trained, places, strict=True)), own, colours[agent])
+                for agent, own in sorted(scores.items())
+            ],
+            log_y=True,
+            level=1 - LEARNED,
+            points=True,
+        )
+        for label, places in axes.items()
+        if label == found.knob or len(set(places)) > 1
+    ]
+    tops = {agent: highest(own) for agent, own in scores.items()}
+    reached = ", ".join(
+        f"{agent} {'none' if top is None else found.rungs[top].label}"
+        for agent, top in tops.items()
+    )
+    return Plot(
+        title=f"{found.title}: exact distance to the optimum",
+        caption="Exact gap to the optimum on each rung, over the knob and over exact properties of "
+        "the game: the mean of all seeds as a line, the range from the best to the worst seed as a "
+        "band; as points where a property does not grow or fall with the knob. Highest "
+        f"{found.knob} with a mean score of {LEARNED:g}: {reached}.",
+        panels=panels,
+    )
+
+
+def _line(
+    agent: str, places: Mapping[int, float], scores: Mapping[int, list[float]], colour: int
+) -> Series:
+    """Draw the rungs of an agent in the order of their places on the x axis."""
+    rungs = sorted(scores, key=places.__getitem__)
+    steps = np.diff([places[rung] for rung in sorted(scores)])
+    gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
+    return Series(
+        name=agent,
+        x=np.array([places[rung] for rung in rungs]),
+        y=np.array([gap.mean() for gap in gaps]),
+        low=np.array([gap.min() for gap in gaps]),
+        high=np.array([gap.max() for gap in gaps]),
+        colour=colour,
+        joined=bool((steps > 0).all() or (steps < 0).all()),
+    )

@@ -1,0 +1,32 @@
+"""Small training runs, and the track of the tests of entries."""
+
+import pytest
+from exactdice.agents.tracks import OPEN, TRACKS
+from exactdice.board import admission
+from small_entries import TINY, small_task
+from small_runs import build, interrupted, small, small_config, small_env, trained  # noqa: F401
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(one_thread):
+    """Train on one thread."""
+
+
+@pytest.fixture(scope="module")
+def _small_games():
+    with pytest.MonkeyPatch.context() as patch:
+        for tracks in (OPEN, TRACKS):
+            patch.setitem(tracks, "tiny", TINY)
+        for place in ("admission", "results", "strata"):
+            patch.setattr(f"exactdice.board.{place}.make_task", small_task)
+        yield
+
+
+@pytest.fixture
+def tiny_track(_small_games, monkeypatch):
+    """Add a track of two small games; verify without processes, which take a second each."""
+
+    def check_all(certificates, _number):
+        return {path: admission.answer_of(path, game) for path, game in certificates.items()}
+
+    monkeypatch.setattr(admission, "check_all", check_all)

@@ -1,0 +1,461 @@
+"""The benchmark: cells, resuming, failures, statistics, pages."""
+
+import gc
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from benchmarking import TINY, command, values, wait_until
+from exactdice.agents.runs import callback, models, run
+from exactdice.agents.runs import folders as run_folders
+from exactdice.agents.runs.config import RunError
+from exactdice.agents.tracks import TRACKS
+from exactdice.baselines import verify
+from exactdice.board import benchmark as grid
+from exactdice.board.grid import BenchmarkConfig
+from exactdice.board.results import certificate_of, read_runs
+from exactdice.games import InputError
+
+
+@contextmanager
+def started(config, begun=1):
+    """Start a benchmark in a process of its own, and wait until so many cells have a score."""
+    process = subprocess.Popen(
+        command(config), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        wait_until(lambda: len(list(config.folder.glob("*/evaluations.npz"))) >= begun)
+        assert process.poll() is None
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def processes():
+    """List all processes that run: numbers, their parents' numbers, commands."""
+    columns = ["-o", "pid=", "-o", "ppid=", "-o", "stat=", "-o", "args="]
+    done = subprocess.run(["ps", "-Aww", *columns], capture_output=True, text=True, check=True)
+    rows = (line.split(maxsplit=3) for line in done.stdout.splitlines())
+    return {int(row[0]): (int(row[1]), row[3]) for row in rows if not row[2].startswith("Z")}
+
+
+def workers_of(process):
+    """List the workers of a benchmark."""
+    found = processes().items()
+    return {pid for pid, (parent, args) in found if parent == process.pid and "spawn_main" in args}
+
+
+FIRST = "FourTwoOne-qlearning-outcome-0"
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return replace(TINY, folder=tmp_path / "bench")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Run the small benchmark once for the tests that go on from its end."""
+    config = replace(TINY, folder=tmp_path_factory.mktemp("finished"))
+    assert grid.benchmark(config) == []
+    return config
+
+
+@pytest.fixture
+def done(finished, tiny):
+    """Copy the finished benchmark."""
+    shutil.copytree(finished.folder, tiny.folder)
+    return tiny
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
+    """Run a longer benchmark that nobody disturbs."""
+    config = replace(TINY, folder=tmp_path_factory.mktemp("calm"), steps=60_000)
+    grid.benchmark(config)
+    assert len(values(config)) == 2
+    return config
+
+
+def test_a_grid_has_one_cell_for_each_combination_once():
+    found = BenchmarkConfig(
+        ("Greed", "FourTwoOne", "Greed"),
+        algorithms=("ppo", "dqn", "ppo"),
+        rewards=("outcome", "regret", "outcome"),
+        seeds=3,
+    ).cells()
+    assert len({cell.run_folder for cell in found}) == len(found) == 2 * 2 * 2 * 3
+    assert found[0].run_folder.name == "Greed-ppo-outcome-0"
+    assert {cell.seed for cell in found} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", [name for name in TRACKS if not TRACKS[name].self_play])
+def test_a_track_gives_games_seeds_moves_and_folder(name):
+    config = BenchmarkConfig(track=name, algorithms=("ppo", "dqn"))
+    assert config.place == Path("runs", name)
+    cells = config.cells()
+    assert len(cells) == 6 * 2 * 5 == len({cell.run_folder for cell in cells})
+    assert {cell.track for cell in cells} == {name}
+    assert {cell.game for cell in cells} == set(TRACKS[name].games)
+    assert cells[0].run_folder == Path("runs", name, "Greed-ppo-outcome-0")
+    assert all(TRACKS[name].moves - cell.total_steps + 1 > 0 for cell in cells)
+    few = replace(config, games=("Greed",), seeds=2, folder=Path("here"))
+    assert [cell.run_folder.name for cell in few.cells()] == [
+        f"Greed-{algorithm}-outcome-{seed}" for algorithm in ("ppo", "dqn") for seed in (0, 1)
+    ]
+
+
+def test_a_ladder_has_one_cell_for_each_rung():
+    config = BenchmarkConfig(ladder=("greed-sides",), algorithms=("ppo",), seeds=1)
+    assert config.place == Path("runs", "greed-sides")
+    cells = config.cells()
+    assert [cell.env["sides"] for cell in cells] == [2, 3, 4, 6, 8, 12, 20]
+    assert len({cell.run_folder for cell in cells}) == len(cells)
+    assert {(cell.game, cell.track) for cell in cells} == {("Greed", "exactdice-100k")}
+    other = replace(config, track="exactdice-10k").cells()
+    assert max(cell.total_steps for cell in other) <= 10_000
+
+
+@pytest.mark.usefixtures("own_games")
+def test_a_ladder_of_your_own_has_a_game_of_your_own():
+    pig = f"{Path(__file__).parents[2] / 'examples' / 'pig.py'}:Pig"
+    config = BenchmarkConfig(ladder=(pig, "target", "10", "20"), algorithms=("ppo",), seeds=1)
+    assert config.place == Path("runs", "pig-target")
+    assert [(cell.game, cell.env, cell.run_folder.name) for cell in config.cells()] == [
+        (pig, {"target": 10}, "Pig-10-ppo-outcome-0"),
+        (pig, {"target": 20}, "Pig-20-ppo-outcome-0"),
+    ]
+
+
+def test_a_folder_has_one_track(tiny):
+    """The moves of a track are too many for this test, so that a run is only begun."""
+    cell = replace(tiny, steps=None, track="exactdice-10k").cells()[0]
+    run.Run.create(cell)
+    with pytest.raises(RunError, match=r"one track, but .*outcome-0 is of exactdice-10k instead o"):
+        grid.benchmark(replace(tiny, games=("Greed",)))
+    with pytest.raises(RunError, match="is of exactdice-10k instead of exactdice-100k: choose"):
+        grid.benchmark(replace(tiny, steps=None, games=("Greed",), track="exactdice-100k"))
+
+
+def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, capsys):
+    folders = sorted(path.name for path in done.folder.iterdir() if path.is_dir())
+    assert folders == ["FourTwoOne-qlearning-outcome-0", "FourTwoOne-qlearning-outcome-1"]
+    text = re.sub(" +", " ", (done.folder / "leaderboard.md").read_text())
+    mean = np.mean([run.normalized for run in read_runs(done.folder)])
+    assert f"| FourTwoOne | Q-learning | 2 | {mean:.4f} |" in text
+    assert "| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 |" in text
+    before = [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
+    assert grid.benchmark(done) == []
+    assert before == [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
+    said = capsys.readouterr().out
+    assert "2 cells, 0 of them to do" in said
+    last = said.rstrip().splitlines()[-1].split()  # the table is the end
+    assert last[:4] == ["FourTwoOne", "Q-learning", "2", f"{mean:.4f}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lives", [(0.0,), (0.0, 0.5)])
+def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(
+    tiny, calm, lives
+):
+    """Its last life ends with the same scores as a benchmark that was left alone.
+
+    Only the parent is killed, and called again at once: its workers may still be there.
+    """
+    hurried = replace(calm, folder=tiny.folder, jobs=2)
+    for seconds in lives:
+        running = subprocess.Popen(command(hurried), stdout=subprocess.DEVNULL)
+        wait_until(lambda: list(hurried.folder.glob("*/evaluations.npz")))
+        time.sleep(seconds)
+        running.kill()
+        running.wait()
+    finished = list(hurried.folder.glob("*/score.json"))
+    times = {path: path.stat().st_mtime_ns for path in finished}
+    assert grid.benchmark(hurried) == []
+    assert {path: path.stat().st_mtime_ns for path in finished} == times
+    assert values(hurried) == values(calm)
+
+
+def test_no_more_than_the_last_cells_model_stays_in_memory(tiny, monkeypatch):
+    """Although Python's collector finds no reason to run."""
+    made, make = [], models.make_model
+
+    def making(*arguments):
+        alive = sum(each() is not None for each in made)
+        assert alive == 0
+        model = make(*arguments)
+        made.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(models, "make_model", making)
+    gc.disable()
+    try:
+        assert grid.benchmark(replace(tiny, algorithms=("dqn",), seeds=3, steps=64)) == []
+    finally:
+        gc.enable()
+    assert len(made) == 3
+
+
+def test_a_folder_in_which_another_process_trains_is_not_deleted(tiny):
+    """A run that ``train.py`` began there has nothing but its options before its first score."""
+    cell = tiny.cells()[0]
+    cell.run_folder.mkdir(parents=True)
+    options = cell.run_folder / "config.json"
+    options.write_text("{")
+    with run_folders.alone(cell.run_folder):
+        assert "run folder must be one that no other process trains in" in grid.run_cell(cell)
+        assert options.exists()
+    assert grid.run_cell(cell) is None
+    assert grid.is_finished(cell)
+
+
+def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypatch, capsys):
+    real = grid.train
+
+    def train(config, console):
+        if config.seed == 0:
+            raise ZeroDivisionError("no luck")
+        return real(config, console)
+
+    monkeypatch.setattr(grid, "train", train)
+    failures = grid.benchmark(tiny)
+    assert failures == [f"{FIRST}: ZeroDivisionError: no luck"]
+    assert f"failed: {FIRST}" in capsys.readouterr().out
+    assert (tiny.folder / "FourTwoOne-qlearning-outcome-1/score.json").exists()
+    assert len(grid.benchmark(replace(tiny, seeds=1, folder=tiny.folder / "none"))) == 1
+    assert not (tiny.folder / "none" / "leaderboard.md").exists()
+    monkeypatch.setattr(grid, "train", real)
+    assert grid.benchmark(tiny) == []
+
+
+def test_more_cells_can_be_added_to_a_folder(done):
+    grid.benchmark(replace(done, games=("Greed",), seeds=1))
+    text = re.sub(" +", " ", (done.folder / "leaderboard.md").read_text())
+    for game, runs in {"Greed": 1, "FourTwoOne": 2, "all": 3}.items():
+        assert f"| {game} | Q-learning | {runs} |" in text
+
+
+def test_runs_of_other_options_under_a_cells_name_are_refused(done):
+    """A renamed folder would be counted as another seed."""
+    first, second = (cell.run_folder for cell in done.cells())
+    shutil.rmtree(second)
+    shutil.copytree(first, second)
+    with pytest.raises(RunError, match=r"outcome-1 has seed 0 instead of 1: choose another"):
+        grid.benchmark(done)
+
+
+def test_a_folder_with_a_model_is_never_deleted(done):
+    folder = done.cells()[0].run_folder
+    for path in folder.iterdir():
+        if path.name not in ("config.json", "hyperparameters.yml", "best_model.zip"):
+            path.unlink()
+    (done.folder / "results.csv").unlink()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    (failure,) = grid.benchmark(done)
+    assert "must hold a score.json, or a checkpoint.pt to go on from, got only" in failure
+    assert "best_model.zip" in failure
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, finished, monkeypatch):
+    """Killed at its first score, between the best model and all that comes after it."""
+    write = callback.write_file
+
+    def killed(path, save):
+        if path.name == "evaluations.npz":
+            raise KeyboardInterrupt
+        write(path, save)
+
+    monkeypatch.setattr(callback, "write_file", killed)
+    with pytest.raises(KeyboardInterrupt):
+        grid.benchmark(tiny)
+    monkeypatch.undo()
+    assert (tiny.cells()[0].run_folder / "best_model.zip").exists()
+    assert grid.benchmark(tiny) == []
+    assert values(tiny) == values(finished)
+
+
+@pytest.mark.slow
+@pytest.mark.posix
+def test_workers_end_soon_after_their_parent_was_killed(tiny):
+    long = replace(tiny, seeds=3, steps=20_000_000, jobs=2)
+    with started(long, begun=2) as process:
+        workers = workers_of(process)
+        process.kill()
+        process.wait()
+        wait_until(lambda: not workers & processes().keys(), 10)
+    assert len(list(long.folder.glob("*/checkpoint.pt"))) == 2
+    assert not any(map(grid.is_owned, long.cells()))
+    assert not list(long.folder.glob("*/score.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.posix
+def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
+    config = replace(tiny, steps=400_000, jobs=2)
+    with started(config, begun=2) as process:
+        victim = min(workers_of(process))
+        os.kill(victim, signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "its process ended with exit code -9" in output
+    assert "Traceback" not in errors
+    assert len(values(config)) == 1
+    assert grid.benchmark(replace(config, jobs=1)) == []
+
+
+@pytest.mark.posix
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
+    config = replace(tiny, seeds=3, steps=20_000_000, jobs=jobs)
+    with started(config, begun=jobs) as process:
+        workers = workers_of(process)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        wait_until(lambda: not workers & processes().keys(), 10)
+    assert "stopping: one moment to save" in output
+    assert errors == ""
+    assert len(list(config.folder.glob("*/checkpoint.pt"))) == jobs
+    for path in config.folder.glob("*/checkpoint.pt"):
+        log, saved = np.load(path.with_name("evaluations.npz")), torch.load(path)
+        assert saved["counters"]["num_timesteps"] > log["timesteps"][-1]  # not the last score's
+    assert not list(config.folder.glob("*/.*"))
+    assert not list(config.folder.glob("*/score.json"))
+
+
+def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
+    """Nothing is written into its folder, and the other cells run."""
+    mine, other = tiny.cells()
+    with ThreadPoolExecutor(1) as pool:
+        with grid.owned(other) as ours:
+            assert ours
+            running = pool.submit(grid.benchmark, tiny)
+            wait_until(lambda: grid.is_finished(mine))
+            wait_until(lambda: "waiting for 1 cells" in capsys.readouterr().out)
+            assert not other.run_folder.exists()
+            assert not running.done()
+        assert running.result(60) == []
+    assert len(values(tiny)) == 2
+    assert not list(tiny.folder.glob(".*"))
+
+
+def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_refused(tiny):
+    mine, other = tiny.cells()
+    with ThreadPoolExecutor(1) as pool:
+        with grid.owned(other):
+            running = pool.submit(grid.benchmark, tiny)
+            wait_until(lambda: grid.is_finished(mine))
+            grid.train(replace(tiny, steps=30_000).cells()[1])
+        with pytest.raises(RunError, match="outcome-1 has n_timesteps 30000 instead of 20000"):
+            running.result(60)
+
+
+def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny, calm):
+    both = replace(calm, folder=tiny.folder)
+    with started(both) as other:
+        assert grid.benchmark(both) == []
+        output, errors = other.communicate(timeout=120)
+    assert other.returncode == 0, output + errors
+    assert values(both) == values(calm)
+    assert not list(both.folder.glob(".*"))
+
+
+@pytest.mark.parametrize("folder", ["file", "file/below"])
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, folder):
+    (tmp_path / "file").write_text("")
+    config = replace(TINY, folder=tmp_path / folder)
+    with pytest.raises(InputError, match="^folder must be a place to write to, got [^\n]*$"):
+        grid.benchmark(config)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"games": ()}, "games must be one at least, got none"),
+        ({"algorithms": ()}, "algorithms must be one at least, got none"),
+        ({"rewards": ()}, "rewards must be one at least, got none"),
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+        ({"games": ("Chess",)}, "game must be one of Greed"),
+        ({"track": "exactdice"}, "track must be one of 'exactdice-10k', "),
+        ({"ladder": ("Greed",)}, "ladder must be one of 'greed-score', "),
+        (
+            {"ladder": ("greed-score",), "games": ("Greed",)},
+            "games must be left to the ladder greed-score, got Greed",
+        ),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        BenchmarkConfig(**options)
+
+
+def test_a_run_of_which_only_the_results_are_left_is_finished(done, capsys):
+    """As in a folder whose models were removed; its row and its certificate stay as they are."""
+    names = ("results.csv", "curves.csv", "certificates.zip", "leaderboard.md")
+    before = {name: (done.folder / name).read_bytes() for name in names}
+    known = read_runs(done.folder)
+    for cell in done.cells():
+        shutil.rmtree(cell.run_folder)
+    assert read_runs(done.folder) == known
+    assert grid.benchmark(done) == []
+    assert "2 cells, 0 of them to do" in capsys.readouterr().out
+    assert {name: (done.folder / name).read_bytes() for name in names} == before
+    with pytest.raises(RunError, match="outcome-0 has n_timesteps 20000 instead of 30000: choose"):
+        grid.benchmark(replace(done, steps=30_000))
+    with pytest.raises(RunError, match="outcome-0 is of none instead of exactdice-10k: choose"):
+        grid.benchmark(replace(done, steps=None, games=("Greed",), track="exactdice-10k"))
+    assert grid.benchmark(replace(done, seeds=3)) == []
+    assert read_runs(done.folder)[:2] == known
+    found = [verify(certificate_of(done.folder, run.name)) for run in read_runs(done.folder)]
+    assert [each.value for each in found] == [run.value for run in read_runs(done.folder)]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("results.csv", lambda text: text.replace(b"qlearning,", b"qlearning,,")),
+        ("results.csv", lambda text: text.replace(b"name,", b"nam,")),
+        ("curves.csv", lambda text: text.replace(b"outcome-0", b"outcome-9")),
+        ("curves.csv", lambda text: text[:-3] + b"x\n"),
+        ("curves.csv", None),
+        ("certificates.zip", lambda text: text[:-9]),
+        *((f"{FIRST}/score.json", lambda _, new=new: new) for new in (b"{}", b"\xff", b"[1]")),
+        (f"{FIRST}/score.json", lambda text: re.sub(rb'("normalized": )[^,}]*', rb"\1NaN", text)),
+        *((f"{FIRST}/evaluations.npz", lambda _, new=new: new) for new in (b"PK\x03\x04", b"")),
+    ],
+)
+def test_a_damaged_file_is_named(done, name, change):
+    """A file of a run, or one that a folder has of all its runs."""
+    path = done.folder / name
+    content = path.read_bytes()
+    path.unlink() if change is None else path.write_bytes(change(content))
+    named = "outcome-0/score.json|outcome-0/evaluations.npz|results.csv|curves.csv|certificates.zip"
+    with pytest.raises(RunError, match=f"({named}) must (be|have|hold) "):
+        grid.benchmark(done)
+
+
+def test_a_page_that_cannot_be_drawn_leaves_the_runs_and_the_tables(done, capsys):
+    def fail(_board):
+        raise RuntimeError("no font")
+
+    (done.folder / "leaderboard.md").unlink()
+    (failure,) = grid.benchmark(done, page=fail)
+    assert failure == f"the leaderboard of {done.folder}: RuntimeError: no font"
+    assert f"failed: {failure}" in capsys.readouterr().out.replace("\n", "")
+    assert len(values(done)) == 2
+    assert (done.folder / "leaderboard.md").exists()

@@ -1,0 +1,199 @@
+"""The board of a track: which runs are on it, and its tables."""
+
+import csv
+import json
+import re
+import shutil
+from dataclasses import replace
+from math import log10
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkout import ROOT
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.baselines import verify
+from exactdice.board import leaderboard as boards
+from exactdice.board import results
+from exactdice.board.grid import BenchmarkConfig
+from exactdice.board.leaderboard import Board, read_board
+from exactdice.board.strata import area
+from finished_runs import run
+
+TINY = Track("tiny", 1, 20_000, ("Greed", "FourTwoOne"), seeds=2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tracks():
+    """Add a track that takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TRACKS, "tiny", TINY)
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Run the tiny track with two seeds of Q-learning in one of its games, and one of the other."""
+    place = tmp_path_factory.mktemp("board") / "tiny"
+    config = BenchmarkConfig(
+        track="tiny", games=("FourTwoOne",), algorithms=("qlearning",), folder=place, jobs=1
+    )
+    assert [cell.seed for cell in config.cells()] == [0, 1]
+    for cell in config.cells():
+        train(replace(cell, num_envs=16))
+    other = replace(config.cells()[0], game="Greed", seed=1, num_envs=16)
+    train(replace(other, run_folder=place / "Greed-qlearning-outcome-1"))
+    return place
+
+
+def test_the_benchmark_writes_the_board_of_its_track(folder):
+    paths = boards.write(folder)
+    assert [path.name for path in paths] == [
+        "curves.csv", "results.csv", "certificates.zip", "leaderboard.md",
+    ]  # fmt: skip
+    with paths[1].open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["game"], row["seed"]) for row in rows] == [
+        ("Greed", "1"), ("FourTwoOne", "0"), ("FourTwoOne", "1"),
+    ]  # fmt: skip
+    for row in rows[1:]:
+        place = folder / f"FourTwoOne-qlearning-outcome-{row['seed']}"
+        saved = json.loads((place / "score.json").read_text())
+        assert float(row["normalized"]) == verify(place / "certificate.npz").normalized
+        assert float(row["flawless"]) == saved["flawless"]
+        assert int(row["steps"]) <= 20_000
+    text = re.sub(" +", " ", paths[-1].read_text())
+    assert text.startswith("# tiny, v1\n\nEvery run makes at most 20,000 moves")
+    assert "\n| Q-learning | 1 | 2 of 2 | 3 | - | " in text
+    assert "\n| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 | 2.177 |" in text
+
+
+def test_the_rows_of_an_algorithm_by_hand():
+    curve = {"track": "tiny", "moves": TINY.marks, "scores": (0.0, 0.9, *[0.95] * 5)}
+    never = {**curve, "scores": (0.5,) * 7}
+    runs = [run("Greed", seed, score, **curve) for seed, score in enumerate((0.9, 0.99, 0.999))]
+    runs += [run("Greed", 0, 0.9999, "dqn", **curve)]
+    runs += [run("FourTwoOne", seed, 0.0, **never) for seed in range(3)]
+    agents, pairs, scores, games = Board(Path(), TINY, runs).tables
+    (first, second) = agents.rows
+    assert first[:5] == ["PPO", "1 to 2", "2 of 2", "6", "40"]
+    assert first[5] == f"{-log10(0.111 / 3) / 2:.3f}"  # the other game has none
+    assert first[6] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
+    assert first[8] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
+    assert first[-1] == "2"
+    assert second[:7] == ["DQN", "1 to 2", "1 of 2", "1", "40", "4.000", "-"]  # one seed
+    assert pairs.header == ["better than", "PPO", "DQN"]
+    assert pairs.rows == [["PPO", "", "0.00"], ["DQN", "1.00", ""]]
+    assert Board(Path(), TINY, runs).brief.rows[1] == [
+        "DQN",
+        "1 to 2",
+        "1 of 2",
+        "4.000",
+        "-",
+        "0.9999",
+    ]
+    assert scores.header == ["normalised score", "Greed", "FourTwoOne"]
+    assert scores.rows == [["PPO", "0.9630", "0.0000"], ["DQN", "0.9999", "-"]]
+    assert [row[:3] for row in games.rows] == [
+        ["Greed", "PPO", "3"], ["Greed", "DQN", "1"], ["FourTwoOne", "PPO", "3"],
+    ]  # fmt: skip
+    height = f"{area(TINY.marks, np.array(curve['scores'])):.4f}"
+    assert games.rows[0][3] == f"{-log10(0.111 / 3):.3f}"
+    assert games.rows[0][5:] == ["0.9630", height, "400", "-", "37.0", "wins", "25.0%", "2"]
+    assert games.rows[2][6:8] == ["0.5000", "-"]
+    assert games.rows[2][9:11] == ["1000.0", "points"]
+    for table in (agents, pairs, scores, games):
+        assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
+    """Those of a ladder have a leaderboard, in which each size is a game of its own."""
+    for size in (10, 5):
+        options = {"track": "tiny", "algorithm": "qlearning", "num_envs": 16}
+        where = tmp_path / f"Greed-{size}"
+        train(TrainConfig(env={"max_score": size}, run_folder=where, **options))
+    board = read_board(tmp_path)
+    assert board.track is None
+    assert [run.game for run in board.runs] == ["Greed, max_score 5", "Greed, max_score 10"]
+    assert {row[0] for row in board.more.table.rows} == {run.game for run in board.runs}
+    (tmp_path / "FourTwoOne").symlink_to(folder / "FourTwoOne-qlearning-outcome-0")
+    board = read_board(tmp_path)
+    assert board.track == TINY
+    assert [run.game for run in board.runs] == ["FourTwoOne"]
+    assert board.words.endswith(" Left out: 2 runs of the folder in other tasks.")
+
+
+def test_runs_of_another_version_are_refused(folder, monkeypatch):
+    monkeypatch.setitem(TRACKS, "tiny", replace(TINY, version=2))
+    with pytest.raises(RunError, match="must be of version 2 of tiny, got 1"):
+        read_board(folder)
+    monkeypatch.setitem(TRACKS, "tiny", replace(TINY, version=2, since=1))
+    assert len(read_board(folder).runs) == 3  # of the same rules, with other figures
+
+
+def test_a_score_on_a_track_says_how_many_games_are_flawless(folder, tmp_path):
+    one = (
+        shutil.copytree(folder / "FourTwoOne-qlearning-outcome-0", tmp_path / "one") / "score.json"
+    )
+    one.write_text(json.dumps({**json.loads(one.read_text()), "flawless": None}))
+    with pytest.raises(RunError, match=r"score.json must be the score of a run"):
+        read_board(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "trials"),
+    [
+        ({}, 40),
+        ({"num_envs": 2}, None),
+        ({"env": {"encoding": "onehot"}}, None),
+        ({"hyperparams": {"batch_size": "17"}}, None),
+    ],
+)
+def test_changed_hyperparameters_are_of_no_search(changes, trials):
+    config = TrainConfig(game="Greed", algorithm="dqn", track="exactdice-10k", **changes)
+    assert results.trials_of(config) == trials
+
+
+def test_means_intervals_and_worst_seeds_by_hand():
+    scores = [0.9, 0.8, 1.0, 0.7, 0.6]
+    points = {"moves": (0, 1), "scores": (0.0, 0.9)}
+    board = Board(Path(), None, [run("Greed", n, x, **points) for n, x in enumerate(scores)])
+    (row,) = board.tables[0].rows
+    assert row[:6] == ["Greed", "PPO", "5", "0.8000", "0.8000", "0.6000"]  # IQM of 0.7, 0.8, 0.9
+    low, high = map(float, row[6].split(" to "))
+    assert 0.6 < low < 0.75 < 0.85 < high < 1.0
+    assert row[7:] == ["2", "1", "-"]
+
+
+def test_resampling_seeds_within_each_game_leaves_the_games_apart():
+    """Without noise inside the games there is none in their mean, however far they are apart."""
+    runs = [
+        run(game, seed, score, moves=(to_99,), scores=(0.99,))
+        for game, score, to_99 in (("Greed", 0.5, 7), ("FourTwoOne", 0.9, 9))
+        for seed in range(3)
+    ]
+    row = Board(Path(), None, runs).tables[0].rows[-1]
+    assert row[0] == "all"
+    alone = [
+        run("ShutTheBox", seed, 0.0, algorithm="dqn", moves=(9,), scores=(0.0,)) for seed in (0, 1)
+    ]
+    rows = Board(Path(), None, [*runs, *alone]).tables[0].rows
+    assert "all" not in {row[0] for row in rows}  # no game is common to both agents
+    assert row[6] == "0.7000 to 0.7000"
+    assert row[-1] == "8"
+
+
+def test_a_cross_table_is_not_lost_with_the_models_that_it_needs(tmp_path):
+    """As in a checkout, which has certificates alone; without one all else is written."""
+    place = tmp_path / "board"
+    shutil.copytree(ROOT / "benchmarks/exactdice-selfplay-1m", place)
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    with pytest.raises(RunError, match="cross table, .* Greed-ppo-outcome-0, .*: put back those"):
+        boards.write(place)
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+    (place / "leaderboard.md").unlink()
+    for _ in range(2):
+        boards.write(place)
+        assert "Left out: Greed: " in (place / "leaderboard.md").read_text()

@@ -1,0 +1,181 @@
+"""Charts of benchmarks: curves, the leaderboard, and ladders over properties of their rungs."""
+
+import csv
+import runpy
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.folders import read_score
+from exactdice.agents.runs.train import train
+from exactdice.baselines import describe, make_task
+from exactdice.baselines.scoring.description import PROPERTIES
+from exactdice.board import pictures
+from exactdice.board.ladders import LADDERS
+from exactdice.board.pictures import highest, ladder, read_ladder
+from exactdice.board.results import read_results, write_runs
+from exactdice.envs import find_game
+from exactdice.look.plotting import picture
+from finished_runs import run as finished
+
+ROOT = Path(__file__).parents[2]
+#: Ladders that were run, whose figures docs/ladders.md has.
+LADDERS_RUN = ROOT / "benchmarks/ladders"
+
+
+def climb(folder, game="Greed", steps=200, seed=0, **env):
+    """Train on a rung."""
+    small = {"algorithm": "qlearning", "num_envs": 16, "steps": steps, "seed": seed}
+    train(TrainConfig(game, env, run_folder=folder, **small))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two rungs of a ladder, of which the second one comes first, with two seeds."""
+    folder = tmp_path_factory.mktemp("ladder")
+    for size, seed in ((20, 0), (10, 0), (10, 1)):
+        climb(folder / f"Greed-{size}-{seed}", steps=2000, seed=seed, max_score=size)
+    return folder
+
+
+def test_scores_stand_on_their_rungs(folder):
+    found, scores = read_ladder(folder)
+    assert found == LADDERS["greed-score"]
+    assert {rung: len(own) for rung, own in scores["Q-learning"].items()} == {0: 2, 1: 1}
+    assert scores["Q-learning"][1] == [read_score(folder / "Greed-20-0")["normalized"]]
+
+
+def test_the_picture_has_a_panel_for_each_property_that_differs(folder):
+    plot = ladder(folder)
+    games = [describe(make_task("Greed", max_score=size)) for size in (10, 20)]
+    _, scores = read_ladder(folder)
+    gaps = [1 - np.mean(scores["Q-learning"][rung]) for rung in (0, 1)]
+    assert [panel.x_label.partition(" ")[0] for panel in plot.panels] == [
+        "max_score", "reachable", "agent's", "outcome",
+    ]  # fmt: skip
+    properties = [(np.log10(each.reachable_states), each.moves, each.noise) for each in games]
+    expected = [[10, 20], *zip(*properties, strict=True)]
+    for panel, places in zip(plot.panels, expected, strict=True):
+        (line,) = panel.series
+        order = np.argsort(places)
+        assert line.x == pytest.approx(np.array(places)[order])
+        assert line.y == pytest.approx(np.array(gaps)[order])
+        assert (line.low <= line.y).all()
+        assert (line.y <= line.high).all()
+    assert "Highest max_score with a mean score of 0.99: Q-learning none." in plot.caption
+    assert picture(["ladder", str(folder)]).caption == plot.caption
+
+
+def test_the_highest_rung_is_the_last_that_is_learned():
+    assert highest({0: [0.995], 1: [0.98], 2: [0.98, 1.0], 3: [0.5]}) == 2
+    assert highest({0: [0.98]}) is None
+
+
+def test_runs_must_be_finished_and_of_one_ladder(folder, tmp_path):
+    with pytest.raises(RunError, match="folder must hold finished runs, got"):
+        read_ladder(tmp_path)
+    shutil.copytree(folder / "Greed-10-0", tmp_path / "one")
+    climb(tmp_path / "other", max_score=10, sides=3)
+    with pytest.raises(RunError, match="folder must hold runs of one game that differ in a keyw"):
+        read_ladder(tmp_path)
+
+
+@pytest.mark.usefixtures("own_games")
+def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path):
+    for size in (12, 3):
+        climb(tmp_path / str(size), f"{ROOT / 'examples/pig.py'}:Pig", target=size)
+    found, scores = read_ladder(tmp_path)
+    assert (found.title, found.knob) == ("Pig, target", "target")
+    rungs = {rung.label: rung.keywords for rung in found.rungs}
+    assert list(rungs.items()) == [("3", {"target": 3}), ("12", {"target": 12})]
+    assert scores["Q-learning"][1] == [read_score(tmp_path / "12")["normalized"]]
+    assert ladder(tmp_path).panels[0].series[0].x.tolist() == [3, 12]
+    shutil.rmtree(tmp_path / "3")
+    with pytest.raises(RunError, match="folder must hold runs of one game that differ in a keyw"):
+        read_ladder(tmp_path)
+
+
+@pytest.mark.usefixtures("own_games")
+def test_the_page_has_the_tables_of_all_ladders_with_five_runs_where_they_are_short(monkeypatch):
+    monkeypatch.chdir(ROOT)  # the runs of Pig name its file from here
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    folders = sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
+    climbs = [program.read(folder)["PPO"] for folder in folders]
+    page = (ROOT / "docs/ladders.md").read_text(encoding="utf-8")
+    assert program.results(climbs).markdown() in page
+    assert program.correlations(climbs).markdown() in page
+    assert {climb.ladder.name for climb in climbs} == {*LADDERS, "pig-target"}
+    for climb in climbs:
+        assert f"(ladders/{climb.ladder.name}.png)" in page
+        assert sorted(climb.scores) == list(range(len(climb.ladder.rungs)))
+    for folder in folders:
+        seconds: dict[str, list[float]] = {}
+        for run in read_results(folder):
+            seconds.setdefault(run.game, []).append(run.seconds)
+        assert all(len(own) == (5 if min(own[:2]) < 60 else 2) for own in seconds.values())
+
+
+def test_holm_and_permutations_by_hand():
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    assert program.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    three = program.chance([[1, 2, 3]], [[0.1, 0.2, 0.3]])  # two of six orders are as extreme
+    assert three == pytest.approx(1 / 3, abs=0.01)
+    assert program.chance([[1, 1, 1]], [[0.1, 0.2, 0.3]]) == 1
+
+
+def test_points_are_not_joined_where_a_property_is_not_monotone():
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    scores = {rung: [0.5] for rung in range(3)}
+    for places, joined in (([1, 2, 3], True), ([3, 2, 1], True), ([1, 3, 2], False)):
+        climb = program.Climb(LADDERS["greed-sides"], scores, {"moves": places})
+        assert program.line(climb, "moves").joined == joined
+
+
+def rungs(most):
+    """List the rungs whose game has at most ``most`` states, with their line of properties."""
+    return [
+        pytest.param(folder, line, id=f"{folder.name} {line['name']}")
+        for folder in sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
+        for line in csv.DictReader((folder / "properties.csv").read_text().splitlines())
+        if int(line["states"]) <= most
+    ]
+
+
+@pytest.mark.usefixtures("own_games")
+@pytest.mark.parametrize(("folder", "line"), rungs(1_000))
+def test_the_properties_of_small_rungs_are_those_of_the_games(folder, line, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    ladder, _ = read_ladder(folder)
+    label = line["name"].removeprefix(f"{ladder.knob} ")
+    (rung,) = (rung for rung in ladder.rungs if rung.label == label)
+    found = describe(make_task(find_game(ladder.game).name, **rung.keywords))
+    for figure in PROPERTIES:
+        value = getattr(found, figure.name)
+        assert value == (pytest.approx(float(line[figure.name])) if line[figure.name] else None)
+
+
+def test_the_curves_of_a_benchmark_are_of_greed_or_its_first_game(tmp_path):
+    curve = {"moves": (100, 200), "scores": (0.5, 0.75)}
+    names = "Greed", "ShutTheBox", "FourTwoOne"  # in the order of all lists
+    of_greed, box, match = (finished(name, 0, 0.75, **curve) for name in names)
+    write_runs([match, box], tmp_path)
+    (line,) = pictures.learning([tmp_path]).panels[0].series
+    assert (line.name, line.y.tolist()) == ("ShutTheBox: PPO", [0.5, 0.25])
+    write_runs([match, box, of_greed], tmp_path)
+    assert pictures.learning([tmp_path]).panels[0].series[0].name == "Greed: PPO"
+    write_runs([], tmp_path)
+    with pytest.raises(RunError, match="folder must have finished runs, got none in"):
+        pictures.learning([tmp_path])
+
+
+def test_the_leaderboard_has_an_interval_around_every_mean():
+    (panel,) = pictures.leaderboard(ROOT / "benchmarks" / "leaderboard").panels
+    assert len(panel.labels) > 15
+    assert np.all(panel.low <= panel.values)
+    assert np.all(panel.values <= panel.high)
+    agents = [label.partition(": ")[2] for label in panel.labels]
+    pairs = set(zip(agents, panel.colours, strict=True))
+    assert len(set(agents)) == len(set(panel.colours)) == len(pairs)

@@ -1,0 +1,176 @@
+"""Entries are made from the runs of a benchmark, or from certificates of any program."""
+
+import importlib.util
+import json
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import gymnasium as gym
+import pytest
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.board.admission import admit
+from exactdice.board.entry import read_entry
+from exactdice.board.results import read_runs, write_runs
+from exactdice.board.submission import submit
+from exactdice.core import InputError
+from small_entries import SIZES, TINY
+
+import exactdice
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cleanrl_style_dqn.py"
+PPO = EXAMPLE.parents[1] / "agents/hyperparams/ppo.yml"
+pytestmark = pytest.mark.usefixtures("tiny_track")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, _small_games):
+    """Train the tiny track: two games, two seeds, Q-learning."""
+    place = tmp_path_factory.mktemp("finished") / "runs"
+    options = {"track": "tiny", "algorithm": "qlearning", "num_envs": 16}
+    for game in TINY.games:
+        for seed in range(2):
+            folder = place / f"{game}-{seed}"
+            train(TrainConfig(game, SIZES[game], seed=seed, run_folder=folder, **options))
+    return place
+
+
+def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
+    words = ["submit", finished, "--title", "Our tables", "--link", "https://example.org"]
+    said = prints(*words)
+    folder = Path("entries", "tiny-our-tables")
+    assert said.startswith(f"{folder}: 4 certificates hold, nines ")
+    card = read_entry(folder).card
+    scores = [json.loads(path.read_text()) for path in finished.glob("*/score.json")]
+    assert card.moves == max(score["steps"] for score in scores) == 3840
+    assert card.seconds == pytest.approx(sum(score["seconds"] for score in scores) / 4)
+    assert (card.algorithm, card.track, card.version) == ("Q-learning", "tiny", 1)
+    assert card.hardware == "not said"
+    assert admit(Path("entries"), 1).refused == {}
+    shutil.copytree(finished, "packed")
+    write_runs(read_runs(Path("packed")), Path("packed"))
+    for run in Path("packed").glob("*/"):
+        shutil.rmtree(run)
+    again = submit(Path("packed"), SAID, Path("again"), 1)
+    for path in Path("again").glob("*.npz"):
+        assert exactdice.verify(path).value == exactdice.verify(folder / path.name).value
+    assert again.card.seconds == card.seconds
+    Path("packed/certificates.zip").unlink()
+    with pytest.raises(InputError, match=r"zip/.*-0\.npz must be a file that can be read, got: No"):
+        submit(Path("packed"), SAID, Path("third"), 1)
+    assert "folder must not exist, got entries/tiny-our-tables" in refusal(*words)
+
+
+def changed(name, **options):
+    """Change the configuration of a run."""
+
+    def change(place):
+        path = place / name / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | options))
+
+    return change
+
+
+#: What is changed in the runs, and what is said of it, by name.
+RUNS = {
+    "unfinished": (
+        lambda place: (place / "Greed-1" / "score.json").unlink(),
+        "every game must have the seeds of the others, missing: Greed-1$",
+    ),
+    "few seeds": (
+        lambda place: [shutil.rmtree(place / f"{game}-1") for game in TINY.games],
+        "every game must have 2 to 20 seeds, got 1",
+    ),
+    "other track": (
+        changed("Greed-1", track="exactdice-10k"),
+        "folder must hold runs of one track, got exactdice-10k, tiny in",
+    ),
+    "no track": (
+        lambda place: [
+            changed(f"{game}-{seed}", track=None)(place) for game in TINY.games for seed in range(2)
+        ],
+        "runs must be of one track .*, got Greed of no track in Greed-0$",
+    ),
+    "other size": (
+        changed("Greed-1", env={"max_score": 6}),
+        "with their default keywords, got Greed, max_score 6, .* of tiny in Greed-1$",
+    ),
+    "seed twice": (
+        changed("Greed-1", seed=0),
+        "runs of Q-learning in Greed must have different seeds, got seed 0 in Greed-0 and Greed-1",
+    ),
+    "several algorithms": (
+        lambda place: (
+            changed("Greed-1", algorithm="ppo")(place),
+            shutil.copy(PPO, place / "Greed-1" / "hyperparameters.yml"),
+        ),
+        "algorithm must be one of ppo, qlearning, got none",
+    ),
+    "damaged certificate": (
+        lambda place: (place / "Greed-1" / "certificate.npz").write_bytes(b""),
+        r"certificates must hold: Greed-1\.npz must be a whole policy certificate",
+    ),
+}
+
+
+def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path):
+    """In one test, as the runs take a second."""
+    for name, (change, message) in RUNS.items():
+        place = tmp_path / name
+        shutil.copytree(finished, place)
+        change(place)
+        folder = tmp_path / "entries" / "one"
+        with pytest.raises(InputError, match=message):
+            submit(place, SAID, folder, 1)
+        assert not folder.exists(), name
+        assert list(folder.parent.glob("*")) == [], name
+
+
+SAID = {"title": "A title", "link": "https://example.org"}
+FOREIGN = {"algorithm": "DQN (CleanRL)", "track": "tiny", "moves": 3840, "seconds": 1.0}
+
+
+def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypatch):
+    """A loop in the style of CleanRL writes them itself."""
+    place = tmp_path / "certificates"
+    place.mkdir()
+    spec = importlib.util.spec_from_file_location("foreign", EXAMPLE)
+    foreign = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "foreign", foreign)  # dataclasses look there
+    spec.loader.exec_module(foreign)
+    figures = {}
+    for game in TINY.games:
+        make = partial(gym.make_vec, **SIZES[game])
+        monkeypatch.setattr(foreign, "gym", SimpleNamespace(make_vec=make, spaces=gym.spaces))
+        for seed in range(2):
+            path = str(place / f"{game}-{seed}.npz")
+            options = {"learning_starts": 640, "evaluations": 1, "certificate": path}
+            args = foreign.Args(f"exactdice/{game}-OneHot-v0", seed, 1280, **options)
+            figures[game, seed] = foreign.main(args)
+    claims = {**SAID, "title": "A loop in one file", **FOREIGN}
+    folder = tmp_path / "entries" / "loop"
+    found = submit(place, claims, folder, 1)
+    assert found.folder == folder
+    assert found.card.algorithm == "DQN (CleanRL)"
+    for cell, figures_of_cell in figures.items():
+        assert found.figures[cell].value == pytest.approx(figures_of_cell["value"], abs=1e-12)
+    assert [held.name for held in admit(folder.parent, 1).verified] == ["loop"]
+
+
+@pytest.mark.parametrize("field", FOREIGN)
+def test_a_foreign_program_says_what_its_certificates_do_not(tmp_path, field):
+    claims = {name: value for name, value in {**SAID, **FOREIGN}.items() if name != field}
+    with pytest.raises(InputError, match=f"{field} must be given for certificates, got none in"):
+        submit(tmp_path, claims, tmp_path / "entry", 1)
+
+
+def test_certificates_have_the_names_of_cells(tmp_path):
+    asked = tmp_path, {**SAID, **FOREIGN}, tmp_path / "entry", 1
+    with pytest.raises(InputError, match="place must hold a benchmark's runs, or certificates su"):
+        submit(*asked)
+    (tmp_path / "final.npz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"must be named such as Greed-0.npz, got .*final\.npz"):
+        submit(*asked)

@@ -1,0 +1,415 @@
+"""The search for hyperparameters: what it draws, stops, repeats and writes."""
+
+import csv
+import io
+import math
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+import yaml
+from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.board import trial
+from exactdice.board import tune as tuner
+from exactdice.board.importances import importances
+from exactdice.board.search import TuneConfig
+from exactdice.board.tune import FINAL_SEEDS, RUNGS, open_study, tune
+from exactdice.core import InputError, WriteError
+from exactdice.games import Greed
+from full_disk import no_file_above
+from optuna.pruners import NopPruner
+from optuna.trial import TrialState
+from rich.console import Console
+from sb3_contrib import MaskablePPO
+
+GAMES = ("FourTwoOne", "Greed", "LowestScore")
+ONE = ("FourTwoOne",)
+QUIET = Console(quiet=True)
+CHOSEN = {"n_envs": 2, "n_timesteps": 640, "omega": 0.77, "initial_value": -3}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tiny():
+    """Put a track of 640 moves beside the others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TRACKS, "tiny", Track("tiny", 1, 640, GAMES))
+        patch.setattr(tuner, "RANDOM_TRIALS", 3)
+        yield
+
+
+def options(folder, **others):
+    """Make the options of a search of 5 trials with one job."""
+    defaults = {"track": "tiny", "algorithm": "qlearning", "trials": 5, "jobs": 1}
+    return TuneConfig(**{**defaults, "folder": folder, **others})
+
+
+@pytest.fixture
+def search(tmp_path):
+    return partial(options, folder=tmp_path / "search")
+
+
+def by_formula(calls, diverging=()):
+    """Make a function that replaces training, notes its calls and scores by omega and seed.
+
+    Training diverges with any omega and seed of ``diverging``.
+    """
+
+    def run_trial(config, hyperparameters, seed, report):
+        calls.append((hyperparameters, seed))
+        if (hyperparameters["omega"], seed) in diverging:
+            raise trial.DivergedError
+        score = 1 - hyperparameters["omega"] / 2 - (seed - 1000) * 0.001
+        for number, _game in enumerate(config.chosen_games):
+            for percent in (50, 100):
+                report(100 * number + percent, trial.bounded_nines(score))
+        return dict.fromkeys(config.chosen_games, score)
+
+    return run_trial
+
+
+@pytest.fixture
+def formula(monkeypatch):
+    """Replace training by a formula of the hyperparameters; return the list of its calls."""
+    calls = []
+    monkeypatch.setattr(tuner, "run_trial", by_formula(calls))
+    return calls
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """Search among 13 trials by the formula, once for all tests that only read what it finds."""
+
+    @cache
+    def run(games=None):
+        calls, config = [], options(tmp_path_factory.mktemp("it") / "s", trials=13, games=games)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tuner, "run_trial", by_formula(calls))
+            tune(config, QUIET)
+        return config, calls
+
+    return run
+
+
+@pytest.fixture
+def known(tmp_path):
+    """Write a file of hyperparameters."""
+    (tmp_path / "known.yml").write_text(yaml.safe_dump({"default": CHOSEN}))
+    return tmp_path / "known.yml"
+
+
+def drawn(config):
+    return [(each.params, each.state, each.value) for each in tuner.over(open_study(config))]
+
+
+def found(config):
+    return yaml.safe_load((config.place / "qlearning.yml").read_text())
+
+
+def rows(config):
+    """Read the table of the trials, best first."""
+    with (config.place / "trials.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "qlearning"])
+def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatch, algorithm):
+    """The score of the last policy, which has not learned from more moves than the track allows."""
+    env = {"max_score": 10, "sides": 3}
+    tiny = Track("tiny", 1, 2000, ("Greed",), keywords={"Greed": env}, self_play=True)
+    monkeypatch.setitem(TRACKS, "tiny", tiny)
+    scored, ask = [], trial.score_self_play
+
+    def watched(policy, task):
+        found = ask(policy, task)
+        assert task.game == Greed(**env)
+        scored.append(found.normalized)
+        return found
+
+    updates, learn = [], MaskablePPO.train
+    monkeypatch.setattr(
+        MaskablePPO, "train", lambda model: (updates.append(model.num_timesteps), learn(model))
+    )
+    monkeypatch.setattr(trial, "score_self_play", watched)
+    sizes = {"ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}}
+    points = {}
+    config = search(algorithm=algorithm)
+    found = trial.run_trial(config, sizes.get(algorithm, {"n_envs": 8}), 3, points.__setitem__)
+    assert found == {"Greed": scored[-1]}
+    assert list(points) == [50, 100]
+    assert points[100] == trial.bounded_nines(scored[-1])
+    assert all(moves <= 2000 for moves in updates)
+    assert len(updates) > 10 or algorithm == "qlearning"
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_same_search_draws_the_same_trials(search, searched, tmp_path):
+    tune(search(trials=6), QUIET)
+    assert drawn(search()) == drawn(searched()[0])[:6]
+    other = search(trials=1, seed=1, folder=tmp_path / "other")
+    tune(other, QUIET)
+    assert drawn(other)[0] != drawn(search())[0]
+
+
+def test_a_search_that_was_stopped_goes_on_and_a_finished_one_trains_nothing(
+    search, formula, monkeypatch
+):
+    real = tuner.run_trial
+
+    def stopped(*arguments):
+        if len(formula) == 4:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(tuner, "run_trial", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        tune(search(trials=7), QUIET)
+    monkeypatch.setattr(tuner, "run_trial", real)
+    before = drawn(search())
+    assert len(before) == 4
+    for trials, number in ((7, 7), (5, 7), (9, 9)):
+        done = len(formula)
+        tune(search(trials=trials), QUIET)
+        assert drawn(search())[: len(before)] == before
+        assert len(drawn(search())) == number
+        assert (len(formula) == done) == (number == len(before))
+        before = drawn(search())
+
+
+def test_a_search_begins_with_known_hyperparameters_as_they_are(search, formula, known):
+    config = search(trials=6, begin_with=known)
+    for _ in range(2):  # the second call does not begin anew
+        tune(config, QUIET)
+        assert len(drawn(config)) == 6
+        assert next(each for each, seed in formula if seed == 1000) == CHOSEN
+    assert {row["trial"]: row["initial_value"] for row in rows(config)}["0"] == "-3"
+
+
+def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_path):
+    file = tmp_path / "known.yml"
+    for text, reason in (
+        (None, "be a YAML file, got .*known.yml: No such file or directory"),
+        ("3", "hold a mapping for exactdice/FourTwoOne-v0"),
+        ("default: {n_envs: 2, ent_coef: 1}", "have .*qlearning for .*tiny.*'ent_coef'"),
+        ("default: {omega: 0.77}", "have .*qlearning.*n_envs must be given, got none"),
+    ):
+        if text is not None:
+            file.write_text(text)
+        with pytest.raises(InputError, match=f"begin_with must {reason}"):
+            tune(search(begin_with=file), QUIET)
+
+
+@pytest.mark.slow
+def test_workers_share_the_trials_and_the_finals(search):
+    config = search(track="exactdice-10k", games=("FourTwoOne",), trials=7, jobs=2)
+    tune(config, QUIET)
+    trials = drawn(config)
+    assert len(trials) in (7, 8)  # two workers may begin the last one at once
+    assert len({tuple(params.values()) for params, _, _ in trials}) == len(trials)
+    finals = {name for name in open_study(config).user_attrs if name.startswith("final of ")}
+    assert len(finals) == len(FINAL_SEEDS) * 2
+    assert (config.place / "qlearning.yml").exists()
+
+
+def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(searched):
+    trials = open_study(searched()[0]).trials
+    stopped = [each for each in trials if each.state == TrialState.PRUNED]
+    assert stopped
+    for each in stopped:
+        point = each.last_step
+        assert point in RUNGS
+        reached = [
+            other.intermediate_values[point]
+            for other in trials
+            if other.number <= each.number and point in other.intermediate_values
+        ]
+        assert sum(value > each.value for value in reached) >= len(reached) // 2
+    for each in open_study(searched(ONE)[0]).trials:
+        assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
+
+
+def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searched):
+    config, calls = searched()
+    assert {seed for _, seed in calls[-9:]} == set(FINAL_SEEDS)
+    best = found(config)["default"]
+    assert found(config)["trials"] == 13
+    assert best["omega"] == best_of_finals(calls)
+    path = config.place / "qlearning.yml"
+    read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
+    assert read.hyperparameters.omega == best["omega"]
+    assert read.total_steps <= 640
+
+
+def best_of_finals(calls):
+    return min(hyperparameters["omega"] for hyperparameters, _ in calls[-9:])
+
+
+def test_one_perfect_run_does_not_make_the_headline_and_every_one_names_the_board(
+    search, monkeypatch
+):
+    monkeypatch.setattr(tuner, "run_trial", perfect_once)
+    tune(search(trials=1), QUIET)
+    text = (search().place / "qlearning.yml").read_text()
+    assert "best of the trials, 3.06 nines\n" in text  # (3 + 3 + -log10(2/3000)) / 3
+    assert "\n# with seeds 1001, 1002, 1003, which have chosen it.\n" in text
+    files = Path(__file__).parents[2].glob("agents/hyperparams/*/*.yml")
+    for said in (text, *(path.read_text() for path in files)):
+        assert "\n# The figure to cite is the board's, of " in said
+
+
+def perfect_once(config, _hyperparameters, seed, report):
+    games = config.chosen_games
+    report(100 * len(games), 3.0)
+    return {game: 1.0 if (game, seed) == (games[0], 1001) else 0.999 for game in games}
+
+
+def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, monkeypatch):
+    best = best_of_finals(searched()[1])
+    monkeypatch.setattr(tuner, "run_trial", by_formula([], [(best, FINAL_SEEDS[1])]))
+    config, console = search(trials=13), Console(record=True, width=200, file=io.StringIO())
+    tune(config, console)
+    assert f"seed {FINAL_SEEDS[1]}: its weights diverged" in console.export_text()
+    assert found(config)["default"]["omega"] > best
+    assert sum(row["final nines"] != "" for row in rows(config)) == 2
+
+
+def test_finalists_that_all_diverge_leave_the_tables(search, known, monkeypatch):
+    only = [(CHOSEN["omega"], FINAL_SEEDS[0])]
+    monkeypatch.setattr(tuner, "run_trial", by_formula([], only))
+    with pytest.raises(RunError, match="must train with all of the seeds 1001, 1002, 1003, but"):
+        tune(search(trials=1, begin_with=known), QUIET)
+    assert (search().place / "trials.csv").exists()
+    assert not (search().place / "qlearning.yml").exists()
+
+
+def test_the_tables_have_a_row_for_each_trial_the_best_first_and_one_game_its_entry(searched):
+    config, _ = searched(ONE)
+    assert list(found(config)) == ["trials", "exactdice/FourTwoOne-v0"]
+    table = rows(config)
+    assert sorted(int(row["trial"]) for row in table) == list(range(13))
+    done = [float(row["nines"]) for row in table if row["FourTwoOne"]]
+    assert len(done) > 1
+    assert done == sorted(done, reverse=True)
+    assert not any(row["FourTwoOne"] for row in table[len(done) :])
+    assert "| trial | nines |" in (config.place / "trials.md").read_text()
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys):
+    def fail(_study, _folder):
+        raise RuntimeError("all trials are alike")
+
+    written = tune(search(trials=1), draw=fail)
+    assert [path.name for path in written] == ["trials.csv", "trials.md", "qlearning.yml"]
+    assert "Left out: pictures: all trials are alike." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_picture_names_what_mattered_among_the_trials_that_were_drawn(
+    search, known, monkeypatch
+):
+    monkeypatch.setattr(tuner, "SuccessiveHalvingPruner", lambda **_: NopPruner())
+    monkeypatch.setattr(tuner, "RANDOM_TRIALS", 20)
+    tune(search(trials=20, begin_with=known), QUIET)
+    bars = importances(open_study(search())).panels[0]
+    assert bars.labels[0] == "omega"  # the formula depends on nothing else
+    assert math.isclose(sum(bars.values), 1)
+
+
+def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(search, tmp_path):
+    """A trial has no run folder; ``train`` with its file and seed ends with the same score."""
+    chosen, points = {**CHOSEN, "initial_value": 0.5, "exploration_fraction": 0.5}, {}
+    scores = trial.run_trial(search(games=GAMES[:2]), chosen, 1000, points.__setitem__)
+    path = tmp_path / "conf.yml"
+    path.write_text(yaml.safe_dump({"default": chosen}))
+    for game, score in scores.items():
+        run = {"game": game, "algorithm": "qlearning", "track": "tiny", "seed": 1000}
+        config = TrainConfig(**run, conf=path, run_folder=tmp_path / game)
+        assert train(config, QUIET).normalized == score
+    assert list(scores) == ["FourTwoOne", "Greed"]  # the smaller first
+    nines = [trial.bounded_nines(score) for score in scores.values()]
+    assert list(points) == [50, 100, 200]
+    assert list(points.values())[1:] == [nines[0], sum(nines) / 2]
+
+
+def test_weights_that_diverge_end_a_trial_with_the_worst_score(search, monkeypatch):
+    def diverge(*_):
+        raise trial.DivergedError
+
+    points = {}
+    monkeypatch.setattr(trial, "_train", diverge)
+    with pytest.raises(trial.DivergedError):
+        trial.run_trial(search(), CHOSEN, 0, points.__setitem__)
+    assert points == {100: trial.WORST}
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"track": "exactdice-2k"}, "track must be one of 'exactdice-10k', "),
+        ({"algorithm": "rainbow"}, "algorithm must be one of 'ppo', "),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+        ({"games": ()}, "games must be one at least, got none"),
+        ({"games": ("ShutTheBox",)}, "games must be one of 'FourTwoOne', 'Greed', 'LowestScore'"),
+        ({"track": "exactdice-selfplay-1m", "algorithm": "dqn"}, "self_play needs the algorithm"),
+    ],
+)
+def test_options_out_of_range_are_refused(search, others, message):
+    with pytest.raises(InputError, match=message):
+        search(**others)
+
+
+def test_the_folder_of_another_search_is_refused(search, searched):
+    with pytest.raises(InputError, match="has algorithm qlearning instead of ppo: choose another"):
+        tune(search(algorithm="ppo", folder=searched()[0].place), QUIET)
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_full_disk_leaves_the_trials_that_were_there(search):
+    tune(search(trials=2), QUIET)
+    size = (search().place / "search.db").stat().st_size
+    before = drawn(search())
+    with no_file_above(size), pytest.raises(WriteError, match="^the trials cannot be kept: .*disk"):
+        tune(search(trials=200), QUIET)
+    assert drawn(search())[:2] == before
+    left = len(drawn(search()))
+    tune(search(trials=left + 1), QUIET)
+    assert len(drawn(search())) == left + 1
+
+
+def test_a_damaged_database_is_refused(search):
+    search().place.mkdir()
+    (search().place / "search.db").write_text("no database\nat all\n" * 100)
+    with pytest.raises(InputError, match="storage must be a database of a search, got sqlite:"):
+        tune(search(), QUIET)
+
+
+@pytest.mark.usefixtures("formula")
+def test_searches_on_several_machines_share_a_storage(search, tmp_path):
+    """Each with its own folder for the results; a second one finds nothing left to train."""
+    url = f"sqlite:///{tmp_path / 'shared.db'}"
+    first, second = (search(storage=url, folder=tmp_path / name / "mine") for name in "ab")
+    tune(first, QUIET)
+    tune(second, QUIET)
+    assert drawn(first) == drawn(second)
+    tables = [(each.place / "trials.csv").read_text() for each in (first, second)]
+    assert tables[0] == tables[1]
+    assert not (first.place / "search.db").exists()
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_trial_whose_worker_was_killed_is_tried_again(search, monkeypatch):
+    monkeypatch.setattr(tuner, "ALIVE", 1)
+    monkeypatch.setattr(tuner, "LOST", 2)
+    config = search(trials=3)
+    config.place.mkdir()
+    with pytest.warns(UserWarning, match="Heartbeat of storage is supposed to be used with"):
+        lost = open_study(config).ask()
+    ALGORITHMS["qlearning"].space(lost, 640)
+    open_study(config)._storage.record_heartbeat(lost._trial_id)  # its last sign of life
+    tune(config, QUIET)
+    states = [each.state for each in open_study(config).trials]
+    assert states[0] == TrialState.FAIL
+    assert lost.params in [params for params, _, _ in drawn(config)]
