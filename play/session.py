@@ -26,14 +26,13 @@ import numpy as np
 
 from ..baselines import Policy, Task, prepare, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
-from ..core import FloatArray, InputError, IntArray, InverseLaws, at_least
+from ..core import FloatArray, InputError, IntArray, at_least
+from ..core.playing import Played, begin, make, play_on
 from ..core.presentation import Note, Row
-from ..core.sampling import draw
 from ..core.sizes import show
-from ..core.sweeps import checked_advance, pays_early
+from ..core.sweeps import pays_early
 from ..core.words import YOU, listed
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
-from ..envs.engine.lanes import Played
 
 #: Number of games in a row that end before a person's move, after which it is checked whether a
 #: person ever gets to move.
@@ -174,13 +173,11 @@ class Session:
 
     def _start(self) -> Moment:
         """Begin a game; one that ends before a person's first move begins again."""
-        starts, chances = self.task.game.initial_law()
-        law = InverseLaws(chances.astype(np.float64)[None])
         unpaid = np.zeros(self.task.game.num_players)
         for replay in count():
             if replay == PATIENCE:
                 _ = prepare(self.task).first  # raises if the person never gets to move
-            state = int(starts[law.draw(np.array([0]), self._rng)[0]])
+            state = int(begin(self.task.game, 1, self._rng)[0])
             moment = self._play(0, state, unpaid)
             if not moment.over:
                 break
@@ -188,20 +185,23 @@ class Session:
 
     def _play(self, seat: int, state: int, paid: FloatArray, action: int | None = None) -> Moment:
         """Make a person's move, if one is given, and those of policies up to a person's turn."""
-        game, last, over = self.task.game, (seat, state), False
+        game, seats, states = self.task.game, np.array([seat]), np.array([state])
         played: list[Played] = []
-        while not over and (action is not None or seat not in self.persons):
-            seats, states = np.array([seat]), np.array([state])
-            if action is None:
-                action = int(self._policies[seat].sample(states, self._rng)[0])
-            actions = np.array([action])
-            outcomes = draw(game, states, actions, self._rng)
-            move = checked_advance(game, seats, states, actions, outcomes)
-            played.append(Played(seat, state, action, int(outcomes[0])))
-            seat, state, action = int(move.seats[0]), int(move.states[0]), None
-            paid, over = paid + move.payoffs[0], bool(move.over[0, self.persons].all())
-        seat, state = last if over else (seat, state)
+        over = False
+        if action is not None:
+            move = make(game, seats, states, np.array([action]), self._rng, played)
+            seats, states, paid = move.seats, move.states, paid + move.payoffs[0]
+            over = bool(move.over[0, self.persons].all())
+        if not over:
+            found = play_on(game, self.persons, self._choose, seats, states, self._rng, played)
+            seats, states, paid = found.seats, found.states, paid + found.payoffs[0]
+            over = bool(found.over[0])
+        if not over:
+            seat, state = int(seats[0]), int(states[0])
         return Moment(seat, state, tuple(played), self._rng.bit_generator.state, paid, over)
+
+    def _choose(self, seat: int, states: IntArray, rng: np.random.Generator) -> IntArray:
+        return self._policies[seat].sample(states, rng)
 
     @property
     def scene(self) -> Scene:

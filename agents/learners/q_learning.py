@@ -32,9 +32,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import MaybeCallback, PyTorchObs
 from stable_baselines3.common.utils import LinearSchedule
 
-from ...core import FloatArray, Game, InputError, IntArray, InverseLaws
-from ...core.sampling import draw
-from ...core.sweeps import checked_advance
+from ...core import FloatArray, Game, InputError, IntArray
+from ...core.playing import begin, make
 from ...envs import encoding_for
 from .vec_env import GameVecEnv
 
@@ -315,8 +314,6 @@ class MinimaxQLearning(QLearning):
         self.positions = Positions(self.n_envs)
         game = self.policy.game
         check_two_players(game)
-        self._starts, chances = game.initial_law()
-        self._start_law = InverseLaws(chances.astype(np.float64)[None])
 
     def _step(self) -> None:
         """Make one move in every game, whoever is to move, and learn from it."""
@@ -325,7 +322,7 @@ class MinimaxQLearning(QLearning):
         seats, states = self.positions.seats.numpy(), self.positions.states.numpy()
         fresh = np.flatnonzero(seats < 0)
         seats[fresh] = 0
-        states[fresh] = self._starts[self._start_law.draw(np.zeros(len(fresh), np.int64), rng)]
+        states[fresh] = begin(self.policy.game, len(fresh), rng)
         self.exploration_rate = self.exploration(self._current_progress_remaining)
         actions = self._choose(states)
         targets, later, reached = self._play(seats, states, actions, rng)
@@ -337,8 +334,7 @@ class MinimaxQLearning(QLearning):
     ) -> tuple[FloatArray, IntArray, IntArray]:
         """Make moves: their targets, who moves next (-1 if the game is over), and where."""
         game, rows = self.policy.game, np.arange(len(states))
-        outcomes = draw(game, states, actions, rng)
-        move = checked_advance(game, seats, states, actions, outcomes)
+        move = make(game, seats, states, actions, rng)
         over = move.over[rows, seats]
         best = self.policy.of(np.where(over, states, move.states)).max(axis=1)
         worth = np.where(move.seats == seats, best, sum(game.payoff_range) - best)
@@ -347,6 +343,3 @@ class MinimaxQLearning(QLearning):
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
         return ["policy", "positions"], []
-
-    def _excluded_save_params(self) -> list[Any]:
-        return [*super()._excluded_save_params(), "_starts", "_start_law"]

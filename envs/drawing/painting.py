@@ -14,7 +14,7 @@ from gymnasium.error import DependencyNotInstalled
 
 from ...core import Game
 from ...core.errors import needing
-from ..engine.lanes import Played
+from ...core.playing import Played
 from . import FRAMES, MODES
 from .picture import WIDE, Disc, Picture, Shape, Text, picture_of
 from .scene import Scene, film

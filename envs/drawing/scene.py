@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from ...baselines import Task
 from ...baselines.advice import seen_at
 from ...core import Die, Game, Row
+from ...core.playing import Played
 from ...core.presentation import present
 from ...core.words import said_of
-from ..engine.lanes import Played
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,17 @@ at a node. ``RuleLanes`` serve games whose tables do not fit or whose moves are 
 """
 
 from abc import ABC, abstractmethod
-from itertools import count, starmap
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Problem
-from ...core import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...core import BoolArray, FloatArray, IntArray
 from ...core.plain import plain_rules
-from ...core.sampling import draw
+from ...core.playing import Played, begin, make, play_on
 from ...core.sizes import check_memory
-from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 
 #: Number of games in a row that end before the agent's first move, after which ``start`` checks
@@ -33,15 +32,6 @@ class Outcome(NamedTuple):
     over: BoolArray  # (lane,)
     payoffs: FloatArray  # (lane,) payoff of the game to the agent, once it is over
     illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
-
-
-class Played(NamedTuple):
-    """A move that a player has made."""
-
-    seat: int
-    state: int
-    action: int
-    outcome: int  # the outcome that chance has drawn
 
 
 class Lanes(ABC):
@@ -170,10 +160,7 @@ class RuleLanes(Lanes):
         self.played: list[Played] = []
         self._policies = dict(problem.policies)
         self._states, self._totals = np.zeros(num_lanes, dtype=np.int64), np.zeros(num_lanes)
-        self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
         self._mask: BoolArray | None = None  # of the present states, once it is asked for
-        self._starts, chances = self._game.initial_law()
-        self._start_law = InverseLaws(chances.astype(np.float64)[None])
 
     def states(self) -> IntArray:
         """Give the state of each lane."""
@@ -208,7 +195,7 @@ class RuleLanes(Lanes):
                 _ = self._problem.first  # raises if the agent never gets to move
             self.played.clear()
             seats = np.zeros(len(lanes), dtype=np.int64)
-            states = self._starts[self._start_law.draw(seats, rng)]
+            states = begin(self._game, len(lanes), rng)
             lanes = lanes[self._play_others(lanes, seats, states, rng)[1]]
 
     def advance(
@@ -221,7 +208,8 @@ class RuleLanes(Lanes):
         self.start(lanes[fresh], rng)
         illegal = ~(legal | fresh)
         payoffs, over = np.where(illegal, self._game.payoff_range[0], 0.0), ~fresh
-        move = self._sample(np.full(legal.sum(), seat), before[legal], actions[legal], rng)
+        seats = np.full(legal.sum(), seat)
+        move = make(self._game, seats, before[legal], actions[legal], rng, self._shown)
         playing = ~move.over[:, seat]
         goes_on = np.flatnonzero(legal)[playing]
         payoffs[legal] = move.payoffs[:, seat]
@@ -238,33 +226,18 @@ class RuleLanes(Lanes):
 
         What the agent is paid before its first move is no part of its game.
         """
-        seats, states = seats.copy(), states.copy()
-        payoffs = np.zeros(len(lanes))
-        over = np.zeros(len(lanes), dtype=bool)
-        moves = np.zeros(len(lanes), dtype=np.int64)
-        while len(others := np.flatnonzero((seats != self._problem.seat) & ~over)):
-            seat = int(seats[others[0]])
-            waiting = others[seats[others] == seat]
-            moves[waiting] += 1
-            if moves.max() > self._most_moves:  # each move leads to a later stage
-                raise GameError(f"{self._game!r} must end, but others move in circles")
-            actions = self._policies[seat].sample(states[waiting], rng)
-            move = self._sample(seats[waiting], states[waiting], actions, rng)
-            seats[waiting], states[waiting] = move.seats, move.states
-            payoffs[waiting] += move.payoffs[:, self._problem.seat]
-            over[waiting] = move.over[:, self._problem.seat]
-        self._states[lanes[~over]], self._mask = states[~over], None
-        return payoffs, over
+        seat, rules = self._problem.seat, self._game
+        found = play_on(rules, [seat], self._choose, seats, states, rng, self._shown)
+        self._states[lanes[~found.over]], self._mask = found.states[~found.over], None
+        return found.payoffs[:, seat], found.over
 
-    def _sample(
-        self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
-    ) -> Move:
-        """Make moves; if there is a single lane, add them to ``played``."""
-        outcomes = draw(self._game, states, actions, rng)
-        if self._num_lanes == 1:
-            columns = (column.tolist() for column in (seats, states, actions, outcomes))
-            self.played += starmap(Played, zip(*columns, strict=True))
-        return checked_advance(self._game, seats, states, actions, outcomes)
+    def _choose(self, seat: int, states: IntArray, rng: np.random.Generator) -> IntArray:
+        return self._policies[seat].sample(states, rng)
+
+    @property
+    def _shown(self) -> list[Played] | None:
+        """The list of the moves, if there is a single lane."""
+        return self.played if self._num_lanes == 1 else None
 
 
 class PlainRuleLanes(RuleLanes):

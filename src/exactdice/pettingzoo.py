@@ -16,15 +16,15 @@ import numpy.typing as npt
 
 from .baselines import Sight, Task, make_game
 from .baselines.policies.observations import InDictionary
-from .core import GAMES, InputError, InverseLaws
+from .core import GAMES, InputError
 from .core.errors import needing
 from .core.plain import plain_rules
+from .core.playing import Played, begin
 from .core.presentation import present
 from .envs import Encoding, EncodingName, Features, find_game
 from .envs.api.env import check_action
 from .envs.drawing import FRAMES, MODES
 from .envs.drawing.painting import Renderer
-from .envs.engine.lanes import Played
 
 with needing("exactdice.pettingzoo", "'exactdice[pettingzoo]'"):
     import pettingzoo
@@ -105,8 +105,6 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             agent: gym.spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
         }
         self._rules = plain_rules(self.game)
-        self._starts, chances = self.game.initial_law()
-        self._start_law = InverseLaws(chances.astype(np.float64)[None])
         self._rng: np.random.Generator | None = None
 
     def _space(self) -> gym.spaces.Dict:
@@ -136,7 +134,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._settled, self._totals = [False] * len(self.agents), [0.0] * len(self.agents)
         nothing = np.zeros(len(self.game.observation_sizes), dtype=np.int64)
         self._seen = {agent: self.encoding.encode(nothing[None])[0] for agent in self.agents}
-        self._go_to(0, int(self._starts[self._start_law.draw(np.array([0]), self._rng)[0]]))
+        self._go_to(0, int(begin(self.game, 1, self._rng)[0]))
         self._watch([])
 
     def observe(self, agent: str) -> dict[str, Features]:

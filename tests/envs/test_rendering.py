@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from exactdice.baselines import make_task
 from exactdice.core.dice import dice_with_sum
+from exactdice.core.playing import Played
 from exactdice.envs.drawing.painting import Renderer, to_pixels, to_svg
 from exactdice.envs.drawing.picture import LINE, NARROW, WIDE, Box, Disc, Text, colour, picture_of
 from exactdice.envs.drawing.scene import event_of, names_of, scene_at
-from exactdice.envs.engine.lanes import Played
 from exactdice.games import GAMES, present
 from exactdice.play.session import Session
 from gymnasium.wrappers import RecordVideo
