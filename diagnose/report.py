@@ -65,7 +65,7 @@ CURES = {
     "the two together",
     "shifted-ends": "ends were recorded with the {neighbour} observation{by}: record both together",
     "lanes-mixed": "{arrays}",
-    "wrong-task": "the steps fit {task.words}",
+    "wrong-task": "the steps fit {problem.task.words}",
     "seats-mixed": "rows are moves of both players in turn: record those of the agent alone",
     # Rewards.
     "shifted-rewards": "each reward was recorded with the {neighbour} step{by}",
