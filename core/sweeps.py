@@ -18,7 +18,6 @@ which fractions are taken. Mass is always in fractions then.
 faster and equal to it, which is registered for the class of its rules.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -32,7 +31,7 @@ from .listed import listed_blocks
 from .moves import Moves, list_ways, tabulate_moves, worth_of
 from .positions import legal_moves, places_in, states_of
 from .tour import Choose, Tour
-from .types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Move, Start
+from .types import Array, BoolArray, Decide, Fold, IntArray, Move, Start
 
 
 class Sweeps:
@@ -125,6 +124,23 @@ class Sweeps:
         """
         return None
 
+    def folded(self, fold: Fold, around: Values | None = None) -> Values | None:
+        """Compute, in floats, the values of an only player that decides by a fold everywhere.
+
+        A fold turns the values of the legal actions of a state into the value of the state: the
+        maximum for optimal play, the mean for uniformly random play. The sweep makes no call for a
+        decision, and stores neither action values (``expected`` computes them) nor choices.
+
+        Args:
+            fold: the function of the values of the legal actions.
+            around: if these values of the fold are given, the mean squared deviations from them
+                are computed instead (see ``Block.deviations``).
+
+        Returns:
+            The values of all positions; None if the game has no such sweep.
+        """
+        return None
+
     def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:
         """Follow the only player through all games in one pass forward (see ``tour``).
 
@@ -200,56 +216,6 @@ def sweeps_of(game: Game) -> Sweeps:
 def pays_early(game: Game, seat: int) -> bool:
     """Say whether a move may pay a player for whom the game goes on ."""
     return any(block.pays_early for block in sweeps_of(game).blocks(seat))
-
-
-class FoldedSweeps(Sweeps):
-    """Sweeps of a one-player game that can also sweep by a fold, without a call per decision.
-
-    A *fold* turns the values of the legal actions of a state into the value of the state: the
-    maximum for optimal play, the mean for uniformly random play.
-    """
-
-    @abstractmethod
-    def folded(self, fold: Fold) -> Values | None:
-        """Compute the values of a player that decides by the same fold in all states, in floats.
-
-        The sweep stores neither action values (``expected`` computes them) nor choices.
-
-        Args:
-            fold: the function of the values of the legal actions.
-
-        Returns:
-            The values, as from ``backward``; None if a sweep by the fold would be no faster.
-        """
-
-    @abstractmethod
-    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
-        """Compute the mean squared deviations from ``values`` (see ``Block.deviations``).
-
-        Args:
-            fold: the fold that ``folded`` was called with.
-            values: the values that ``folded`` returned.
-
-        Returns:
-            The mean squared deviations of all positions; None if the game has no such sweep.
-        """
-
-    @abstractmethod
-    def refolded(
-        self, fold: Fold, numbers: FloatArray, centres: Values | None = None
-    ) -> Values | None:
-        """Restore values from stored numbers, after computing a part of them again as a check.
-
-        Args:
-            fold: the fold of the sweep that computed the numbers.
-            numbers: the stored ``numbers`` of the values that ``folded`` or ``folded_squares``
-                returned, float64.
-            centres: the argument ``values`` of ``folded_squares``, if that function computed the
-                numbers; None if ``folded`` did.
-
-        Returns:
-            The values; None if the part computed again differs from the stored numbers.
-        """
 
 
 def expected_values(

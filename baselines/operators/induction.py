@@ -28,7 +28,7 @@ from ...core.positions import first_actions, pieces
 from ...core.progress import tell
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
-from . import kept, mdp
+from . import mdp
 from .cycles import fixed_point, pass_error
 from .players import Players
 from .rounding import upwards
@@ -63,7 +63,7 @@ def _folded(players: Players, fold: Fold) -> Sweep | None:
     yields the largest number of decisions in a game.
     """
     game, arithmetic = players.game, players.arithmetic
-    values = kept.folded(game, fold, arithmetic)
+    values = sweeps_of(game).folded(fold) if arithmetic.rounds else None
     if values is None:
         return None
     bound = pass_error(game, players.seat, arithmetic, players.roundings)

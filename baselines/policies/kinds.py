@@ -54,7 +54,7 @@ class Policy(ABC):
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
         fold: the function from the values of the legal actions to the value of the state, if it is
-            the same in all states (see ``FoldedSweeps``); else None.
+            the same in all states (see ``Sweeps.folded``); else None.
     """
 
     shape: tuple[int, int]

@@ -26,7 +26,6 @@ from ...core.positions import legal_in
 from ...core.sizes import check_array
 from ...core.sweeps import sweeps_of
 from ..cache import cached
-from ..operators import kept
 from ..operators.cycles import pass_error
 from ..operators.induction import Sweep, everywhere, sweep_back
 from ..operators.players import Players, no_choices
@@ -59,7 +58,8 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 @cached
 def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
-        if found := kept.folded(game, "best", arithmetic):
+        found = sweeps_of(game).folded("best") if arithmetic.rounds else None
+        if found is not None:
             best = GreedyPolicy(game, 0, found, "equilibrium")
             return Equilibrium((found,), (best,), pass_error(game, 0, arithmetic))
         players = Players(game, 0, {}, arithmetic)

@@ -12,7 +12,7 @@ of the policy against equilibrium players,
 
 It is 0 at b = 0 and tends to 1 as b grows, and it is continuous. So a root search finds a b for
 every p between 0 and 1, to within ``TOLERANCE``; if the search takes long, b is kept on disk
-(``operators.kept``). A share means the same in every game, whatever the unit of payoffs.
+(``core.kept``). A share means the same in every game, whatever the unit of payoffs.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage
+from ...core.kept import kept
 from ...core.positions import legal_in
 from ...core.sizes import check_array
 from ..cache import cached
-from ..operators import kept
 from ..operators.induction import sweep_back, visit_action_values
 from ..operators.players import Players
 from ..policies.kinds import Policy, StochasticPolicy, UniformPolicy
@@ -66,7 +66,7 @@ def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
         return _search(game, share, seat, softmax)
 
     what, code = f"strength {share!r} in seat {seat}", sorted(_CODE.glob("*/*.py"))
-    return softmax(*kept.numbers(game, what, 2, code, search))
+    return softmax(*kept(game, what, search, lambda numbers: numbers.shape == (2,), code))
 
 
 def _search(

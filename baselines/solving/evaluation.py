@@ -39,7 +39,7 @@ from ...core.sweeps import Sweeps
 from ...core.table import frame
 from ...core.types import Start
 from ...core.words import either, to_you
-from ..operators import kept, mdp
+from ..operators import mdp
 from ..operators.cycles import solve_block
 from ..operators.induction import visit_action_values
 from ..operators.players import Players, range_of_values
@@ -192,8 +192,8 @@ class Evaluation:
             return mdp.variance(task.game, self.policy, values, met, arithmetic)
         start = self.problem.start
         folded = None
-        if task.game.num_players == 1 and self.policy.fold is not None:
-            folded = kept.folded(task.game, self.policy.fold, arithmetic, values)
+        if arithmetic.rounds and task.game.num_players == 1 and self.policy.fold is not None:
+            folded = self.problem.law.folded(self.policy.fold, values)
         first = start.seat, start.states
         found = self._squares(start) if folded is None else folded.at(*first)
         means, centres = values.at(*first), values.centres(*first)

@@ -14,8 +14,9 @@ from typing_extensions import override
 from ...core.arithmetic import FLOATS, Arithmetic, Values
 from ...core.blocks import Block, Blocks, PayoffLaw
 from ...core.errors import SizeError
+from ...core.kept import kept
 from ...core.moves import Moves
-from ...core.sweeps import FoldedSweeps, sweeps_for
+from ...core.sweeps import Sweeps, sweeps_for
 from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
@@ -30,7 +31,7 @@ MOST_STATES = 2**10
 
 
 @sweeps_for(Yahtzee)
-class YahtzeeSweeps(FoldedSweeps):
+class YahtzeeSweeps(Sweeps):
     """Sweeps of Yahtzee, one turn in many contexts side by side."""
 
     game: Yahtzee
@@ -64,24 +65,22 @@ class YahtzeeSweeps(FoldedSweeps):
         return (states >= 0) & (states < self.game.num_states)
 
     @override
-    def folded(self, fold: Fold) -> Values | None:
-        return YahtzeeValues(self.game, FLOATS, fold).filled().frozen()
+    def folded(self, fold: Fold, around: Values | None = None) -> Values | None:
+        what: str = fold
+        centres = None
+        if around is not None:
+            if not isinstance(around, YahtzeeValues) or around.numbers.dtype == object:
+                return None
+            what, centres = f"{fold}, squares", around.numbers
 
-    @override
-    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
-        if not isinstance(values, YahtzeeValues) or values.numbers.dtype == object:
-            return None
-        return YahtzeeValues(self.game, FLOATS, fold, centres=values.numbers).filled().frozen()
+        def values(numbers: FloatArray | None = None) -> YahtzeeValues:
+            return YahtzeeValues(self.game, FLOATS, fold, numbers, centres)
 
-    @override
-    def refolded(
-        self, fold: Fold, numbers: FloatArray, centres: Values | None = None
-    ) -> Values | None:
-        if numbers.shape != (len(self.game.contexts) + 1,) or numbers[-1] != 0:
-            return None
-        about = centres.numbers if isinstance(centres, YahtzeeValues) else None
-        values = YahtzeeValues(self.game, FLOATS, fold, numbers, about)
-        return values.frozen() if values.agree() else None
+        def fits(numbers: FloatArray) -> bool:
+            right = numbers.shape == (len(self.game.contexts) + 1,) and numbers[-1] == 0
+            return bool(right) and values(numbers).agree()
+
+        return values(kept(self.game, what, lambda: values().filled().numbers, fits)).frozen()
 
     @override
     def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:

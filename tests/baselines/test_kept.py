@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.baselines.operators import kept
-from exactdice.core.arithmetic import EXACT, FLOATS
+from exactdice.core import kept
 from exactdice.core.folders import user_folder
+from exactdice.core.sweeps import sweeps_of
 from exactdice.games import GAMES
-from exactdice.games.yahtzee.sweeps import YahtzeeSweeps
+from exactdice.games.yahtzee.values import YahtzeeValues
 from platformdirs import PlatformDirs
 
 GAME = GAMES["Yahtzee"](boxes="ones,full_house,yahtzee")
@@ -25,40 +25,45 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def sweeps_made(monkeypatch):
     """Note the folds that are swept."""
-    made, folded = [], YahtzeeSweeps.folded
+    made, filled = [], YahtzeeValues.filled
 
-    def noted(self, fold):
-        made.append(fold)
-        return folded(self, fold)
+    def noted(self):
+        made.append(self._decide)
+        return filled(self)
 
-    monkeypatch.setattr(YahtzeeSweeps, "folded", noted)
+    monkeypatch.setattr(YahtzeeValues, "filled", noted)
     return made
+
+
+def folded(fold, around=None, game=GAME):
+    """Give the values of a fold."""
+    return sweeps_of(game).folded(fold, around)
 
 
 @pytest.mark.parametrize("fold", ["best", "mean"])
 def test_values_are_computed_once_and_are_the_same_to_the_last_bit(folder, sweeps_made, fold):
-    computed = kept.folded(GAME, fold, FLOATS)
-    again = kept.folded(GAME, fold, FLOATS)
+    computed = folded(fold)
+    again = folded(fold)
     assert sweeps_made == [fold]
     assert (again.array == computed.array).all()
     assert not again.numbers.flags.writeable
-    squares = kept.folded(GAME, fold, FLOATS, computed)
-    assert (kept.folded(GAME, fold, FLOATS, again).numbers == squares.numbers).all()
+    squares = folded(fold, computed)
+    assert (folded(fold, again).numbers == squares.numbers).all()
     assert len(list(folder.iterdir())) == 2  # and no temporary file
 
 
 def test_other_code_has_other_files(folder, sweeps_made, tmp_path, monkeypatch):
-    kept.folded(GAME, "best", FLOATS)
+    folded("best")
     mended = tmp_path / "games" / "game.py"
     mended.parent.mkdir()
     mended.write_text("A rule is mended.")
     with monkeypatch.context() as patch:
         patch.setattr(kept.inspect, "getfile", lambda kind: str(mended))
         kept._code.cache_clear()
-        kept.folded(GAME, "best", FLOATS)
+        folded("best")
         patch.setattr(kept.inspect, "getfile", lambda kind: str(tmp_path / "deleted.py"))
         kept._code.cache_clear()
-        kept.folded(GAME, "mean", FLOATS)
+        folded("mean")
     kept._code.cache_clear()
     assert sweeps_made == ["best", "best", "mean"]
     assert len(list(folder.iterdir())) == 2  # the code of the last is in no file
@@ -73,11 +78,16 @@ def test_the_code_of_a_game_is_that_of_the_games_from_which_it_inherits():
     assert all(file in files for file in kept._sources(own))
 
 
+def three(count, compute):
+    """Give three numbers, or as many as are wanted."""
+    return kept.kept(GAME, "three", compute, lambda numbers: len(numbers) == count)
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_file_with_another_count_of_numbers_is_passed_over():
-    assert kept.numbers(GAME, "three", 3, (), lambda: np.arange(3.0)).tolist() == [0, 1, 2]
-    assert kept.numbers(GAME, "three", 3, (), lambda: np.ones(3)).tolist() == [0, 1, 2]
-    assert kept.numbers(GAME, "three", 2, (), lambda: np.ones(2)).tolist() == [1, 1]
+    assert three(3, lambda: np.arange(3.0)).tolist() == [0, 1, 2]
+    assert three(3, lambda: np.ones(3)).tolist() == [0, 1, 2]
+    assert three(2, lambda: np.ones(2)).tolist() == [1, 1]
 
 
 def times(content, factor):
@@ -104,11 +114,11 @@ def times(content, factor):
     ],
 )
 def test_a_damaged_file_is_passed_over_and_written_anew(folder, sweeps_made, damage):
-    right = kept.folded(GAME, "best", FLOATS).numbers
+    right = folded("best").numbers
     (file,) = folder.iterdir()
     content = file.read_bytes()
     file.write_bytes(damage(content))
-    assert (kept.folded(GAME, "best", FLOATS).numbers == right).all()
+    assert (folded("best").numbers == right).all()
     assert sweeps_made == ["best", "best"]
     assert file.read_bytes() == content
 
@@ -118,19 +128,17 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, sweeps_
     (tmp_path / "file").write_text("no folder")
     for place in (tmp_path / "file", tmp_path / "file" / "below", "none"):
         monkeypatch.setenv(kept.VARIABLE, str(place))
-        assert kept.folded(GAME, "best", FLOATS) is not None
+        assert folded("best") is not None
     assert len(sweeps_made) == 3
     assert (tmp_path / "file").read_text() == "no folder"
 
 
-def test_short_sweeps_and_fractions_are_not_kept(folder, monkeypatch):
+def test_short_sweeps_are_not_kept(folder, monkeypatch):
     small = GAMES["Yahtzee"](boxes="ones")
-    assert kept.folded(small, "best", EXACT) is None
-    assert not folder.exists()
     monkeypatch.setattr(kept, "LONG", 2.0)
-    kept.folded(small, "best", FLOATS)
+    folded("best", game=small)
     assert not folder.exists()
-    assert kept.folded(GAMES["Greed"](max_score=5), "best", FLOATS) is None
+    assert folded("best", game=GAMES["Greed"](max_score=5)) is None
 
 
 @pytest.mark.parametrize(

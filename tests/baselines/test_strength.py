@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from by_hand import ByHand
 from exactdice.baselines import Task, as_policy, cache, make_task
-from exactdice.baselines.operators import kept
 from exactdice.baselines.problem import strength
 from exactdice.baselines.problem.strength import _exponential
+from exactdice.core import kept
 from exactdice.games import FourTwoOne, Greed, InputError
 from small_games import SMALL
 

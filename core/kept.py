@@ -8,9 +8,8 @@ A file begins with a line for people, which names the game, its arguments, its c
 the sources of the game and of the core), the fold and the format, and a line with the SHA-256 of
 all the rest; the rest are the numbers as 64-bit floats, lowest byte first. A file is ignored, and
 the numbers are computed anew, if the line is a different one, the file is too short or too long,
-its checksum is wrong, or a part of the numbers that the game computes again differs
-(``FoldedSweeps.refolded``). If the folder cannot be read or written, results take longer and are
-otherwise the same.
+its checksum is wrong, or a part of the numbers that is computed again differs. If the folder cannot
+be read or written, results take longer and are otherwise the same.
 """
 
 import hashlib
@@ -20,13 +19,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ...core import Arithmetic, FloatArray, Game, Values, user_folder, write_file
-from ...core.sweeps import FoldedSweeps, sweeps_of
-from ...core.types import Fold
+from .folders import user_folder, write_file
+from .game import Game
+from .types import FloatArray
 
 VARIABLE = "EXACTDICE_CACHE"
 #: Seconds; the results of shorter computations are not stored.
@@ -38,84 +36,34 @@ FORMAT = 1
 _NUMBERS = np.dtype("<f8")
 
 
-def folded(
-    game: Game, fold: Fold, arithmetic: Arithmetic, values: Values | None = None
-) -> Values | None:
-    """Return the values of ``FoldedSweeps.folded``, from the cache if it has them.
-
-    Args:
-        game: the rules.
-        fold: the function of the values of the legal actions.
-        arithmetic: the arithmetic of the values.
-        values: if they are given, the result is that of ``FoldedSweeps.folded_squares``.
-
-    Returns:
-        The values; None if the game has no such sweep, or without rounding.
-    """
-    sweeps = sweeps_of(game)
-    if not isinstance(sweeps, FoldedSweeps) or not arithmetic.rounds:
-        return None
-
-    def restore(stored: FloatArray) -> Values | None:
-        return sweeps.refolded(fold, stored, values)
-
-    def compute() -> Values | None:
-        return sweeps.folded(fold) if values is None else sweeps.folded_squares(fold, values)
-
-    return _found(_title(game, fold if values is None else f"{fold}, squares"), restore, compute)
-
-
-class _Numbers(NamedTuple):
-    """Numbers in the cache that are not the values of a sweep."""
-
-    numbers: FloatArray
-
-
-Found = TypeVar("Found", Values | None, _Numbers)
-
-
-def numbers(
-    game: Game, what: str, count: int, files: Iterable[Path], compute: Callable[[], FloatArray]
+def kept(
+    game: Game,
+    what: str,
+    compute: Callable[[], FloatArray],
+    fits: Callable[[FloatArray], bool],
+    files: Iterable[Path] = (),
 ) -> FloatArray:
-    """Return numbers that take long to compute, from the cache if it has them: shape (count,).
+    """Return numbers that take long to compute, from the cache if it has them.
 
     Args:
         game: the rules.
         what: a line that names the computation.
-        count: how many numbers; a file with another count is ignored.
+        compute: computes the numbers, float64, shape (number,). They are stored if that takes more
+            than ``LONG`` seconds.
+        fits: says whether stored numbers are right, as far as a part of them tells.
         files: source files of the computation, besides those of the game and the core.
-        compute: computes the numbers, float64, shape (count,).
     """
-
-    def restore(stored: FloatArray) -> _Numbers | None:
-        return _Numbers(stored) if stored.shape == (count,) else None
-
-    title = _title(game, f"{what}, code {_digest_of(files)}")
-    return _found(title, restore, lambda: _Numbers(compute())).numbers
-
-
-def _found(
-    title: str | None,
-    restore: Callable[[FloatArray], Found | None],
-    compute: Callable[[], Found],
-) -> Found:
-    """Return a stored result; or compute it, and store it if that took more than ``LONG`` seconds.
-
-    Args:
-        title: the line that names the computation; None if its result must not be stored.
-        restore: turns stored numbers into the result; returns None if the numbers are wrong.
-        compute: computes the result.
-    """
+    title = _title(game, f"{what}, code {_digest_of(files)}" if files else what)
     path = None if title is None else _path(title)
     if path is None or title is None:
         return compute()
-    kept = _read(path, title)
-    if kept is not None and (values := restore(kept)) is not None:
-        return values
+    stored = _read(path, title)
+    if stored is not None and fits(stored):
+        return stored
     begun = perf_counter()
     computed = compute()
-    if computed is not None and perf_counter() - begun >= LONG:
-        _write(path, title, computed.numbers)
+    if perf_counter() - begun >= LONG:
+        _write(path, title, computed)
     return computed
 
 
