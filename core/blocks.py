@@ -8,11 +8,12 @@ follows the mass that enters the block until it leaves or comes to the cut. A ga
 one block, whose cut is empty.
 
 Both passes are affine in what is put in at the cut. So the probabilities to come from one point of
-the cut to another tell what it must be (``baselines.operators.cycles``). Points that moves connect
-form a *group*; these probabilities are zero between groups.
+the cut to another determine its values. Points that moves connect form a *group*; these
+probabilities are zero between groups.
 
-A class of sweeps writes its own blocks. That of a game without cycles, which is the only one,
-leaves out what is said of the cut and of later blocks.
+Each class of sweeps has a class of blocks. For games without cycles, it implements ``backward``,
+``forward`` and the bounds of roundings; the defaults of ``Block`` are an empty cut and no later
+block.
 """
 
 from abc import ABC, abstractmethod

@@ -214,7 +214,7 @@ def sweeps_of(game: Game) -> Sweeps:
 
 @once_a_game
 def pays_early(game: Game, seat: int) -> bool:
-    """Say whether a move may pay a player for whom the game goes on ."""
+    """Whether a move may pay a player for whom the game goes on."""
     return any(block.pays_early for block in sweeps_of(game).blocks(seat))
 
 
