@@ -1,4 +1,4 @@
-"""How exact computation counts: in floats, or without rounding.
+"""How exact computation counts: in ``Floats``, or without rounding in ``Fractions``.
 
 Public functions turn their argument ``exact`` into one of the two arithmetics, which is handed down
 from there. Without rounding, values are fractions, but sweeps compute with integers, which is many
@@ -6,6 +6,7 @@ times as fast: each number is multiplied by a *scale*, a multiple of its denomin
 leaves are ``Values``, from which floats or fractions are taken; nothing scaled leaves otherwise.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -189,92 +190,92 @@ def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:
     return np.clip(rest, *payoffs)  # rounding may leave the range
 
 
-@dataclass(frozen=True)
-class Arithmetic:
-    """Numbers of one kind; here, floats of 64 bits, whose scale is 1.
+class Arithmetic(ABC):
+    """Numbers of one kind, and how they are computed with.
 
     Attributes:
         dtype: of arrays of such numbers.
         rounds: whether they are rounded.
     """
 
-    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
-    rounds: ClassVar[bool] = True
+    dtype: ClassVar[np.dtype[Any]]
+    rounds: ClassVar[bool]
 
     def zeros(self, *shape: int) -> Array:
         """Give an array of zeros."""
         return np.zeros(shape, dtype=self.dtype)
 
+    @abstractmethod
     def values(self, *shape: int) -> Values:
-        """Give zeros, which a sweep replaces."""
-        return Values(self.zeros(*shape))
+        """Give zeros, whose scale is 1, which a sweep replaces."""
 
     # ------------------------------------------------------------------ numbers
 
+    @abstractmethod
     def number(self, value: Any) -> Any:
-        """Give a number as it leaves: a float, or a fraction."""
-        return float(value)
+        """Give a number as it leaves: a float, or a fraction.
 
+        Raises:
+            TypeError: if a float got into exact computation, which is a bug.
+        """
+
+    @abstractmethod
     def numbers(self, values: Array) -> Array:
-        """Give an array of numbers as they leave."""
-        return values.astype(np.float64)
+        """Give an array of numbers as they leave, as ``number`` does."""
 
     def from_floats(self, values: Array) -> Array:
         """Give floats, in exact computation as the fractions that they are."""
-        return values.astype(np.float64)
+        return self.numbers(values)
 
+    @abstractmethod
     def divided(self, numbers: Array, by: Any) -> Array:
-        """Divide an array of numbers by another one, or by a number."""
-        return numbers / by
+        """Divide an array of numbers by another one, or by a number; floats are rounded once."""
 
+    @abstractmethod
     def scales(self, first: int, factor: int, count: int) -> Array:
         """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
-        return np.ones(count)
 
+    @abstractmethod
     def whole(self, numbers: Array) -> tuple[Array, int]:
         """Multiply numbers by the smallest scale that makes them integers; give it too."""
-        return numbers, 1
 
+    @abstractmethod
     def scaled(self, numbers: Any, scale: Any) -> Any:
-        """Multiply numbers by a scale, to the shape of both."""
-        return np.asarray(numbers, dtype=np.float64) * scale
+        """Multiply numbers by a scale, to the shape of both; integers, where the products are."""
 
+    @abstractmethod
     def unscaled(self, numbers: Any, scale: Any) -> Any:
         """Divide numbers by their scale."""
-        return numbers
 
     # ------------------------------------------------------ a game and policies
 
+    @abstractmethod
     def laws(self, game: Game) -> Array:
         """Give the laws of a game, shape (law, outcome)."""
-        return game.laws
 
+    @abstractmethod
     def payoff_range(self, game: Game) -> tuple[Any, Any]:
         """Give the smallest and the largest payoff."""
-        return game.payoff_range
 
     def chances(self, counts: Array) -> Array:
-        """Turn counts of equally likely casts, shape (law, outcome), into probabilities.
+        """Turn counts of equally likely casts, shape (law, outcome), into probabilities."""
+        return self.divided(counts, counts.sum(axis=1, keepdims=True))
 
-        Floats are rounded once.
-        """
-        return (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
-
+    @abstractmethod
     def normalized(self, probabilities: Array) -> Array:
-        """Give a policy's law in floats, shape (state, action), in these numbers."""
-        return probabilities
+        """Give a policy's law in floats, shape (state, action), in these numbers, normalised."""
 
     # -------------------------------------------------------------- comparisons
 
     def within(self, values: Any, low: Any, high: Any) -> Any:
         """Move values, or one, that rounding took out of a range back to its ends."""
-        return np.maximum(low, np.minimum(values, high)) + 0.0  # processors may leave -0.0
+        return values
 
     def tie(self, game: Game, states: IntArray | None = None) -> Any:
         """Give the difference up to which values of actions in a game are equal.
 
         In floats it is ``TIE`` of the span of payoffs, more where payoffs, and their rounding, are
-        far larger; or ``ListedGame.ties``.
+        far larger; or ``ListedGame.ties``. Fractions are equal if their difference is 0.
 
         Args:
             game: the rules.
@@ -283,20 +284,17 @@ class Arithmetic:
         Returns:
             One number for all states, or shape (state,).
         """
-        if isinstance(game, ListedGame) and game.ties is not None:
-            return game.ties.max() if states is None else game.ties[states % len(game.ties)]
-        low, high = game.exact_range
-        span, size = high - low, max(abs(low), abs(high))
-        return TIE * float(max(span, size / 8))
+        return 0.0
 
     def mean(self, chances: Array, values: Array) -> Any:
-        """Add up values times their chances, both of shape (state,), and round once."""
-        return fsum(chances * values)
+        """Add up values times their chances, both of shape (state,), as ``total`` does."""
+        return self.total(chances * values)
 
+    @abstractmethod
     def total(self, numbers: Array) -> Any:
         """Add up numbers, whatever the shape, and round once."""
-        return fsum(numbers[numbers != 0])
 
+    @abstractmethod
     def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         """Give the largest legal entry of each row, and which entries are as large.
 
@@ -305,6 +303,77 @@ class Arithmetic:
             mask: which are legal, of the same shape.
             tie: floats that differ by no more are equal: a number, or shape (state,).
         """
+
+
+@dataclass(frozen=True)
+class Floats(Arithmetic):
+    """Floats of 64 bits, whose scale is 1."""
+
+    dtype = np.dtype(np.float64)
+    rounds = True
+
+    @override
+    def values(self, *shape: int) -> Values:
+        return Values(self.zeros(*shape))
+
+    @override
+    def number(self, value: Any) -> float:
+        return float(value)
+
+    @override
+    def numbers(self, values: Array) -> Array:
+        return values.astype(np.float64)
+
+    @override
+    def divided(self, numbers: Array, by: Any) -> Array:
+        return np.asarray(numbers / by, dtype=np.float64)  # wide integers divide into objects
+
+    @override
+    def scales(self, first: int, factor: int, count: int) -> Array:
+        return np.ones(count)
+
+    @override
+    def whole(self, numbers: Array) -> tuple[Array, int]:
+        return numbers, 1
+
+    @override
+    def scaled(self, numbers: Any, scale: Any) -> Any:
+        return np.asarray(numbers, dtype=np.float64) * scale
+
+    @override
+    def unscaled(self, numbers: Any, scale: Any) -> Any:
+        return numbers
+
+    @override
+    def laws(self, game: Game) -> Array:
+        return game.laws
+
+    @override
+    def payoff_range(self, game: Game) -> tuple[float, float]:
+        return game.payoff_range
+
+    @override
+    def normalized(self, probabilities: Array) -> Array:
+        return probabilities
+
+    @override
+    def within(self, values: Any, low: Any, high: Any) -> Any:
+        return np.maximum(low, np.minimum(values, high)) + 0.0  # processors may leave -0.0
+
+    @override
+    def tie(self, game: Game, states: IntArray | None = None) -> Any:
+        if isinstance(game, ListedGame) and game.ties is not None:
+            return game.ties.max() if states is None else game.ties[states % len(game.ties)]
+        low, high = game.exact_range
+        span, size = high - low, max(abs(low), abs(high))
+        return TIE * float(max(span, size / 8))
+
+    @override
+    def total(self, numbers: Array) -> float:
+        return fsum(numbers[numbers != 0])
+
+    @override
+    def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         legal = np.where(mask, expected, -np.inf)
         if legal.shape[1] <= SHORT:
             best: Array = reduce(np.maximum, legal.T)
@@ -315,92 +384,72 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
-class Exact(Arithmetic):
-    """Integers and fractions."""
+class Fractions(Arithmetic):
+    """Fractions, and integers that stand for them."""
 
-    dtype: ClassVar[np.dtype[Any]] = np.dtype(object)
-    rounds: ClassVar[bool] = False
+    dtype = np.dtype(object)
+    rounds = False
 
+    @override
     def values(self, *shape: int) -> Values:
-        """Give zeros, whose scale is 1."""
         return ScaledValues(self.zeros(*shape), np.ones(shape, dtype=object))
 
+    @override
     def number(self, value: Any) -> Fraction:
-        """Give a fraction of a whole number or a fraction.
-
-        Raises:
-            TypeError: if it is a float: rounding got into exact computation, which is a bug.
-        """
-        found = Fraction(value, 1)
+        found = Fraction(value, 1)  # refuses floats
         if type(found.numerator) is int:
             return found
         return Fraction(int(found.numerator), int(found.denominator))  # of NumPy's integers
 
+    @override
     def numbers(self, values: Array) -> Array:
-        """Give fractions, as ``number`` does."""
         return _each(self.number, values)
 
+    @override
     def from_floats(self, values: Array) -> Array:
-        """Give the fractions that floats are."""
         return _each(Fraction, values)
 
+    @override
     def divided(self, numbers: Array, by: Any) -> Array:
-        """Give fractions: Python divides whole numbers into a float."""
-        return FRACTION(numbers, by)
+        return FRACTION(numbers, by)  # Python divides whole numbers into a float
 
-    def within(self, values: Any, low: Any, high: Any) -> Any:
-        """Give the values, which nothing rounds."""
-        return values
-
+    @override
     def scales(self, first: int, factor: int, count: int) -> Array:
-        """Give integers."""
         return np.array([first * factor**k for k in range(count)], dtype=object)
 
+    @override
     def whole(self, numbers: Array) -> tuple[Array, int]:
-        """Give integers."""
         scale = lcm(*{number.denominator for number in numbers.ravel().tolist()})
         return self.scaled(numbers, scale), scale
 
+    @override
     def scaled(self, numbers: Any, scale: Any) -> Any:
-        """Give integers, where the products are."""
         return SCALED(numbers, scale)
 
+    @override
     def unscaled(self, numbers: Any, scale: Any) -> Any:
-        """Give fractions."""
         return FRACTION(numbers, scale)
 
+    @override
     def laws(self, game: Game) -> Array:
-        """Give ``exact_laws``, which were checked and kept."""
         return exact_laws_of(game)
 
+    @override
     def payoff_range(self, game: Game) -> tuple[Fraction, Fraction]:
-        """Give ``exact_range``."""
         return game.exact_range
 
-    def chances(self, counts: Array) -> Array:
-        """Give fractions."""
-        return self.unscaled(counts, counts.sum(axis=1, keepdims=True))
-
+    @override
     def normalized(self, probabilities: Array) -> Array:
-        """Give the fractions that the floats are, normalised."""
         exact = self.from_floats(probabilities)
         return self.divided(exact, exact.sum(axis=1, keepdims=True))
 
-    def tie(self, game: Game, states: IntArray | None = None) -> Any:
-        """Give none."""
-        return 0.0
-
-    def mean(self, chances: Array, values: Array) -> Fraction:
-        """Add fractions."""
-        return self.total(chances * values)
-
+    @override
     def total(self, numbers: Array) -> Fraction:
-        """Add fractions."""
         return self.number(sum(numbers.ravel().tolist(), Fraction(0)))
 
+    @override
     def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
-        """Compare legal entries only, as comparing takes time."""
-        rows, actions = np.nonzero(mask)
+        rows, actions = np.nonzero(mask)  # legal entries only, as comparing takes time
         numbers = expected[rows, actions]
         best = np.maximum.reduceat(numbers, np.searchsorted(rows, np.arange(len(mask))))
         optimal = np.zeros_like(mask)
@@ -415,8 +464,8 @@ def _each(make: Callable[[Any], Fraction], values: Array) -> Array:
     return fractions.reshape(values.shape)
 
 
-FLOATS = Arithmetic()
-EXACT = Exact()
+FLOATS = Floats()
+EXACT = Fractions()
 
 
 def arithmetic(exact: bool, game: Game | None = None) -> Arithmetic:
