@@ -150,7 +150,9 @@ def _check_other_processes(env: SubprocVecEnv) -> None:
     try:
         if env.closed:
             raise EOFError
-        bare = any(map(env.has_attr, ("go_to", "P"))) and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
+        law = env.has_attr("P") and any(map(env.has_attr, ("initial_state_distrib", "isd")))
+        ours = env.has_attr("go_to") or law
+        bare = ours and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
     except (EOFError, OSError):  # the other process has ended
         raise InputError(
             "model must have open environments, which give its observations, and its SubprocVecEnv "

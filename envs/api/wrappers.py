@@ -5,6 +5,7 @@ after the environment has been put into the state, so that a network gets the sa
 Wrappers that change actions, rewards or the length of games are refused.
 """
 
+from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
@@ -129,9 +130,9 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
     while isinstance(inner, gym.Wrapper | VectorWrapper):
         layers.insert(0, inner)
         inner = inner.env
-    shown = [layer for layer in layers if _kind(layer) == "observations"]
+    shown = [layer for layer in layers if _kind(type(layer)) == "observations"]
     if has_law(inner):
-        limited = [layer for layer in layers if _name(layer) == "gymnasium.TimeLimit"]
+        limited = [layer for layer in layers if _name(type(layer)) == "gymnasium.TimeLimit"]
         limits = (layer._max_episode_steps for layer in limited)
         task = from_P(inner, horizon=min(limits, default=None))
         for layer in layers:
@@ -166,30 +167,29 @@ def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[An
     return Sight(space, _Pushing(inner, shown), wrapped=True, read=read)
 
 
-def _name(layer: Any) -> str:
-    return f"{type(layer).__module__.partition('.')[0]}.{type(layer).__name__}"
+def _name(kind: type) -> str:
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
-def _kind(layer: Any) -> str:
+def _kind(kind: type) -> str:
     """Say what a wrapper changes: "nothing", "observations" alone, "rewards" or "all" it may."""
-    kind = type(layer)
-    if isinstance(layer, gym.ObservationWrapper):
+    if issubclass(kind, gym.ObservationWrapper):
         alone = kind.step is gym.ObservationWrapper.step
         if alone and kind.reset is gym.ObservationWrapper.reset:
             return "observations"
-    if _name(layer) in HARMLESS:
+    if _name(kind) in HARMLESS:
         return "nothing"
-    plain = isinstance(layer, gym.RewardWrapper) and kind.step is gym.RewardWrapper.step
-    if _name(layer) in REWARDS or (plain and kind.reset is gym.Wrapper.reset):
+    plain = issubclass(kind, gym.RewardWrapper) and kind.step is gym.RewardWrapper.step
+    if _name(kind) in REWARDS or (plain and kind.reset is gym.Wrapper.reset):
         return "rewards"
     return "all"
 
 
 def _refuse_changes(layer: Any, task: Task) -> None:
     """Raise an error for a wrapper that may change the game."""
-    if _kind(layer) in ("nothing", "observations"):
+    if _kind(type(layer)) in ("nothing", "observations"):
         return
-    if _name(layer) != "gymnasium.TimeLimit":
+    if _name(type(layer)) != "gymnasium.TimeLimit":
         raise InputError(
             f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
             "change its observations, actions, rewards or length in ways that cannot be followed: "
@@ -208,7 +208,7 @@ def _refuse_changes(layer: Any, task: Task) -> None:
 
 def _refuse_actions(layer: Any, _task: Task) -> None:
     """Raise an error for a wrapper that may change actions, or observations in unknown ways."""
-    if _kind(layer) == "all":
+    if _kind(type(layer)) == "all":
         raise not_followed(f"the wrapper {type(layer).__name__}")
 
 
@@ -221,20 +221,16 @@ def not_followed(what: str) -> InputError:
     )
 
 
-class _Opaque(type):
-    """Metaclass by which ``isinstance`` calls ``Opaque`` any wrapper that may change a policy."""
-
-    def __instancecheck__(cls, layer: Any) -> bool:
-        plain = _kind(layer) in ("nothing", "rewards")
-        return not plain or not (isinstance(layer.unwrapped, GameEnv) or has_law(layer.unwrapped))
-
-
-class Opaque(metaclass=_Opaque):
-    """Any wrapper that may change observations or actions.
+class Opaque(ABC):  # noqa: B024  its subclasses are recognised, not written
+    """Wrappers that may change observations or actions; all classes of such wrappers count as one.
 
     ``env_is_wrapped`` of stable-baselines3 sends this class to environments in other processes,
     which answer whether one of their wrappers is an instance of it.
     """
+
+    @classmethod
+    def __subclasshook__(cls, kind: type) -> bool:
+        return _kind(kind) not in ("nothing", "rewards")
 
 
 @dataclass(frozen=True, eq=False)
