@@ -1,8 +1,8 @@
 """The environments in JAX: compiled programs step the same flat tables; the core scores."""
 
 from .environment import Environment, State, make
-from .scoring import ExactLaw, ExactScore, exact_score
-from .tables import Params, stack
+from .scoring import ExactScore, exact_score
+from .tables import ExactLaw, Params, stack
 
 __all__ = [
     "Environment",

@@ -25,8 +25,7 @@ from ..api.encoding import Encoding, EncodingName
 from ..api.registration import find_game
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
-from .scoring import ExactLaw, exact_law
-from .tables import HALF, Params, params_of
+from .tables import HALF, ExactLaw, Params, exact_law, params_of
 
 #: Number of the first draw of a game that begins: no move has as many draws before it.
 LATER = 2**30

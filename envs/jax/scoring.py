@@ -5,7 +5,7 @@ by ``jax.pure_callback``. So a score is the core's own number, on any device and
 ``vmap`` and ``scan``. It has no derivative.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,31 +18,10 @@ from ...baselines import Task, score
 from ...baselines.policies.networks import choose
 from ...core import InputError
 from ...core.positions import states_of
-from ..api.encoding import EncodingName
-from .tables import Sights, on_device, sights_of, tables_of
+from .tables import ExactLaw
 
 #: Number of states whose logits a network gives at once.
 BATCH = 2**14
-#: Tasks by their numbers in laws: a compiled program can hand on numbers only.
-_TASKS: list[Task] = []
-
-
-class ExactLaw(NamedTuple):
-    """A task and its states as arrays, a pytree.
-
-    Attributes:
-        number: number of the task on the host, int32.
-        legal: whether an action is legal, shape (place, action).
-        sights: see ``Params``.
-        places: place of each state in which the agent may be to move, shape (state,).
-        contexts: context of each of these states, shape (state,).
-    """
-
-    number: jax.Array
-    legal: jax.Array
-    sights: Sights
-    places: jax.Array
-    contexts: jax.Array
 
 
 class ExactScore(NamedTuple):
@@ -57,20 +36,6 @@ class ExactScore(NamedTuple):
     value: jax.Array
     regret: jax.Array
     normalized: jax.Array
-
-
-def exact_law(task: Task, encoding: EncodingName) -> ExactLaw:
-    """List the states of a task.
-
-    Raises:
-        InputError: if the game is too large for tables.
-    """
-    process = tables_of(task)
-    places, contexts = process.groups.locate(states_of(task.game, task.seat))
-    if task not in _TASKS:
-        _TASKS.append(task)
-    tables = _TASKS.index(task), process.legal > 0, sights_of(task, encoding), places, contexts
-    return ExactLaw(*map(on_device, tables))
 
 
 def exact_score(
@@ -112,7 +77,7 @@ def exact_score(
     sent = jax.lax.bitcast_convert_type(preferred, np.uint32) if wide else preferred
     shape = (3, 2) if dtype == np.float64 else (3,)
     found = jax.pure_callback(
-        partial(_figures, wide=wide, dtype=dtype),
+        partial(_figures, law.tasks, wide=wide, dtype=dtype),
         jax.ShapeDtypeStruct(shape, np.uint32),
         *(law.number, sent),
         vmap_method="broadcast_all",
@@ -120,11 +85,14 @@ def exact_score(
     return ExactScore(*jnp.moveaxis(jax.lax.bitcast_convert_type(found, dtype), -1, 0))
 
 
-def _figures(number: Any, preferred: Any, wide: bool, dtype: Any) -> npt.NDArray[np.uint32]:
+def _figures(
+    tasks: Sequence[Task], number: Any, preferred: Any, wide: bool, dtype: Any
+) -> npt.NDArray[np.uint32]:
     """Return value, regret and normalised score of each network of a batch.
 
     Args:
-        number: of the task, shape (...,).
+        tasks: of the law.
+        number: of the task in ``tasks``, shape (...,).
         preferred: actions, shape (..., state), or logits, shape (..., state, action).
         wide: whether the logits are doubles, given as words, shape (..., state, action, 2).
         dtype: of the figures.
@@ -135,7 +103,7 @@ def _figures(number: Any, preferred: Any, wide: bool, dtype: Any) -> npt.NDArray
     number, preferred = np.asarray(number), np.asarray(preferred)  # no other code may call JAX
     if wide:
         preferred = np.ascontiguousarray(preferred).view(np.float64)[..., 0]
-    figures = [_figures_of(_TASKS[number[at]], preferred[at]) for at in np.ndindex(number.shape)]
+    figures = [_figures_of(tasks[number[at]], preferred[at]) for at in np.ndindex(number.shape)]
     words = np.array(figures, dtype=dtype).view(np.uint32)
     return words.reshape(*number.shape, 3, *((2,) if dtype == np.float64 else ()))
 

@@ -10,7 +10,7 @@ threshold its value, up to 2^-32. An outcome has its own slot and is the alias o
 shares of 1 / n sum to at most 1: the probability of each outcome is right within 2^-31.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -113,6 +113,40 @@ class Params(NamedTuple):
     rewards: jax.Array | None
 
 
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("number", "legal", "sights", "places", "contexts"),
+    meta_fields=("tasks",),
+)
+@dataclass(frozen=True)
+class ExactLaw:
+    """A task and its states as arrays, a pytree; or several ones (see ``stack``)."""
+
+    tasks: tuple[Task, ...]  # on the host, where they are scored
+    number: jax.Array  # of the task in ``tasks``, int32
+    legal: jax.Array  # whether an action is legal, shape (place, action)
+    sights: Sights  # the observations
+    places: jax.Array  # place of each state in which the agent may be to move, shape (state,)
+    contexts: jax.Array  # context of each of these states, shape (state,)
+
+    def among(self, tasks: tuple[Task, ...]) -> "ExactLaw":
+        """Return the same law, of which ``tasks`` has the tasks and others."""
+        numbers = jnp.array([tasks.index(task) for task in self.tasks], dtype=jnp.int32)
+        return replace(self, tasks=tasks, number=numbers[self.number])
+
+
+def exact_law(task: Task, encoding: EncodingName) -> ExactLaw:
+    """List the states of a task.
+
+    Raises:
+        InputError: if the game is too large for tables.
+    """
+    process = tables_of(task)
+    places, contexts = process.groups.locate(states_of(task.game, task.seat))
+    tables = 0, process.legal > 0, sights_of(task, encoding), places, contexts
+    return ExactLaw((task,), *map(on_device, tables))
+
+
 def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
     """Make the params of a task.
 
@@ -191,6 +225,9 @@ def stack(*params: Any) -> Any:
     Raises:
         InputError: if the environments differ in actions, features or rewards.
     """
+    if all(isinstance(each, ExactLaw) for each in params):
+        tasks = tuple(dict.fromkeys(task for each in params for task in each.tasks))
+        params = tuple(each.among(tasks) for each in params)
     alike = {each.legal.shape[-1] for each in params}
     same = {jax.tree.structure(each) for each in params}
     if len(same) > 1 or len(alike) > 1:
