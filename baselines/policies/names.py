@@ -86,9 +86,7 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
             raise InputError(
                 f"policies must be functions of the game, got {policy.make!r} as {name}"
             )
-    registered_policies(game_name)  # imports those of the sources
-    with registry.CHANGING:
-        POLICIES[game_name] = {**registered_policies(game_name), **found}
+    POLICIES[game_name] = {**registered_policies(game_name), **found}
     clear_cache()  # its keys hold policies by their names
 
 

@@ -8,7 +8,6 @@ are in use: ``GAMES`` of ``core``, ``POLICIES`` of ``names``, ``CONVERTERS`` of 
 
 from collections import UserDict
 from collections.abc import Mapping
-from threading import RLock
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
@@ -54,28 +53,19 @@ RUN_CHARTS = {
     "ladder": ("FOLDER", "exactdice.board.pictures:ladder"),
 }
 
-#: Held while a table changes, and never while a place is imported: imports have locks of their own.
-CHANGING = RLock()
-
 
 class Places(UserDict[str, Value]):
-    """A mapping of which a value may be a place; it is imported when it is first read."""
+    """A mapping of which a value may be a place, which is imported when the value is read."""
 
     def __init__(self, places: Mapping[str, Any]) -> None:
         super().__init__(places)
 
     def __getitem__(self, name: str) -> Value:
         """Return a value, imported if it is given by its place."""
-        found: Any = super().__getitem__(name)
-        if not isinstance(found, str):
-            return found
-        from pkgutil import resolve_name
+        from pkgutil import resolve_name  # no part of what Gymnasium imports
 
-        value = resolve_name(found)
-        with CHANGING:
-            if self.data[name] is found:  # else a thread has set another value meanwhile
-                self.data[name] = value
-            return self.data[name]
+        found: Any = self.data[name]
+        return resolve_name(found) if isinstance(found, str) else found
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a value, or the default; a KeyError of an import is raised."""
