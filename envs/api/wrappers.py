@@ -171,7 +171,7 @@ def _name(kind: type) -> str:
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
-def _kind(kind: type) -> str:
+def _kind(kind: Any) -> str:
     """Say what a wrapper changes: "nothing", "observations" alone, "rewards" or "all" it may."""
     if issubclass(kind, gym.ObservationWrapper):
         alone = kind.step is gym.ObservationWrapper.step
