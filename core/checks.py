@@ -217,6 +217,11 @@ def require_shapes(game: Any, count: int, move: Move) -> None:
         require_array(f"advance must give {name} as", array, kinds[name], *shape)
 
 
+def action_of(seat: Any, state: Any, action: Any) -> str:
+    """Name a move for a message."""
+    return f"action {action} of player {seat} in state {state}"
+
+
 def require_numbers(
     game: Any, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
@@ -230,8 +235,8 @@ def require_numbers(
     if len(wrong):
         row, player = wrong[0].tolist()
         raise GameError(
-            f"payoffs must be finite numbers, got {move.payoffs[row, player]} by action "
-            f"{actions[row]} of player {seats[row]} in state {states[row]}"
+            f"payoffs must be finite numbers, got {move.payoffs[row, player]} by "
+            f"{action_of(seats[row], states[row], actions[row])}"
         )
 
 

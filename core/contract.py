@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .checks import (
+    action_of,
     as_exact,
     entries,
     is_whole,
@@ -286,8 +287,8 @@ def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, row
     if wrong.any():
         first = int(np.argmax(wrong))
         raise GameError(
-            f"law must give rows below {len(game.laws)}, got {rows[first]} for action "
-            f"{actions[first]} of player {seat} in state {states[first]}"
+            f"law must give rows below {len(game.laws)}, got {rows[first]} for "
+            f"{action_of(seat, states[first], actions[first])}"
         )
 
 
@@ -317,9 +318,9 @@ def _require_later(
         if order.cut.any():
             allowed = "a later block, in its own to a later stage or to the cut,"
         raise GameError(
-            f"a move must lead to {allowed} or end the game, got action {actions[row]} of "
-            f"player {seats[row]} in state {states[row]}, which leads to player {move.seats[row]} "
-            f"in state {move.states[row]}"
+            f"a move must lead to {allowed} or end the game, got "
+            f"{action_of(seats[row], states[row], actions[row])}, which leads to player "
+            f"{move.seats[row]} in state {move.states[row]}"
         )
 
 
@@ -346,7 +347,7 @@ def require_moves(
         row = int(np.argmax(entries.any(axis=1)))
         raise GameError(
             f"payoffs {said}, got {show_numbers(move.payoffs[row][entries[row]].astype(float))} by "
-            f"action {actions[row]} of player {seats[row]} in state {states[row]}"
+            f"{action_of(seats[row], states[row], actions[row])}"
         )
 
 

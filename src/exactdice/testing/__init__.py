@@ -1,7 +1,8 @@
 """Checks for authors of games: ``exactdice.testing.check_game(MyGame(size=3))``."""
 
-from ..core import Game, InputError
+from ..core import EXACT, Game, InputError
 from ..core.contract import require_attributes
+from ..core.moves import require_totals
 from ..core.positions import has_few_states
 from ..core.sizes import show
 from ..envs.planners import LIMIT
@@ -37,9 +38,10 @@ def check_game(game: Game) -> None:
             f"game must have at most {LIMIT} pairs of state and action to be checked, got {size}: "
             "take smaller sizes"
         )
-    listing = Listing(game)
-    listing.require_totals()
     check_batches(game)
+    listing = Listing(game)
+    for seat in range(game.num_players):
+        require_totals(game, seat, EXACT)
     for seat in range(game.num_players):
         check_answers(listing, seat)
         check_environments(game, seat)

@@ -18,11 +18,14 @@ from ..baselines import (
     score,
     solve,
 )
+from ..baselines.operators.rounding import largest_payoff
 from ..core import EXACT, Array, Game, GameError, IntArray
+from ..core.checks import action_of
+from ..core.contract import CLOSE
 from ..core.positions import states_of
 from ..core.sweeps import expected_values
 from .enumeration import ActionValues, Law, Listing, Position
-from .rules import CLOSE, largest_payoff, opponents_of, words_of
+from .rules import opponents_of
 
 #: The rounding of a move, as a part of the result; moves without end add up.
 ROUNDINGS = 2.0**-49
@@ -34,7 +37,7 @@ def check_answers(listing: Listing, seat: int) -> None:
     for opponent in opponents_of(game):
         task = Task(game, seat, opponent)
         laws = {other: _law(policy) for other, policy in prepare(task, exact=True).policies.items()}
-        first, _ = listing.masses(seat, laws, listing.start)
+        first, _ = listing.visits(seat, laws, listing.start)
         reached = sum((first[position] for position in _own(listing, seat)), Fraction(0))
         start = {position: first[position] / reached for position in _own(listing, seat) if reached}
         _check_values(
@@ -85,9 +88,12 @@ def _check_values(
     moves = zip(states.tolist(), actions.tolist(), found, strict=True)
     for state, action, (exactly, rounded) in moves:
         wanted = listed[seat, state][action]
-        where = f"for {words_of(seat, state, action)} in {inside}"
+        where = f"for {action_of(seat, state, action)} in {inside}"
         _require_equal(what, exactly, wanted, where)
-        if abs(rounded - float(wanted)) > CLOSE * largest_payoff(game) + floats.error_bound:
+        if (
+            abs(rounded - float(wanted))
+            > CLOSE * largest_payoff(game.payoff_range) + floats.error_bound
+        ):
             raise GameError(
                 f"{what} must say the same in floats, {float(wanted)!r}, got {float(rounded)!r} "
                 f"{where}"
@@ -114,7 +120,7 @@ def _check_ways(
         The occupancies.
     """
     task, seat = agent.task, agent.task.seat
-    met, paid = listing.masses(seat, laws, start)
+    met, paid = listing.visits(seat, laws, start)
     found = occupancy(policy, task, exact=True)
     for _, state in _own(listing, seat):
         where = f"in state {state} of player {seat} in {task!r}"
@@ -136,7 +142,11 @@ def _check_floats(
 ) -> None:
     """Compare occupancies and variance in floats with fractions, and outcomes with the value."""
     task, rounded = floats.task, occupancy(policy, floats.task)
-    moves, size, off = float(sum(met)), largest_payoff(floats.task.game), floats.error_bound
+    moves, size, off = (
+        float(sum(met)),
+        largest_payoff(floats.task.game.payoff_range),
+        floats.error_bound,
+    )
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(met[state])
         within = ROUNDINGS * moves * moves
@@ -152,7 +162,7 @@ def _check_floats(
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
     """Check that optimal play has no regret, and that costs of decisions add up to the regret."""
-    size = largest_payoff(task.game)
+    size = largest_payoff(task.game.payoff_range)
     best, off = score("optimal", task), solve(task).error_bound
     if best.blunders(None):
         raise GameError(f"optimal play must have no blunders, got some in {task!r}")

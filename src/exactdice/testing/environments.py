@@ -6,11 +6,14 @@ from typing import get_args
 import numpy as np
 
 from ..baselines import Task, prepare, score, solve
+from ..baselines.operators.rounding import largest_payoff
 from ..core import Game, GameError, InputError
+from ..core.checks import action_of
+from ..core.contract import CLOSE
 from ..core.positions import states_of
 from ..envs import Engine, RewardMode
 from ..envs.planners import Transitions, tabulate_transitions
-from .rules import CLOSE, largest_payoff, opponents_of, words_of
+from .rules import opponents_of
 
 #: Number of draws of each move, and of the initial state.
 LANES, STARTS = 4_000, 20_000
@@ -54,7 +57,7 @@ def _check_sums(law: Transitions, seat: int) -> None:
             total = sum(chance for chance, *_ in ways)
             if abs(total - 1) > CLOSE:
                 raise GameError(
-                    f"P must sum to 1, got {total!r} for {words_of(seat, state, action)}"
+                    f"P must sum to 1, got {total!r} for {action_of(seat, state, action)}"
                 )
 
 
@@ -76,7 +79,7 @@ def _check_steps(engine: Engine, listed: Transitions) -> None:
                 (after, paid, over): (after_all == after) & (paid_now == paid) & (over_now == over)
                 for after, paid, over in law
             }
-            words = f"{words_of(seat, state, action)} with reward {engine.reward!r}"
+            words = f"{action_of(seat, state, action)} with reward {engine.reward!r}"
             strange = ~np.any(list(drawn.values()), axis=0)
             if strange.any():
                 columns = (column[strange].tolist() for column in (after_all, paid_now, over_now))
@@ -124,14 +127,16 @@ def _check_planning(task: Task, listed: Transitions) -> None:
         raise GameError(f"P must end after {most} moves, got more in {task!r}")
     optimum = solve(task)
     found, wanted = float(np.sum(prepare(task).initial * values[:-1])), float(optimum.value)
-    if abs(found - wanted) > CLOSE * largest_payoff(task.game) + optimum.error_bound:
+    if abs(found - wanted) > CLOSE * largest_payoff(task.game.payoff_range) + optimum.error_bound:
         raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
 
 
 def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
     """Check the expected return of uniform play in each reward mode: value, or minus the regret."""
     uniform, optimum = score("random", task), solve(task)
-    close = CLOSE * largest_payoff(task.game) + uniform.error_bound + optimum.error_bound
+    close = (
+        CLOSE * largest_payoff(task.game.payoff_range) + uniform.error_bound + optimum.error_bound
+    )
     for reward, listed in laws.items():
         wanted = uniform.value - (0.0 if reward == "outcome" else float(optimum.value))
         found = _uniform_return(task, listed)

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import FloatArray, Game, GameError, IntArray, Move
+from ..core import EXACT, BoolArray, FloatArray, Game, GameError, IntArray, Move
+from ..core.checks import action_of
 from ..core.contract import CLOSE, order_of, require_observations
+from ..core.moves import list_moves
 from ..core.positions import legal_moves, states_of
 from ..core.presentation import present
 from ..envs.planners import LIMIT
-
-__all__ = ["CLOSE", "check_rules", "largest_payoff", "opponents_of", "require_words", "words_of"]
 
 
 def check_rules(game: Game) -> int:
@@ -73,20 +73,10 @@ def require_words(name: str, words: object, *arguments: object) -> None:
         raise GameError(f"{call} must be one printable line, got {words!r}")
 
 
-def largest_payoff(game: Game) -> float:
-    """Return the largest absolute payoff."""
-    return float(max(map(abs, game.payoff_range)))
-
-
 def opponents_of(game: Game) -> list[str]:
     """List the opponents to check against; a game for one player has none."""
     named = dict.fromkeys(("random", "optimal", game.default_opponent))
     return list(named) if game.num_players > 1 else ["random"]
-
-
-def words_of(seat: int, state: int, action: int) -> str:
-    """Name a move."""
-    return f"action {action} of player {seat} in state {state}"
 
 
 #: Sample sizes: states of each player, and moves of the game.
@@ -94,41 +84,52 @@ STATES, MOVES = 60, 200
 
 
 def check_batches(game: Game) -> None:
-    """Check that results do not depend on the batch.
+    """Check that the effect of every move is the same alone, among others, and in fractions.
+
+    Of other methods a sample is asked in batches of several sizes.
 
     Raises:
         GameError: naming the method.
     """
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
-        if len(states_of(game, seat)):
-            _check_states(game, seat, rng)
-    columns = []
-    for seat in range(game.num_players):
         own = states_of(game, seat)
-        pairs, actions = np.nonzero(game.mask(own))
-        columns.append((np.full(len(pairs), seat), own[pairs], actions))
-    every = [np.concatenate(column) for column in zip(*columns, strict=True)]
-    some = rng.permutation(len(every[0]))[:MOVES]
-    seats, states, actions = (column[some] for column in every)
-    rows = game.law(states, actions)
-    outcomes = np.array([rng.choice(np.flatnonzero(game.laws[row] > 0)) for row in rows.tolist()])
-    names = list(map(words_of, seats.tolist(), states.tolist(), actions.tolist()))
-    method = partial(_check_method, rng=rng, kind="move", names=names, some=np.arange(len(some)))
-    for name in ("advance", "exact_advance"):
-        method(name, getattr(game, name), (seats, states, actions, outcomes))
-    method("law", game.law, (states, actions))
+        some = np.sort(rng.permutation(len(own))[:STATES])
+        names = [f"state {state} of player {seat}" for state in own.tolist()]
+        ask = partial(_check_method, rng=rng, kind="state", names=names, some=some)
+        ask("observe", lambda states, seat=seat: game.observe(states, seat), (own,))
+        ask("encode", game.encode, (game.observe(own, seat),))
+        ask("mask", game.mask, (own,))
+    moves = _moves(game)
+    names = list(map(action_of, *(column.tolist() for column in moves[:3])))
+    every, some = np.arange(len(names)), rng.permutation(len(names))[:MOVES]
+    ask = partial(_check_method, rng=rng, kind="move", names=names)
+    ask("law", game.law, moves[1:3], some=some)
+    ask("exact_advance", game.exact_advance, moves, some=some)
+    ask("advance", game.advance, moves, some=every)
+    exact, floats = (_arrays(advance(*moves)) for advance in (game.exact_advance, game.advance))
+    for wanted, got in zip(exact, floats, strict=True):
+        wrong = _far(got, wanted, np.abs(wanted).max())
+        if wrong.any():
+            raise GameError(
+                "advance must say the same as of exact_advance, got others of "
+                f"{names[np.argmax(wrong)]}"
+            )
 
 
-def _check_states(game: Game, seat: int, rng: np.random.Generator) -> None:
-    """Check the methods that take states."""
-    own = states_of(game, seat)
-    some = np.sort(rng.permutation(len(own))[:STATES])
-    names = [f"state {state} of player {seat}" for state in own.tolist()]
-    method = partial(_check_method, rng=rng, kind="state", names=names, some=some)
-    method("observe", lambda states: game.observe(states, seat), (own,))
-    method("encode", game.encode, (game.observe(own, seat),))
-    method("mask", game.mask, (own,))
+def _moves(game: Game) -> tuple[IntArray, ...]:
+    """List player, state, action and outcome of all ways of moves, after checking their words."""
+    words, listed = present(game), []
+    for seat, states in game.stages():
+        rows, actions, ways = list_moves(game, seat, states, EXACT)
+        seen = game.observe(states[rows], seat)
+        for row, action in zip(seen, actions.tolist(), strict=True):
+            require_words("describe_move", words.describe_move(row, action), row, action)
+        columns = np.full(len(ways.moves), seat), states[rows][ways.moves], actions[ways.moves]
+        listed.append((*columns, ways.outcomes))
+        for row, action, outcome in zip(seen[ways.moves], *listed[-1][2:], strict=True):
+            require_words("tell", words.tell(row, action, outcome), row, action, outcome)
+    return tuple(map(np.concatenate, zip(*listed, strict=True)))
 
 
 def _check_method(
@@ -149,13 +150,18 @@ def _check_method(
                     f"{name} must give {wanted[batch].shape} for {len(batch)} {kind}s, as for "
                     f"many, got {got.shape}"
                 )
-            far = np.abs(got - wanted[batch]) > CLOSE * np.abs(wanted).max()
-            wrong = far.reshape(len(batch), -1).any(axis=1)
+            wrong = _far(got, wanted[batch], np.abs(wanted).max())
             if wrong.any():
                 raise GameError(
                     f"{name} must say the same of a {kind} in every batch, got others of "
                     f"{names[batch[np.argmax(wrong)]]} in a batch of {len(batch)}"
                 )
+
+
+def _far(got: FloatArray, wanted: FloatArray, size: float) -> BoolArray:
+    """Say of each entry whether its numbers differ by more than ``CLOSE`` of a size."""
+    far = (np.abs(got - wanted) > CLOSE * size).reshape(len(got), -1)
+    return np.asarray(far.any(axis=1))
 
 
 def _arrays(found: Any) -> list[FloatArray]:
@@ -168,8 +174,8 @@ def _arrays(found: Any) -> list[FloatArray]:
 
 
 def _batches(entries: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Cut entries into batches of one, of a few, and of nearly all in random order."""
+    """Cut entries into batches of one, of some, and of nearly all in random order."""
     yield from entries[:, None]
     mixed = rng.permutation(entries)
-    yield from np.array_split(mixed, 1 + len(mixed) // 7)
+    yield from np.array_split(mixed, 1 + min(len(mixed), MOVES) // 7)
     yield mixed[: max(1, len(mixed) - 1)]
