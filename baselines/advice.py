@@ -16,7 +16,6 @@ So at least half of what one can do wrong is a blunder; the finer grades are for
 a good player hesitates.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,8 +26,8 @@ import numpy as np
 
 from ..core import BoolArray, Game, InParts, InputError, IntArray, Table
 from ..core.positions import by_name, states_of
-from ..core.presentation import present
-from ..core.words import listed, to_you
+from ..core.presentation import Group, present
+from ..core.words import listed
 from .cache import cached
 from .policies.door import Reading, label
 from .policies.kinds import PolicyLike
@@ -44,7 +43,6 @@ BEST, GOOD = "best", "good"
 THRESHOLDS = {"inaccuracy": 0.01, "mistake": 0.05, "blunder": 0.15}
 #: Most states of a game in which components that were left out are searched for.
 MOST = 2**22
-DICE = ("dice", "cast", "accumulated")  # components whose order tells nothing
 TIE = 1e-9  # smaller shares are taken as rounding errors
 
 
@@ -94,7 +92,7 @@ def choices_at(game: Game, seat: int, state: int) -> list[Choice]:
     """Return the legal moves of a seat in a state."""
     seen, shown = seen_at(game, seat, state), present(game)
     return [
-        Choice(action, to_you(shown.describe_move(seen, action)), shown.parts(seen, action))
+        Choice(action, shown.to_you(shown.describe_move(seen, action)), shown.parts(seen, action))
         for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist()
     ]
 
@@ -206,18 +204,20 @@ def ask(
     """
     problem = solution.problem
     task = problem.task
-    try:
-        state = state_meant(task, *read_position(task.game, components, named))
-    except InputError as error:  # it may be a roll alone, as it is written
-        kinds = _kinds(task.game)
-        word = next((word for word in DICE if word in kinds), "")
-        if not word or word in named or len(components) != len(kinds[word].places):
-            raise
-        rolled = {word: " ".join(map(str, components)), **named}
+    readings: list[tuple[Sequence[Any], Mapping[str, Any]]] = [(components, named)]
+    for word, group in present(task.game).groups.items():
+        if group.roll and group.roll == len(components) and word not in named:
+            rolled = {word: " ".join(map(str, components)), **named}
+            readings.insert(0 if group.marks else 1, ((), rolled))
+    errors: list[InputError] = []
+    for reading in readings:
         try:
-            state = state_meant(task, *read_position(task.game, (), rolled))
-        except InputError:
-            raise error from None
+            state = state_meant(task, *read_position(task.game, *reading))
+            break
+        except InputError as error:
+            errors.append(error)
+    else:
+        raise errors[0]
     seen = task.game.observe(state, task.seat)[0]
     moves = sorted(advice_at(task, int(state[0])), key=lambda each: each.cost)
     if policy is None:
@@ -248,8 +248,7 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     game, seat = task.game, task.seat
     begun = game.observe(prepare(task).start.states, seat)
     same = (begun == begun[0]).all(axis=0)
-    kinds = [kind for word, kind in _kinds(game).items() if word in DICE and kind.numbered]
-    dice = [list(kind.places.values()) for kind in kinds]
+    dice = [list(group.places) for group in present(game).groups.values() if not group.marks]
     for step in (0, 1, -1) if (given | same).all() else ():  # as given, or sorted up or down
         whole = np.where(given, seen, begun[0])
         for places in dice if step else ():
@@ -288,9 +287,8 @@ def read_position(
         game: the game.
         components: numbers in the order of the observation, or a roll of dice alone.
         named: numbers by the name of a component or its beginning, with _ for a space and without
-            its question mark; and all components of a kind at once: ``dice="3 3 4 5 6"`` for "die
-            1" and so on or for "dice of face 1" and so on, ``open="1 3 4"`` or ``open="all"`` for
-            "tile 1 open?" and so on.
+            its question mark; and groups of components (``Presentation.groups``), such as
+            ``dice="3 3 4 5 6"``, ``open="1 3 4"`` or ``open="all"``.
 
     Returns:
         The observation, 0 where nothing was given, and the given ones, each of shape (component,).
@@ -298,12 +296,9 @@ def read_position(
     Raises:
         InputError: naming the component that is out of range, given twice or unknown.
     """
-    sizes, kinds = game.observation_sizes, _kinds(game)
+    sizes, groups = game.observation_sizes, present(game).groups
     places = {_word(name): place for place, name in enumerate(game.observation_names)}
     components = [each for each in components if each != "to"]  # 80 to 72
-    dice = kinds.get("dice")
-    if dice and not dice.numbered and len(components) == dice.size - 1:  # a roll, as it is written
-        components, named = (), {"dice": " ".join(map(str, components)), **named}
     if len(components) > len(sizes):
         raise InputError(
             f"a position of {game.name} must have at most {len(sizes)} components "
@@ -312,22 +307,23 @@ def read_position(
     given: dict[str, Any] = dict(zip(places, components, strict=False))
     for name, value in named.items():
         word = _word(name)
-        begin = [known for known in (*kinds, *places) if known.startswith(word)]
-        if word not in places and word not in kinds and len(begin) == 1:
+        begin = [known for known in (*groups, *places) if known.startswith(word)]
+        if word not in places and word not in groups and len(begin) == 1:
             word = begin[0]
         if word in given:
             raise InputError(f"{word} must be given once, got {given[word]} and {value}")
-        if word not in places and word not in kinds:
-            each = listed([*kinds, *places])
+        if word not in places and word not in groups:
+            each = listed([*groups, *places])
             raise InputError(f"a component of {game.name} must be one of {each}, got {name}")
         given[word] = value
     seen, known = np.zeros(len(sizes), dtype=np.int64), np.zeros(len(sizes), dtype=bool)
     for word, value in given.items():
-        if word in kinds:
-            if both := [name for name in given if places.get(name) in kinds[word].places.values()]:
+        if word in groups:
+            own = list(groups[word].places)
+            if both := [name for name in given if places.get(name) in own]:
                 raise InputError(f"{word} must be given without {both[0]}, got both")
-            known[list(kinds[word].places.values())] = True
-            kinds[word].write(seen, str(value), word)
+            known[own] = True
+            _write(seen, groups[word], str(value), word, min(sizes[place] for place in own))
         else:
             known[places[word]] = True
             seen[places[word]] = _number(str(value), sizes[places[word]], word)
@@ -345,45 +341,19 @@ def _number(text: str, size: int, word: str) -> int:
     return int(text)
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """Components that are given together: dice in places, or marks that are there so often."""
-
-    places: Mapping[str, int]  # by number of the place, or by mark
-    size: int
-    numbered: bool
-
-    def write(self, seen: IntArray, text: str, word: str) -> None:
-        """Write numbers or marks, with spaces or commas between them, into an observation."""
-        marks = re.split(r"[ ,]+", text.strip())
-        if len(marks) == 1 and text.isdecimal() and text not in self.places:
-            marks = list(text)  # 33456
-        if self.numbered and len(marks) > len(self.places):
-            raise InputError(f"{word} must be at most {len(self.places)} numbers, got {text}")
-        for place, mark in zip(self.places.values(), marks, strict=False):
-            if self.numbered:
-                seen[place] = _number(mark, self.size, word)
-        if marks == ["all"] and not self.numbered:
-            marks = list(self.places)
-        for mark in () if self.numbered else marks:
-            if mark not in self.places or seen[self.places[mark]] + 1 >= self.size:
-                raise InputError(f"{word} must be of {listed(self.places)}, got {text}")
-            seen[self.places[mark]] += 1
-
-
-def _kinds(game: Game) -> dict[str, _Kind]:
-    """Return the components of a game that are given together, by what they are called."""
-    found: dict[tuple[str, bool], dict[str, int]] = {}
-    for place, name in enumerate(game.observation_names):
-        if face := re.fullmatch(r"dice of face (\d+)", name):
-            found.setdefault(("dice", False), {})[face[1]] = place
-        elif die := re.fullmatch(r"(\w+) (\d+)", name):
-            kind = die[1].replace("die", "dice")
-            found.setdefault((kind, True), {})[die[2]] = place
-        elif is_open := re.fullmatch(r"(?:tile )?(\w+) open\?", name):
-            found.setdefault(("open", False), {})[is_open[1]] = place
-    sizes = game.observation_sizes
-    return {
-        kind: _Kind(places, min(sizes[place] for place in places.values()), numbered)
-        for (kind, numbered), places in found.items()
-    }
+def _write(seen: IntArray, group: Group, text: str, word: str, size: int) -> None:
+    """Write faces or marks, with spaces or commas between them, into an observation."""
+    each = text.replace(",", " ").split()
+    if len(each) == 1 and text.isdecimal() and text not in group.marks:
+        each = list(text)  # 33456
+    if not group.marks:
+        if len(each) > len(group.places):
+            raise InputError(f"{word} must be at most {len(group.places)} numbers, got {text}")
+        for place, face in zip(group.places, each, strict=False):
+            seen[place] = _number(face, size, word)
+        return
+    known = dict(zip(group.marks, group.places, strict=True))
+    for mark in known if each == ["all"] else each:
+        if mark not in known or seen[known[mark]] + 1 >= size:
+            raise InputError(f"{word} must be of {listed(known)}, got {text}")
+        seen[known[mark]] += 1

@@ -143,11 +143,29 @@ class Layout:
     rows: Sequence[str] | None = None
 
 
+@dataclass(frozen=True)
+class Group:
+    """Components of an observation that a person gives together, in any order.
+
+    Attributes:
+        places: places of the components in the observation.
+        marks: names of the pieces of which the components tell how many there are, such as tiles or
+            faces; empty if each component is the face of a die, or 0 for no die.
+        roll: number of dice if the group is the roll, which a person may give alone; else 0.
+    """
+
+    places: Sequence[int]
+    marks: Sequence[str] = ()
+    roll: int = 0
+
+
 class Presentation(Generic[GameT]):
     """The words, the board and the maps of a game. All methods have defaults.
 
     Attributes:
         game: the game that is presented.
+        verbs: the verbs of ``describe_action`` and ``tell``: each as it follows a player's name,
+            and as it follows "you".
         made_for_two: keyword arguments for two players, if the default game is for one player.
         options: values of keyword arguments that a person may choose, with their meaning in words,
             by keyword.
@@ -155,6 +173,7 @@ class Presentation(Generic[GameT]):
     """
 
     welcome: ClassVar[str] = ""
+    verbs: ClassVar[Sequence[tuple[str, str]]] = (("takes", "take"),)
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     options: ClassVar[Mapping[str, Mapping[Any, str]]] = MappingProxyType({})
 
@@ -168,6 +187,11 @@ class Presentation(Generic[GameT]):
         The coach measures losses by it in games that pay points.
         """
         return None
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Components that a person gives together, by the keyword: "dice"; by default none."""
+        return {}
 
     def describe(self, observation: IntArray) -> str:
         """Describe an observation in words that need no legend: "57 points to 63".
@@ -194,6 +218,11 @@ class Presentation(Generic[GameT]):
     def describe_move(self, observation: IntArray, action: int) -> str:
         """Describe an action at an observation; by default like ``describe_action``."""
         return self.describe_action(action)
+
+    def to_you(self, words: str) -> str:
+        """Write the words of a move as they follow "you": "roll 2 dice" for "rolls 2 dice"."""
+        forms, each = dict(self.verbs), [(word, word.rstrip(",:")) for word in words.split(" ")]
+        return " ".join(forms.get(verb, verb) + word[len(verb) :] for word, verb in each)
 
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
         """Describe a move, with its outcome if the next position does not show it.

@@ -1,6 +1,5 @@
 """Numbers, lists and commands in words, for the sentences of games about positions and moves."""
 
-import re
 import reprlib
 import sys
 from collections.abc import Iterable, Sequence
@@ -9,8 +8,6 @@ from typing import Any
 #: The name of the person who plays, of whom sentences say "you roll" and "your 5".
 YOU = "you"
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
-#: Verbs after "you" by their form after a name, without its last letter.
-IRREGULAR = {"ha": "have", "i": "are"}
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
 
 
@@ -65,21 +62,9 @@ def up_to(count: int) -> str:
     return times(count) if count == 1 else f"up to {times(count)}"
 
 
-def to_you(words: str) -> str:
-    """Turn verbs of the third person into the second: "rolls 2 dice" into "roll 2 dice"."""
-
-    def verb(found: re.Match[str]) -> str:
-        if found[2] in IRREGULAR:
-            return found[1] + IRREGULAR[found[2]]
-        stem = found[2]
-        return found[1] + (stem[:-1] if re.search("(ss|sh|ch|x|zz)e$", stem) else stem)
-
-    return re.sub("(^|, | and )([a-z]+)s\\b", verb, words)
-
-
-def said_of(who: str, does: str) -> str:
+def said_of(who: str, yours: str, theirs: str) -> str:
     """Return the verb of a sentence about a player: "take" after "you", "takes" after a name."""
-    return to_you(does) if who == YOU else does
+    return yours if who == YOU else theirs
 
 
 def whose(who: str) -> str:

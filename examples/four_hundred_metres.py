@@ -101,6 +101,8 @@ class FourHundredMetres(Game):
 class Words(Presentation[FourHundredMetres]):
     """The words of the game."""
 
+    verbs = (("freezes", "freeze"), ("rolls", "roll"))
+
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""
         frozen, repeats, rolled = observation

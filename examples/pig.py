@@ -111,6 +111,8 @@ class Pig(Game):
 class PigPresentation(Presentation[Pig]):
     """The words of the game."""
 
+    verbs = (("holds", "hold"), ("rolls", "roll"))
+
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""
         return "banked {} to {}, {} in this turn".format(*observation)

@@ -94,6 +94,8 @@ class TwentyOne(Game):
 class TwentyOnePresentation(Presentation[TwentyOne]):
     """The words of the game."""
 
+    verbs = (("holds", "hold"), ("rolls", "roll"))
+
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""
         own, to_beat = observation

@@ -6,8 +6,8 @@ from itertools import chain
 import numpy as np
 import pytest
 from exactdice.core.positions import has_few_states, states_of
-from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, to_you, up_to
-from exactdice.games import GAMES, present
+from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, up_to
+from exactdice.games import GAMES, FourTwoOne, Greed, Presentation, ShutTheBox, present
 from small_games import SMALL
 
 SIZES = [(name, size) for name, sizes in SMALL.items() for size in [{}, *sizes]]
@@ -63,9 +63,18 @@ def test_numbers_and_lists_are_spelled_as_in_a_text():
 
 
 def test_what_somebody_does_becomes_what_you_do():
-    assert to_you("keeps 1 2") == "keep 1 2"
-    ends = "closes nothing and ends the turn: a sum is open"
-    assert to_you(ends) == "close nothing and end the turn: a sum is open"
-    dice = "aside the lowest and third lowest dice"
-    assert to_you(f"puts {dice}") == f"put {dice}"
-    assert to_you("passes, catches and fixes") == "pass, catch and fix"
+    box, turn = present(ShutTheBox()), present(FourTwoOne(utility="sum"))
+    assert box.to_you("closes 1 2: a sum of 3 is left open") == "close 1 2: a sum of 3 is left open"
+    assert box.to_you(box.describe_action(0)) == "close nothing and end the turn"
+    assert turn.to_you(turn.describe_action(1)) == "put aside the lowest die"
+    assert present(Greed()).to_you("rolls: 4") == "roll: 4"
+    assert Presentation(Greed()).to_you("takes action 0") == "take action 0"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_says_the_verbs_of_its_moves(name):
+    shown = present(GAMES[name](**SMALL[name][0]))
+    for action in range(shown.game.num_actions):
+        words = shown.describe_action(action)
+        first = words.split(" ")[0]
+        assert shown.to_you(words).split(" ")[0] == dict(shown.verbs)[first]

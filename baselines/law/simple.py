@@ -196,6 +196,8 @@ def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:
 class SimplePresentation(Presentation[SimpleGame]):
     """The words of a game that is written state by state: its states and actions as texts."""
 
+    verbs = (("chooses", "choose"),)
+
     def _state(self, observation: IntArray) -> Any:
         (number,) = self.game.encode(observation[None]) % self.game.rows
         return self.game.states[number]

@@ -23,7 +23,6 @@ from ...core.checks import at_most
 from ...core.positions import by_name, pieces, require_few_states
 from ...core.presentation import present
 from ...core.progress import tell
-from ...core.words import to_you
 from ..policies.door import Reading, label
 from ..problem.problem import convert, prepare
 from ..problem.task import Task
@@ -185,7 +184,7 @@ class Comparison(InParts):
             yield f"No games head to head: {error}."
 
     def _differences(self, names: tuple[str, str]) -> Iterator[str | Table]:
-        differences = self.differences()
+        differences, shown = self.differences(), present(self.first.task.game)
         shares = (
             f"{100 * share:.3g} % of the decisions of {name}"
             for share, name in zip(self.shares, names, strict=True)
@@ -196,8 +195,11 @@ class Comparison(InParts):
         rows = [
             (
                 each.position,
-                *(often + to_you(move) for often, move in zip(drawn, each.moves, strict=True)),
-                to_you(each.best_move),
+                *(
+                    often + shown.to_you(move)
+                    for often, move in zip(drawn, each.moves, strict=True)
+                ),
+                shown.to_you(each.best_move),
                 f"{each.gain:+.6f}",
             )
             for each in differences

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core import FloatArray, Game, IntArray, SizeError, Table
 from ...core.presentation import present
-from ...core.words import printable, to_you
+from ...core.words import printable
 from .score import Score
 
 #: The largest number of intervals that describe a part.
@@ -212,12 +212,12 @@ def costliest(score: Score, count: int) -> Table:
     Raises:
         SizeError: if the game is too large for the list of decisions.
     """
-    cycles = score.task.game.has_cycles
+    cycles, shown = score.task.game.has_cycles, present(score.task.game)
     rows = (
         (
             blunder.position,
-            to_you(blunder.move),
-            to_you(blunder.best_move),
+            shown.to_you(blunder.move),
+            shown.to_you(blunder.best_move),
             f"{blunder.cost:.6f}",
             f"{blunder.occupancy:.4f}" if cycles else f"{blunder.occupancy:.2%}",
         )

@@ -38,7 +38,7 @@ from ...core.sizes import check_array
 from ...core.sweeps import Sweeps
 from ...core.table import frame
 from ...core.types import Start
-from ...core.words import either, to_you
+from ...core.words import either
 from ..operators import mdp
 from ..operators.cycles import solve_block
 from ..operators.induction import visit_action_values
@@ -322,7 +322,9 @@ class Solution(Evaluation):
         state = start.states[[np.argmax(start.chances)]]
         seen = task.game.observe(state, task.seat)[0]
         best = self._best_in(state).tolist()
-        moves = [{"action": one, "words": to_you(told.describe_move(seen, one))} for one in best]
+        moves = [
+            {"action": one, "words": told.to_you(told.describe_move(seen, one))} for one in best
+        ]
         observation = by_name(task.game, seen)
         return {
             "task": task.words,

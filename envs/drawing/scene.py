@@ -113,7 +113,8 @@ def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
         rolled = ([piece for piece in pieces if isinstance(piece, Die)] for pieces in own)
         dice = tuple(next(filter(None, rolled), ()))
     taken, who = shown.parts(seen, move.action), names[move.seat]
-    words = said_of(who, shown.tell(seen, move.action, move.outcome))
+    told = shown.tell(seen, move.action, move.outcome)
+    words = said_of(who, shown.to_you(told), told)
     decided = shown.decided(move.seat, seen, move.action, move.outcome, names)
     return Event(who, shown.describe(seen), dice, taken, words, decided, move.seat)
 
@@ -123,7 +124,7 @@ def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
     agent, game = names[task.seat], task.game
     if game.num_players > 1 and game.payoff_range == (0.0, 1.0):
         if payoff == 1:
-            return f"{agent} {said_of(agent, 'wins')}"
+            return f"{agent} {said_of(agent, 'win', 'wins')}"
         if payoff == 0:
-            return f"{agent} {said_of(agent, 'loses')}"
-    return f"{agent} {said_of(agent, 'gets')} {payoff:g}"
+            return f"{agent} {said_of(agent, 'lose', 'loses')}"
+    return f"{agent} {said_of(agent, 'get', 'gets')} {payoff:g}"

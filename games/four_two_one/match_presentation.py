@@ -1,18 +1,19 @@
 """The rules, states and moves of a match of 421 in words, and its board."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
 
-from ...core.presentation import Layout, Presentation, Row, Tokens, presents
+from ...core.presentation import Group, Layout, Presentation, Row, Tokens, presents
 from ...core.types import IntArray
 from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
 from .game import Combination
 from .match import FourTwoOneMatch
 from .presentation import (
     FourTwoOnePresentation,
+    groups_from,
     in_words,
     ranking_rule,
     turn_rules,
@@ -35,6 +36,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
 
     title = "A match of 421"
     welcome = "Put dice aside and cast the others again: the lower combination takes the tokens."
+    verbs = FourTwoOnePresentation.verbs
     options = MappingProxyType(
         {
             "starter": STARTERS,
@@ -104,6 +106,11 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     def worth_table(self) -> Sequence[tuple[str, str]]:
         return worth_table(self.game.faces, self.game.four_two_one)
 
+    @property
+    @override
+    def groups(self) -> Mapping[str, Group]:
+        return groups_from(3, 3)
+
     @override
     def describe(self, observation: IntArray) -> str:
         pot, own, other, *seen = (int(number) for number in observation)
@@ -153,7 +160,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
         who, tokens = names[(seat + taker) % 2], int(gained[taker])
         whence = f" from {names[(seat + 1 - taker) % 2]}" if lost.sum() == tokens else ""
         many = f"{tokens} {plural(tokens, 'token')}{whence}"
-        return sentence(f"{said}: {who} {said_of(who, 'takes')} {many}")
+        return sentence(f"{said}: {who} {said_of(who, 'take', 'takes')} {many}")
 
     def _handed(self, observation: IntArray, result: Combination) -> tuple[IntArray, IntArray]:
         """Return the tokens that change hands at the end of a round.

@@ -19,6 +19,7 @@ class GreedPresentation(Presentation[Greed]):
     """The words and the board of Greed; ``Greed`` has the rules."""
 
     welcome = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
+    verbs = (("rolls", "roll"), ("stops", "stop"))
     options = MappingProxyType({"tie": {tie: ending.words for tie, ending in TIES.items()}})
 
     @override
@@ -92,7 +93,7 @@ class GreedPresentation(Presentation[Greed]):
         scores, who = self._scores(seat, own, other, names), names[1 - seat]
         if not last:
             return scores
-        return (*scores, Row("last turn", (Note(f"{who} {said_of(who, 'has')} stopped"),)))
+        return (*scores, Row("last turn", (Note(f"{who} {said_of(who, 'have', 'has')} stopped"),)))
 
     def _scores(self, seat: int, own: int, other: int, names: Sequence[str]) -> tuple[Row, ...]:
         """Return a row for each player's score, and one for the player's dice."""
@@ -118,7 +119,7 @@ class GreedPresentation(Presentation[Greed]):
         mine, theirs = f"{whose(names[seat])} {total}", f"{whose(them)} {other}"
         if total > limit:
             return sentence(
-                f"{mine} is above {limit}: {names[seat]} {said_of(names[seat], 'is')} bust"
+                f"{mine} is above {limit}: {names[seat]} {said_of(names[seat], 'are', 'is')} bust"
             )
         if not last:
             return ""

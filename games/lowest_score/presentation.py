@@ -1,12 +1,12 @@
 """The rules, states and moves of the lowest-score game and of its match in words, and boards."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
 from typing_extensions import override
 
-from ...core.presentation import Layout, Note, Presentation, Row, Tokens, dice_of, presents
+from ...core.presentation import Group, Layout, Note, Presentation, Row, Tokens, dice_of, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, listed, plural, said_of, sentence, spelled, whose
 from .game import LowestScore
@@ -25,11 +25,17 @@ class _OfTurns(Presentation[RulesT]):
     """The words and the board of one turn, in a round or in a match."""
 
     welcome = "Keep your lowest dice and roll the others again: the lowest total is the best."
+    verbs = (("keeps", "keep"),)
 
     @property
     def round(self) -> LowestScore:
         """A round, which has the turn."""
         return self.game if isinstance(self.game, LowestScore) else self.game.round
+
+    @property
+    @override
+    def groups(self) -> Mapping[str, Group]:
+        return {"dice": Group(range(1, 1 + self.game.dice), roll=self.game.dice)}
 
     def turn_rules(self) -> Iterator[str]:
         """Yield the sentences about one turn."""
@@ -271,7 +277,7 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
         if after:
             return sentence(said)
         who = names[seat if takes_it else other]
-        return sentence(f"{said}: {who} {said_of(who, 'wins')} the round")
+        return sentence(f"{said}: {who} {said_of(who, 'win', 'wins')} the round")
 
     def _takes_it(self, total: int, best: int) -> bool:
         """Say whether a total takes the lead from the best total so far."""

@@ -1,13 +1,13 @@
 """The rules, states and moves of Shut the Box in words, and its board."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
 
 from ...core.dice import dice_with_sum
-from ...core.presentation import Layout, Note, Presentation, Row, Tile, presents
+from ...core.presentation import Group, Layout, Note, Presentation, Row, Tile, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, said_of, sentence
 from .game import ShutTheBox
@@ -19,6 +19,7 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     title = "Shut the Box"
     welcome = "Close tiles that add up to your roll: the fewer points stay open, the better."
+    verbs = (("closes", "close"), ("ends", "end"))
     made_for_two = MappingProxyType({"objective": "win"})
     options = MappingProxyType(
         {
@@ -69,6 +70,12 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     # ------------------------------------------------------------------ states
 
+    @property
+    @override
+    def groups(self) -> Mapping[str, Group]:
+        tiles = range(self.game.tiles)
+        return {"open": Group(tiles, [str(tile + 1) for tile in tiles])}
+
     @override
     def describe(self, observation: IntArray) -> str:
         *tiles, roll, target = (int(number) for number in observation)
@@ -118,7 +125,7 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
             rule = "a tie" if left == target else "the lower sum wins"
             return sentence(f"{who} left {left} open, {other} {target}: {rule}")
         if not left:
-            return sentence(f"{who} {said_of(who, 'shuts')} the box")
+            return sentence(f"{who} {said_of(who, 'shut', 'shuts')} the box")
         return "" if self.game.num_players > 1 else sentence(f"{who} left {left} open")
 
     # ------------------------------------------------------------------ the board and the maps

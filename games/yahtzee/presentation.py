@@ -1,12 +1,22 @@
 """The rules, states and moves of Yahtzee in words, and its score sheet."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
 
-from ...core.presentation import Gauge, Layout, Note, Presentation, Row, Tile, dice_of, presents
+from ...core.presentation import (
+    Gauge,
+    Group,
+    Layout,
+    Note,
+    Presentation,
+    Row,
+    Tile,
+    dice_of,
+    presents,
+)
 from ...core.types import IntArray
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
@@ -41,6 +51,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
     """The words and the score sheet; ``Yahtzee`` has the rules."""
 
     welcome = "Roll, keep the dice that you like, roll the others again, and fill your boxes."
+    verbs = (("keeps", "keep"), ("takes", "take"))
     options = MappingProxyType(
         {
             "joker": {
@@ -49,6 +60,15 @@ class YahtzeePresentation(Presentation[Yahtzee]):
             }
         }
     )
+
+    @property
+    @override
+    def groups(self) -> Mapping[str, Group]:
+        faces = range(len(self.game.observation_names))[-FACES:]
+        return {
+            "open": Group(range(len(BOXES)), BOXES),
+            "dice": Group(faces, [str(face + 1) for face in range(FACES)], roll=DICE),
+        }
 
     @property
     @override
