@@ -26,7 +26,7 @@ import numpy as np
 
 from ..core import BoolArray, Game, InParts, InputError, IntArray, Table
 from ..core.positions import by_name, states_of
-from ..core.presentation import Group, present
+from ..core.presentation import present
 from ..core.words import listed
 from .cache import cached
 from .policies.door import Reading, label
@@ -205,10 +205,12 @@ def ask(
     problem = solution.problem
     task = problem.task
     readings: list[tuple[Sequence[Any], Mapping[str, Any]]] = [(components, named)]
-    for word, group in present(task.game).groups.items():
-        if group.roll and group.roll == len(components) and word not in named:
+    for group in present(task.game).groups:
+        own, word = list(group.places(task.game).values()), group.keyword
+        dice = task.game.observation_sizes[own[0]] - 1 if group.counts else len(own)
+        if group.is_roll and dice == len(components) and word not in named:
             rolled = {word: " ".join(map(str, components)), **named}
-            readings.insert(0 if group.marks else 1, ((), rolled))
+            readings.insert(0 if group.counts else 1, ((), rolled))
     errors: list[InputError] = []
     for reading in readings:
         try:
@@ -248,7 +250,8 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     game, seat = task.game, task.seat
     begun = game.observe(prepare(task).start.states, seat)
     same = (begun == begun[0]).all(axis=0)
-    dice = [list(group.places) for group in present(game).groups.values() if not group.marks]
+    kinds = [group for group in present(game).groups if not group.counts]
+    dice = [list(kind.places(game).values()) for kind in kinds]
     for step in (0, 1, -1) if (given | same).all() else ():  # as given, or sorted up or down
         whole = np.where(given, seen, begun[0])
         for places in dice if step else ():
@@ -296,7 +299,8 @@ def read_position(
     Raises:
         InputError: naming the component that is out of range, given twice or unknown.
     """
-    sizes, groups = game.observation_sizes, present(game).groups
+    groups = {group.keyword: group for group in present(game).groups if group.places(game)}
+    sizes = game.observation_sizes
     places = {_word(name): place for place, name in enumerate(game.observation_names)}
     components = [each for each in components if each != "to"]  # 80 to 72
     if len(components) > len(sizes):
@@ -319,11 +323,11 @@ def read_position(
     seen, known = np.zeros(len(sizes), dtype=np.int64), np.zeros(len(sizes), dtype=bool)
     for word, value in given.items():
         if word in groups:
-            own = list(groups[word].places)
-            if both := [name for name in given if places.get(name) in own]:
+            own = groups[word].places(game)
+            if both := [name for name in given if places.get(name) in own.values()]:
                 raise InputError(f"{word} must be given without {both[0]}, got both")
-            known[own] = True
-            _write(seen, groups[word], str(value), word, min(sizes[place] for place in own))
+            known[list(own.values())] = True
+            _write(seen, own, groups[word].counts, str(value), word, sizes[min(own.values())])
         else:
             known[places[word]] = True
             seen[places[word]] = _number(str(value), sizes[places[word]], word)
@@ -341,19 +345,20 @@ def _number(text: str, size: int, word: str) -> int:
     return int(text)
 
 
-def _write(seen: IntArray, group: Group, text: str, word: str, size: int) -> None:
+def _write(
+    seen: IntArray, places: Mapping[str, int], counts: bool, text: str, word: str, size: int
+) -> None:
     """Write faces or marks, with spaces or commas between them, into an observation."""
     each = text.replace(",", " ").split()
-    if len(each) == 1 and text.isdecimal() and text not in group.marks:
+    if len(each) == 1 and text.isdecimal() and text not in places:
         each = list(text)  # 33456
-    if not group.marks:
-        if len(each) > len(group.places):
-            raise InputError(f"{word} must be at most {len(group.places)} numbers, got {text}")
-        for place, face in zip(group.places, each, strict=False):
+    if not counts:
+        if len(each) > len(places):
+            raise InputError(f"{word} must be at most {len(places)} numbers, got {text}")
+        for place, face in zip(places.values(), each, strict=False):
             seen[place] = _number(face, size, word)
         return
-    known = dict(zip(group.marks, group.places, strict=True))
-    for mark in known if each == ["all"] else each:
-        if mark not in known or seen[known[mark]] + 1 >= size:
-            raise InputError(f"{word} must be of {listed(known)}, got {text}")
-        seen[known[mark]] += 1
+    for mark in places if each == ["all"] else each:
+        if mark not in places or seen[places[mark]] + 1 >= size:
+            raise InputError(f"{word} must be of {listed(places)}, got {text}")
+        seen[places[mark]] += 1

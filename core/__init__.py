@@ -10,6 +10,7 @@ from .moves import Moves
 from .presentation import (
     Die,
     Gauge,
+    Group,
     Layout,
     Note,
     Piece,
@@ -42,6 +43,7 @@ __all__ = [
     "Game",
     "GameError",
     "Gauge",
+    "Group",
     "InParts",
     "InputError",
     "IntArray",

@@ -148,15 +148,26 @@ class Group:
     """Components of an observation that a person gives together, in any order.
 
     Attributes:
-        places: places of the components in the observation.
-        marks: names of the pieces of which the components tell how many there are, such as tiles or
-            faces; empty if each component is the face of a die, or 0 for no die.
-        roll: number of dice if the group is the roll, which a person may give alone; else 0.
+        keyword: the keyword by which the group is given: "dice".
+        names: names of the components, with {} for their marks: "die {}", "tile {} open?".
+        counts: whether a component says how many pieces have its mark, such as open tiles or dice
+            of a face; if not, it is the face of a die, or 0 for no die.
+        is_roll: whether these are all dice of a roll, which a person may give without a keyword.
     """
 
-    places: Sequence[int]
-    marks: Sequence[str] = ()
-    roll: int = 0
+    keyword: str
+    names: str
+    counts: bool = False
+    is_roll: bool = False
+
+    def places(self, game: Game) -> dict[str, int]:
+        """Return the place of each component of the group in an observation, by its mark."""
+        begin, end = self.names.split("{}")
+        return {
+            name.removeprefix(begin).removesuffix(end): place
+            for place, name in enumerate(game.observation_names)
+            if name.startswith(begin) and name.endswith(end)
+        }
 
 
 class Presentation(Generic[GameT]):
@@ -164,6 +175,7 @@ class Presentation(Generic[GameT]):
 
     Attributes:
         game: the game that is presented.
+        groups: the components of an observation that a person gives together.
         verbs: the verbs of ``describe_action`` and ``tell``: each as it follows a player's name,
             and as it follows "you".
         made_for_two: keyword arguments for two players, if the default game is for one player.
@@ -173,6 +185,7 @@ class Presentation(Generic[GameT]):
     """
 
     welcome: ClassVar[str] = ""
+    groups: ClassVar[Sequence[Group]] = ()
     verbs: ClassVar[Sequence[tuple[str, str]]] = (("takes", "take"),)
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     options: ClassVar[Mapping[str, Mapping[Any, str]]] = MappingProxyType({})
@@ -187,11 +200,6 @@ class Presentation(Generic[GameT]):
         The coach measures losses by it in games that pay points.
         """
         return None
-
-    @property
-    def groups(self) -> Mapping[str, Group]:
-        """Components that a person gives together, by the keyword: "dice"; by default none."""
-        return {}
 
     def describe(self, observation: IntArray) -> str:
         """Describe an observation in words that need no legend: "57 points to 63".

@@ -1,19 +1,18 @@
 """The rules, states and moves of a match of 421 in words, and its board."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
 
-from ...core.presentation import Group, Layout, Presentation, Row, Tokens, presents
+from ...core.presentation import Layout, Presentation, Row, Tokens, presents
 from ...core.types import IntArray
 from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
 from .game import Combination
 from .match import FourTwoOneMatch
 from .presentation import (
     FourTwoOnePresentation,
-    groups_from,
     in_words,
     ranking_rule,
     turn_rules,
@@ -36,6 +35,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
 
     title = "A match of 421"
     welcome = "Put dice aside and cast the others again: the lower combination takes the tokens."
+    groups = FourTwoOnePresentation.groups
     verbs = FourTwoOnePresentation.verbs
     options = MappingProxyType(
         {
@@ -105,11 +105,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     @override
     def worth_table(self) -> Sequence[tuple[str, str]]:
         return worth_table(self.game.faces, self.game.four_two_one)
-
-    @property
-    @override
-    def groups(self) -> Mapping[str, Group]:
-        return groups_from(3, 3)
 
     @override
     def describe(self, observation: IntArray) -> str:

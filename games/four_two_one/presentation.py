@@ -1,7 +1,7 @@
 """The rules, states and moves of a turn or a set of 421 in words, and its board."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -35,19 +35,13 @@ TIES = {
 }
 
 
-def groups_from(first: int, dice: int) -> dict[str, Group]:
-    """Return the dice put aside and the dice cast, of which ``first`` is the first component."""
-    cast = first + dice - 1
-    accumulated = {"accumulated": Group(range(first, cast))} if dice > 1 else {}
-    return accumulated | {"cast": Group(range(cast, cast + dice), roll=dice)}
-
-
 @presents(FourTwoOne)
 class FourTwoOnePresentation(Presentation[FourTwoOne]):
     """The words and the board of a turn or a set; ``FourTwoOne`` has the rules."""
 
     title = "421"
     welcome = "Cast the dice, put aside those that you like, and cast the others again."
+    groups = (Group("accumulated", "accumulated {}"), Group("cast", "cast {}", is_roll=True))
     verbs = (("puts", "put"),)
     made_for_two = MappingProxyType({"utility": "set"})
     options = MappingProxyType(
@@ -106,11 +100,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         return ranking_table(self.game.faces) if self.game._utility == "set" else ()
 
     # ------------------------------------------------------------------ states
-
-    @property
-    @override
-    def groups(self) -> Mapping[str, Group]:
-        return groups_from(0, self.game.dice)
 
     @override
     def describe(self, observation: IntArray) -> str:

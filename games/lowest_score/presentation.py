@@ -1,6 +1,6 @@
 """The rules, states and moves of the lowest-score game and of its match in words, and boards."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -25,17 +25,13 @@ class _OfTurns(Presentation[RulesT]):
     """The words and the board of one turn, in a round or in a match."""
 
     welcome = "Keep your lowest dice and roll the others again: the lowest total is the best."
+    groups = (Group("dice", "die {}", is_roll=True),)
     verbs = (("keeps", "keep"),)
 
     @property
     def round(self) -> LowestScore:
         """A round, which has the turn."""
         return self.game if isinstance(self.game, LowestScore) else self.game.round
-
-    @property
-    @override
-    def groups(self) -> Mapping[str, Group]:
-        return {"dice": Group(range(1, 1 + self.game.dice), roll=self.game.dice)}
 
     def turn_rules(self) -> Iterator[str]:
         """Yield the sentences about one turn."""

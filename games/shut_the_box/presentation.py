@@ -1,6 +1,6 @@
 """The rules, states and moves of Shut the Box in words, and its board."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +19,7 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     title = "Shut the Box"
     welcome = "Close tiles that add up to your roll: the fewer points stay open, the better."
+    groups = (Group("open", "tile {} open?", counts=True),)
     verbs = (("closes", "close"), ("ends", "end"))
     made_for_two = MappingProxyType({"objective": "win"})
     options = MappingProxyType(
@@ -69,12 +70,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
                 yield "If the first player closes all tiles, the second may still do the same."
 
     # ------------------------------------------------------------------ states
-
-    @property
-    @override
-    def groups(self) -> Mapping[str, Group]:
-        tiles = range(self.game.tiles)
-        return {"open": Group(tiles, [str(tile + 1) for tile in tiles])}
 
     @override
     def describe(self, observation: IntArray) -> str:

@@ -1,6 +1,6 @@
 """The rules, states and moves of Yahtzee in words, and its score sheet."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -51,6 +51,10 @@ class YahtzeePresentation(Presentation[Yahtzee]):
     """The words and the score sheet; ``Yahtzee`` has the rules."""
 
     welcome = "Roll, keep the dice that you like, roll the others again, and fill your boxes."
+    groups = (
+        Group("open", "{} open?", counts=True),
+        Group("dice", "dice of face {}", counts=True, is_roll=True),
+    )
     verbs = (("keeps", "keep"), ("takes", "take"))
     options = MappingProxyType(
         {
@@ -60,15 +64,6 @@ class YahtzeePresentation(Presentation[Yahtzee]):
             }
         }
     )
-
-    @property
-    @override
-    def groups(self) -> Mapping[str, Group]:
-        faces = range(len(self.game.observation_names))[-FACES:]
-        return {
-            "open": Group(range(len(BOXES)), BOXES),
-            "dice": Group(faces, [str(face + 1) for face in range(FACES)], roll=DICE),
-        }
 
     @property
     @override
