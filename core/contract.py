@@ -181,14 +181,9 @@ def _require_start(game: Game) -> None:
     """Check the initial law."""
     given = pair("initial_law must be a pair of states and probabilities", game.initial_law())
     starts, chances = map(np.asarray, given)
-    if starts.ndim != 1 or starts.shape != chances.shape:
-        raise GameError(
-            "initial_law must have a probability for each of its states, got states of shape "
-            f"{starts.shape} and probabilities of shape {chances.shape}"
-        )
-    chances = as_exact("initial_law", chances)
-    require_laws("initial_law", chances[None], starts)
     require_array("initial_law must give states as", starts, "integers", "state")
+    require_array("initial_law must give probabilities as", chances, "fractions", len(starts))
+    require_laws("initial_law", as_exact("initial_law", chances)[None], starts)
     require_below("initial_law must give states", starts, game.num_states)
     states, times = np.unique(starts, return_counts=True)
     if (times > 1).any():

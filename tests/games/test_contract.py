@@ -131,7 +131,10 @@ BROKEN = {
     "half a start": (start([0], [HALF]), "initial_law must sum to 1, got 0.5"),
     "float start": (start([0], [1.0]), "initial_law must have fractions, got 1.0"),
     "start beyond": (start([9], [1]), "initial_law must give states below 4, got 9"),
-    "start of another shape": (start([0, 1], [1]), "must have a probability for each of its state"),
+    "start of another shape": (
+        start([0, 1], [1]),
+        r"must give probabilities as .* \(2,\), got .* \(1,\)",
+    ),
     "nan range": ({"payoff_range": (np.nan, 1.0)}, "payoff_range must be .*, got nan 1.0"),
     "infinite range": ({"payoff_range": (0.0, np.inf)}, "payoff_range must be .*, got 0.0 inf"),
     "turned range": ({"payoff_range": (1.0, 0.0)}, "payoff_range must be .*, got 1.0 0.0"),
