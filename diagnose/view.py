@@ -23,7 +23,7 @@ from ..core.positions import pieces, places_in, states_of
 from ..core.presentation import present
 from ..core.sizes import PIECE, check_memory
 from ..envs import RewardMode
-from ..envs.api.encoding import Encoding, encoding_of
+from ..envs.encoding import Encoding, encoding_of
 
 #: Number of states whose observations are computed at once.
 BATCH = 2**13

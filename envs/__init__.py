@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from .api.encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .api.env import GameEnv
 from .api.given import from_P
 from .api.registration import find_game, full_place, register
 from .api.vector import GameVectorEnv
 from .api.wrappers import MaskInObservation, Opaque, inspect_training, not_followed
+from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .engine.engine import Engine, RewardMode
 from .planners import SparseLaw, sparse_law
 

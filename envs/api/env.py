@@ -13,9 +13,9 @@ from ...baselines import Task, make_task
 from ...core import BoolArray, FloatArray, InputError, is_bool
 from ...core.sizes import show
 from ..drawing import FRAMES, MODES
+from ..encoding import EncodingName, Features
 from ..engine.engine import Engine, RewardMode
 from ..planners import SparseLaw, Transitions, sparse_law, tabulate_transitions
-from .encoding import EncodingName, Features
 
 
 class GameEnv(gym.Env[Features, SupportsIndex]):

@@ -8,9 +8,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ...baselines import Task, make_task
 from ...core import BoolArray, FloatArray, InputError, IntArray, is_bool
+from ..encoding import EncodingName, Features
 from ..engine.engine import Engine, RewardMode
 from ..engine.lanes import Outcome
-from .encoding import EncodingName, Features
 
 #: Names in a vector of the attributes of a single game, where they differ.
 OF_A_GAME = {"action_space": "single_action_space", "observation_space": "single_observation_space"}

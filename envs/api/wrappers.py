@@ -18,7 +18,7 @@ from ...baselines import Sight, Task
 from ...baselines.policies.observations import Changed, InDictionary, sight_of
 from ...core import InputError, IntArray, one_of
 from ...core.words import meant
-from .encoding import Features
+from ..encoding import Features
 from .env import GameEnv
 from .given import from_P, has_law
 from .vector import GameVectorEnv

@@ -21,7 +21,7 @@ from ...core.plain import is_plain
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import expected_values
-from ..api.encoding import Encoding, EncodingName
+from ..encoding import Encoding, EncodingName
 from .lanes import Lanes, Outcome, PlainRuleLanes, RuleLanes
 from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of

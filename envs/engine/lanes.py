@@ -18,7 +18,7 @@ from ...core import BoolArray, FloatArray, IntArray
 from ...core.plain import plain_rules
 from ...core.playing import Played, begin, make, play_on
 from ...core.sizes import check_memory
-from ..api.encoding import Encoding, Features
+from ..encoding import Encoding, Features
 
 #: Number of games in a row that end before the agent's first move, after which ``start`` checks
 #: whether the agent ever gets to move.

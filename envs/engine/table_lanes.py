@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...baselines import Problem
 from ...core import BoolArray, FloatArray, IntArray
-from ..api.encoding import Encoding, Features
+from ..encoding import Encoding, Features
 from .lanes import Lanes, Outcome
 from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .tables import features_of, process_of

@@ -33,7 +33,7 @@ from ...core import (
 from ...core.contract import order_of, worst_payoff
 from ...core.positions import states_of
 from ...core.turn import Piece
-from ..api.encoding import Encoding, EncodingName, Features
+from ..encoding import Encoding, EncodingName, Features
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
 #: Limit of the tables of a task, in bytes; larger games are played by their rules.

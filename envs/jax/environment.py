@@ -21,8 +21,8 @@ import numpy as np
 
 from ...baselines import Task, make_task
 from ...core import one_of
-from ..api.encoding import Encoding, EncodingName
 from ..api.registration import find_game
+from ..encoding import Encoding, EncodingName
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .tables import HALF, ExactLaw, Params, exact_law, params_of

@@ -21,7 +21,7 @@ import numpy as np
 from ...baselines import Task, prepare, solve
 from ...core import InputError
 from ...core.positions import states_of
-from ..api.encoding import EncodingName
+from ..encoding import EncodingName
 from ..engine.engine import ADVANTAGES, RewardMode, advantages
 from ..engine.process import Process
 from ..engine.tables import features_of, process_of

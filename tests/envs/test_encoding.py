@@ -8,7 +8,7 @@ import pytest
 import torch
 from exactdice.core.positions import states_of
 from exactdice.envs import EncodingName, encoding_of
-from exactdice.envs.api.encoding import Encoding
+from exactdice.envs.encoding import Encoding
 from exactdice.games import Greed, LowestScore, ShutTheBox
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.preprocessing import preprocess_obs

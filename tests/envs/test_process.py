@@ -11,7 +11,7 @@ from exactdice.baselines import Task, cache, evaluate, make_task, prepare
 from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine, GameEnv, RewardMode, planners
-from exactdice.envs.api.encoding import Encoding
+from exactdice.envs.encoding import Encoding
 from exactdice.envs.engine import tables
 from exactdice.envs.engine.lanes import PlainRuleLanes, RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes

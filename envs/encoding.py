@@ -8,9 +8,9 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Sight
-from ...baselines.policies.observations import array_of, told
-from ...core import BoolArray, InputError, IntArray, one_of
+from ..baselines import Sight
+from ..baselines.policies.observations import array_of, told
+from ..core import BoolArray, InputError, IntArray, one_of
 
 EncodingName = Literal["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
 #: A batch of encoded observations, shape (observation, feature).
