@@ -69,8 +69,8 @@ site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
 
 notebooks: setup
-	$(BIN)/python notebooks/run.py
+	$(BIN)/python docs/notebooks/run.py
 
 notebooks-ui: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'exactdice[notebooks]'
-	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/your-first-agent.ipynb
+	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/docs/notebooks/your-first-agent.ipynb

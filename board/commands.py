@@ -55,7 +55,8 @@ class SubmitConfig:
     """Mean seconds of a run, for certificates."""
 
     folder: Path | None = None
-    """Folder of the entry, which must not exist. Default: entries/ with the track and the title."""
+    """Folder of the entry, which must not exist. Default: one in benchmarks/entries, named
+    after the track and the title."""
 
     jobs: Jobs = -1
     """Number of certificates that are verified at the same time; -1 for the number of

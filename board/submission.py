@@ -27,7 +27,8 @@ def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes:
         place: a benchmark's folder, or a folder of certificates such as Greed-0.npz.
         said: the author's statements, as fields of the card: title, link, algorithm, track, moves,
             seconds and hardware. Track, moves and seconds are left to runs that know them.
-        folder: the folder of the entry, which must not exist; by default one in ``entries``.
+        folder: the folder of the entry, which must not exist; by default one in
+            ``benchmarks/entries``.
         processes: number of certificates that are verified at the same time; -1 for the number
             of processors.
 
@@ -45,7 +46,7 @@ def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes:
     card = make_card({**made_by, **said, **values})
     if folder is None:  # named after the track and the title
         signs = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in card.title)
-        folder = Path("entries", "-".join([card.track, *signs.lower().split()])[:80])
+        folder = Path("benchmarks/entries", "-".join([card.track, *signs.lower().split()])[:80])
     return _make(folder, card, certificates, processes)
 
 

@@ -1,6 +1,6 @@
 """A hook of mkdocs: the site has all that its pages link to, and asks no other server for it.
 
-In a checkout ``../examples/pig.py`` and ``../notebooks/is-it-a-bug.ipynb`` are files.
+In a checkout ``../examples/pig.py`` and ``notebooks/is-it-a-bug.ipynb`` are files.
 On the site the program is a file to read. The notebook is a page with the outputs that are kept in
 it, and the changelog is a page, too. A tap on a picture opens its file.
 """
@@ -20,7 +20,7 @@ ROOT = DOCS.parent
 #: Pages that are made of a file elsewhere, by their place in the site.
 ELSEWHERE = {
     "changelog.md": ROOT / "CHANGELOG.md",
-    **{f"notebooks/{path.stem}.md": path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))},
+    **{f"notebooks/{path.stem}.md": path for path in sorted((DOCS / "notebooks").glob("*.ipynb"))},
 }
 
 
@@ -50,7 +50,8 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
 
     def replace(link: re.Match[str]) -> str:
         words, file, anchor = link[1], (folder / link[2]).resolve(), link[3] or ""
-        if not file.exists() or (file.is_relative_to(DOCS) and here not in ELSEWHERE):
+        moved = here in ELSEWHERE or file in ELSEWHERE.values()
+        if not file.exists() or (file.is_relative_to(DOCS) and not moved):
             return link[0]
         if file.is_dir():
             return words

@@ -142,7 +142,7 @@ def promised(code):
 
 def outside():
     """List what is in the folders of the checkout and at home, where no block may write."""
-    places = [ROOT, *(ROOT / name for name in ("docs", "examples", "notebooks")), Path.home()]
+    places = [ROOT, *(ROOT / name for name in ("docs", "examples", "docs/notebooks")), Path.home()]
     return {path for place in places for path in place.iterdir() if path.name[0] not in "._"}
 
 

@@ -7,7 +7,7 @@ from runpy import run_path
 import nbformat
 import pytest
 
-FOLDER = Path(__file__).parent.parent / "notebooks"
+FOLDER = Path(__file__).parent.parent / "docs/notebooks"
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 LARGEST = 80_000  # characters of a picture
 

@@ -35,7 +35,7 @@ TEXTS = [
     path
     for pattern in (
         *("*.md", "*.toml", "*.cff", "*.yml", ".github/**/*.yml", "docs/**/*.md", "docs/*.py"),
-        *("notebooks/*.ipynb", "examples/*.py"),
+        *("docs/notebooks/*.ipynb", "examples/*.py"),
     )
     for path in sorted(ROOT.glob(pattern))
 ]
@@ -88,7 +88,7 @@ def test_the_workflow_that_reads_files_of_strangers_can_only_read():
     """Nobody's branch runs with a token that writes, and none is there to be stolen."""
     text = (ROOT / ".github/workflows/board.yml").read_text()
     workflow = read(ROOT / ".github/workflows/board.yml")
-    assert workflow[True] == {"pull_request": {"paths": ["entries/**"]}}
+    assert workflow[True] == {"pull_request": {"paths": ["benchmarks/entries/**"]}}
     assert workflow["permissions"] == {"contents": "read"}
     (job,) = workflow["jobs"].values()
     assert "permissions" not in job

@@ -86,7 +86,7 @@ def test_a_tap_on_a_picture_opens_it(pages):
 
 
 def test_each_notebook_is_a_page_with_its_pictures(site, pages):
-    books = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    books = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
     assert len(books) == 4
     for book in books:
         shown = set(pages[site / "notebooks" / f"{book.stem}.html"].loads)

@@ -41,7 +41,7 @@ def finished(tmp_path_factory, _small_games):
 def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
     words = ["submit", finished, "--title", "Our tables", "--link", "https://example.org"]
     said = prints(*words)
-    folder = Path("entries", "tiny-our-tables")
+    folder = Path("benchmarks/entries", "tiny-our-tables")
     assert said.startswith(f"{folder}: 4 certificates hold, nines ")
     card = read_entry(folder).card
     scores = [json.loads(path.read_text()) for path in finished.glob("*/score.json")]
@@ -49,7 +49,7 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
     assert card.seconds == pytest.approx(sum(score["seconds"] for score in scores) / 4)
     assert (card.algorithm, card.track, card.version) == ("Q-learning", "tiny", 1)
     assert card.hardware == "not said"
-    assert admit(Path("entries"), 1).refused == {}
+    assert admit(Path("benchmarks/entries"), 1).refused == {}
     shutil.copytree(finished, "packed")
     write_runs(read_runs(Path("packed")), Path("packed"))
     for run in Path("packed").glob("*/"):
@@ -61,7 +61,7 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
     Path("packed/certificates.zip").unlink()
     with pytest.raises(InputError, match=r"zip/.*-0\.npz must be a file that can be read, got: No"):
         submit(Path("packed"), SAID, Path("third"), 1)
-    assert "folder must not exist, got entries/tiny-our-tables" in refusal(*words)
+    assert "folder must not exist, got benchmarks/entries/tiny-our-tables" in refusal(*words)
 
 
 def changed(name, **options):

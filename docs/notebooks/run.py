@@ -1,4 +1,4 @@
-"""Run the notebooks and keep what they show: ``python notebooks/run.py``."""
+"""Run the notebooks and keep what they show: ``python docs/notebooks/run.py``."""
 
 import os
 import tempfile
