@@ -25,7 +25,7 @@ setup: .venv/installed
 
 .venv/modules: FORCE
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	find agents baselines board core diagnose envs games look play sources src -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' -o -name '*.yml' -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name '*.svg' | sort > $@.new
+	find agents baselines board core diagnose envs games look play src -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' -o -name '*.yml' -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name '*.svg' | sort > $@.new
 	cmp --silent $@.new $@ && rm $@.new || mv $@.new $@
 
 FORCE:

@@ -1,16 +1,11 @@
 """Exact computation: the optimum of a game, and the value and score of any policy."""
 
+from ..core import NamedPolicy
 from .advice import Answer, ask
 from .law.simple import SimpleGame
 from .policies.door import Reading
 from .policies.kinds import Policy, PolicyFunction, PolicyLike
-from .policies.names import (
-    NamedPolicy,
-    is_policy_name,
-    policy_names,
-    reference_names,
-    register_policies,
-)
+from .policies.names import is_policy_name, policy_names, reference_names, register_policies
 from .policies.networks import NetworkPolicy, choose
 from .policies.observations import Sight
 from .problem.equilibrium import equilibrium

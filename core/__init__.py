@@ -7,6 +7,7 @@ from .folders import append, make_folder, user_folder, write_file
 from .game import GAMES, Game
 from .leg import Leg
 from .moves import Moves
+from .named_policy import NamedPolicy
 from .presentation import (
     Die,
     Gauge,
@@ -53,6 +54,7 @@ __all__ = [
     "Leg",
     "Move",
     "Moves",
+    "NamedPolicy",
     "Note",
     "Piece",
     "Presentation",

@@ -9,10 +9,10 @@ from exactdice.core import BoolArray, FloatArray, IntArray
 from exactdice.core.dice import sum_laws
 from exactdice.core.presentation import present
 from exactdice.games import Greed, LowestScore
+from exactdice.games.lowest_score.policies import beat_chance, survival_chance
 from exactdice.look.charts import Bars, Lines, Map, Plot, Series
 from exactdice.look.drawing import draw
 from exactdice.look.games.greed import cells, ties_words
-from exactdice.sources.lowest_score.policies import beat_chance, survival_chance
 
 from .claim import printed_table
 from .four_two_one.tables import UTILITIES, ratio

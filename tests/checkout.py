@@ -13,7 +13,6 @@ ROOMS = [
     "games",
     "look",
     "play",
-    "sources",
     "src",
 ]
 FILES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]

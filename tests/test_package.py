@@ -216,7 +216,7 @@ def test_a_module_that_is_imported_alone_knows_games_policies_and_converters(cod
     assert printed_by(code) == printed
 
 
-@pytest.mark.parametrize("table", ["GAMES", "POLICIES", "CONVERTERS", "INSPECTORS"])
+@pytest.mark.parametrize("table", ["GAMES", "POLICIES", "CONVERTERS", "INSPECTORS", "SOLVERS"])
 def test_what_the_registry_lists_is_there(table):
     places = getattr(registry, table)
     found = registry.Places(places)
@@ -238,9 +238,10 @@ def test_an_import_that_fails_is_no_missing_name(monkeypatch):
         registry.Places({"a": "math:pi"}).get("a")
 
 
-def test_every_folder_of_sources_is_in_the_registry():
-    folders = {path.parent.name for path in (ROOT / "sources").glob("*/__init__.py")}
-    assert {place.split(".")[2].split(":")[0] for place in registry.POLICIES.values()} == folders
+def test_every_table_of_policies_is_in_the_registry():
+    files = (ROOT / "games").glob("*/*policies.py")
+    known = {f"exactdice.games.{path.parent.name}.{path.stem}" for path in files}
+    assert {place.partition(":")[0] for place in registry.POLICIES.values()} == known
 
 
 def test_the_readme_code_runs():

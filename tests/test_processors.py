@@ -63,7 +63,7 @@ ESTIMATES = ROOT / "core" / "sizes.py"
 JAX = ROOT / "envs" / "jax"
 EXACT = [
     path
-    for folder in ("core", "games", "baselines", "sources", "envs")
+    for folder in ("core", "games", "baselines", "envs")
     for path in (ROOT / folder).rglob("*.py")
     if path != ESTIMATES and path.parent != JAX
 ]

@@ -3,15 +3,12 @@
 The names that every game has stand for policies that need a solution; ``problem`` makes them.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeAlias
-
-import numpy.typing as npt
 
 from ... import registry
-from ...core import Game, InputError
+from ...core import Game, InputError, NamedPolicy
+from ...core.named_policy import Maker
 from ...core.words import meant
 from ...registry import Places
 from ..cache import cached, clear_cache
@@ -26,30 +23,6 @@ EQUILIBRIUM = ("optimal", "equilibrium")
 STRENGTH = "strength:"
 #: Names of the policies that every game has.
 COMMON = (*BEST, "equilibrium", "random", f"{STRENGTH}<share>")
-#: A function from the game to actions, shape (state,), or to probabilities, shape (state, action).
-#: Entries of states in which the policy's seat is never to move are ignored. If the name has an
-#: argument, such as "hold:<points>", the function also gets the text after the colon.
-Maker: TypeAlias = Callable[..., npt.ArrayLike]
-
-
-@dataclass(frozen=True)
-class NamedPolicy:
-    """A registered policy.
-
-    Attributes:
-        make: the function that makes it.
-        references: the names that the leaderboard scores, such as ("hold:20",); () for none. None
-            stands for the policy's own name, or for no name if it has an argument.
-        title: name of the player for people; empty for the policy's own name.
-        about: a sentence for people on how the player plays; empty for none.
-    """
-
-    make: Maker
-    references: tuple[str, ...] | None = None
-    title: str = ""
-    about: str = ""
-
-
 #: The registered policies, by game and name.
 POLICIES = Places[Mapping[str, NamedPolicy]](registry.POLICIES)
 

@@ -10,7 +10,7 @@ from ...baselines.problem.equilibrium import equilibrium
 from ...core import FloatArray, InputError
 from ...core.words import listed, plural, spelled
 from ...games import FourTwoOne, FourTwoOneMatch
-from ...sources.four_two_one.policies import result_law
+from ...games.four_two_one.policies import result_law
 from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
 
 EXAMPLES["mistakes-421"] = Example("mistakes", "random", FourTwoOne)

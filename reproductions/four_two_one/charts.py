@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
-from exactdice.sources.four_two_one.policies import result_law
+from exactdice.games.four_two_one.policies import result_law
 
 from ..claim import At, Claim, printed_table
 

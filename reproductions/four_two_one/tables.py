@@ -16,7 +16,7 @@ from exactdice.core import IntArray
 from exactdice.core.arithmetic import FLOATS
 from exactdice.games import FourTwoOne
 from exactdice.games.four_two_one.game import Combination
-from exactdice.sources.four_two_one.policies import equally_good, goal_values
+from exactdice.games.four_two_one.policies import equally_good, goal_values
 
 from ..claim import At, Claim
 

@@ -6,7 +6,7 @@ Statements are checked in every state and for every score to tie.
 from collections.abc import Iterator, Sequence
 
 from exactdice.games import LowestScore
-from exactdice.sources.lowest_score import policies as exactly
+from exactdice.games.lowest_score import policies as exactly
 
 from ..claim import At, Claim
 from .play import total_worth, words

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from exactdice.games import LowestScore
-from exactdice.sources.lowest_score import policies as exactly
+from exactdice.games.lowest_score import policies as exactly
 
 from ..claim import At, Claim, printed_table
 from .choices import choice_claims

@@ -10,7 +10,7 @@ from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.solver import expected_payoffs
 from exactdice.core import IntArray
 from exactdice.games import LowestScore
-from exactdice.sources.lowest_score import policies as exactly
+from exactdice.games.lowest_score import policies as exactly
 
 from ..claim import At, Claim, printed_table
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from operator import eq, lt
 
 import numpy as np
+from exactdice.core.solved_turn import solve_turn
 from exactdice.games import LowestScore
-from exactdice.sources.lowest_score import policies as exactly
-from exactdice.sources.turn import solve_turn
+from exactdice.games.lowest_score import policies as exactly
 
 from ..claim import At, Claim
 from .choices import rolls_of

@@ -24,11 +24,11 @@ GAMES = {
 }
 #: The policies of the sources, by game: tables of ``NamedPolicy`` by name.
 POLICIES = {
-    "Greed": "exactdice.sources.greed:POLICIES",
-    "LowestScore": "exactdice.sources.lowest_score:POLICIES",
-    "LowestScoreMatch": "exactdice.sources.lowest_score:MATCH_POLICIES",
-    "FourTwoOne": "exactdice.sources.four_two_one:POLICIES",
-    "FourTwoOneMatch": "exactdice.sources.four_two_one:MATCH_POLICIES",
+    "Greed": "exactdice.games.greed.policies:POLICIES",
+    "LowestScore": "exactdice.games.lowest_score.policies:POLICIES",
+    "LowestScoreMatch": "exactdice.games.lowest_score.policies:MATCH_POLICIES",
+    "FourTwoOne": "exactdice.games.four_two_one.policies:POLICIES",
+    "FourTwoOneMatch": "exactdice.games.four_two_one.match_policies:POLICIES",
 }
 #: Functions that convert a user's object to a policy, by the package of the object's class.
 CONVERTERS = {
@@ -42,6 +42,8 @@ INSPECTORS = {
     "stable_baselines3": "exactdice.agents.converters:inspect_vector",
     "pettingzoo": "exactdice.pettingzoo:inspect_env",
 }
+#: Exact computation that policies of the games need, which stand below it.
+SOLVERS = {"equilibrium": "exactdice.baselines.problem.equilibrium:equilibrium"}
 #: Charts of training runs by name: what follows the name on the command line, and the function.
 RUN_CHARTS = {
     "learning": ("RUN ...", "exactdice.board.pictures:learning"),

@@ -12,7 +12,7 @@ from exactdice.baselines.policies.kinds import DeterministicPolicy, StochasticPo
 from exactdice.baselines.policies.names import register_policies
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed
-from exactdice.sources.greed.policies import if_else
+from exactdice.games.greed.policies import if_else
 
 import exactdice
 

@@ -12,8 +12,8 @@ from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolic
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from exactdice.games.greed import GreedSweeps
+from exactdice.games.greed.policies import if_else
 from exactdice.games.greed.sweeps import GreedBlock
-from exactdice.sources.greed.policies import if_else
 
 import exactdice
 

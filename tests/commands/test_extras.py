@@ -101,7 +101,7 @@ def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
 
 BUILDS_NO_GAME = """
 import sys, exactdice.cli, exactdice.commands, exactdice.agents.runs.config
-import exactdice.sources.four_two_one.match_policies, exactdice.sources.lowest_score.policies
+import exactdice.games.four_two_one.match_policies, exactdice.games.lowest_score.policies
 import exactdice.look.plotting, exactdice.play.web, exactdice.play.terminal, exactdice.pettingzoo
 exactdice.cli.main(sys.argv[1:])
 """

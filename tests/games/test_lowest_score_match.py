@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, expected_payoffs
 from exactdice.games import LowestScoreMatch, present
-from exactdice.sources.lowest_score.policies import beat_chance_of_roll
+from exactdice.games.lowest_score.policies import beat_chance_of_roll
 
 import exactdice
 

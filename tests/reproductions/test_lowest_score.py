@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.games import LowestScore
-from exactdice.sources.lowest_score.policies import notebook
+from exactdice.games.lowest_score.policies import notebook
 
 import exactdice
 from reproductions.lowest_score import order, strategy

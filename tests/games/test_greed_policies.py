@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.games import Greed
-from exactdice.sources.greed.policies import if_else, terminal, terminal_rating, terminal_search
+from exactdice.games.greed.policies import if_else, terminal, terminal_rating, terminal_search
 
 import exactdice
 

@@ -7,7 +7,7 @@ import pytest
 from by_hand_turns import LowestScoreByHand
 from exactdice.baselines import Task
 from exactdice.games import LowestScore
-from exactdice.sources.lowest_score.policies import (
+from exactdice.games.lowest_score.policies import (
     beat_chance,
     beat_chance_of_roll,
     expected_score,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...core import FloatArray, IntArray
-from ...games import Greed
+from ...core import FloatArray, IntArray, NamedPolicy
+from .game import Greed
 
 COMFORT = 0.9  # share of the limit from which the if-else chain stops when it is ahead
 ROUNDING = 1e-12  # ratings that differ by less count as equal
@@ -110,3 +110,18 @@ def terminal_search(game: Greed) -> tuple[IntArray, FloatArray]:
         better = searching & (n <= start)
         dice[better], rating[better] = n, candidate[better]
     return dice, rating
+
+
+#: The policies of the source by name.
+POLICIES = {
+    "if_else": NamedPolicy(
+        if_else,
+        title="Rules of thumb",
+        about="Rolls all dice that cannot go bust, and stops once it is ahead.",
+    ),
+    "terminal": NamedPolicy(
+        terminal,
+        title="Last-turn expert",
+        about="Plays last turns by search, and thinks one turn ahead before.",
+    ),
+}

@@ -11,10 +11,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core import EXACT, FLOATS, Array, BoolArray, InputError, IntArray, Turn, arithmetic
+from ...core import (
+    EXACT,
+    FLOATS,
+    Array,
+    BoolArray,
+    InputError,
+    IntArray,
+    NamedPolicy,
+    Turn,
+    arithmetic,
+)
+from ...core.solved_turn import in_every_context, solve_turn
 from ...core.turn import Piece
-from ...games import FourTwoOne
-from ..turn import in_every_context, solve_turn
+from .game import FourTwoOne
 
 
 def ratchet(game: FourTwoOne, goal: str) -> IntArray:
@@ -189,3 +199,11 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
     early = [Fraction(0)] * (casts - len(by_casts[0]))
     names = ["".join(map(str, combination)) for combination in game.combinations]
     return {name: early + row for name, row in zip(names, by_casts, strict=True)}
+
+
+#: The policies of the paper by name.
+POLICIES = {
+    "ratchet:<goal>": NamedPolicy(ratchet, ("ratchet:421",)),
+    "bernoulli:<goal>": NamedPolicy(bernoulli, ("bernoulli:421",)),
+    "goal:<h>,<s>": NamedPolicy(identify_goal, ("goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1")),
+}

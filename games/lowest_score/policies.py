@@ -7,14 +7,15 @@ its players and objective.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from ...baselines.problem.equilibrium import equilibrium
-from ...core import Array, IntArray, arithmetic
-from ...games import LowestScore, LowestScoreMatch
-from ...games.lowest_score.match import Standing
-from ..turn import TurnValues, in_every_context, solve_turn
+from ...core import Array, IntArray, NamedPolicy, arithmetic
+from ...core.solved_turn import SolvedTurn, in_every_context, solve_turn
+from ...registry import SOLVERS, Places
+from .game import LowestScore
+from .match import LowestScoreMatch, Standing
 
 
 def expected_score(game: LowestScore, dice: int) -> Fraction:
@@ -123,7 +124,7 @@ def one_round(match: LowestScoreMatch) -> IntArray:
         Actions, shape (state,).
     """
     alone = LowestScoreMatch(**match.keywords | {"wins": 1})
-    policies = equilibrium(alone).policies
+    policies = Places[Any](SOLVERS)["equilibrium"](alone).policies
     chosen = {}  # by context of the round: choices in each state of the turn
     known, of_match = iter(alone.standings), iter(match.standings)
     for number, leg in enumerate(alone.legs):
@@ -145,13 +146,13 @@ def _in_round(known: Standing) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=16)
-def _score(game: LowestScore) -> TurnValues:
+def _score(game: LowestScore) -> SolvedTurn:
     scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
     return solve_turn(game.legs[0].turn, np.array(scores))
 
 
 @lru_cache(maxsize=16)
-def _beat(game: LowestScore) -> TurnValues:
+def _beat(game: LowestScore) -> SolvedTurn:
     """Solve for all goals at once: column g is the goal to score below g."""
     scores = np.arange(game.max_score + 1)
     below = scores[:, None] < np.arange(game.max_score + 2)
@@ -159,7 +160,7 @@ def _beat(game: LowestScore) -> TurnValues:
 
 
 @lru_cache(maxsize=64)
-def _win_or_tie(game: LowestScore, players_after: int, exact: bool) -> TurnValues:
+def _win_or_tie(game: LowestScore, players_after: int, exact: bool) -> SolvedTurn:
     """Solve for all scores to tie at once: column t is the score t, the last one no score."""
     kind, scores = arithmetic(exact), range(game.max_score + 1)
     survives = [survival_chance(game, score, players_after) for score in scores]
@@ -177,7 +178,7 @@ def _state(game: LowestScore, roll: Sequence[int], total: int) -> int:
 
 
 def _before_roll(
-    solved: TurnValues, game: LowestScore, dice: int, total: int, column: int
+    solved: SolvedTurn, game: LowestScore, dice: int, total: int, column: int
 ) -> Fraction:
     if dice == 0:
         return Fraction(solved.ends[total, column])
@@ -186,6 +187,30 @@ def _before_roll(
 
 
 def _after_roll(
-    solved: TurnValues, game: LowestScore, roll: Sequence[int], column: int
+    solved: SolvedTurn, game: LowestScore, roll: Sequence[int], column: int
 ) -> Fraction:
     return Fraction(solved.states[_state(game, roll, 0), column])
+
+
+_ONLY_3S = NamedPolicy(
+    only3s,
+    title="Only zeros",
+    about="Keeps all dice that count zero, or else the lowest die.",
+)
+#: The policies of the notebook by name, and those for a match.
+POLICIES = {
+    "only3s": _ONLY_3S,
+    "notebook": NamedPolicy(
+        notebook,
+        title="OptimalBot",
+        about="Thinks that all later players only try to beat its total.",
+    ),
+}
+MATCH_POLICIES = {
+    "only3s": _ONLY_3S,
+    "round": NamedPolicy(
+        one_round,
+        title="Round by round",
+        about="Plays each round perfectly, whatever the score of the match.",
+    ),
+}

@@ -6,7 +6,7 @@ import pytest
 from by_hand_turns import FourTwoOneByHand
 from exactdice.baselines import Task, is_policy_name
 from exactdice.games import FourTwoOne
-from exactdice.sources.four_two_one.policies import result_law
+from exactdice.games.four_two_one.policies import result_law
 
 import exactdice
 

@@ -10,7 +10,7 @@ from exactdice.baselines import Task
 from exactdice.baselines.policies.names import source_policy
 from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.games import FourTwoOneMatch
-from exactdice.sources.four_two_one.match_policies import payoffs
+from exactdice.games.four_two_one.match_policies import payoffs
 
 import exactdice
 

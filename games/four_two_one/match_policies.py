@@ -18,15 +18,15 @@ that is replayed pays 0. Of equally good actions a policy takes the first (secti
 are integers.
 """
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
-from ...baselines.problem.equilibrium import equilibrium
-from ...core import Array, InputError, IntArray
-from ...games import FourTwoOneMatch
-from ...games.four_two_one.match import Phase
-from ..turn import solve_turn
+from ...core import Array, InputError, IntArray, NamedPolicy
+from ...core.solved_turn import solve_turn
+from ...registry import SOLVERS, Places
+from .match import FourTwoOneMatch, Phase
 
 Aim = Literal["transfer", "net", "capped", "set"]
 PHASES = ("charge", "discharge")
@@ -57,7 +57,7 @@ def in_one_phase(game: FourTwoOneMatch, name: str, aim: Aim) -> IntArray:
     """
     if name not in PHASES:
         raise InputError(f"phase must be one of {', '.join(PHASES)}, got {name!r}")
-    actions = equilibrium(game).policies[0].actions.copy()
+    actions: IntArray = Places[Any](SOLVERS)["equilibrium"](game).policies[0].actions.copy()
     if PHASES.index(name) < len(game.phases):  # with one token there is no discharge
         states = _states(game.phases[PHASES.index(name)])
         actions[states] = round_by_round(game, aim)[states]
@@ -116,3 +116,30 @@ def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
     if game.tie == "replay":
         moved[:, np.eye(len(wins), dtype=bool)] = 0
     return np.moveaxis(np.where(wins, -moved, moved), 0, -1)
+
+
+#: The policies by name.
+POLICIES = {
+    "transfer": NamedPolicy(
+        partial(round_by_round, aim="transfer"),
+        title="Own hand",
+        about="Makes its own hand worth most, whatever the other player has.",
+    ),
+    "net": NamedPolicy(
+        partial(round_by_round, aim="net"),
+        title="Tokens",
+        about="Gains as many tokens as it can in each round, on average.",
+    ),
+    "capped": NamedPolicy(
+        partial(round_by_round, aim="capped"),
+        title="Tokens at hand",
+        about="Gains as many tokens as it can in each round, counting those that are left.",
+    ),
+    "set": NamedPolicy(
+        partial(round_by_round, aim="set"),
+        title="Round by round",
+        about="Wins as many rounds as it can, whatever they are worth.",
+    ),
+    "transfer:<phase>": NamedPolicy(partial(in_one_phase, aim="transfer")),
+    "net:<phase>": NamedPolicy(partial(in_one_phase, aim="net")),
+}

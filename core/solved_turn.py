@@ -9,13 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core import EXACT, FLOATS, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
-from ..core.arithmetic import TIE
-from ..core.turn import Piece
+from .arithmetic import EXACT, FLOATS, TIE, Arithmetic, Values
+from .turn import Piece, Turn
+from .turn_game import TurnGame
+from .types import Array, BoolArray, IntArray
 
 
 @dataclass(frozen=True)
-class TurnValues:
+class SolvedTurn:
     """Expected utilities in a turn."""
 
     turn: Turn  # the turn that is played
@@ -45,7 +46,7 @@ class TurnValues:
 
 def solve_turn(
     turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT, choices: IntArray | None = None
-) -> TurnValues:
+) -> SolvedTurn:
     """Maximise each expected utility; of equally good actions the smallest number is taken.
 
     Args:
@@ -68,7 +69,7 @@ def solve_turn(
         return best.reshape(-1, shape[1])
 
     values, start = turn.backward(decide, ends, arithmetic)
-    return TurnValues(turn, ends, taken, start, values, arithmetic)
+    return SolvedTurn(turn, ends, taken, start, values, arithmetic)
 
 
 def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArray:
