@@ -1,9 +1,9 @@
 """The learning algorithms, one record each.
 
-To add an algorithm, add its record to ``ALGORITHMS``, a file ``hyperparams/<name>.yml`` and, if
-none of ``spaces`` suits it, its search space there. The names and defaults of its hyperparameters
+To add an algorithm, add its record to ``ALGORITHMS``. The names and defaults of its hyperparameters
 are read from the signature of its model; their meanings and ranges are in
-``runs/hyperparameters.py``.
+``runs/hyperparameters.py``. A file ``hyperparams/<name>.yml`` has other values than the defaults,
+and a function of ``spaces`` those that ``exactdice tune`` may choose.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ class Algorithm:
 
     title: str  # its name in tables and charts
     model: str  # its class, with the interface of stable-baselines3, as "module:Class"
-    #: Rollouts of the current policy, a replay buffer, each move at once, into tables, or a model
-    #: that it counts. With all but the first it learns action values.
-    learns_from: Literal["rollouts", "replay", "tables", "model"]
+    #: Rollouts of the current policy; the results of whole games, of policies near it; or a replay
+    #: buffer, each move at once, into tables, or a model that it counts, which give action values.
+    learns_from: Literal["rollouts", "games", "replay", "tables", "model"]
     _: KW_ONLY
     colour: int  # in charts and tables, a number of ``COLOURS`` (look/charts.py)
-    space: spaces.Space  # what ``exactdice tune`` may choose
+    space: "spaces.Space | None" = None  # what ``exactdice tune`` may choose
     masked: bool = True  # whether it is held to the legal actions during training
     policy: str = "MlpPolicy"  # one of the ``policy_aliases`` of the model's class
     by_self_play: str | None = None  # the class of the model in self-play, if it is another one

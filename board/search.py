@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ..agents.algorithms import check_self_play
+from ..agents.algorithms import ALGORITHMS, check_self_play
 from ..agents.runs.options import GameName, Jobs, OneAlgorithm, Place, Positive, TrackName, checked
 from ..agents.tracks import TRACKS, Track
 from ..core import InputError, one_of
+from ..core.words import either
 
 
 @checked
@@ -56,6 +57,11 @@ class TuneConfig:
         """Check the options that depend on each other, and find the default of the folder."""
         if self.rules.self_play:
             check_self_play(self.algorithm)
+        if ALGORITHMS[self.algorithm].space is None:
+            known = [name for name, each in ALGORITHMS.items() if each.space is not None]
+            raise InputError(
+                f"algorithm must have a search space, {either(known)}, got {self.algorithm}"
+            )
         if self.games is not None and not self.games:
             raise InputError("games must be one at least, got none")
         for game in self.games or ():

@@ -30,7 +30,7 @@ from stable_baselines3.common.callbacks import ConvertCallback
 
 from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import TrainConfig
-from ..agents.runs.models import DivergedError, build, learning
+from ..agents.runs.models import DivergedError, build, learn, learning
 from ..baselines import make_task, score, score_self_play
 from ..core import write_file
 from .search import TuneConfig
@@ -124,5 +124,5 @@ def _train(run: TrainConfig, halfway: Callable[[int, float], None] | None) -> fl
         return model.num_timesteps <= moves  # else the run has too many
 
     with learning(model):
-        model.learn(moves, callback=[ConvertCallback(goes_on), *callbacks])
+        learn(model, moves, [ConvertCallback(goes_on), *callbacks])
         return normalized()

@@ -235,7 +235,9 @@ def _objective(config: TuneConfig, trial: Trial) -> float:
     chosen = trial.user_attrs.get(CHOSEN)
     if chosen is None:
         moves = config.rules.moves
-        chosen = {"n_timesteps": moves, **ALGORITHMS[config.algorithm].space(trial, moves)}
+        space = ALGORITHMS[config.algorithm].space
+        assert space is not None  # ``TuneConfig`` has checked it
+        chosen = {"n_timesteps": moves, **space(trial, moves)}
         trial.set_user_attr(CHOSEN, chosen)
     end = 100 * len(config.chosen_games)
 

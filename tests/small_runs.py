@@ -16,6 +16,7 @@ from exactdice.agents.runs.train import train
 #: Hyperparameters that make a run small, by what its algorithm learns from.
 SMALL = {
     "rollouts": {"batch_size": "128"},
+    "games": {},
     "replay": {
         "batch_size": "64",
         "buffer_size": "2000",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import torch as th
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import (
@@ -30,6 +31,7 @@ from ...baselines import (
 )
 from ...core import at_least, make_folder, write_file
 from ...envs import Engine
+from ..algorithms import ALGORITHMS
 from ..learners.adapter import ModelPolicy
 from .config import TrainConfig
 from .folders import LOG, MARGIN, SELF_PLAY
@@ -202,8 +204,8 @@ class RunCallback(ExactEvalCallback):
     A checkpoint is saved with the first score, and then with each score before which training went
     on for 1 / ``SAVING`` times as long as the last checkpoint took.
 
-    Where moves of the opponent count, a rollout is seen to have passed a mark of a track only at
-    its end. The policy is still that of the last update, so it is scored then, with the moves
+    Where rollouts differ in the number of moves, one is seen to have passed a mark of a track only
+    at its end. The policy is still that of the last update, so it is scored then, with the moves
     before the rollout. A rollout that passes the end of the track ends the run: nothing is learned
     from it, and its moves are not counted.
     """
@@ -215,8 +217,14 @@ class RunCallback(ExactEvalCallback):
         self.stop = False  # set it to True to save and stop training before the next rollout
         self.interrupted_at: int | None = None  # the number of steps at which ``stop`` did so
         self._saved, self._saving = time.monotonic(), 0.0
-        self._late_marks = self._track.marks if self._track and run.config.counts_others else ()
+        self._late_marks = self._track.marks if self._track and run.config.rollouts_vary else ()
         self._before, self._unsaved = 0, False  # moves before the rollout
+        self._draws_first = ALGORITHMS[run.config.algorithm].learns_from == "games"
+        self._random = th.get_rng_state()  # of PyTorch, before it drew the policies of the rollout
+
+    def _on_training_start(self) -> None:
+        super()._on_training_start()
+        self._random = th.get_rng_state()
 
     def _on_rollout_start(self) -> None:
         self._before = self.num_timesteps
@@ -240,7 +248,7 @@ class RunCallback(ExactEvalCallback):
 
     def _save(self) -> None:
         begun = time.monotonic()
-        self._run.save()
+        self._run.save(self._random if self._draws_first else None)
         self._saved = time.monotonic()
         self._saving = self._saved - begun
 
@@ -255,6 +263,7 @@ class RunCallback(ExactEvalCallback):
             moves, self.num_timesteps = self.num_timesteps, self._before
             self.evaluate()
             self.num_timesteps, self._unsaved = moves, True
+        self._random = th.get_rng_state()
 
     def more(self) -> dict[str, float]:
         """Compute the exploitability of the present policy in a run of self-play."""

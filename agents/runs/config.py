@@ -178,7 +178,7 @@ class TrainConfig:
         checked = read_hyperparameters(self.algorithm, merged)
         if track is not None:
             whole = track.whole(checked.rollout)
-            checked.n_timesteps = track.moves if self.counts_others else whole
+            checked.n_timesteps = track.moves if self.rollouts_vary else whole
         return checked
 
     @property
@@ -187,9 +187,10 @@ class TrainConfig:
         return None if self.track is None else TRACKS[self.track]
 
     @property
-    def counts_others(self) -> bool:
-        """Whether moves of an opponent count, so that rollouts differ in the number of moves."""
-        return self.self_play and ALGORITHMS[self.algorithm].learns_from == "rollouts"
+    def rollouts_vary(self) -> bool:
+        """Whether rollouts differ in the number of moves: of whole games, or of two players."""
+        learns_from = ALGORITHMS[self.algorithm].learns_from
+        return learns_from == "games" or (self.self_play and learns_from == "rollouts")
 
     @property
     def game_name(self) -> str:

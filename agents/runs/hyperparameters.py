@@ -253,8 +253,8 @@ class Hyperparameters(SimpleNamespace):
 
     @property
     def rollout(self) -> int:
-        """Moves of all games together between two points at which training can stop."""
-        each: int = self.train_freq if hasattr(self, "train_freq") else self.n_steps
+        """Moves of all games together between two points at which training can stop, at least."""
+        each: int = getattr(self, "train_freq", getattr(self, "n_steps", 1))
         return self.n_envs * each
 
 
@@ -360,12 +360,10 @@ def _yaml(text: str, complaint: str) -> Any:
 
 
 def tuned(algorithm: str, reward: RewardMode, track: str | None = None) -> Traversable:
-    """Return the tuned file of an algorithm: for the track or this reward, or else for all."""
-    folder = files("exactdice.agents") / "hyperparams"
-    if track is not None and (folder / track / f"{algorithm}.yml").is_file():
-        return folder / track / f"{algorithm}.yml"
-    own = folder / f"{algorithm}-{reward}.yml"
-    return own if own.is_file() else folder / f"{algorithm}.yml"
+    """Return the file of an algorithm: for the track or this reward, for all, or that of any."""
+    names = (f"{track}/{algorithm}", f"{algorithm}-{reward}", algorithm, "default")
+    places = (files("exactdice.agents") / f"hyperparams/{name}.yml" for name in names)
+    return next(place for place in places if place.is_file())
 
 
 def trials(file: Traversable) -> int:

@@ -1,14 +1,14 @@
 """Environments, models and callbacks, built from the options of a run."""
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.utils import LinearSchedule
 from torch.distributions import Distribution
 
@@ -52,6 +52,33 @@ def learning(model: BaseAlgorithm) -> Iterator[None]:
         Distribution.set_default_validate_args(checks)
 
 
+class _EndedError(Exception):
+    """A callback has ended training."""
+
+
+class _Ending(CallbackList):
+    """Callbacks of which any can end training; ARS of sb3-contrib ignores what they return."""
+
+    def _on_step(self) -> bool:
+        if not super()._on_step():
+            raise _EndedError
+        return True
+
+
+def learn(
+    model: BaseAlgorithm, moves: int, callbacks: Sequence[BaseCallback], **options: Any
+) -> None:
+    """Let a model learn for so many moves, or until a callback ends it.
+
+    ``options`` are further arguments of the model's ``learn``.
+    """
+    ending = _Ending(list(callbacks))
+    try:
+        model.learn(moves, callback=ending, **options)
+    except _EndedError:
+        ending.on_training_end()
+
+
 def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
     """Build the task, the model and the callbacks of a run; nothing is written.
 
@@ -62,7 +89,7 @@ def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]
     env = make_env(config)
     model = make_model(config, env)
     callbacks = make_callbacks(config)
-    if config.counts_others:
+    if config.self_play and config.rollouts_vary:
         callbacks.append(SelfPlay(env.task.game))
     return env.task, model, callbacks
 

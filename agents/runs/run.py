@@ -21,7 +21,11 @@ from .config import RunError, TrainConfig
 from .folders import LOG, SELF_PLAY, check_sums, exact_part, held, read_config, reading, write_json
 from .models import build
 
-COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
+#: Attributes of models that change in training; ``weights`` are those to which ARS adds its steps.
+CHANGING = (
+    *("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate"),
+    "weights",
+)
 REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 #: Scores so far: a list for each of ``LOG``, and of ``SELF_PLAY`` in self-play.
@@ -79,13 +83,17 @@ class Run:
         log = _restore(folder, model, callbacks)
         return cls(folder, model, log, config, task, callbacks)
 
-    def save(self) -> None:
+    def save(self, random: th.Tensor | None = None) -> None:
         """Save the state of training, from which it can be resumed.
+
+        Args:
+            random: the state of PyTorch's random generator to resume with; None for the present.
 
         Raises:
             WriteError: if there is no room.
         """
         content = {**_state(self.model), "log": self.log}
+        content["torch_random"] = th.get_rng_state() if random is None else random
         for playing in self_plays(self.callbacks):
             content["rollouts"] = playing.rollouts
         write_file(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
@@ -147,11 +155,11 @@ def _make_folder(config: TrainConfig) -> Path:
 
 
 def _state(model: BaseAlgorithm) -> dict[str, Any]:
-    """Return the weights, the states of the games, and the state of every random generator."""
+    """Return the weights, the states of the games, and the states of numpy's random generators."""
     lanes = _env(model).engine.lanes
     content = {
         "parameters": model.get_parameters(),
-        "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
+        "counters": {name: getattr(model, name) for name in CHANGING if hasattr(model, name)},
         "observations": th.as_tensor(np.asarray(model._last_obs)),
         "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
         "games": th.as_tensor(lanes.states()),
@@ -159,7 +167,6 @@ def _state(model: BaseAlgorithm) -> dict[str, Any]:
         "random": json.dumps(
             [each.state for each in _generators(model)], default=np.ndarray.tolist
         ),
-        "torch_random": th.get_rng_state(),
     }
     buffer = getattr(model, "replay_buffer", None)
     if buffer is not None:

@@ -21,7 +21,7 @@ from . import folders
 from .agent import report
 from .callback import GAMES, RunCallback, SampleScore
 from .config import RunError, TrainConfig
-from .models import learning
+from .models import learn, learning
 from .run import Run
 
 GOOD = 0.99  # normalised score whose first time is printed
@@ -184,9 +184,10 @@ def _learn(run: Run, console: Console) -> RunCallback:
         bar = ProgressCallback(progress, total, model.num_timesteps)
         exact = RunCallback(run, bar.show)
         with learning(model), _stop_on_interrupt(exact, console):
-            model.learn(
+            learn(
+                model,
                 total - model.num_timesteps,
-                callback=[exact, *run.callbacks, bar],
+                [exact, *run.callbacks, bar],
                 reset_num_timesteps=model.num_timesteps == 0,
             )
     return exact

@@ -1,6 +1,6 @@
 """``exactdice train``; its options are in ``agents``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..agents.runs.config import TrainConfig
 
@@ -17,10 +17,7 @@ def diagnosis_of(run: "Run") -> "DiagnoseCallback":
     """Make the callback that diagnoses a run, with about as many rows as exact scores."""
     from ..diagnose.training import DiagnoseCallback
 
-    model: Any = run.model
-    steps = getattr(model, "n_steps", 1)
-    frequency = getattr(getattr(model, "train_freq", None), "frequency", None)
-    updates = run.config.total_steps // (run.config.hyperparameters.n_envs * (frequency or steps))
+    updates = run.config.total_steps // run.config.hyperparameters.rollout
     return DiagnoseCallback(every=max(1, updates // ROWS), folder=run.folder)
 
 
