@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.algorithms import ALGORITHMS, Algorithm
 from exactdice.agents.runs import folders, train
 from exactdice.agents.runs.callback import ExactEvalCallback, interval_of
 from exactdice.agents.runs.config import RunError, TrainConfig
@@ -97,6 +98,22 @@ def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     logs = [np.load(run / "evaluations.npz") for run in (folder, parts)]
     for key in set(logs[0].files) - {"seconds"}:
         assert np.array_equal(logs[0][key], logs[1][key])
+
+
+def test_an_algorithm_of_whole_games_is_a_record_alone(small, interrupted, monkeypatch):
+    """Whose class is neither on-policy nor off-policy, and ends when no callback tells it to."""
+    record = Algorithm("ARS", "sb3_contrib:ARS", "games", masked=False, colour=10)
+    monkeypatch.setitem(ALGORITHMS, "ars", record)
+    whole = Path("whole")
+    score = train.train(small(algorithm="ars", run_folder=whole))
+    parts = interrupted(algorithm="ars")
+    assert not (parts / "score.json").exists()
+    assert_ends_alike(parts, (score, whole))
+    track = TrainConfig("FourTwoOne", algorithm="ars", track="exactdice-10k", num_envs=4)
+    train.train(replace(track, run_folder=Path("track")))
+    found = folders.read_score(Path("track"))
+    assert 0 < found["steps"] <= 10_000
+    assert len(found["normalized_at_marks"]) == 7
 
 
 def resume(folder):
@@ -244,7 +261,9 @@ def test_checkpoints_after_the_first_take_a_share_of_the_time(small, monkeypatch
     clock = iter(range(10**9))  # seconds
     monkeypatch.setattr("exactdice.agents.runs.callback.time.monotonic", lambda: next(clock))
     saved, save = set(), Run.save
-    monkeypatch.setattr(Run, "save", lambda run: saved.add(run.model.num_timesteps) or save(run))
+    monkeypatch.setattr(
+        Run, "save", lambda run, *_: saved.add(run.model.num_timesteps) or save(run)
+    )
     train.train(small(run_folder=Path("seldom")))
     assert saved == {0}
     monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
@@ -356,6 +375,7 @@ def test_a_run_that_cannot_start_leaves_no_folder(small, options, message):
 
 HOLDER = """
 import sys, time
+from dataclasses import replace
 from pathlib import Path
 from exactdice.agents.runs.folders import alone
 with alone(Path(sys.argv[1])):
