@@ -16,17 +16,23 @@ owner also holds the lock of the run folder whenever it trains there or removes 
 import gc
 import io
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 from pebble import ProcessExpired
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from ..agents.runs import folders
 from ..agents.runs.config import RunError, TrainConfig
@@ -37,7 +43,7 @@ from ..core.words import first_line
 from .grid import BenchmarkConfig
 from .leaderboard import Board, read_board, write
 from .results import Run, facts, read_results
-from .workers import Workers, workers
+from .workers import Workers, check_same, workers
 
 #: Seconds between two checks of cells that other processes own.
 INTERVAL = 1.0
@@ -95,7 +101,7 @@ def _run(cells: list[TrainConfig], config: BenchmarkConfig, console: Console) ->
     """Run cells, or wait for the processes that run them; return the error messages."""
     with workers(run_cell, config.backend, config.jobs, len(cells)) as pool:
         try:
-            with _progress(cells, console):
+            with _Bars(cells, console):
                 return list(_failures(cells, pool, console))
         except KeyboardInterrupt:
             console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
@@ -163,16 +169,7 @@ def _check_options(cell: TrainConfig, known: Mapping[str, Run]) -> None:
     else:
         return
     wanted = _options(facts(cell))
-    others = [
-        f"{name} {found.get(name)} instead of {wanted.get(name)}"
-        for name in sorted(found.keys() | wanted.keys())
-        if found.get(name) != wanted.get(name)
-    ]
-    if others:
-        raise RunError(
-            f"folder must be of the same benchmark, but {folder} has {', '.join(others)}: "
-            "choose another --folder"
-        )
+    check_same(found, wanted, "benchmark", folder)
 
 
 def _options(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,39 +178,29 @@ def _options(known: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: known[name] for name in names}, **json.loads(known["hyperparameters"])}
 
 
-@contextmanager
-def _progress(cells: Sequence[TrainConfig], console: Console) -> Iterator[None]:
-    """Show a bar for all cells, and one for each running cell, read from the run folders."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    ended = threading.Event()
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        everything = progress.add_task("cells", total=len(cells))
+class _Bars(Progress):
+    """A bar for all cells, and one for each running cell, read from the run folders each second."""
+
+    def __init__(self, cells: Sequence[TrainConfig], console: Console) -> None:
+        self._cells: dict[TaskID, TrainConfig] = {}
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+        super().__init__(*columns, TimeElapsedColumn(), console=console, refresh_per_second=1)
+        self._all = self.add_task("cells", total=len(cells))
         hidden: Any = {"start": False, "visible": False}
-        bars = [
-            progress.add_task(folder_of(cell).name, total=cell.total_steps, **hidden)
+        self._cells = {
+            self.add_task(folder_of(cell).name, total=cell.total_steps, **hidden): cell
             for cell in cells
-        ]
+        }
 
-        def show() -> None:
-            progress.update(everything, completed=sum(map(is_finished, cells)))
-            for cell, bar in zip(cells, bars, strict=True):
-                steps = None if is_finished(cell) else _steps(cell)
-                progress.update(bar, completed=steps, visible=steps is not None)
-                if steps is not None:
-                    progress.start_task(bar)
-
-        def watch() -> None:
-            while not ended.wait(1.0):
-                show()
-
-        watching = threading.Thread(target=watch, daemon=True)
-        watching.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            watching.join()
-            show()
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Read how far the cells are, and give the bars."""
+        self.update(self._all, completed=sum(map(is_finished, self._cells.values())))
+        for bar, cell in self._cells.items():
+            steps = None if is_finished(cell) else _steps(cell)
+            self.update(bar, completed=steps, visible=steps is not None)
+            if steps is not None:
+                self.start_task(bar)
+        return super().get_renderables()
 
 
 def _steps(cell: TrainConfig) -> int | None:

@@ -5,6 +5,7 @@ The chart of a ladder has exact scores over the exact properties of its rungs.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..agents.runs.config import RunError
 from ..agents.runs.folders import RESULTS
 from ..baselines import describe, make_task
 from ..baselines.scoring.summary import quoted
-from ..core import InputError
+from ..core import FloatArray, InputError
 from ..envs import find_game
 from ..games import DEFAULT_GAME
 from ..look.charts import Bars, Lines, Plot, Series
@@ -136,15 +137,14 @@ def curves(runs: Sequence[Run]) -> Plot:
 
 def _over_seeds(agent: str, runs: Sequence[Run], colour: int) -> Series:
     shortest = min(len(run.moves) for run in runs)
-    missing = np.maximum(1 - np.array([run.scores[:shortest] for run in runs]), FLOOR / 10)
-    return Series(
-        name=agent,
-        x=np.array(runs[0].moves[:shortest]) / 1e6,
-        y=missing.mean(axis=0),
-        low=missing.min(axis=0),
-        high=missing.max(axis=0),
-        colour=colour,
-    )
+    gaps = np.maximum(1 - np.array([run.scores[:shortest] for run in runs]), FLOOR / 10)
+    return _band(agent, np.array(runs[0].moves[:shortest]) / 1e6, list(gaps.T), colour)
+
+
+def _band(name: str, x: FloatArray, gaps: Sequence[FloatArray], colour: int) -> Series:
+    """Draw the mean of the seeds at each place as a line, and their range as a band."""
+    low, middle, high = np.array([(gap.min(), gap.mean(), gap.max()) for gap in gaps]).T
+    return Series(name=name, x=x, y=middle, low=low, high=high, colour=colour)
 
 
 def track(folder: Path) -> Plot:
@@ -197,16 +197,12 @@ def _panel(title: str, games: Sequence[list[Run]], moves: str) -> Lines:
 
 
 def _series(games: Sequence[list[Run]]) -> Series:
-    found = estimate([np.array([run.curve[1] for run in group]) for group in games])
-    known = not np.isnan(found.low).any()
-    return Series(
-        name=games[0][0].agent,
-        x=np.array(games[0][0].curve[0], dtype=np.float64),
-        y=found.middle,
-        low=found.low if known else None,
-        high=found.high if known else None,
-        colour=games[0][0].colour,
+    found, first = (
+        estimate([np.array([run.curve[1] for run in group]) for group in games]),
+        games[0][0],
     )
+    x = np.array(first.curve[0], dtype=np.float64)
+    return Series(name=first.agent, x=x, y=found.middle, **found.ends, colour=first.colour)
 
 
 def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
@@ -336,12 +332,5 @@ def _line(
     rungs = sorted(scores, key=places.__getitem__)
     steps = np.diff([places[rung] for rung in sorted(scores)])
     gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
-    return Series(
-        name=agent,
-        x=np.array([places[rung] for rung in rungs]),
-        y=np.array([gap.mean() for gap in gaps]),
-        low=np.array([gap.min() for gap in gaps]),
-        high=np.array([gap.max() for gap in gaps]),
-        colour=colour,
-        joined=bool((steps > 0).all() or (steps < 0).all()),
-    )
+    drawn = _band(agent, np.array([places[rung] for rung in rungs]), gaps, colour)
+    return replace(drawn, joined=bool((steps > 0).all() or (steps < 0).all()))

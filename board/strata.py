@@ -88,6 +88,12 @@ class Estimate(NamedTuple):
     high: FloatArray
 
     @property
+    def ends(self) -> dict[str, FloatArray | None]:
+        """The ends of the interval for a chart; None without one."""
+        known = not np.isnan(self.low).any()
+        return {"low": self.low if known else None, "high": self.high if known else None}
+
+    @property
     def other(self) -> "Estimate":
         """The estimate of 1 minus the statistic."""
         return Estimate(1 - self.middle, 1 - self.high, 1 - self.low)

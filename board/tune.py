@@ -44,7 +44,7 @@ from ..core.words import first_line
 from .search import TuneConfig
 from .strata import attempted
 from .trial import mean_nines, run_of, run_trial
-from .workers import workers
+from .workers import check_same, workers
 
 #: Rungs: points of a trial (see ``trial``) at which the worse half of the trials is stopped.
 RUNGS = (50, 100, 200, 400)
@@ -149,16 +149,8 @@ def open_study(config: TuneConfig, worker: int = 0) -> Study:
     wanted, found = config.identity(), study.user_attrs.get("identity")
     if found is None:
         study.set_user_attr("identity", wanted)
-    elif found != wanted:
-        others = [
-            f"{name} {found.get(name)} instead of {value}"
-            for name, value in wanted.items()
-            if found.get(name) != value
-        ]
-        raise InputError(
-            f"folder must be of the same search, but {config.place} has {', '.join(others)}: "
-            "choose another --folder"
-        )
+    else:
+        check_same(found, wanted, "search", config.place)
     return study
 
 

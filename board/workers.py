@@ -12,13 +12,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..agents.runs.config import RunError
 from ..core import InputError
 from ..core.errors import needing
 from ..core.words import first_line
@@ -43,6 +44,26 @@ def processors(cgroups: Path = CGROUPS) -> int:
             if quota > 0 and period > 0:  # -1 is for no quota
                 return max(1, min(count, math.ceil(quota / period)))
     return count
+
+
+def check_same(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], what: str, folder: Path
+) -> None:
+    """Check that the work in a folder has the options of the work to be done.
+
+    Raises:
+        RunError: naming the options that differ.
+    """
+    others = [
+        f"{name} {found.get(name)} instead of {wanted.get(name)}"
+        for name in sorted(found.keys() | wanted.keys())
+        if found.get(name) != wanted.get(name)
+    ]
+    if others:
+        raise RunError(
+            f"folder must be of the same {what}, but {folder} has {', '.join(others)}: choose "
+            "another --folder"
+        )
 
 
 class Workers(NamedTuple):
