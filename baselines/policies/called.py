@@ -5,10 +5,10 @@ are a table. In a large game a score calls it only in the states that its own ga
 part of all states.
 
 A score calls a function with many states at once; a game calls it with one state at a time. So it
-is called again with a sample of states: in another order, in batches of half the states, of half
-the rest and so on, and in batches of 1, 2, 3, 5 and 7 states. Each later call takes along a sample
-of earlier states. A function that depends on chance, on the number of calls or on the rest of the
-batch gives different results, and so does a network that is trained meanwhile.
+is called again with a sample of states, in another order and split in parts: a half, and parts of
+1, 2, 3, 5 and 7 states beside the rest. Each later call takes along a few states of the sample. A
+function that depends on chance, on the number of calls or on the rest of the batch gives different
+results, and so does a network that is trained meanwhile.
 
 Results are compared as *evidence*: actions, shape (state,), which must be the same; or laws or
 preferences, shape (state, action), which may differ by the rounding of a network. So a near tie of
@@ -16,7 +16,7 @@ preferences, which rounding may break either way, is not mistaken for a differen
 """
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray
-from ...core.positions import has_few_states, states_of
+from ...core.positions import has_few_states, places_in, states_of
 from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from ..law.numbers import as_numbers
@@ -37,10 +37,10 @@ LARGE = 2**17  # states of a game in which functions are called only where games
 SAMPLE = 1024  # least number of states in the sample; in smaller games, all states
 SHARE = 16  # in larger games that are called everywhere, the sample is one state in 16
 WHOLE = 5  # repetitions for all states of a smaller game: chance may show in few states
-ALONE = 8  # states with which a function is called one by one in the end
-SMALL = (2, 3, 5, 7)  # sizes of batches, of which halvings may miss some
+ALONE = 8  # states with which a function is called one by one
+PARTS = (1,) * ALONE + (1, 2, 3, 5, 7)  # numbers of states in the small parts of a sample
 FIRST = 16  # one of this number of states in the sample goes with every later call
-LATER = 256  # and one of this number of states in a batch with the next call
+LATER = 256  # one of this number of choices in parts is confirmed by the whole network
 #: Actions, shape (state,), or laws or preferences, shape (state, action).
 Evidence: TypeAlias = npt.NDArray[Any]
 _WHY = (
@@ -73,10 +73,10 @@ def function_policy(
     game = check.game
     everywhere = has_few_states(game) and (not lazy or game.num_states <= LARGE)
     policy = CalledPolicy(function, check, name, SHARE if everywhere else 0)
-    if not everywhere or not policy.remembers:
-        return policy
-    policy.likeliest(states_of(game, check.seat))
-    return policy.remembered
+    if everywhere and policy.remembers:
+        policy.likeliest(states_of(game, check.seat))
+        return policy.remembered
+    return policy
 
 
 def require_arguments(function: Any, wanted: str, cure: str) -> None:
@@ -95,10 +95,8 @@ def require_arguments(function: Any, wanted: str, cure: str) -> None:
 class CalledPolicy(Policy):
     """A function that is called when the law of a state is needed, and remembered.
 
-    Actions are remembered unless the game has too many states for arrays. Laws are remembered
-    unless they would take more than ``LAWS`` bytes; of other laws a *mark* is, the scalar product
-    with fixed random numbers between 0 and 1. Different laws have equal marks by chance only, and
-    rounding changes a mark by no more than the law.
+    Actions are remembered unless the game has too many states for arrays, laws unless they would
+    take more than ``LAWS`` bytes.
 
     Args:
         function: returns actions (state,) or probabilities (state, action).
@@ -123,37 +121,27 @@ class CalledPolicy(Policy):
         game = check.game
         self.shape, self.name, self.function, self._check = check.shape, name, function, check
         self._rounding = getattr(function, "rounding", ROUNDING)
-        states = _sample(game, check.seat, share)
-        called = [self._call(batch) for batch in batches(states, self.shape[1])]
+        self._sample = _sample(game, check.seat, share)
+        called = [self._call(batch) for batch in batches(self._sample, self.shape[1])]
         given = _joined(given for given, _ in called)
-        evidence = _joined(evidence for _, evidence in called)
-        self.is_deterministic, self._largest = given.ndim == 1, _largest(evidence)
+        self._evidence = _joined(evidence for _, evidence in called)
+        self._largest = float(np.abs(self._evidence[np.isfinite(self._evidence)]).max(initial=0))
+        self.is_deterministic = given.ndim == 1
         few, size = has_few_states(game), 8 * self.shape[0] * self.shape[1]
         self.remembers = few and (self.is_deterministic or size <= LAWS)
-        self._rows = first_rows(check, not self.is_deterministic) if self.remembers else None
-        self._known = np.full(self.shape[0] if few else 0, self.remembers)
-        if few:
-            self._known[states_of(game, check.seat)] = False
-        self._marks = np.zeros(0 if self.remembers else len(self._known))
-        self._store(states, given)
-        largest = min(len(states), batch_size(self.shape[1]))
-        self._require(states, evidence, largest, _pieces(game, states, largest))
-        self._first = self._sample = states[::FIRST], evidence[::FIRST]
+        if self.remembers:
+            self._rows = first_rows(check, not self.is_deterministic)
+            self._rows[self._sample] = given
+            self._new = np.zeros(self.shape[0], dtype=bool)
+            self._new[np.setdiff1d(states_of(game, check.seat), self._sample)] = True
+        self._call_again()
         self._in_parts = None
         if isinstance(function, NetworkPolicy) and function.takes_best:
             self._in_parts = function.grid_actions(game, check.seat)
 
     @property
     def remembered(self) -> Policy:
-        """The table of all results so far, with the first legal action elsewhere.
-
-        Raises:
-            ValueError: if the function returns other results when it is called again.
-        """
-        assert self._rows is not None
-        states, evidence = self._sample
-        if self._sample is not self._first:  # the first states were compared at once
-            self._require(states, evidence, len(states), [np.arange(len(states))])
+        """The table of all results so far, with the first legal action elsewhere."""
         return policy_of(self._rows.copy(), self.shape[1], self.name)
 
     @override
@@ -187,36 +175,22 @@ class CalledPolicy(Policy):
 
     def _results(self, states: IntArray) -> Evidence:
         """Return actions (state,) or laws (state, action); the function is called for new ones."""
-        new = states if self._rows is None else states[~self._known[states]]
-        given = self._asked(new)
+        if not self.remembers:
+            return self._asked(states)
+        new = states[self._new[states]]
         if len(new):
-            self._store(new, given)
-        return given if self._rows is None else self._rows[states]
+            self._rows[new], self._new[new] = self._asked(new), False
+        return self._rows[states]
 
     def _asked(self, states: IntArray) -> Evidence:
-        """Call the function: with each batch goes a sample of earlier states, to be compared."""
+        """Call the function: states of the sample go with each batch, and all are compared."""
         found = []
         for batch in batches(states, self.shape[1]):
-            count, (earlier, known) = len(batch), self._sample
-            given, evidence = self._call(np.concatenate([batch, earlier]), again=True)
-            self._compare(earlier, (known, count), (evidence[count:], count))
-            found.append(given[:count])
-            behind = np.concatenate([self._first[1], evidence[:count:LATER]])
-            self._sample = np.concatenate([self._first[0], batch[::LATER]]), behind
+            together = np.concatenate([batch, self._sample[::FIRST]])
+            given, evidence = self._call(together, again=True)
+            self._compare(together, evidence)
+            found.append(given[: len(batch)])
         return _joined(found)
-
-    def _store(self, states: IntArray, given: Evidence) -> None:
-        """Remember results, or compare them with their marks."""
-        if self._rows is not None:
-            self._rows[states] = given
-        elif len(self._marks):
-            marks = (given * np.random.default_rng(0).random(self.shape[1])).sum(axis=1)
-            wrong = self._known[states] & ~(np.abs(marks - self._marks[states]) <= ROUNDING)
-            if wrong.any():
-                self._refuse(states[np.argmax(wrong)], "gives another law", "than before")
-            self._marks[states] = marks
-        if len(self._known):
-            self._known[states] = True
 
     def _call(self, states: IntArray, again: bool = False) -> tuple[Evidence, Evidence]:
         """Return checked actions or laws, and the evidence: preferences, if there are any."""
@@ -229,52 +203,50 @@ class CalledPolicy(Policy):
             evidence = given.astype(np.float64) if given.ndim == 2 else given
         return self._check(given, states), evidence
 
-    def _require(
-        self, states: IntArray, evidence: Evidence, batch: int, pieces: Iterable[IntArray]
-    ) -> None:
-        """Call the function again with pieces of states, and compare.
+    def _call_again(self) -> None:
+        """Call the function again with the sample: in another order, and split in parts."""
+        states, rng = self._sample, np.random.default_rng(0)
+        chooses, half = self._check.game.mask(states).sum(axis=1) > 1, len(states) // 2
+        split = half, max(half - sum(PARTS), 0), *PARTS
+        repeated: list[tuple[int, ...]] = [()] * WHOLE if len(states) < SAMPLE else []
+        for sizes in (*repeated, split):
+            order = rng.permutation(len(states))
+            order = order[np.argsort(chooses[order], kind="stable")]  # decisions in small parts
+            for rows in np.split(states[order], np.cumsum(sizes)):
+                for batch in batches(rows, self.shape[1]):
+                    self._compare(batch, self._called_again(batch))
 
-        Args:
-            states: shape (state,).
-            evidence: of the first call.
-            batch: size of the largest batch of the first call.
-            pieces: indices into ``states``, a batch each.
+    def _called_again(self, states: IntArray) -> Evidence:
+        try:
+            return self._call(states, again=True)[1]
+        except InputError:
+            raise
+        except Exception as error:  # a function may raise anything
+            said = " ".join(str(error).split())[:200]
+            raise InputError(
+                "policy must answer to observations in any batch, in play to one alone, and of "
+                f"{len(states)} {self.name} says: {type(error).__name__}: {said}"
+            ) from error
 
-        Raises:
-            ValueError: if the evidence for a state differs by more than rounding.
-        """
-        for rows in pieces:
-            try:
-                now = self._call(states[rows], again=True)[1]
-            except InputError:
-                raise
-            except Exception as error:  # a function may raise anything
-                said = " ".join(str(error).split())[:200]
-                raise InputError(
-                    "policy must answer to observations in any batch, in play to one alone, and of "
-                    f"{len(rows)} {self.name} says: {type(error).__name__}: {said}"
-                ) from error
-            self._compare(states[rows], (evidence[rows], batch), (now, len(rows)))
-
-    def _compare(
-        self, states: IntArray, first: tuple[Evidence, int], again: tuple[Evidence, int]
-    ) -> None:
-        """Raise an error if the evidence differs: each with the size of its batch."""
-        (said, batch), (now, size) = first, again
+    def _compare(self, states: IntArray, evidence: Evidence) -> None:
+        """Raise an error if the evidence for states of the sample is not what it was."""
+        places = places_in(self._sample, states)
+        inside = places >= 0
+        said, now = self._evidence[places[inside]], evidence[inside]
         if said.ndim != now.ndim:
-            wrong = np.ones(len(states), dtype=bool)
+            wrong = np.ones(len(now), dtype=bool)
         elif said.ndim == 1:
             wrong = said != now
         else:
-            most = self._rounding * max(self._largest, _largest(said))
             with np.errstate(invalid="ignore"):  # of preferences that are infinite in both
-                off = ~(np.abs(said - now) <= most)
+                off = ~(np.abs(said - now) <= self._rounding * self._largest)
             wrong = (off & (said != now)).any(axis=1)
         if wrong.any():
             row = int(np.argmax(wrong))
             before, after = _shown(said[row], now[row])
-            where = f"in a batch of {batch} and {after} in one of {size}: {_WHY}"
-            self._refuse(states[row], f"says {before}", where)
+            batch = min(len(self._sample), batch_size(self.shape[1]))
+            where = f"in a batch of {batch} and {after} in one of {len(states)}: {_WHY}"
+            self._refuse(states[inside][row], f"says {before}", where)
 
     def _confirm(self, states: IntArray, actions: IntArray) -> None:
         """Raise an error unless the whole network, called again, prefers these actions too.
@@ -320,38 +292,12 @@ def _sample(game: Game, seat: int, share: int) -> IntArray:
     """Return states of a seat, evenly spaced from the first to the last, preferably decisions."""
     if share:
         own = states_of(game, seat)
-        return own[_spread(len(own), max(SAMPLE, len(own) // share))]
+        count = min(len(own), max(SAMPLE, len(own) // share))
+        return own[np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))]
     some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
     own = np.unique(some[sweeps_of(game).may_move(seat, some)])
     chooses = game.mask(own).sum(axis=1) > 1
     return own[chooses] if chooses.any() else own
-
-
-def _spread(count: int, wanted: int) -> IntArray:
-    """Return ``wanted`` evenly spaced indices from 0 to ``count`` - 1, both included."""
-    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
-
-
-def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
-    """Yield batches of a shuffled sample, each half of the rest, then few and single states."""
-    rng = np.random.default_rng(0)
-    if len(states) < SAMPLE and len(states) <= largest:
-        for _ in range(WHOLE):
-            yield rng.permutation(len(states))
-    left = rng.permutation(len(states))
-    while len(left):
-        half = min((len(left) + 1) // 2, largest)
-        yield left[:half]
-        left = left[half:]
-    chooses = np.flatnonzero(game.mask(states).sum(axis=1) > 1)
-    alone = chooses if len(chooses) else np.arange(len(states))
-    few = alone[_spread(len(alone), ALONE)]
-    yield from (few[:size] for size in SMALL if size <= len(few))
-    yield from few[:, None]
-
-
-def _largest(evidence: Evidence) -> float:
-    return float(np.abs(evidence[np.isfinite(evidence)]).max(initial=0))
 
 
 def _shown(first: Any, again: Any) -> tuple[str, str]:
