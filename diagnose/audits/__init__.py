@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines.law.numbers import as_numbers
-from ...core import BoolArray, FloatArray, InputError, SizeError
+from ...core import FloatArray, InputError, SizeError
 from ...core.errors import needing
 from ...core.presentation import present
 from ...core.sizes import check_memory
@@ -24,11 +24,11 @@ from ...core.words import printable
 from ...envs import RewardMode
 from ..records import PolicyUpdate, Record, Rollout, Targets, Transitions, ValueUpdate
 from ..report import Report
-from ..view import AgentView, leading_shape, shape_of
+from ..view import AgentView, shape_of
 from .chance import check_chance
 from .estimates import check_estimates, check_log_probs, check_targets, check_values
 from .mistakes import explained, reward_mistakes
-from .steps import Payment, Steps
+from .steps import Payment, Steps, finite
 
 #: Fields that are one number, and fields that are functions; all others are arrays.
 SINGLE, NETWORKS = {"gamma", "gae_lambda", "double", "drawn"}, {"network", "online"}
@@ -112,49 +112,6 @@ def view_of(env: Any, record: Any, observations: Any = None) -> AgentView:
     seen = getattr(first, "observations", ())
     axes = shape_of(seen, "observations")[1 + isinstance(first, Rollout) :]
     return AgentView(env, observations, axes)
-
-
-def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
-    """Add a finding for each array that has entries which are not finite numbers.
-
-    Returns:
-        The record without such arrays, or with zeros for such entries if it needs the array; and
-        the rows of which that is so, shape (row, ...).
-    """
-    if isinstance(record, Targets):
-        inner, left_out = finite(report, record.transitions)
-        record = replace(record, transitions=inner)
-    else:
-        axes = 1 + isinstance(record, Rollout)
-        left_out = np.zeros(leading_shape(record.observations, "observations", axes), dtype=bool)
-    changes: dict[str, Any] = {}
-    for each in fields(record):
-        given = getattr(record, each.name)
-        if each.name == "transitions" or given is None or callable(given) or np.ndim(given) == 0:
-            continue
-        array = as_numbers(given, each.name)
-        read = _read(record, each.name, left_out)
-        read = read.reshape(*read.shape, *(1,) * (array.ndim - read.ndim))
-        rows = report.add_finite(each.name, array, read, left_out.ndim)
-        if rows.any():
-            needed = each.default is MISSING
-            changes[each.name] = np.where(np.isfinite(array), array, 0.0) if needed else None
-            if needed:
-                left_out |= rows
-    if "rewards" in changes:
-        changes |= {name: None for name in ("advantages", "returns") if hasattr(record, name)}
-    return replace(record, **changes), left_out
-
-
-def _read(record: Any, name: str, rows: BoolArray) -> BoolArray:
-    """Return where an array of a record has a meaning, in the shape of rows, or of one entry."""
-    found: BoolArray = np.ones((), dtype=bool)
-    if name == "next_observations":
-        found = as_numbers(record.terminated, "terminated") == 0
-    elif name in ("final_observations", "final_values"):
-        cut = record.truncated
-        found = np.zeros_like(rows) if cut is None else as_numbers(cut, "truncated") != 0
-    return found
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:

@@ -91,7 +91,8 @@ def check_chance(
             report.unchecked["visits"] = str(error)
     least, looks = threshold(len(found)), len(found) * len(RATES)
     copied = any(each.check == "coincidences" and each.evidence >= least for each in found)
-    seeds = [Mistake("same-seeds")] * copied
+    same = "same-seeds: environments play the same games: give each a seed of its own"
+    seeds = [Mistake(same)] * copied
     for check in dict.fromkeys(deviation.check for deviation in found):
         mine = [deviation for deviation in found if deviation.check == check]
         worst = max(mine, key=lambda deviation: deviation.evidence)
@@ -368,13 +369,17 @@ def draw_mistakes(steps: Steps, policy: Policy) -> Iterator[Mistake]:
     states, actions = steps.states[steps.legal], steps.actions[steps.legal]
     explains = partial(_explains, steps)
     if isinstance(policy, EpsilonGreedyPolicy):
-        epsilon = {"epsilon": policy.fitting(states, actions), "rows": None}
-        yield from reproducing(policy, [Mistake("epsilon-wrong", epsilon)], explains)
+        epsilon = policy.fitting(states, actions)
+        wrong = f"epsilon-wrong: they fit epsilon = {epsilon:.3g}"
+        fitted = Mistake(wrong, {"epsilon": epsilon, "rows": None})
+        yield from reproducing(policy, [fitted], explains)
     law = law_of(steps, policy)
     clear: BoolArray = (law == law.max(axis=1, keepdims=True)).sum(axis=1) == 1
     if clear.sum() >= 20 and (law.argmax(axis=1) == actions)[clear].all():
-        yield Mistake("greedy-actions")
-    random = Mistake("random-actions", {"epsilon": 1.0})
+        greedy = "draw from the law of the policy, instead of its likeliest action"
+        yield Mistake(f"greedy-actions: {greedy}")
+    uniform = "random-actions: they fit uniform draws from the legal actions, not this policy"
+    random = Mistake(uniform, {"epsilon": 1.0})
     yield from reproducing(EpsilonGreedyPolicy(policy, steps.task.game, 0.0), [random], explains)
 
 

@@ -19,6 +19,7 @@ from ...core.positions import states_of
 from ...envs import RewardMode
 from ..report import Mistake, reproducing
 from .chance import deviations, threshold
+from .formula import CUT_AS_END, other_lanes
 from .steps import Payment, Steps
 
 #: Largest number of environments of a replay buffer.
@@ -33,6 +34,22 @@ ENOUGH = 8
 SLOW = 0.1
 #: Arrays of ``Steps``.
 ARRAYS = "states", "actions", "rewards", "terminated", "later", "used", "truncated", "counts"
+#: Mistakes of observations, and of other arrays by name, that are a step early or late.
+STALE = (
+    "stale-observation: the observation was overwritten by the next one before it was recorded: "
+    "copy it{by}"
+)
+STALE_NEXT = (
+    "stale-next-observation: the next observation is the one before the move: read it after the "
+    "step{by}"
+)
+SHIFTED = {
+    "actions": "shifted-actions: each action was recorded with the {neighbour} observation{by}: "
+    "record the two together",
+    "terminated": "shifted-ends: ends were recorded with the {neighbour} observation{by}: record "
+    "both together",
+    "rewards": "shifted-rewards: each reward was recorded with the {neighbour} step{by}",
+}
 #: What is made of rewards so that an algorithm for other games may keep its learning rate.
 CLIPPED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "the signs of the rewards": np.sign,
@@ -48,7 +65,10 @@ def explained(steps: Steps) -> tuple[dict[str, Mistake], Steps]:
         steps as a right program would have recorded them, as far as this is known.
     """
     failed = [check for check, verdict in steps.verdicts.items() if verdict.wrong.any()]
-    illegal = {"actions": Mistake("illegal-action")} if "actions" in failed else {}
+    illegal = {}
+    if "actions" in failed:
+        cure = "hold the policy to the mask of legal actions"
+        illegal["actions"] = Mistake(f"illegal-action: {cure}")
     legal = replace(steps, used=steps.used & ~steps.verdicts["actions"].wrong)
     if failed == ["actions"]:
         return illegal, legal
@@ -116,7 +136,8 @@ def _autoreset(steps: Steps, lanes: int) -> Iterator[Mistake]:
             "after the end of a game the environment ignores one action and resets: say by used= "
             "that this row is no move"
         )
-    yield Mistake("autoreset", {"used": steps.used & ~after_end}, {"row": row})
+    cure = f"{row}, or make the environments with AutoresetMode.SAME_STEP"
+    yield Mistake(f"autoreset: {cure}", {"used": steps.used & ~after_end})
 
 
 def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
@@ -125,18 +146,23 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
     if not ended.any():
         first = (steps.problem.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
         ends = steps.verdicts["transitions"].wrong & first
-        yield Mistake("terminated-missing", {"terminated": ends})
+        cure = (
+            "record whether a move has ended the game: here the first position of the next game is "
+            "taken for the next position of this one"
+        )
+        yield Mistake(f"terminated-missing: {cure}", {"terminated": ends})
     if steps.follow and len(ended) > 1 and ended[-1].all():
         ends = np.append(ended[:-1], np.zeros_like(ended[:1]), axis=0)
         # Where the next observation is known, it tells which games have ended.
         ends[-1] = replace(steps, terminated=ends).verdicts["transitions"].wrong[-1]
-        yield Mistake("last-game-ended", {"terminated": ends})
+        cure = "the games go on after the last row: only the rollout has ended there"
+        yield Mistake(f"last-game-ended: {cure}", {"terminated": ends})
     cut = steps.verdicts["transitions"].wrong & ended
     if not steps.follow or cut[:-1].any():
         # The observation after the last row may be the first one of another game.
         final = None if steps.final is None else np.where(cut, -1, steps.final)
         changes = {"terminated": ended & ~cut, "truncated": cut, "final": final}
-        yield Mistake("truncation-as-end", changes)
+        yield Mistake(CUT_AS_END, changes)
 
 
 # -------------------------------------------------------------- rows and lanes of arrays
@@ -145,54 +171,44 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
 def _moved(steps: Steps, lanes: int) -> Iterator[Mistake]:
     """Move arrays by some rows, or to other lanes."""
     if steps.follow:
-        yield _moved_rows("stale-observation", steps, "states", steps.states, 1)
-    for name in ("actions", "terminated"):
-        yield from (_shifted(steps, name, far) for far in (lanes, -lanes))
+        yield _moved_rows(STALE, steps, "states", steps.states, 1)
+    yield from _late(steps, "actions", lanes)
+    yield from _late(steps, "terminated", lanes)
     if steps.follow:
-        yield from _mixed_lanes(steps)
-        yield from _other_lanes(steps, "states", "actions", "terminated")
+        yield from _mixed_lanes(steps, 0, "states", "actions", "rewards", "terminated")
+        for name in ("states", "actions", "terminated"):
+            yield from _mixed_lanes(steps, FARTHEST, name)
     elif (steps.states == steps.after)[~steps.terminated].mean() > 0.9:
         for far in range(1, _farthest(steps) + 1):
-            yield _moved_rows("stale-observation", steps, "states", steps.after, far)
-            yield _moved_rows("stale-next-observation", steps, "later", steps.states, -far)
+            yield _moved_rows(STALE, steps, "states", steps.after, far)
+            yield _moved_rows(STALE_NEXT, steps, "later", steps.states, -far)
 
 
-def _moved_rows(name: str, steps: Steps, array: str, given: Any, far: int) -> Mistake:
-    """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative."""
+def _moved_rows(text: str, steps: Steps, array: str, given: Any, far: int) -> Mistake:
+    """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative.
+
+    The text may hold the words ``neighbour`` and ``by``.
+    """
     used = steps.used.copy()
     used[slice(far) if far > 0 else slice(far, None)] = False
-    rows = "" if abs(far) == 1 else f" ({abs(far)} rows: one step of {abs(far)} environments)"
-    told = {"neighbour": "next" if far > 0 else "last", "by": rows}
-    return Mistake(name, {array: np.roll(given, far, axis=0), "used": used}, told)
+    by = "" if abs(far) == 1 else f" ({abs(far)} rows: one step of {abs(far)} environments)"
+    told = text.format(neighbour="next" if far > 0 else "last", by=by)
+    return Mistake(told, {array: np.roll(given, far, axis=0), "used": used})
 
 
-def _shifted(steps: Steps, name: str, far: int) -> Mistake:
-    mistake = "shifted-" + name.replace("terminated", "ends")
-    return _moved_rows(mistake, steps, name, getattr(steps, name), far)
+def _late(steps: Steps, name: str, lanes: int) -> Iterator[Mistake]:
+    """Take an array from the step before or after."""
+    for far in (lanes, -lanes):
+        yield _moved_rows(SHIFTED[name], steps, name, getattr(steps, name), far)
 
 
-def _mixed_lanes(steps: Steps) -> Iterator[Mistake]:
-    """Swap time and lane of arrays that were reshaped instead of transposed."""
-    time, lanes = steps.states.shape
-    every = "states", "actions", "rewards", "terminated"
-    for mixed in (every, ("states",), ("actions",), ("terminated", "rewards")):
-        arrays = (
-            f"{', '.join(mixed)}: time and lane are swapped: give arrays as (time, lane), by a "
-            "transposition, not a reshape"
-        )
-        changes = {name: getattr(steps, name).reshape(lanes, time).T for name in mixed}
-        yield Mistake("lanes-mixed", changes, {"arrays": arrays})
-
-
-def _other_lanes(steps: Steps, *names: str) -> Iterator[Mistake]:
-    """Take arrays of a rollout from other lanes."""
-    lanes = steps.states.shape[1]
-    for far in range(1, min(lanes, FARTHEST)):
-        for name in names:
-            shown, away = name.replace("states", "observations"), min(far, lanes - far)
-            arrays = f"{shown} are those of other lanes, {away} away: keep one order"
-            moved = np.roll(getattr(steps, name), far, axis=1)
-            yield Mistake("lanes-mixed", {name: moved}, {"arrays": arrays})
+def _mixed_lanes(steps: Steps, most: int, *names: str) -> Iterator[Mistake]:
+    """Swap time and lane of arrays of a rollout, or take them from lanes up to ``most`` away."""
+    shown = ", ".join(names).replace("states", "observations")
+    arrays = (other_lanes(getattr(steps, name), most) for name in names)
+    for found in zip(*arrays, strict=True):
+        changes = dict(zip(names, (array for _, array in found), strict=True))
+        yield Mistake(f"lanes-mixed: {shown} {found[0][0]}", changes)
 
 
 def _may_explain(steps: Steps, mistake: Mistake) -> bool:
@@ -233,8 +249,10 @@ def _other_tasks(steps: Steps) -> Iterator[Mistake]:
         names = [name for name in policy_names(game) if ":" not in name]
         opponents = [(name,) for name in names if name != "best_response"]
     tasks = (Task(game, seat, *opponent) for seat in seats for opponent in opponents)
+    problems = (prepare(task) for task in tasks if task != steps.task)
     others = (
-        Mistake("wrong-task", {"problem": prepare(task)}) for task in tasks if task != steps.task
+        Mistake(f"wrong-task: the steps fit {problem.task.words}", {"problem": problem})
+        for problem in problems
     )
     fitting = list(reproducing(steps, others, _follows))
     if fitting:
@@ -279,7 +297,8 @@ def _mixed_seats(steps: Steps) -> Iterator[Mistake]:
         "rewards": np.where(by_other, sum(game.payoff_range) - paid, steps.rewards),
     }
     if _possible(replace(steps, used=used, **mixed)):
-        yield Mistake("seats-mixed", mixed | {"used": used})
+        cure = "rows are moves of both players in turn: record those of the agent alone"
+        yield Mistake(f"seats-mixed: {cure}", mixed | {"used": used})
 
 
 # ------------------------------------------------------------------------------ rewards
@@ -292,11 +311,12 @@ def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
     enough = (steps.rewards != 0).sum() >= ENOUGH
     cut = payment.fit[1] & steps.terminated & (steps.rewards == 0)
     as_end = {"terminated": steps.terminated & ~cut, "truncated": steps.truncated | cut}
+    negated = "reward-scaled: they have the opposite sign: the agent learns to lose"
     moved = [
-        Mistake("truncation-as-end", as_end),
-        *(_shifted(steps, "rewards", far) for far in (lanes, -lanes)),
-        *(_other_lanes(steps, "rewards") if enough else ()),
-        Mistake("reward-scaled", {"rewards": -steps.rewards}),
+        Mistake(CUT_AS_END, as_end),
+        *_late(steps, "rewards", lanes),
+        *(_mixed_lanes(steps, FARTHEST, "rewards") if enough and steps.follow else ()),
+        Mistake(negated, {"rewards": -steps.rewards}),
         *_added(payment),
     ]
 
@@ -305,12 +325,17 @@ def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
 
     yield from reproducing(steps, moved, is_right)
     modes = [mode for mode in get_args(RewardMode) if mode != payment.mode]
+    clipped = "so different results are worth the same"
+    declared = f"and env has {payment.mode!r}"
     others = [
         *(
-            Mistake("rewards-clipped", {"clipped": made}, {"made": words})
+            Mistake(f"rewards-clipped: they are {words}, {clipped}", {"clipped": made})
             for words, made in CLIPPED.items()
         ),
-        *(Mistake("reward-mode", {"mode": mode}, {"declared": payment.mode}) for mode in modes),
+        *(
+            Mistake(f"reward-mode: they are rewards of reward={mode!r}, {declared}", {"mode": mode})
+            for mode in modes
+        ),
     ]
     yield from reproducing(payment, others, lambda found: found.is_right)
     yield from _normalised(payment)
@@ -327,8 +352,11 @@ def _added(payment: Payment) -> Iterator[Mistake]:
         added = float(np.median(steps.rewards[on]) - paid)
         rewards = steps.rewards - added
         factor = replace(payment, steps=replace(steps, rewards=rewards)).fit[0]
-        told = {"map": f"{factor:.6g} * paid {'-' if added < 0 else '+'} {abs(added):.6g}"}
-        yield Mistake("rewards-affine", {"rewards": rewards}, told)
+        scaled = f"{factor:.6g} * paid {'-' if added < 0 else '+'} {abs(added):.6g}"
+        told = f"they are {scaled} for what the game has paid, which is no mistake if it is meant"
+        yield Mistake(
+            f"rewards-affine: {told}: say so by rewards=lambda paid: {scaled}", {"rewards": rewards}
+        )
 
 
 def _normalised(payment: Payment) -> Iterator[Mistake]:
@@ -350,5 +378,6 @@ def _normalised(payment: Payment) -> Iterator[Mistake]:
         factors.append(float(known[np.abs(np.log(known / last)).argmin()]))
     moved = np.abs(np.diff(np.log(factors)))
     if len(moved) >= ENOUGH and 0 < np.quantile(moved, 0.9) < SLOW:
-        told = {"range": f"{min(factors):.4g} to {max(factors):.4g}"}
-        yield Mistake("rewards-normalised", {}, told)
+        told = f"a factor that moves from {min(factors):.4g} to {max(factors):.4g}"
+        cure = "record the rewards of the game, before they are normalised"
+        yield Mistake(f"rewards-normalised: they are those of the game times {told}: {cure}")

@@ -1,7 +1,7 @@
 """Recorded steps as states, with the checks that find steps which the game cannot make."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,21 +15,56 @@ from ...core.sizes import check_memory
 from ...envs import RewardMode
 from ...envs.engine.engine import Engine
 from ...envs.law import MoveLaw
-from ..records import Rollout, Transitions
+from ..records import Rollout, Targets, Transitions
+from ..report import Report
 from ..view import AgentView, each_array, factor, flags, leading_shape, numbers, whole
+from .formula import CLOSE, closeness
 
-#: Numbers of single precision agree with exact ones to this part of their largest or their span.
-CLOSE = 1e-4
-#: As ``CLOSE``, of numbers of half precision.
-HALF_CLOSE = 1e-2
 #: Most lanes and actions that are looked at one by one.
 FEW = 64
 
 
-def closeness(*recorded: Any) -> float:
-    """Return the part of the largest number by which recorded numbers may be wrong."""
-    sizes = [getattr(getattr(array, "dtype", None), "itemsize", 8) for array in recorded]
-    return HALF_CLOSE if min(sizes) <= 2 else CLOSE
+def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
+    """Add a finding for each array that has entries which are not finite numbers.
+
+    Returns:
+        The record without such arrays, or with zeros for such entries if it needs the array; and
+        the rows of which that is so, shape (row, ...).
+    """
+    if isinstance(record, Targets):
+        inner, left_out = finite(report, record.transitions)
+        record = replace(record, transitions=inner)
+    else:
+        axes = 1 + isinstance(record, Rollout)
+        left_out = np.zeros(leading_shape(record.observations, "observations", axes), dtype=bool)
+    changes: dict[str, Any] = {}
+    for each in fields(record):
+        given = getattr(record, each.name)
+        if each.name == "transitions" or given is None or callable(given) or np.ndim(given) == 0:
+            continue
+        array = as_numbers(given, each.name)
+        read = _read(record, each.name, left_out)
+        read = read.reshape(*read.shape, *(1,) * (array.ndim - read.ndim))
+        rows = report.add_finite(each.name, array, read, left_out.ndim)
+        if rows.any():
+            needed = each.default is MISSING
+            changes[each.name] = np.where(np.isfinite(array), array, 0.0) if needed else None
+            if needed:
+                left_out |= rows
+    if "rewards" in changes:
+        changes |= {name: None for name in ("advantages", "returns") if hasattr(record, name)}
+    return replace(record, **changes), left_out
+
+
+def _read(record: Any, name: str, rows: BoolArray) -> BoolArray:
+    """Return where an array of a record has a meaning, in the shape of rows, or of one entry."""
+    found: BoolArray = np.ones((), dtype=bool)
+    if name == "next_observations":
+        found = as_numbers(record.terminated, "terminated") == 0
+    elif name in ("final_observations", "final_values"):
+        cut = record.truncated
+        found = np.zeros_like(rows) if cut is None else as_numbers(cut, "truncated") != 0
+    return found
 
 
 class Verdict(NamedTuple):
