@@ -18,7 +18,7 @@ inequality applies as well. Games that begin after the last row, or before the f
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ import numpy as np
 
 from ...baselines import Policy, as_policy, from_network
 from ...baselines.law.numbers import as_numbers
+from ...baselines.policies.kinds import UniformPolicy
 from ...baselines.solving.occupancy import play
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray, SizeError
 from ...core.presentation import present
@@ -174,10 +175,7 @@ def law_of(steps: Steps, policy: Policy) -> FloatArray:
     """Return the probabilities of all actions for each legal step, shape (step, action)."""
     distinct, rows = np.unique(steps.states[steps.legal], return_inverse=True)
     if isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None:
-        greedy, random = (replace(policy, rows=None, epsilon=share) for share in (0.0, 1.0))
-        epsilon = policy.rows[steps.legal][:, None]
-        law: FloatArray = epsilon * random.probabilities(distinct)[rows]
-        return law + (1 - epsilon) * greedy.probabilities(distinct)[rows]
+        return policy.mixed(steps.states[steps.legal], policy.rows[steps.legal][:, None])
     return policy.probabilities(distinct)[rows]
 
 
@@ -327,10 +325,13 @@ class EpsilonGreedyPolicy(Policy):
 
     def probabilities(self, states: IntArray) -> FloatArray:
         """Return the probability of each action, shape (state, action)."""
-        masks = self.game.mask(states)
-        random = masks / masks.sum(axis=1, keepdims=True)
-        greedy = self.greedy.probabilities(states)
-        return self.epsilon * random + (1 - self.epsilon) * greedy
+        return self.mixed(states, self.epsilon)
+
+    def mixed(self, states: IntArray, epsilon: Any) -> FloatArray:
+        """Return the probabilities under another epsilon, or one for each state."""
+        random = UniformPolicy(self.game).probabilities(states)
+        law: FloatArray = epsilon * random + (1 - epsilon) * self.greedy.probabilities(states)
+        return law
 
     def fitting(self, states: IntArray, actions: IntArray) -> float:
         """Return the epsilon that explains how often actions are not greedy."""

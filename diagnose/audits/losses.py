@@ -22,7 +22,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from ...baselines.law.numbers import as_numbers
-from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core import BoolArray, FloatArray, InputError, IntArray, one_of
 from ..gradients import Parameters, joined, parameters_of, tensors
 from ..records import PolicyUpdate, Rollout, Update, ValueUpdate
 from ..report import Mistake
@@ -41,6 +41,8 @@ PARTS = {
     "ent_coef": "the entropy",
     "vf_coef": "the critic's errors",
 }
+#: Losses of action values and of a critic.
+KINDS = ("huber", "mse")
 #: Usual borders of clipping.
 USUAL = (0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5)
 #: Mistakes with several edits.
@@ -363,8 +365,6 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
         return found.reshape(shape)
 
     if isinstance(update, ValueUpdate):
-        if update.loss not in ("huber", "mse"):
-            raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
         targets = constant("targets")
         ones = th.ones_like(targets)
         weights = ones if update.weights is None else constant("weights")
@@ -380,11 +380,9 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
             actions=taken,
             targets=targets,
             weights=weights,
-            kind=update.loss,
+            kind=one_of("loss", update.loss, KINDS),
             alike=alike,
         )
-    if update.value_loss not in ("mse", "huber"):
-        raise InputError(f'value_loss must be "mse" or "huber", got {update.value_loss!r}')
     none = th.zeros(shape).to(like)
     return PolicyLoss(
         logits=called("actor", masks.shape),
@@ -399,7 +397,7 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
         ent_coef=float(update.ent_coef),
         vf_coef=0.0 if update.critic is None else float(update.vf_coef),
         normalised="yes" if update.normalised and update.normalised != "rollout" else "no",
-        value_loss=update.value_loss,
+        value_loss=one_of("value_loss", update.value_loss, KINDS),
     )
 
 

@@ -34,7 +34,7 @@ ENOUGH = 8
 SLOW = 0.1
 #: Arrays of ``Steps``.
 ARRAYS = "states", "actions", "rewards", "terminated", "later", "used", "truncated", "counts"
-#: Mistakes of observations, and of other arrays by name, that are a step early or late.
+#: Mistakes of observations that are a step early or late.
 STALE = (
     "stale-observation: the observation was overwritten by the next one before it was recorded: "
     "copy it{by}"
@@ -43,13 +43,6 @@ STALE_NEXT = (
     "stale-next-observation: the next observation is the one before the move: read it after the "
     "step{by}"
 )
-SHIFTED = {
-    "actions": "shifted-actions: each action was recorded with the {neighbour} observation{by}: "
-    "record the two together",
-    "terminated": "shifted-ends: ends were recorded with the {neighbour} observation{by}: record "
-    "both together",
-    "rewards": "shifted-rewards: each reward was recorded with the {neighbour} step{by}",
-}
 #: What is made of rewards so that an algorithm for other games may keep its learning rate.
 CLIPPED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "the signs of the rewards": np.sign,
@@ -198,8 +191,10 @@ def _moved_rows(text: str, steps: Steps, array: str, given: Any, far: int) -> Mi
 
 def _late(steps: Steps, name: str, lanes: int) -> Iterator[Mistake]:
     """Take an array from the step before or after."""
+    words = name.replace("terminated", "ends")
+    cure = f"{words} were recorded with the {{neighbour}} observation{{by}}: record both together"
     for far in (lanes, -lanes):
-        yield _moved_rows(SHIFTED[name], steps, name, getattr(steps, name), far)
+        yield _moved_rows(f"shifted-{words}: {cure}", steps, name, getattr(steps, name), far)
 
 
 def _mixed_lanes(steps: Steps, most: int, *names: str) -> Iterator[Mistake]:

@@ -61,14 +61,11 @@ def _finite(report: Report, update: Update) -> bool:
     finite(report, update)
     for name in ("before", "after"):
         for key, parameter in parameters_of(getattr(update, name), name).items():
-            report.add_finite(f"{key} of {name}", _row(parameter))
+            report.add_finite(f"{key} of {name}", np.atleast_1d(as_numbers(parameter, key)))
             if name == "after" and parameter.grad is not None:
-                report.add_finite(f"the gradient of {key}", _row(parameter.grad))
+                array = np.atleast_1d(as_numbers(parameter.grad, key))
+                report.add_finite(f"the gradient of {key}", array)
     return report.ok
-
-
-def _row(parameter: Tensor) -> Any:
-    return np.atleast_1d(as_numbers(parameter, "parameter"))
 
 
 def _check_gradient(
