@@ -232,10 +232,10 @@ def _fitted(
 # ------------------------------------------------------------------------ numbers of arrays
 
 
-def closeness(*recorded: Any) -> float:
-    """Return the part of the largest number by which recorded numbers may be wrong."""
+def closeness(*recorded: Any, single: float = CLOSE, half: float = HALF_CLOSE) -> float:
+    """Return the part by which recorded numbers may be wrong: of half precision, or of others."""
     sizes = [getattr(getattr(array, "dtype", None), "itemsize", 8) for array in recorded]
-    return HALF_CLOSE if min(sizes) <= 2 else CLOSE
+    return half if min(sizes) <= 2 else single
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,8 +29,8 @@ from ..report import Mistake
 from ..view import AgentView, each_array, flags, leading_shape, numbers
 from .formula import Formula, edited
 
-#: Gradients agree if they differ by no more than this part of their norm; of half precision.
-CLOSE, HALF_CLOSE = 1e-3, 3e-2
+#: Gradients agree if they differ by no more than this part of their norm, by their precision.
+CLOSE = {"single": 1e-3, "half": 3e-2}
 #: Ratios this near to the border of clipping may be on either side: single precision.
 BORDER = 1e-5
 #: Most borders of clipping that are tried.
@@ -259,9 +259,10 @@ class PolicyLoss(Loss):
     @override
     def unseen(self, left: Left) -> Iterator[str]:
         """Say which parts are too small to be checked, and whether clipping did nothing."""
+        small = 2 * left.close * np.linalg.norm(left.given)
         for key, part in self._parts(left).items():
             weight = abs(getattr(self, key))
-            if weight and weight * np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(left.given):
+            if weight and weight * np.linalg.norm(part) <= small:
                 yield f"the gradient of {PARTS[key]} is too small beside the others to be checked"
         if not (self.changes() > self.clip).any():
             yield f"no ratio has left {1 - self.clip:g} to {1 + self.clip:g}: clipping did nothing"

@@ -17,7 +17,7 @@ from ..records import PolicyUpdate, Update, ValueUpdate
 from ..report import Finding, Mistake, Report
 from ..view import AgentView, leading_shape, numbers, whole
 from .formula import Formula, Numbers, closeness, compare, edited, named, other_lanes
-from .losses import CLOSE, HALF_CLOSE, Left, Loss, PolicyLoss, loss_of, moves_of
+from .losses import CLOSE, Left, Loss, PolicyLoss, loss_of, moves_of
 from .steps import finite
 
 #: Parameters after a step agree if they differ by no more than this part of the largest change.
@@ -83,8 +83,7 @@ def _check_gradient(
     if update.accumulated is not None:
         given = given - joined(after, {key: update.accumulated.get(key) for key in after})
     outputs = [getattr(right, name, given) for name in ("logits", "values")]
-    half = min(each.dtype.itemsize for each in (*outputs, *after.values())) <= 2
-    left = Left(given, before, HALF_CLOSE if half else CLOSE)
+    left = Left(given, before, closeness(*outputs, *after.values(), **CLOSE))
     exact, factors = left.of(right), map(left.factor, right.equal())
     by = next((each for each in factors if each is not None), None)
     far = np.abs(given - exact)
@@ -163,9 +162,8 @@ def _check_step(
     norm, most = float(np.linalg.norm(given)), update.max_grad_norm
     if most is not None:
         words = f"the norm of the gradient is {norm:.4g}, and must be at most {most:g}"
-        half = min(each.dtype.itemsize for each in after.values()) <= 2
-        wrong = np.array([norm > most * (1 + (HALF_CLOSE if half else CLOSE))])
-        own = exact is not None and float(np.linalg.norm(given - exact)) <= CLOSE * norm
+        wrong = np.array([norm > most * (1 + closeness(*after.values(), **CLOSE))])
+        own = exact is not None and bool(np.linalg.norm(given - exact) <= CLOSE["single"] * norm)
         cure = "clip the gradients between loss.backward() and optimizer.step()"
         mistakes = [Mistake(f"gradients-not-clipped: {cure}")] * own
         report.add("gradient norm", wrong, words, mistakes)
