@@ -88,7 +88,7 @@ class Estimate(NamedTuple):
     high: FloatArray
 
     @property
-    def ends(self) -> dict[str, FloatArray | None]:
+    def ends(self) -> dict[str, Any]:
         """The ends of the interval for a chart; None without one."""
         known = not np.isnan(self.low).any()
         return {"low": self.low if known else None, "high": self.high if known else None}
