@@ -57,7 +57,10 @@ _Found = TypeVar("_Found")
 
 
 def once_a_game(find: Callable[_Arguments, _Found]) -> Callable[_Arguments, _Found]:
-    """Decorate a function of a game and hashable arguments: the game keeps the results."""
+    """Decorate a function of a game, or a method of its sweeps: results are kept there.
+
+    Other arguments are hashable.
+    """
 
     @wraps(find)
     def ask(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Found:

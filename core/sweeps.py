@@ -67,6 +67,11 @@ class Sweeps:
         listed = listed_blocks(self.game, (seat,), arithmetic)
         return Blocks(listed.count, listed.make)
 
+    @once_a_game
+    def pays_early(self, seat: int) -> bool:
+        """Say whether a move may pay a player for whom the game goes on."""
+        return any(block.pays_early for block in self.blocks(seat))
+
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
         """Make room for the values of all positions to a player, which blocks fill in.
 
@@ -210,12 +215,6 @@ def sweeps_of(game: Game) -> Sweeps:
             same = all(getattr(own, name) is getattr(kind, name) for name in _RULES)
             return (_SWEEPS[kind] if same else Sweeps)(game)
     return Sweeps(game)
-
-
-@once_a_game
-def pays_early(game: Game, seat: int) -> bool:
-    """Whether a move may pay a player for whom the game goes on."""
-    return any(block.pays_early for block in sweeps_of(game).blocks(seat))
 
 
 def expected_values(

@@ -348,4 +348,4 @@ class AgentView:
         def at_stage(stage: Stage, expected: FloatArray) -> None:
             visit(stage.states, expected)
 
-        visit_action_values(self.task.game, at_stage, values, self.task.seat, FLOATS)
+        visit_action_values(self.problem.law, at_stage, values, self.task.seat, FLOATS)

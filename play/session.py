@@ -30,7 +30,6 @@ from ..core import FloatArray, InputError, IntArray, at_least
 from ..core.playing import Played, begin, make, play_on
 from ..core.presentation import Note, Row
 from ..core.sizes import show
-from ..core.sweeps import pays_early
 from ..core.words import YOU, listed
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
 
@@ -213,7 +212,7 @@ class Session:
         """The table at each move from the person's last one on, then the table now."""
         now, game = self.now, self.task.game
         scenes = film(game, now.played, now.seat, now.state, self.names, self.ended)
-        if not pays_early(game, self.task.seat):
+        if not prepare(self.task).pays_early:
             return scenes
         # Positions leave out points that add up.
         row = Row("points so far", (Note(f"{now.paid[self.task.seat]:g}"),), self.task.seat)

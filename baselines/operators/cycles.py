@@ -54,7 +54,7 @@ from ...core.blocks import Block, PayoffLaw
 from ...core.positions import legal_in
 from ...core.presentation import present
 from ...core.progress import tell
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import Sweeps, sweeps_of
 from ...core.types import Start
 from ..cache import cached
 from .players import Players, no_choices, one_hot
@@ -68,7 +68,7 @@ MOST_MISSING = 0.5
 MOST_ROUNDS = 1000
 
 
-def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
+def longest_stays(law: Sweeps, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
     """Bound the number of decisions in each block, shape (block,), from any of its positions.
 
     It is the expected number if all players conspire to prolong the stay; infinite where floats
@@ -78,10 +78,10 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
         GameError: if they can stay for ever.
         InputError: if floats are not precise enough to exclude that.
     """
-    stays = _stays_in_floats(game, seat)
+    game, stays = law.game, _stays_in_floats(law.game, seat)
     endless = np.flatnonzero(np.isinf(stays)).tolist()
     if endless:
-        blocks = sweeps_of(game).blocks(seat, EXACT)
+        blocks = law.blocks(seat, EXACT)
         for number in endless:
             _stay(game, blocks[number], EXACT, no_choices(game, game.num_players))  # may raise
         if arithmetic.rounds:
@@ -192,10 +192,10 @@ def fixed_point(players: Players) -> tuple[Values, float]:
         Values, shape (player to move, state), and a bound of their error: 0 if they are fractions.
     """
     game, arithmetic = players.game, players.arithmetic
-    stays = longest_stays(game, players.seat, arithmetic)
-    sweeps = sweeps_of(game)
-    values = sweeps.values(players.seat, players.repeat, arithmetic)
-    blocks, floats = sweeps.blocks(players.seat, arithmetic), _in_floats(players)
+    law = players.law
+    stays = longest_stays(law, players.seat, arithmetic)
+    values = law.values(players.seat, players.repeat, arithmetic)
+    blocks, floats = law.blocks(players.seat, arithmetic), _in_floats(players)
     bounds = np.zeros(len(blocks))  # of the error of each block
     trend = Trend()
     for number in reversed(range(len(blocks))):
@@ -220,21 +220,21 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     return values.frozen(), bound
 
 
-def pass_error(game: Game, seat: int, arithmetic: Arithmetic, decision: int = 0) -> float:
+def pass_error(law: Sweeps, seat: int, arithmetic: Arithmetic, decision: int = 0) -> float:
     """Bound the error of values that one pass finds in a game without cycles; 0 if exact.
 
     Args:
-        game: the rules.
+        law: the law of all moves.
         seat: whose values they are.
         arithmetic: of the values.
         decision: roundings of a decision.
     """
     if not arithmetic.rounds:
         return 0.0
-    (block,), (stay,) = sweeps_of(game).blocks(seat), longest_stays(game, seat)
-    size = largest_payoff(game.payoff_range, block.pays_early)
+    (block,), (stay,) = law.blocks(seat), longest_stays(law, seat)
+    size = largest_payoff(law.game.payoff_range, block.pays_early)
     bound = values_error(block.roundings(decision, stay), size)
-    require_precision(game, bound)
+    require_precision(law.game, bound)
     return bound
 
 
@@ -347,29 +347,29 @@ def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithme
 
 
 def visits(
-    game: Game,
+    law: Sweeps,
     decide: Decide,
     start: Start,
     seat: int,
     arithmetic: Arithmetic,
-    law: PayoffLaw | None = None,
+    payoffs: PayoffLaw | None = None,
 ) -> tuple[Values, float]:
     """Compute the expected visits of each position.
 
     Args:
-        game: the rules.
+        law: the law of all moves.
         decide: takes a stage and the mass of its states, shape (state,); gives the weights of its
             actions, shape (state, action); linear, and called again for visits of a game of turns.
         start: mass before the first move.
         seat: mass goes on while the game is not over for this seat.
         arithmetic: of the mass.
-        law: payoffs to ``seat`` are added to it, unless it is None.
+        payoffs: those to ``seat`` are added to it, unless it is None.
 
     Returns:
         Expected visits, and the sum of the absolute residuals of the linear systems.
     """
-    mass, residual = sweeps_of(game).mass(decide, [start], arithmetic), 0.0
-    blocks = sweeps_of(game).blocks(seat, arithmetic)
+    mass, residual = law.mass(decide, [start], arithmetic), 0.0
+    blocks = law.blocks(seat, arithmetic)
     for number, block in enumerate(blocks):
         tell(number, len(blocks), "visits")
         returning = arithmetic.zeros(0)
@@ -378,7 +378,7 @@ def visits(
             came = block.arrive(decide, mass)
             returning = solve_linear(block, returned, came, arithmetic)
             residual += _missed(block, returned, came, returning)
-        block.forward(decide, mass, returning, law)
+        block.forward(decide, mass, returning, payoffs)
     return mass.frozen(), residual
 
 

@@ -10,7 +10,7 @@ expected value of an action, which ``Block.backward`` computes from later values
 Without a free opponent this is the Bellman equation of a decision process.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +26,9 @@ from ...core import (
 )
 from ...core.positions import first_actions, pieces
 from ...core.progress import tell
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import Sweeps
 from ...core.types import Fold
+from ..policies.kinds import DeterministicPolicy
 from . import mdp
 from .cycles import fixed_point, pass_error
 from .players import Players
@@ -38,7 +39,8 @@ class Sweep(NamedTuple):
     """Result of a sweep backward."""
 
     values: Values  # the values of all positions
-    # The smallest optimal action in every state, shape (state,), for each free seat.
+    # The smallest optimal action in every state, shape (state,), for each free seat; -1 where other
+    # players are to move.
     choices: dict[int, IntArray]
     # Largest distance of a value or an action value from the true one by rounding (see
     # ``rounding``); 0 if exact. Of a process, that of each state, shape (state,).
@@ -52,8 +54,7 @@ def sweep_back(players: Players) -> Sweep:
     values: Values
     error_bound: float | FloatArray
     values, error_bound = (mdp.swept if players.game.is_process else fixed_point)(players)
-    choices = {other: everywhere(players.game, choice) for other, choice in players.choices.items()}
-    return Sweep(values, choices, error_bound)
+    return Sweep(values, players.choices, error_bound)
 
 
 def _folded(players: Players, fold: Fold) -> Sweep | None:
@@ -63,19 +64,19 @@ def _folded(players: Players, fold: Fold) -> Sweep | None:
     yields the largest number of decisions in a game.
     """
     game, arithmetic = players.game, players.arithmetic
-    values = sweeps_of(game).folded(fold) if arithmetic.rounds else None
+    values = players.law.folded(fold) if arithmetic.rounds else None
     if values is None:
         return None
-    bound = pass_error(game, players.seat, arithmetic, players.roundings)
+    bound = pass_error(players.law, players.seat, arithmetic, players.roundings)
     if fold == "best":
-        (block,) = sweeps_of(game).blocks(players.seat, arithmetic)
+        (block,) = players.law.blocks(players.seat, arithmetic)
         decisions = block.roundings(1, 0.0) - block.roundings(0, 0.0)
         bound = upwards(bound + decisions * arithmetic.tie(game))
     return Sweep(values, {}, bound)
 
 
 def visit_action_values(
-    game: Game,
+    law: Sweeps,
     visit: Callable[[Stage, Array], None],
     values: Values,
     seat: int,
@@ -84,7 +85,7 @@ def visit_action_values(
     """Call ``visit`` at every stage of a seat with the expected values of its actions.
 
     Args:
-        game: the rules.
+        law: the law of all moves.
         visit: takes a stage and expected values, shape (state, action), multiplied by its scale
             and meaningless for illegal actions.
         values: values of all positions to the seat.
@@ -97,15 +98,24 @@ def visit_action_values(
             visit(stage, expected)
         return values.again(stage, expected)
 
-    blocks = sweeps_of(game).blocks(seat, arithmetic)
+    blocks = law.blocks(seat, arithmetic)
     for number, block in enumerate(reversed(blocks)):
         tell(number, len(blocks), "decisions")
         block.backward(decide, block.gains(values), block.at_cut(values))
 
 
-def everywhere(game: Game, choice: IntArray) -> IntArray:
-    """Put the first legal action into other players' states, so that tables are complete."""
-    for piece in pieces(len(choice)):
-        rest = np.flatnonzero(choice[piece] < 0)
-        choice[piece][rest] = first_actions(game, piece.start + rest)
-    return choice
+def policies_of(
+    game: Game, choices: Mapping[int, IntArray], name: str
+) -> dict[int, DeterministicPolicy]:
+    """Make the policies of free seats from their choices in every state, (state,), by seat.
+
+    The first legal action stands in the states of other players, so that tables are complete.
+    """
+    for choice in choices.values():
+        for piece in pieces(len(choice)):
+            rest = np.flatnonzero(choice[piece] < 0)
+            choice[piece][rest] = first_actions(game, piece.start + rest)
+    return {
+        seat: DeterministicPolicy(choice, game.num_actions, name)
+        for seat, choice in sorted(choices.items())
+    }

@@ -146,7 +146,7 @@ def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float | Flo
     """Find the values of a policy, and the error bounds."""
     arithmetic, every = players.arithmetic, np.arange(game.rows)
     stage = Stage(0, every, arithmetic.numbers(np.ones(game.rows, dtype=np.int64)))
-    weights = players.law(stage, arithmetic)
+    weights = players.chances(stage, arithmetic)
     chain = Chain(game, weights, arithmetic)
     if chain.lost.any():
         require_worst(game)

@@ -8,18 +8,20 @@ import numpy as np
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from ...core.game import ListedGame
 from ...core.positions import legal_in
-from ...core.sweeps import pays_early
+from ...core.sweeps import Sweeps
 from ...core.types import Fold
 from ..policies.kinds import Policy
 
 
-def range_of_values(game: Game, seat: int, arithmetic: Arithmetic, masked: bool) -> tuple[Any, Any]:
+def range_of_values(
+    law: Sweeps, seat: int, arithmetic: Arithmetic, masked: bool
+) -> tuple[Any, Any]:
     """Give the range that holds the values of all positions to a seat.
 
     A policy that is not held to the legal actions may get the worst payoff after a payment.
     """
-    payoffs = arithmetic.payoff_range(game)
-    if masked or game.is_process or not pays_early(game, seat):
+    payoffs = arithmetic.payoff_range(law.game)
+    if masked or law.game.is_process or not law.pays_early(seat):
         return payoffs
     low, high = payoffs
     return 2 * low - high, high
@@ -49,7 +51,7 @@ class Players:
     """All players of a game, in sweeps for one of them.
 
     Args:
-        game: the rules.
+        law: the law of all moves.
         seat: the seat whose payoffs are computed.
         policies: fixed policies by seat; the seats left out are free.
         arithmetic: the arithmetic of the values.
@@ -69,21 +71,22 @@ class Players:
 
     def __init__(
         self,
-        game: Game,
+        law: Sweeps,
         seat: int,
         policies: Mapping[int, Policy],
         arithmetic: Arithmetic = FLOATS,
         partial: bool = False,
         masked: bool = True,
     ) -> None:
-        self.game, self.seat, self.arithmetic = game, seat, arithmetic
+        self.law, self.game, self.seat, self.arithmetic = law, law.game, seat, arithmetic
+        game = law.game
         self.free = [other for other in range(game.num_players) if other not in policies]
         if len(self.free) > 1 and not game.zero_sum:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.choices = {other: no_choices(game) for other in self.free}
         self.roundings = max((policy.roundings for policy in policies.values()), default=0)
         self._policies, self._partial = policies, partial
-        self.range = range_of_values(game, seat, arithmetic, masked)
+        self.range = range_of_values(law, seat, arithmetic, masked)
         self.tie = arithmetic.tie(game) if self.free else 0.0
         self._is_listed = isinstance(game, ListedGame)
 
@@ -95,7 +98,7 @@ class Players:
 
     def in_floats(self) -> "Players":
         """Return the same players with floats as arithmetic."""
-        return Players(self.game, self.seat, self._policies, FLOATS, self._partial)
+        return Players(self.law, self.seat, self._policies, FLOATS, self._partial)
 
     def within(self, values: Array) -> Array:
         """Clip values to the range of payoffs, which they leave only by rounding."""
@@ -124,7 +127,7 @@ class Players:
         chosen = self.choices[mover][states]
         return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
-    def law(self, stage: Stage, arithmetic: Arithmetic) -> Array:
+    def chances(self, stage: Stage, arithmetic: Arithmetic) -> Array:
         """Return what a player with a fixed policy does, illegal actions too, (state, action)."""
         return self._policies[stage.seat].spread(stage.states, stage.scale, arithmetic)
 

@@ -16,7 +16,6 @@ from ...core import (
     FloatArray,
     Game,
     InputError,
-    IntArray,
     Stage,
     Values,
     arithmetic,
@@ -24,10 +23,10 @@ from ...core import (
 from ...core.contract import require_attributes
 from ...core.positions import legal_in
 from ...core.sizes import check_array
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import Sweeps, sweeps_of
 from ..cache import cached
 from ..operators.cycles import pass_error
-from ..operators.induction import Sweep, everywhere, sweep_back
+from ..operators.induction import Sweep, policies_of, sweep_back
 from ..operators.players import Players, no_choices
 from ..policies.kinds import DeterministicPolicy, GreedyPolicy
 
@@ -57,42 +56,29 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 
 @cached
 def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
-    if game.zero_sum or game.num_players == 1:
-        found = sweeps_of(game).folded("best") if arithmetic.rounds else None
-        if found is not None:
-            best = GreedyPolicy(game, 0, found, "equilibrium")
-            return Equilibrium((found,), (best,), pass_error(game, 0, arithmetic))
-        players = Players(game, 0, {}, arithmetic)
-        values, choices, error_bound = _sweep_mirrored(players) or sweep_back(players)
-        every: tuple[Values, ...] = (values,)
-        if game.zero_sum:
-            payoffs = arithmetic.payoff_range(game)
-            every = (values, values.subtracted_from(payoffs, players.repeat))
+    law = sweeps_of(game)
+    if not (game.zero_sum or game.num_players == 1):
+        return _of_several(law, arithmetic)
+    if arithmetic.rounds and (found := law.folded("best")) is not None:
+        best = GreedyPolicy(game, 0, found, "equilibrium")
+        return Equilibrium((found,), (best,), pass_error(law, 0, arithmetic))
+    players = Players(law, 0, {}, arithmetic)
+    if (values := law.backward_mirrored(players.choose, arithmetic)) is not None:
+        choices = dict.fromkeys((0, 1), players.choices[0])
+        swept = Sweep(values, choices, pass_error(law, 0, arithmetic))
     else:
-        every, choices = _sweep_together(game, arithmetic)
-        error_bound = max(pass_error(game, seat, arithmetic) for seat in range(game.num_players))
-    policies = [
-        DeterministicPolicy(choices[seat], game.num_actions, "equilibrium")
-        for seat in sorted(choices)
-    ]
-    return Equilibrium(every, tuple(policies), error_bound)
+        swept = sweep_back(players)
+    every: tuple[Values, ...] = (swept.values,)
+    if game.zero_sum:
+        payoffs = arithmetic.payoff_range(game)
+        every = (*every, swept.values.subtracted_from(payoffs, players.repeat))
+    policies = policies_of(game, swept.choices, "equilibrium")
+    return Equilibrium(every, tuple(policies.values()), swept.error_bound)
 
 
-def _sweep_mirrored(players: Players) -> Sweep | None:
-    """Sweep with equal choices of both players; None if the game has no mirrored sweep."""
-    game, arithmetic = players.game, players.arithmetic
-    values = sweeps_of(game).backward_mirrored(players.choose, arithmetic)
-    if values is None:
-        return None
-    choice = everywhere(game, players.choices[0])
-    return Sweep(values, {0: choice, 1: choice}, pass_error(game, 0, arithmetic))
-
-
-def _sweep_together(
-    game: Game, arithmetic: Arithmetic
-) -> tuple[tuple[Values, ...], dict[int, IntArray]]:
+def _of_several(law: Sweeps, arithmetic: Arithmetic) -> Equilibrium:
     """Let every player maximise its own value, all players' values side by side."""
-    seats = range(game.num_players)
+    game, seats = law.game, range(law.game.num_players)
     if game.has_cycles:
         raise InputError(
             "an equilibrium must be of a game without cycles, or zero-sum for two players, got "
@@ -113,9 +99,9 @@ def _sweep_together(
         choices[mover][stage.states] = optimal.argmax(axis=1)
         return repeat(stage, expected)
 
-    sweeps = sweeps_of(game)
-    values = {seat: sweeps.values(seat, repeat, arithmetic) for seat in seats}
-    sweeps.backward_together(decide, values, arithmetic)
-    return tuple(found.frozen() for found in values.values()), {
-        seat: everywhere(game, choice) for seat, choice in choices.items()
-    }
+    values = {seat: law.values(seat, repeat, arithmetic) for seat in seats}
+    law.backward_together(decide, values, arithmetic)
+    policies = policies_of(game, choices, "equilibrium")
+    error_bound = max(pass_error(law, seat, arithmetic) for seat in seats)
+    frozen = tuple(found.frozen() for found in values.values())
+    return Equilibrium(frozen, tuple(policies.values()), error_bound)

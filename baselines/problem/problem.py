@@ -26,7 +26,7 @@ from ...core import (
 )
 from ...core.contract import order_of
 from ...core.positions import states_of
-from ...core.sweeps import Sweeps, pays_early, sweeps_of
+from ...core.sweeps import Sweeps, sweeps_of
 from ...core.types import Start
 from ...registry import Places
 from ..cache import cached
@@ -98,7 +98,7 @@ class Problem:
     @property
     def pays_early(self) -> bool:
         """Whether a move may pay the agent while the game goes on."""
-        return pays_early(self.game, self.seat)
+        return self.law.pays_early(self.seat)
 
     @property
     def policies(self) -> Mapping[int, Policy]:
@@ -259,7 +259,7 @@ def _first(problem: Problem) -> FirstLaw:
             return arithmetic.zeros(len(met), problem.game.num_actions)
         return policies[stage.seat].spread(stage.states, met, arithmetic)
 
-    mass, residual = visits(problem.game, decide, start, seat, arithmetic)
+    mass, residual = visits(problem.law, decide, start, seat, arithmetic)
     own = states_of(problem.game, seat)
     met = mass.at(seat, own)
     reached = arithmetic.total(met)

@@ -24,6 +24,7 @@ from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stag
 from ...core.kept import kept
 from ...core.positions import legal_in
 from ...core.sizes import check_array
+from ...core.sweeps import sweeps_of
 from ..cache import cached
 from ..operators.induction import sweep_back, visit_action_values
 from ..operators.players import Players
@@ -80,7 +81,7 @@ def _search(
     best = dict(enumerate(equilibrium(game).policies))
 
     def value(policy: Policy) -> float:
-        values = sweep_back(Players(game, seat, {**best, seat: policy})).values
+        values = sweep_back(Players(sweeps_of(game), seat, {**best, seat: policy})).values
         states, chances = game.initial_law()
         return float(FLOATS.mean(np.asarray(chances, dtype=np.float64), values.at(0, states)))
 
@@ -114,7 +115,7 @@ def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
         legal[stage.states] = mask
         table[stage.states] = np.where(optimal, 0.0, best[:, None] - expected)
 
-    visit_action_values(game, visit, values, seat, FLOATS)
+    visit_action_values(sweeps_of(game), visit, values, seat, FLOATS)
     return legal, table[legal]
 
 

@@ -123,7 +123,7 @@ def mistakes(
         rate += float(found.occupancy.sum())
         kept.add(found)
 
-    visit_action_values(game, visit, solution.found, task.seat, arithmetic)
+    visit_action_values(solution.problem.law, visit, solution.found, task.seat, arithmetic)
     return Mistakes(rate, bits, kept.sorted(), settled)
 
 

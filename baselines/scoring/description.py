@@ -194,7 +194,7 @@ def _swept(
         seen = look(found.tie(stage.states), legal_in(task.game, stage), expected)
         columns.append((stage.states, *seen))
 
-    visit_action_values(task.game, visit, found.found, task.seat, FLOATS)
+    visit_action_values(found.problem.law, visit, found.found, task.seat, FLOATS)
     return [np.concatenate(column) for column in zip(*columns, strict=True)]
 
 

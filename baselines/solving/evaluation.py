@@ -221,7 +221,7 @@ class Evaluation:
 
     @property
     def _range(self) -> tuple[Any, Any]:
-        return range_of_values(self.task.game, self.task.seat, self.arithmetic, self.masked)
+        return range_of_values(self.problem.law, self.task.seat, self.arithmetic, self.masked)
 
     @cached_property
     def table(self) -> Array:
@@ -237,7 +237,7 @@ class Evaluation:
             values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
             expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
 
-        visit_action_values(game, visit, self.found, self.task.seat, self.arithmetic)
+        visit_action_values(self.problem.law, visit, self.found, self.task.seat, self.arithmetic)
         return frozen(expected)
 
     def __str__(self) -> str:
@@ -355,7 +355,7 @@ class Solution(Evaluation):
         def visit(stage: Stage, numbers: Array) -> None:
             optimal[stage.states] = self._best(numbers, stage.states)
 
-        visit_action_values(game, visit, self.found, self.task.seat, self.arithmetic)
+        visit_action_values(self.problem.law, visit, self.found, self.task.seat, self.arithmetic)
         return frozen(optimal)
 
     def _best_in(self, state: IntArray) -> IntArray:
@@ -380,7 +380,7 @@ class _Followers(Players):
     def __init__(self, found: Evaluation, start: IntArray) -> None:
         task, arithmetic = found.task, found.arithmetic
         policies = found.problem.line_up(found.policy)
-        super().__init__(task.game, task.seat, policies, arithmetic, partial=True)
+        super().__init__(found.problem.law, task.seat, policies, arithmetic, partial=True)
         self.found = arithmetic.zeros(len(start))
         self._start, self._values = start, found.found
 

@@ -60,7 +60,7 @@ def play(
         return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))
 
     if not game.is_process:
-        return visits(game, decide, problem.start, seat, arithmetic, law)[0]
+        return visits(problem.law, decide, problem.start, seat, arithmetic, law)[0]
     every = np.arange(game.num_states)
     stage = Stage(seat, every, np.ones(len(every), arithmetic.dtype))
     weights = policy.spread(every, stage.scale, arithmetic)

@@ -18,11 +18,11 @@ from ...core.positions import has_few_states, require_few_states
 from ...core.presentation import present
 from ...core.tour import Tour
 from ..cache import cached
-from ..operators.induction import sweep_back
+from ..operators.induction import policies_of, sweep_back
 from ..operators.players import Players
 from ..policies.called import require_arguments
 from ..policies.door import Reading, label
-from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
+from ..policies.kinds import Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.networks import FunctionNetwork
 from ..problem.equilibrium import equilibrium
@@ -56,8 +56,8 @@ def optimum(problem: Problem) -> Solution:
     if problem.task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium
         both = equilibrium(game, exact=not arithmetic.rounds)
         return Solution(problem, both.policies[seat], both.values[seat], both.error_bound)
-    swept = sweep_back(Players(game, seat, problem.policies, arithmetic))
-    policy = DeterministicPolicy(swept.choices[seat], game.num_actions, "best_response")
+    swept = sweep_back(Players(problem.law, seat, problem.policies, arithmetic))
+    policy = policies_of(game, swept.choices, "best_response")[seat]
     return Solution(problem, policy, swept.values, swept.error_bound)
 
 
@@ -91,7 +91,7 @@ def evaluate(
 def value_of(agent: Policy, problem: Problem, masked: bool = True) -> Evaluation:
     """Compute the value of a policy of the agent in every position."""
     policies = problem.line_up(agent)
-    players = Players(problem.game, problem.seat, policies, problem.arithmetic, masked=masked)
+    players = Players(problem.law, problem.seat, policies, problem.arithmetic, masked=masked)
     swept = sweep_back(players)
     return Evaluation(problem, agent, swept.values, swept.error_bound, masked=masked)
 

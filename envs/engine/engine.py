@@ -206,5 +206,5 @@ def advantages(problem: Problem) -> tuple[IntArray, FloatArray]:
         known = with_illegal(game, stage, expected, FLOATS)
         table[rows[stage.states]] = known - best[:, None]
 
-    visit_action_values(game, visit, found, problem.seat, FLOATS)
+    visit_action_values(problem.law, visit, found, problem.seat, FLOATS)
     return frozen(rows), frozen(table)

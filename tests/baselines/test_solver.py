@@ -8,6 +8,7 @@ from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.operators.players import Players
 from exactdice.core.positions import states_of
+from exactdice.core.sweeps import sweeps_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -139,7 +140,7 @@ def test_an_equilibrium_is_the_same_by_minimax_and_everyone_for_itself(exact):
 def test_two_players_who_choose_at_once_need_a_zero_sum_game():
     game = EveryoneForItself(3, 2)
     with pytest.raises(ValueError, match="not zero-sum"):
-        Players(game, 0, {})
+        Players(sweeps_of(game), 0, {})
     with pytest.raises(ValueError, match="game must be zero-sum with two players"):
         exactdice.exploitability("random", Task(game, 0, "random"))
 

@@ -127,7 +127,7 @@ def test_the_reference_values_are_the_solvers(env_id):
     assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
     if "worst" in reference:
         lowest = sweep_back(
-            Worst(task.game, task.seat, prepare(task).policies, partial=True)
+            Worst(prepare(task).law, task.seat, prepare(task).policies, partial=True)
         ).values
         assert reference["worst"] == pytest.approx(
             prepare(task).initial @ lowest.array[task.seat], abs=1e-12

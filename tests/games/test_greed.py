@@ -80,7 +80,7 @@ def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_th
 @pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
 def test_where_both_do_the_same_asking_one_player_is_enough(limit, sides, tie, kind):
     game = Greed(limit, sides, tie=tie)
-    both, one = (Players(game, 0, {}, kind) for _ in range(2))
+    both, one = (Players(sweeps_of(game), 0, {}, kind) for _ in range(2))
     asked = []
 
     def choose(stage, expected):
