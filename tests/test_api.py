@@ -66,7 +66,7 @@ def test_a_text_that_is_no_id_is_refused(env, message):
 
 def test_a_score_is_a_line_and_a_table():
     score = exactdice.score("if_else", SMALL, name="<mine>")
-    figures = f"regret {score.regret:.6f}, normalised score {score.normalized:.6f}, nines"
+    figures = f"regret {score.regret:.6f}, normalised score {score.normalized:.6f}, "
     assert str(score).startswith("<mine> (deterministic, masked) in Greed, max_score 10, sides 3, ")
     assert figures in str(score)
     page = score._repr_html_()
