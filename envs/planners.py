@@ -8,7 +8,7 @@ import numpy as np
 from ..baselines import Problem, solve
 from ..baselines.operators.chain import scipy_sparse
 from ..core import BoolArray, FloatArray, InputError, IntArray
-from ..core.contract import require_worst
+from ..core.contract import order_of, require_worst
 from ..core.positions import states_of
 from ..core.sizes import check_memory
 from .engine.engine import Engine, RewardMode
@@ -141,6 +141,7 @@ def sparse_law(problem: Problem, reward: RewardMode = "outcome") -> SparseLaw:
         SizeError: if the matrices would take more memory than the limit.
     """
     sparse, game = scipy_sparse("sparse_P"), problem.game
+    _ = order_of(game)  # checks the game before its other methods are called
     own = states_of(game, problem.seat)
     count, end = game.num_actions, len(own)
     states, actions, law, (moves, results, chances) = _moves(problem, own)
