@@ -17,11 +17,11 @@ __all__ = ["check_game"]
 def check_game(game: Game) -> None:
     """Check that a game obeys the rules of ``Game``, and that all exact results about it agree.
 
-    1. Attributes, laws, stages, observations, masks and every move obey the rules. A sample of
-       moves gives the same results in batches of several sizes, and is drawn 10,000 times each.
+    1. Attributes, laws, stages, observations, masks and every move obey the rules. Every move has
+       the same effect alone, in batches of several sizes and in fractions.
        No payoffs add up to a total outside ``payoff_range``.
     2. For each seat, ``solve``, ``evaluate`` and ``score`` agree with sums over all moves, in
-       fractions, which share no code with the solver.
+       fractions, which use neither the sweeps nor the fixed points of the solver.
     3. Environments draw by the laws: 4,000 draws of every move, with a fixed seed.
 
     A game of small size takes seconds.

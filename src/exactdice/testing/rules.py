@@ -1,7 +1,7 @@
 """Check the rules that a game must obey before anything is computed.
 
-The result of a method for a state or a move must not depend on the batch around it: samples of
-states and moves are passed alone, a few at a time in reverse order, and all at once.
+The result of a method for a state or a move must not depend on the batch around it: states and
+moves, or a sample of them, are passed alone, some at a time in random order, and all at once.
 """
 
 import copy
