@@ -13,7 +13,7 @@ import gymnasium as gym
 import torch as th
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.baselines.policies.called import CalledPolicy
-from exactdice.baselines.policies.tables import PolicyCheck
+from exactdice.baselines.policies.tabular import PolicyCheck
 from exactdice.core import FloatArray, IntArray
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import Yahtzee

@@ -30,7 +30,7 @@ from ...core.tour import Choices, Grid
 from ..law.numbers import as_numbers
 from .kinds import Policy, PolicyFunction
 from .networks import ROUNDING, NetworkPolicy
-from .tables import PolicyCheck, batch_size, batches, first_rows, policy_of
+from .tabular import PolicyCheck, batch_size, batches, first_rows, policy_of
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
 LARGE = 2**17  # states of a game in which functions are called only where games lead

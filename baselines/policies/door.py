@@ -24,7 +24,7 @@ from .called import function_policy
 from .kinds import Policy, PolicyLike
 from .names import known_name, policy_names
 from .observations import Sight
-from .tables import NoLawError, PolicyCheck, table_policy
+from .tabular import NoLawError, PolicyCheck, table_policy
 
 
 @dataclass(frozen=True)

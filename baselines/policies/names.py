@@ -13,7 +13,7 @@ from ...core.words import meant
 from ...registry import Places
 from ..cache import cached, clear_cache
 from .kinds import Policy
-from .tables import PolicyCheck, table_policy
+from .tabular import PolicyCheck, table_policy
 
 #: Names that stand for the best response to all other players, if the agent plays them.
 BEST = ("optimal", "best_response")

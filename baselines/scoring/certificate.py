@@ -40,7 +40,7 @@ from ..policies.door import Reading, converted, label
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..policies.networks import FixedPointNetwork, NetworkPolicy
-from ..policies.tables import SUM_TOLERANCE
+from ..policies.tabular import SUM_TOLERANCE
 from ..problem.problem import task_and_sight
 from ..problem.task import Task, make_game
 

@@ -40,7 +40,7 @@ from ..cache import cached
 from ..operators.rounding import values_error
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy, UniformPolicy
-from ..policies.tables import SUM_TOLERANCE
+from ..policies.tabular import SUM_TOLERANCE
 from ..problem.problem import Problem, prepare
 from ..problem.task import Task
 from ..solving.evaluation import Solution

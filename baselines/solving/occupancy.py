@@ -13,7 +13,7 @@ from ..operators import mdp
 from ..operators.cycles import visits
 from ..policies.called import CalledPolicy
 from ..policies.kinds import Policy
-from ..policies.tables import IncompletePolicy
+from ..policies.tabular import IncompletePolicy
 from ..problem.problem import Problem
 
 

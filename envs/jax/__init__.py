@@ -1,8 +1,8 @@
 """The environments in JAX: compiled programs step the same flat tables; the core scores."""
 
 from .environment import Environment, State, make
+from .params import ExactLaw, Params, stack
 from .scoring import ExactScore, exact_score
-from .tables import ExactLaw, Params, stack
 
 __all__ = [
     "Environment",

@@ -25,7 +25,7 @@ from ..api.registration import find_game
 from ..encoding import Encoding, EncodingName
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
-from .tables import HALF, ExactLaw, Params, exact_law, params_of
+from .params import HALF, ExactLaw, Params, exact_law, params_of
 
 #: Number of the first draw of a game that begins: no move has as many draws before it.
 LATER = 2**30
@@ -215,7 +215,7 @@ def state_number(params: Params, state: State) -> jax.Array:
 
 
 def draw(key: jax.Array, number: Any, params: Params, row: jax.Array) -> jax.Array:
-    """Draw where a move or a node leads (see ``tables``): an entry of ``leads_to``.
+    """Draw where a move or a node leads (see ``params``): an entry of ``leads_to``.
 
     A key that is folded with a number is two words of random bits, if it is of the default kind;
     other kinds, of more words or whose folds have less chance in them, make two words by a draw.

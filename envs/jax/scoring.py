@@ -18,7 +18,7 @@ from ...baselines import Task, score
 from ...baselines.policies.networks import choose
 from ...core import InputError
 from ...core.positions import states_of
-from .tables import ExactLaw
+from .params import ExactLaw
 
 #: Number of states whose logits a network gives at once.
 BATCH = 2**14
