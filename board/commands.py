@@ -19,10 +19,9 @@ def run_benchmark(options: BenchmarkConfig) -> int:
 
 def run_tune(options: TuneConfig) -> None:
     """Run the trials that are missing, and write the best hyperparameters."""
-    from .importances import draw_importances
     from .tune import tune
 
-    tune(options, draw=draw_importances)
+    tune(options)
 
 
 @checked

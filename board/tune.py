@@ -41,6 +41,7 @@ from ..agents.runs.hyperparameters import read_file
 from ..agents.runs.models import DivergedError
 from ..core import InputError, Table, WriteError, make_folder, write_file
 from ..core.words import first_line
+from .importances import draw_importances
 from .search import TuneConfig
 from .strata import attempted
 from .trial import mean_nines, run_of, run_trial
@@ -64,15 +65,10 @@ STARTED = (TrialState.RUNNING, *OVER)
 CHOSEN, SCORES = "hyperparameters", "normalized"
 
 
-def tune(
-    config: TuneConfig,
-    console: Console | None = None,
-    draw: Callable[[Study, Path], list[Path]] | None = None,
-) -> list[Path]:
-    """Run all remaining trials, then the finals, and write the results.
+def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
+    """Run all remaining trials, then the finals, and write the results and pictures of the trials.
 
-    ``draw`` draws pictures of the trials into the folder, and returns their files. Optuna prints a
-    line for each trial.
+    Optuna prints a line for each trial.
 
     Returns:
         The files with the results.
@@ -106,7 +102,7 @@ def tune(
             f"the trials cannot be kept: {reason}; the same command goes on from the last one"
         ) from None
     written = _write(config, study)
-    drawn, left_out = attempted({"pictures": partial(draw, study, config.place)} if draw else {})
+    drawn, left_out = attempted({"pictures": partial(draw_importances, study, config.place)})
     written += drawn.get("pictures", [])
     for path in written:
         say(f"written: {path}")

@@ -297,11 +297,12 @@ def test_the_tables_have_a_row_for_each_trial_the_best_first_and_one_game_its_en
 
 
 @pytest.mark.usefixtures("formula")
-def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys):
+def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys, monkeypatch):
     def fail(_study, _folder):
         raise RuntimeError("all trials are alike")
 
-    written = tune(search(trials=1), draw=fail)
+    monkeypatch.setattr(tuner, "draw_importances", fail)
+    written = tune(search(trials=1))
     assert [path.name for path in written] == ["trials.csv", "trials.md", "qlearning.yml"]
     assert "Left out: pictures: all trials are alike." in capsys.readouterr().out
 
