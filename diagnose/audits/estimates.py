@@ -169,7 +169,7 @@ _DIVIDED = "advantages-divided-by-their-deviation"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimates(Formula):
+class Gae(Formula):
     """Advantages of a rollout, or returns, by the recursion of the module's docstring."""
 
     rewards: FloatArray = edited("rewards")  # (time, lane)
@@ -271,7 +271,7 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
             Mistake("values-of-the-next-game-for-final-values", {"final_values": following}),
             Mistake(_OF_LAST_ROW, {"last_values": values[-1]}),
         ]
-        right = Estimates(
+        right = Gae(
             rewards=steps.rewards,
             terminated=terminated,
             truncated=cut,
