@@ -56,16 +56,21 @@ def factor(given: Any, name: str) -> float:
     return float(given)
 
 
-def whole(given: Any, name: str, shape: tuple[int, ...]) -> IntArray:
-    """Read an array of whole numbers."""
+def whole(given: Any, name: str, shape: tuple[int, ...], most: int | None = None) -> IntArray:
+    """Read an array of whole numbers; with ``most`` they must be from 0 to this number."""
     read = numbers(given, name, shape)
     if not np.array_equal(read, np.rint(read)):
         raise InputError(f"{name} must be whole numbers, got {read[read != np.rint(read)][0]}")
-    return read.astype(np.int64)
+    found = read.astype(np.int64)
+    if most is not None and (found.min() < 0 or found.max() > most):
+        raise InputError(f"{name} must be from 0 to {most}, got {found.min()} to {found.max()}")
+    return found
 
 
-def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
-    """Read an array of truth values, or of 0 and 1."""
+def flags(given: Any, name: str, shape: tuple[int, ...], missing: bool = False) -> BoolArray:
+    """Read an array of truth values, or of 0 and 1; None is an array of ``missing``."""
+    if given is None:
+        return np.full(shape, missing)
     read = whole(given, name, shape)
     if not np.isin(read, (0, 1)).all():
         raise InputError(f"{name} must be 0 or 1, got {read[~np.isin(read, (0, 1))][0]}")

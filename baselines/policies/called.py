@@ -39,7 +39,7 @@ SHARE = 16  # in larger games that are called everywhere, the sample is one stat
 WHOLE = 5  # repetitions for all states of a smaller game: chance may show in few states
 ALONE = 8  # states with which a function is called one by one
 PARTS = (1,) * ALONE + (1, 2, 3, 5, 7)  # numbers of states in the small parts of a sample
-FIRST = 16  # one of this number of states in the sample goes with every later call
+FIRST = 64  # one of this number of states in the sample goes with every later call
 LATER = 256  # one of this number of choices in parts is confirmed by the whole network
 #: Actions, shape (state,), or laws or preferences, shape (state, action).
 Evidence: TypeAlias = npt.NDArray[Any]
@@ -289,15 +289,23 @@ def _joined(parts: Iterable[Evidence]) -> Evidence:
 
 
 def _sample(game: Game, seat: int, share: int) -> IntArray:
-    """Return states of a seat, evenly spaced from the first to the last, preferably decisions."""
-    if share:
+    """Return states of a seat, evenly spaced; with a share of 0 decisions, if there are any."""
+    if has_few_states(game):
         own = states_of(game, seat)
-        count = min(len(own), max(SAMPLE, len(own) // share))
-        return own[np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))]
-    some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
-    own = np.unique(some[sweeps_of(game).may_move(seat, some)])
+    else:
+        some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
+        own = np.unique(some[sweeps_of(game).may_move(seat, some)])
+    if share:
+        return _evenly(own, max(SAMPLE, len(own) // share))
+    own = _evenly(own, SHARE * SAMPLE)
     chooses = game.mask(own).sum(axis=1) > 1
-    return own[chooses] if chooses.any() else own
+    return _evenly(own[chooses] if chooses.any() else own, SAMPLE)
+
+
+def _evenly(states: IntArray, count: int) -> IntArray:
+    """Return some states, evenly spaced from the first to the last."""
+    places = np.linspace(0, len(states) - 1, min(len(states), count)).astype(np.int64)
+    return states[np.unique(places)]
 
 
 def _shown(first: Any, again: Any) -> tuple[str, str]:

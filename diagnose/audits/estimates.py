@@ -78,9 +78,11 @@ def check_log_probs(
             )
         return logs
 
-    unmasked = "log-probs-unmasked: take the softmax over the legal actions alone"
-    alike = (Mistake(unmasked, {"logs": law(masked)}) for masked in (False,))
-    right = LogProbs(logs=law(True), actions=steps.actions, alike=alike)
+    def alike() -> Iterator[Mistake]:
+        cure = "take the softmax over the legal actions alone"
+        yield Mistake(f"log-probs-unmasked: {cure}", {"logs": law(False)})
+
+    right = LogProbs(logs=law(True), actions=steps.actions, alike=alike())
     ratios = np.exp(right()[steps.legal] - given[steps.legal])
     said = f"the mean of the policy's probabilities divided by recorded ones is {ratios.mean():.4g}"
     compare(

@@ -194,14 +194,14 @@ def other_lanes(array: Any, most: int) -> Iterator[tuple[str, Any]]:
     First time and lane are swapped, as by a reshape in place of a transposition.
     """
     time, lanes = array.shape[:2]
-    swapped = "with time and lane swapped: transpose arrays, where a reshape mixes them"
+    swapped = "have time and lane swapped: transpose arrays, where a reshape mixes them"
     yield swapped, array.reshape(lanes, time, *array.shape[2:]).swapaxes(0, 1)
     yield swapped, array.swapaxes(0, 1).reshape(array.shape)
     for far in range(1, lanes):
         away = min(far, lanes - far)
         if away <= most:
             places = (np.arange(lanes) + far) % lanes
-            yield f"of other lanes, {away} away: keep one order", array[:, places]
+            yield f"are those of other lanes, {away} away: keep one order", array[:, places]
 
 
 def _fitted(

@@ -417,7 +417,7 @@ def _by_rollout(update: PolicyUpdate, advantages: Tensor) -> Tensor:
 def moves_of(rollout: Rollout) -> BoolArray:
     """Return which rows of a rollout are moves, shape (time, lane)."""
     shape = leading_shape(rollout.observations, "observations", 2)
-    return np.ones(shape, bool) if rollout.used is None else flags(rollout.used, "used", shape)
+    return flags(rollout.used, "used", shape, missing=True)
 
 
 def _attached(update: ValueUpdate, like: Tensor, view: AgentView) -> Tensor:

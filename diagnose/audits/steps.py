@@ -96,20 +96,14 @@ class Steps:
         """Read a record."""
         shape = leading_shape(record.observations, "observations", 1 + isinstance(record, Rollout))
         states = view.states_at(record.observations, "observations", shape)
-        actions = whole(record.actions, "actions", shape)
+        most = view.task.game.num_actions - 1
+        actions = whole(record.actions, "actions", shape, most)
         rewards = numbers(record.rewards, "rewards", shape)
         ended = flags(record.terminated, "terminated", shape)
-        cut = np.zeros(shape, dtype=bool)
-        if record.truncated is not None:
-            cut = flags(record.truncated, "truncated", shape) & ~ended
-        most = view.task.game.num_actions - 1
-        if actions.min() < 0 or actions.max() > most:
-            raise InputError(
-                f"actions must be from 0 to {most}, got {actions.min()} to {actions.max()}"
-            )
+        cut = flags(record.truncated, "truncated", shape) & ~ended
         used, close = np.ones(shape, dtype=bool), closeness(record.rewards)
         if isinstance(record, Rollout):
-            used = used if record.used is None else flags(record.used, "used", shape)
+            used = flags(record.used, "used", shape, missing=True)
             final = np.full(shape, -1)
             if record.last_observations is not None:
                 final[-1] = view.states_at(record.last_observations, "last_observations", shape[1:])

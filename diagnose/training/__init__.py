@@ -42,7 +42,7 @@ class FindingWarning(UserWarning):
 
 
 @dataclass
-class Part:
+class Timed:
     """One part of a diagnosis, and its time in seconds."""
 
     compute: Callable[[], Columns]
@@ -96,7 +96,7 @@ class DiagnoseCallback(BaseCallback):
         self.folder = None if folder is None else Path(folder)
         self.diary = Diary()
         self._clock = clock
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, Timed] = {}
         self._updates, self._audited = 0, 0
         self._noted = 0.0  # seconds for the states that training visits
         self._cuts: list[Cut] = []  # of the present rollout
@@ -115,7 +115,7 @@ class DiagnoseCallback(BaseCallback):
         self._started = begun
         turns = {"audit": self._audit, "moves": self._list_moves, "figures": self._figures}
         self._parts = {
-            name: Part(turns[name], always + whole * game.num_states + own * agent)
+            name: Timed(turns[name], always + whole * game.num_states + own * agent)
             for name, (always, whole, own) in GUESSES.items()
             if name != "moves" or self._diagnosed.needs_moves
         }
@@ -170,7 +170,7 @@ class DiagnoseCallback(BaseCallback):
 
     # --------------------------------------------------------------- of diagnosis
 
-    def _fits(self, part: Part) -> bool:
+    def _fits(self, part: Timed) -> bool:
         """Return whether shares stay within limits if a part takes as long as the last time.
 
         After its first turn a part leaves room to the others, and to the moves until their turn.
