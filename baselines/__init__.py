@@ -2,6 +2,7 @@
 
 from ..core import NamedPolicy
 from .advice import Answer, ask
+from .law.law_game import LawGame
 from .law.simple import SimpleGame
 from .policies.door import Reading
 from .policies.kinds import Policy, PolicyFunction, PolicyLike
@@ -42,6 +43,7 @@ __all__ = [
     "Description",
     "Evaluation",
     "ImpossibleScoreError",
+    "LawGame",
     "NamedPolicy",
     "NetworkPolicy",
     "PayoffMatrix",

@@ -1,12 +1,11 @@
 """Pages of boards: that of a benchmark's runs, and those of the entries of each track."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..core import write_file
 from ..look import page
-from ..look.charts import COLOURS, Plot
-from ..look.drawing import to_svg
+from ..look.charts import COLOURS
 from ..look.runs import colours_of
 from .entry_boards import CLAIMS, EntryBoard
 from .leaderboard import Board
@@ -20,7 +19,7 @@ def to_page(board: Board) -> str:
     parts = [
         page.paragraph(board.words),
         *(page.sortable(each, swatches) for each in board.tables),
-        *_pictures(drawn),
+        *page.section(drawn, "curves"),
         page.heading(board.more.title),
         page.paragraph(board.more.words),
         page.sortable(board.more.table, swatches),
@@ -30,12 +29,6 @@ def to_page(board: Board) -> str:
 
 def _swatches(colours: Mapping[str, int]) -> dict[str, str]:
     return {name: COLOURS[place % len(COLOURS)] for name, place in colours.items()}
-
-
-def _pictures(plot: Plot) -> Iterator[page.Part]:
-    yield page.heading(plot.title)
-    yield page.paragraph(plot.caption)
-    yield page.figures([to_svg(Plot.of(panel, plot.caption)) for panel in plot.panels])
 
 
 def write_entries(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
@@ -61,7 +54,7 @@ def _page_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> str:
     parts = [
         page.paragraph(CLAIMS),
         page.sortable(board.totals, swatches),
-        *_pictures(chart_of_entries(board, colours)),
+        *page.section(chart_of_entries(board, colours), "nines"),
         page.heading("Games"),
         page.sortable(board.games, swatches),
         page.heading("Where the entries come from"),

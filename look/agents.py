@@ -9,11 +9,11 @@ import numpy as np
 from ..baselines import Score, score, solve
 from ..baselines.advice import seen_at
 from ..baselines.scoring.summary import pays_wins, quoted, result, summary
-from ..core import FloatArray, InputError, IntArray, Layout
+from ..core import InputError, IntArray, Layout
 from ..core.positions import states_of
 from ..core.presentation import present
 from ..core.words import listed
-from .charts import Bars, CellWords, Map, Plot, agent_chart
+from .charts import Bars, Map, Plot, agent_chart
 
 BARS = 15  # number of states shown for a game without a map
 WORST = 5  # cells of maps of losses that are named
@@ -33,28 +33,24 @@ def mistakes(scored: Score) -> Plot:
     task = scored.task
     game, states = task.game, states_of(task.game, task.seat)
     layout = present(game).layout(game.observe(states, task.seat))
-    maps, cells = ([], []) if layout is None else _maps(scored, states, layout)
-    lost, notes = loss_maps(scored, maps, cells)
+    lost, notes = loss_maps(scored, [] if layout is None else _maps(scored, states, layout))
     name = quoted(scored.policy)
     return Plot(
         title=f"Where {name} errs: {present(game).title}",
         caption=f"{name}{' '.join(summary(scored)).removeprefix('It')} The cost of the mistakes "
         f"of {name} in each cell, in payoff per game. Their sum is its regret, "
         f"{scored.regret:.6f}; the optimum is {scored.optimum:.6f}.",
-        panels=lost or [_bars(scored)],
+        panels=lost or [_costliest_states(scored)],
         notes=notes,
     )
 
 
-def loss_maps(
-    scored: Score, maps: Sequence[Map], states: Sequence[IntArray]
-) -> tuple[list[Map], list[str]]:
+def loss_maps(scored: Score, found: Sequence[tuple[Map, IntArray]]) -> tuple[list[Map], list[str]]:
     """Finish maps of an agent's losses: one scale from pale to dark, and marks on the worst cells.
 
     Args:
         scored: the agent.
-        maps: maps of the cost of each cell, 0 where the agent never comes.
-        states: for each map, the costliest state of each cell, shape (row, column); -1 for none.
+        found: maps of ``loss_map``, with the costliest state of each cell.
 
     Returns:
         The maps, and lines that name the worst cells and the part of the regret that is not drawn.
@@ -63,7 +59,7 @@ def loss_maps(
     """
     whole = float(scored.costs.sum())  # of mistakes alone: the regret may be rounding
     least = LEAST * whole or LEAST
-    maps = [replace(each, **_SCALE, limits=(least, np.inf)) for each in maps]
+    maps = [replace(each, **_SCALE, limits=(least, np.inf)) for each, _ in found]
     shown = [each.values[each.window] for each in maps]
     highest = max((float(each.max()) for each in shown), default=0.0)
     ends = least, max(highest, least)
@@ -80,7 +76,7 @@ def loss_maps(
     for place, (cost, number, cell) in enumerate(sorted(worst, reverse=True)[:WORST], start=1):
         inside = maps[number].shows(*cell)
         marks[number] |= {cell: str(place)} if inside else {}
-        state = int(states[number][cell])
+        state = int(found[number][1][cell])
         where = "" if inside else ", not drawn"
         where += "" if scored.costs[state] > MOSTLY * cost else ", most of all"
         lines.append(f"{place}. {_share(cost / whole)}{where}: {decision(scored, state)}")
@@ -97,49 +93,49 @@ def _share(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
-def _maps(scored: Score, states: IntArray, layout: Layout) -> tuple[list[Map], list[IntArray]]:
-    """Map the costs of all states; also give the costliest state of each cell."""
-    panel, row, column = layout.panel, layout.row, layout.column
-    panel = np.zeros_like(row) if panel is None else panel
-    shape = len(layout.panels), int(row.max()) + 1, int(column.max()) + 1
-    cells = np.ravel_multi_index((panel, row, column), shape)
-    costs = np.bincount(cells, scored.costs[states], minlength=int(np.prod(shape))).reshape(shape)
-    costliest = np.full(costs.size, -1)
-    order = np.argsort(scored.costs[states], kind="stable")
-    costliest[cells[order]] = states[order]  # the costliest state of a cell is written last
-    found = costliest.reshape(shape)
-    maps = [
-        Map(
-            title=name,
-            x_label=layout.x_label,
-            y_label=layout.y_label,
-            values=costs[number],
-            value_label="payoff lost per game",
-            columns=layout.columns,
-            rows=layout.rows,
-            words=_words(scored, layout, costs[number], found[number]),
+def _maps(scored: Score, states: IntArray, layout: Layout) -> list[tuple[Map, IntArray]]:
+    """Map the costs of all states where the game says that they lie."""
+    panel = np.zeros_like(layout.row) if layout.panel is None else layout.panel
+    cells = np.stack([layout.row, layout.column])
+    axes = {name: getattr(layout, name) for name in ("x_label", "y_label", "columns", "rows")}
+    shape = (cells.max(axis=1) + 1).tolist()
+    return [
+        loss_map(
+            scored, states[panel == number], cells[:, panel == number], shape, title=title, **axes
         )
-        for number, name in enumerate(layout.panels)
+        for number, title in enumerate(layout.panels)
     ]
-    return maps, list(found)
 
 
-def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray) -> CellWords:
-    """Return a function that describes a cell: its place, its cost and its costliest decision."""
-    rows, columns = layout.rows, layout.columns
+def loss_map(
+    scored: Score, states: IntArray, cells: IntArray, shape: Sequence[int], **what: Any
+) -> tuple[Map, IntArray]:
+    """Map the cost of an agent's decisions; also give the costliest state of each cell.
+
+    Args:
+        scored: the agent.
+        states: shape (state,).
+        cells: rows and columns of the states, shape (2, state).
+        shape: number of rows and columns.
+        what: other attributes of the map.
+
+    Returns:
+        The map, and states of its shape, -1 where there is none.
+    """
+    costs, costliest = np.zeros(shape), np.full(shape, -1)
+    np.add.at(costs, tuple(cells), scored.costs[states])
+    order = np.argsort(scored.costs[states], kind="stable")
+    costliest[tuple(cells[:, order])] = states[order]  # the costliest state is written last
 
     def words(row: int, column: int) -> str:
-        cost = costs[row, column]
-        place = (
-            f"{layout.x_label} {column if columns is None else columns[column]}, "
-            f"{layout.y_label} {row if rows is None else rows[row]}"
-        )
+        cost, place = costs[row, column], drawn.place(row, column)
         if not cost:
             return f"{place}, nothing given away"
         costly = decision(scored, int(costliest[row, column]))
-        return f"{place}, given away {cost:.2e}<br>the costliest: {costly}"
+        return f"{place}, given away {cost:.2e}\nthe costliest: {costly}"
 
-    return words
+    drawn = Map(values=costs, value_label="payoff lost per game", words=words, **what)
+    return drawn, costliest
 
 
 def decision(scored: Score, state: int) -> str:
@@ -155,7 +151,7 @@ def decision(scored: Score, state: int) -> str:
     return said if wrong < 0 else f"{said}, best {words.describe_move(seen, best)}"
 
 
-def _bars(scored: Score) -> Bars:
+def _costliest_states(scored: Score) -> Bars:
     """Plot the costliest states of a game without a map."""
     costs = scored.costs
     states = np.argsort(-costs, kind="stable")[:BARS]

@@ -5,9 +5,10 @@ chart is a function that makes a ``Plot``, registered under a name. The modules 
 register the charts of one game each; ``agents`` those of any game.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -29,13 +30,25 @@ COLOURS = (
 )
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
 MANY = 30  # above this number of rows, names are small and no lines separate the cells
-MOST = 60  # the largest number of names on an axis that can be read
-LARGE = 2000  # from this number of cells on, a map is drawn as pixels, even in an SVG
+LEGIBLE = 60  # the largest number of names on an axis that can be read
+TOLD = 12_000  # up to this number of cells of a map, each says something on a page
+LARGE = 2000  # from this number of cells on, no lines separate them; of points, an SVG has pixels
 RANGE = 1e5  # largest ratio of the ends of a logarithmic colour scale
 #: Colour scales: from low to high, from the middle to both ends, or from pale to dark on white.
 Colours = Literal["sequential", "diverging", "losses"]
 #: Returns the text that a reader sees when pointing at a cell (row, column) of a map.
 CellWords: TypeAlias = Callable[[int, int], str]
+
+
+class Spots(NamedTuple):
+    """What a reader sees when pointing at places of a panel.
+
+    Either points with a text each, or columns and rows with a list of texts for each row.
+    """
+
+    x: FloatArray  # in units of the axis
+    y: FloatArray
+    words: Sequence[str] | Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,34 +106,13 @@ class Map:
 
     def shows(self, row: int, column: int) -> bool:
         """Whether a cell lies in the window."""
-        rows, columns = self.window
-        return row in range(rows.start, rows.stop) and column in range(columns.start, columns.stop)
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """The meaning of grey, faded, hatched and white cells in the window, by these words."""
-        marks = {
-            "grey": (np.isnan(self.values), self.missing_label),
-            "faded": (self.faded, self.faded_label),
-            "hatched": (self.hatched, self.hatched_label),
-            "white": (self.below_scale, self.below_label),
-        }
-        return {
-            look: label
-            for look, (cells, label) in marks.items()
-            if label and cells is not None and cells[self.window].any()
-        }
+        places = zip((row, column), self.window, strict=True)
+        return all(shown.start <= place < shown.stop for place, shown in places)
 
     @property
     def has_few_names(self) -> bool:
         """Whether a legend names each number, so that no colour scale is needed."""
         return self.names is not None and len(self.names) <= FEW
-
-    @property
-    def names_on_scale(self) -> dict[int, str]:
-        """The names beside the colour scale, at most ``FEW``, by their numbers."""
-        names = self.names or []
-        return {place: names[place] for place in range(0, len(names), -(-len(names) // FEW) or 1)}
 
     def shares_scale(self, other: "Panel") -> bool:
         """Whether another panel's colours mean the same."""
@@ -132,8 +124,33 @@ class Map:
         return ours == theirs
 
     @property
+    def spots(self) -> Spots:
+        """The cells in the window; of very many, those of some rows and columns."""
+        cells = self.values[self.window].size
+        shown = [range(each.start, each.stop, ceil(sqrt(cells / TOLD))) for each in self.window]
+        words = [[self._said(row, column) for column in shown[1]] for row in shown[0]]
+        return Spots(np.array(shown[1]), np.array(shown[0]), words)
+
+    def _said(self, row: int, column: int) -> str:
+        """Describe a cell: by its words, or by its place and its value."""
+        value = self.values[row, column]
+        if np.isnan(value):
+            return self.missing_label
+        if self.words is not None:
+            return self.words(row, column)
+        number = f"{value:.0f}" if self.whole else f"{value:.6g}"
+        words = self.names[int(value)] if self.names else f"{self.value_label} {number}"
+        return f"{self.place(row, column)}: {words}"
+
+    def place(self, row: int, column: int) -> str:
+        """Say where a cell is."""
+        axes = (self.x_label, self.columns, column), (self.y_label, self.rows, row)
+        places = [f"{label} {names[at] if names else at}" for label, names, at in axes if label]
+        return ", ".join(places)
+
+    @property
     def has_lines(self) -> bool:
-        """Whether there is room for lines between the cells."""
+        """Whether there is room for lines between the cells, which an SVG has as pixels if not."""
         return len(self.values) <= MANY and self.values.size < LARGE
 
     @property
@@ -172,6 +189,19 @@ class Series:
     colour: int | None = None
     joined: bool = True
 
+    @classmethod
+    def over(
+        cls,
+        name: str,
+        x: FloatArray,
+        samples: Iterable[FloatArray],
+        colour: int,
+        joined: bool = True,
+    ) -> "Series":
+        """Make a line of the mean of the samples at each point, with a band over their range."""
+        y, low, high = np.array([(np.mean(own), np.min(own), np.max(own)) for own in samples]).T
+        return cls(name=name, x=x, y=y, low=low, high=high, colour=colour, joined=joined)
+
     def colour_at(self, place: int) -> str:
         """Return the colour of the line with this index in its panel."""
         return COLOURS[(place if self.colour is None else self.colour) % len(COLOURS)]
@@ -190,6 +220,17 @@ class Lines:
     level: float | None = None  # y of a thin horizontal line, for reference
     points: bool = False  # whether to draw a point at each number
     direct: bool = False  # whether names stand at the ends of the lines, instead of in a legend
+
+    @property
+    def spots(self) -> Spots:
+        """The points of all lines."""
+        words = [
+            f"{line.name}\n{self.x_label} {x:,.6g}: {y:.4g}".lstrip()
+            for line in self.series
+            for x, y in zip(line.x, line.y, strict=True)
+        ]
+        x, y = (np.concatenate([getattr(line, axis) for line in self.series]) for axis in "xy")
+        return Spots(x, y, words)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,6 +252,15 @@ class Bars:
     # (bar,) colours of points with intervals, as indices into ``COLOURS``.
     colours: Sequence[int] | None = None
 
+    @property
+    def spots(self) -> Spots:
+        """The bars, at any height of the second set."""
+        words = self.words or [
+            f"{label}: {value:.6g}" for label, value in zip(self.labels, self.values, strict=True)
+        ]
+        places = np.arange(len(words), dtype=np.float64)
+        return Spots(np.array([np.nanmax(self.values)]), places, [[text] for text in words])
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Points:
@@ -223,6 +273,11 @@ class Points:
     y: FloatArray  # (point,)
     weights: FloatArray  # (point,) weights, which are shown as sizes
     words: Callable[[int], str]  # returns the text that a reader sees when pointing at a point
+
+    @property
+    def spots(self) -> Spots:
+        """The points."""
+        return Spots(self.x, self.y, [self.words(point) for point in range(len(self.x))])
 
 
 Panel: TypeAlias = Map | Lines | Bars | Points
@@ -269,7 +324,7 @@ def _crowded(counts: IntArray) -> slice:
     return slice(first, min(len(counts), max(int(most[-1]) + 1, first + LEAST)))
 
 
-def named(names: Sequence[str], most: int = MOST) -> dict[int, str]:
+def named(names: Sequence[str], most: int = LEGIBLE) -> dict[int, str]:
     """Give the names of rows or columns that are shown, by their indices.
 
     If there are more than ``most``, one name in the middle of those that begin with the same words
@@ -313,28 +368,37 @@ class Chart(Generic[Draw]):
 
     draw: Draw  # makes the plot
     game: type[Game]  # class of the game, or of the agent's game
+    place: str  # name or place of the game that is drawn if none is given
     # Whether ``exactdice report`` shows a chart of a game on the page of an agent.
     reported: bool = False
 
 
 class Example(NamedTuple):
-    """A chart of a policy, for the gallery: the name of the chart, the policy and its game."""
+    """A chart of a policy, for the gallery: the words of the command that draws it."""
 
     chart: str
     policy: str
-    game: type[Game]
+    place: str  # name or place of the policy's game
 
 
 class Charts(dict[str, Chart[Draw]]):
     """Charts by name."""
 
     def register(
-        self, name: str, game: type[Game] = Game, *, reported: bool = False
+        self, name: str, game: type[Game] = Game, *, place: str = "", reported: bool = False
     ) -> Callable[[Draw], Draw]:
-        """Register a function as a chart; the arguments are those of ``Chart``."""
+        """Register a function as a chart.
+
+        Args:
+            name: its name.
+            game: the class of its games; the function refuses those of them that it cannot draw.
+            place: name or place of the game that is drawn if none is given, if it is not the name
+                of the class: ``gym:FrozenLake-v1`` of the class ``LawGame``.
+            reported: whether ``exactdice report`` shows a chart of a game, too.
+        """
 
         def add(draw: Draw) -> Draw:
-            self[name] = Chart(draw, game, reported)
+            self[name] = Chart(draw, game, place or getattr(game, "name", ""), reported)
             return draw
 
         return add

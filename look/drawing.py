@@ -2,9 +2,11 @@
 
 import io
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from textwrap import shorten, wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps, rc_context
@@ -43,18 +45,12 @@ from .charts import (
 
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
 OUTLINED: Any = {"facecolor": NOTHING, "edgecolor": "black", "linewidth": 0.4}
-#: Cells in the legend, by how they look.
-KEYS: Any = {
-    "grey": {"facecolor": GREY},
-    "faded": {"facecolor": GREY, "alpha": VEIL},
-    "hatched": {**OUTLINED, "hatch": "//////"},
-    "white": OUTLINED,
-}
 NAME = 0.145  # inches of an axis that a name takes
 APART = 0.055  # of the height of an axis between the names of two lines
 AROUND = 1.0  # inches of a map beside its cells
 WIDE = 7.2  # inches of a picture: its texts can still be read on a phone
 LETTER = 0.078  # inches of a letter of notes and legends
+DPI = 180  # pixels for each inch
 SWATCH = 0.6  # inches of a colour in a legend
 MAPS = {
     "sequential": colormaps["viridis"],
@@ -68,6 +64,15 @@ STYLE: Any = {
     "font.size": 11,
     "axes.titlesize": 12,
     "axes.prop_cycle": f"cycler('color', {list(COLOURS)})",
+}
+
+INK = "#1b1f24"  # stands for the colour of the text around a picture
+#: The same on a web page, which may be dark.
+PAGE: Any = {
+    **STYLE,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
 }
 
 
@@ -95,7 +100,7 @@ def map_size(chart: Map, beside: int = 1) -> tuple[float, float]:
 def draw_map(axes: Axes, chart: Map) -> None:
     """Draw the cells, fade and hatch some of them, and add names and a colour scale."""
     rows, columns = chart.values.shape
-    raster = chart.values.size >= LARGE
+    raster = not chart.has_lines  # shapes without lines between them would show gaps
     norm, colours = _norm(chart)
     shown = np.ma.masked_invalid(chart.values, copy=False)
     shown.mask = np.ma.getmaskarray(shown)
@@ -119,6 +124,7 @@ def draw_map(axes: Axes, chart: Map) -> None:
         size = 9.0 if len(chart.marks) < FEW else 6.5
         around = [withStroke(linewidth=size / 3.6, foreground="white")]
         style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
+        style["color"] = "black"
         axes.text(column, row, mark, path_effects=around, **style)
 
 
@@ -130,8 +136,8 @@ def _add_scale(axes: Axes, chart: Map) -> None:
     bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
     low, high = chart.span
     if chart.names is not None:
-        shown = chart.names_on_scale
-        bar.set_ticks(list(shown), labels=[shorten(name, 16) for name in shown.values()])
+        shown = range(0, len(chart.names), ceil(len(chart.names) / FEW))
+        bar.set_ticks(shown, labels=[shorten(chart.names[place], 16) for place in shown])
         bar.ax.tick_params(labelsize=9, length=0)
         bar.minorticks_off()
     elif chart.whole and high - low < FEW:
@@ -213,7 +219,7 @@ def _name_cells(axes: Axes, chart: Map) -> None:
 
 
 @rc_context(STYLE)
-def draw(plot: Plot, path: Path, dpi: int = 180) -> None:
+def draw(plot: Plot, path: Path, dpi: int = DPI) -> None:
     """Draw a plot into a file; its ending, such as .png or .svg, names the format.
 
     Raises:
@@ -230,12 +236,30 @@ def draw(plot: Plot, path: Path, dpi: int = 180) -> None:
     write_file(path, lambda file: figure.savefig(file, **options))
 
 
-@rc_context(STYLE)
-def to_svg(plot: Plot) -> str:
-    """Draw a plot as an SVG element, for a web page."""
-    text = io.StringIO()
-    to_figure(plot).savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()[text.getvalue().index("<svg") :]
+class Drawing(NamedTuple):
+    """A panel for a web page."""
+
+    title: str
+    colours: str  # the colour scale of a map, or nothing
+    svg: str  # the picture, without the title
+    #: What the picture says at its spots, with all places in parts of its width and height: ``x``,
+    #: ``y`` and ``words`` of ``Spots``, and the left, top, right and bottom of the axes as ``box``.
+    spots: dict[str, Any]
+
+
+@rc_context(PAGE)
+def to_drawing(panel: Panel) -> Drawing:
+    """Draw a panel as an SVG element, and find where its spots are."""
+    text, figure = io.StringIO(), to_figure(Plot.of(replace(panel, title=""), ""))
+    figure.savefig(text, format="svg", dpi=DPI, metadata={"Date": None})
+    svg = text.getvalue()[text.getvalue().index("<svg") :].replace(INK, "currentColor")
+    axes, (across, up, words) = figure.axes[0], panel.spots
+    placed = (axes.transData + figure.transFigure.inverted()).transform
+    x = placed([(each, axes.get_ylim()[0]) for each in across])[:, 0].round(4)
+    y = 1 - placed([(axes.get_xlim()[0], each) for each in up])[:, 1].round(4)
+    box = axes.get_position()
+    spots = {"box": [box.x0, 1 - box.y1, box.x1, 1 - box.y0], "x": x.tolist(), "y": y.tolist()}
+    return Drawing(panel.title, getattr(panel, "colours", ""), svg, {**spots, "words": words})
 
 
 @rc_context(STYLE)
@@ -302,11 +326,7 @@ def _size(panel: Panel, beside: int) -> tuple[float, float]:
 def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
     """List what lines, paired bars, named colours and cells outside the colour scale are."""
     if isinstance(panel, Map):
-        if panel.has_few_names and panel.names is not None:
-            norm, colours = _norm(panel)
-            for number, name in enumerate(panel.names):
-                yield name, Patch(facecolor=colours(norm(number)))
-        yield from ((label, Patch(**KEYS[look])) for look, label in panel.keys.items())
+        yield from _legend_of_map(panel)
     elif isinstance(panel, Bars) and panel.others is not None:
         for name, colour in zip((panel.name, panel.others_name), COLOURS, strict=False):
             yield name, Patch(facecolor=colour)
@@ -314,6 +334,21 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
         for number, line in enumerate(panel.series):
             if line.name:
                 yield line.name, Patch(facecolor=line.colour_at(number))
+
+
+def _legend_of_map(chart: Map) -> Iterator[tuple[str, Patch]]:
+    if chart.has_few_names and chart.names is not None:
+        norm, colours = _norm(chart)
+        for number, name in enumerate(chart.names):
+            yield name, Patch(facecolor=colours(norm(number)))
+    for cells, label, style in (
+        (np.isnan(chart.values), chart.missing_label, {"facecolor": GREY}),
+        (chart.faded, chart.faded_label, {"facecolor": GREY, "alpha": VEIL}),
+        (chart.hatched, chart.hatched_label, {**OUTLINED, "hatch": "//////"}),
+        (chart.below_scale, chart.below_label, OUTLINED),
+    ):
+        if label and cells is not None and cells[chart.window].any():
+            yield label, Patch(**style)
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
@@ -362,8 +397,10 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         if chart.others is not None:
             bars = {-0.2: chart.values, 0.2: chart.others}
         for shift, values in bars.items():
-            axes.barh(places + shift, np.nan_to_num(values), height=0.4 if shift else 0.75)
-            _write_numbers(axes, places + shift, values, chart.log)
+            known = np.nan_to_num(values)
+            drawn = axes.barh(places + shift, known, height=0.4 if shift else 0.75)
+            numbers = ["not legible" if np.isnan(each) else f"{each:.4g}" for each in values]
+            axes.bar_label(drawn, numbers, padding=3, fontsize=9)
     axes.set_yticks(places, list(chart.labels), fontsize=10)
     axes.set_ylim(len(places) - 0.4, -0.6)
     axes.grid(alpha=0.3, axis="x")
@@ -372,16 +409,6 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         axes.set_xscale("log")
     else:
         axes.margins(x=0.2)  # for the numbers
-
-
-def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool) -> None:
-    """Write each bar's length at its end."""
-    for place, value in zip(places, values, strict=True):
-        text = "not legible" if np.isnan(value) else f" {value:.4g} "
-        at = 0.0 if np.isnan(value) else value
-        if at > 0 or not log:
-            side = "right" if at < 0 else "left"
-            axes.text(at, place, text, ha=side, va="center", fontsize=9)
 
 
 def _draw_points(axes: Axes, chart: Points) -> None:

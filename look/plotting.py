@@ -22,9 +22,9 @@ _Chart = TypeVar("_Chart", Chart[Callable[[Task], Plot]], Example)
 
 
 def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
-    """Sort charts by game; the charts of one game keep the order in which they were registered."""
-    places = list(GAMES.values())
-    return dict(sorted(known.items(), key=lambda entry: places.index(entry[1].game)))
+    """Sort charts by game; those of one game keep their order, those of other games come last."""
+    order = {name: place for place, name in enumerate(GAMES)}
+    return dict(sorted(known.items(), key=lambda entry: order.get(entry[1].place, len(order))))
 
 
 GAME_CHARTS = _in_order(charts.GAME_CHARTS)
@@ -45,8 +45,7 @@ def list_charts() -> str:
             name: (after, _shows(_run_chart(place))) for name, (after, place) in RUN_CHARTS.items()
         },
         "Pictures of the gallery": {
-            name: ("", f"{each.chart} {each.policy} {each.game.name}")
-            for name, each in EXAMPLES.items()
+            name: ("", " ".join(words)) for name, words in EXAMPLES.items()
         },
     }
     lines = []
@@ -85,14 +84,19 @@ def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
         return _of_agent(chart, what, env)
     if what:
         raise InputError(f"{chart} must stand alone, got {label(what[0])}")
-    own = GAME_CHARTS.get(chart) or EXAMPLES[chart]
-    name = own.game.name
-    task = task_from_options(name, {}) if env is None else as_task(env)
-    if task.game.name != name:
-        raise InputError(f"env must be of {name} for {chart}, got one of {task.game.name}")
+    own = EXAMPLES[chart] if chart in EXAMPLES else GAME_CHARTS[chart]
+    task = task_from_options(own.place, {}) if env is None else as_task(env)
     if isinstance(own, Example):
+        _require(chart, own.place, find_game(own.place), task.game)
         return _of_agent(own.chart, (own.policy,), task)
+    _require(chart, own.place, own.game, task.game)
     return own.draw(task)
+
+
+def _require(chart: str, place: str, wanted: type[Game], game: Game) -> None:
+    """Check that a chart gets a game of its class."""
+    if not isinstance(game, wanted):
+        raise InputError(f"game must be {place} for {chart}, got {game.name}")
 
 
 def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
@@ -109,10 +113,7 @@ def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     else:
         scored = score(agent, env)
     chart = AGENT_CHARTS[name]
-    if not isinstance(scored.task.game, chart.game):
-        raise InputError(
-            f"{name} must be of an agent of {chart.game.name}, got one of {scored.task.game.name}"
-        )
+    _require(name, chart.place, chart.game, scored.task.game)
     return chart.draw(scored)
 
 
@@ -144,7 +145,7 @@ def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) ->
     """
     name, *others = words
     if own := GAME_CHARTS.get(name) or EXAMPLES.get(name):
-        return make_plot(name, *others, env=task_from_options(own.game.name, dict(env or {})))
+        return make_plot(name, *others, env=task_from_options(own.place, dict(env or {})))
     if name in AGENT_CHARTS:
         if not 1 <= len(others) <= 2:
             got = " ".join(others) or "nothing"
@@ -205,13 +206,16 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """List the pictures: name, and words of the command that draws it."""
     for name in GAME_CHARTS:
         yield name, (name,)
-    for name, (chart, agent, game) in EXAMPLES.items():
-        yield name, (chart, agent, game.name)
+    yield from EXAMPLES.items()
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
             kind = find_game(read_config(folder).game)
-            own = [key for key, one in AGENT_CHARTS.items() if one.game is kind]
+            own = [
+                key
+                for key, one in AGENT_CHARTS.items()
+                if one.game is not Game and issubclass(kind, one.game)
+            ]
             for chart in ("mistakes", *own, "critic"):
                 yield f"{chart}-{folder.name}", (chart, word)
         elif (folder / RESULTS).is_file():

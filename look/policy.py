@@ -7,7 +7,6 @@ of the agent's choices, and H the entropy of A, the agent's action and the best 
 """
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,10 +15,10 @@ import numpy.typing as npt
 
 from ..baselines import Score, solve
 from ..baselines.scoring.summary import quoted
-from ..core import BoolArray, FloatArray, Game, InputError, IntArray
+from ..core import BoolArray, Game, InputError, IntArray
 from ..core.positions import legal_moves
 from ..core.presentation import present
-from .agents import LEAST, decision, loss_maps
+from .agents import LEAST, loss_map, loss_maps
 from .charts import FEW, Map, Plot, agent_chart
 
 FACETS = 3  # drawn
@@ -68,13 +67,14 @@ def policy(scored: Score) -> Plot:
     grid = _Grid(scored, choices, axes, np.isin(facets, drawn))
     firsts = choices.seen[[np.argmax(facets == facet) for facet in drawn]]
     alike = [component for component in others if not np.ptp(firsts[:, component])]
-    rows, cells = [], []
+    rows, losses = [], []
     for facet, seen in zip(drawn, firsts, strict=True):
         parts = _parts(game, sorted({*others} - {*alike}), seen)
         title = ", ".join([*parts, f"{100 * shares[facet]:.3g} % of its choices"])
-        rows.append(grid.maps(facets == facet, title))
-        cells.append(grid.lay(facets == facet, choices.states, -1))
-    lost, notes = loss_maps(scored, [row[-1] for row in rows], cells)
+        acts, lost = grid.maps(facets == facet, title)
+        rows.append(acts)
+        losses.append(lost)
+    finished, notes = loss_maps(scored, losses)
     if alike:
         notes.insert(0, f"In all maps: {', '.join(_parts(game, alike, firsts[0]))}.")
     said, often = quoted(scored.policy), "" if scored.deterministic else " most often"
@@ -85,7 +85,7 @@ def policy(scored: Score) -> Plot:
         "the cost of the difference, over the two components of its observation that tell most. "
         f"All other components agree in a row of maps; {100 * shares[drawn].sum():.0f} % of the "
         "choices are drawn. Grey: never met, or no choice.",
-        panels=[panel for row, last in zip(rows, lost, strict=True) for panel in (*row[:2], last)],
+        panels=[panel for row, last in zip(rows, finished, strict=True) for panel in (*row, last)],
         columns=3,
         notes=notes,
     )
@@ -163,12 +163,8 @@ class _Grid:
         laid_out[tuple(self.places[:, inside])] = numbers[inside]
         return laid_out
 
-    def named(self, ranks: FloatArray, row: int, column: int) -> str:
-        """Name the action of a cell."""
-        return self.names[int(ranks[row, column])]
-
-    def maps(self, inside: BoolArray, title: str) -> list[Map]:
-        """Make the maps of a facet: what the agent does, what is best, and the costs."""
+    def maps(self, inside: BoolArray, title: str) -> tuple[list[Map], tuple[Map, IntArray]]:
+        """Make the maps of a facet: what the agent does and what is best; and that of the costs."""
         ranks = np.searchsorted(self.shown, self.choices.actions).astype(np.float64)
         names = f"{title}\n{quoted(self.scored.policy)}", "best"
         style: dict[str, Any] = {**self.axes, "whole": True, "names": self.names, "value_label": ""}
@@ -185,27 +181,22 @@ class _Grid:
             Map(
                 title=name,
                 values=values,
-                words=partial(self.named, values),
                 marks={place: self.words[int(values[place])] for place in places},
                 **style,
             )
             for name, values in zip(names, laid_out, strict=True)
         ]
-        states = self.lay(inside, self.choices.states, -1)
-        costs = self.lay(inside, self.scored.costs[self.choices.states], 0.0)
-        differ = self.lay(inside, np.ptp(self.choices.actions, axis=0) > 0, False)
-        lost = Map(
+        small = self.scored.costs[self.choices.states] < LEAST * self.scored.costs.sum()
+        differ = np.ptp(self.choices.actions, axis=0) > 0
+        lost = loss_map(
+            self.scored,
+            self.choices.states[inside],
+            every,
+            self.shape,
             title="where they differ",
-            values=costs,
-            value_label="payoff lost per game",
-            words=lambda row, column: (
-                f"{costs[row, column]:.2e}: {decision(self.scored, int(states[row, column]))}"
-                if costs[row, column]
-                else "nothing"
-            ),
             crop=crop,
-            hatched=differ & (costs < LEAST * self.scored.costs.sum()),
+            hatched=self.lay(inside, differ & small, False),
             hatched_label="they differ, at less than a thousandth",
             **self.axes,
         )
-        return [*acts, lost]
+        return acts, lost

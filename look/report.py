@@ -41,21 +41,21 @@ def write_report(agent: AgentOptions, path: Path) -> Score:
     score = agent.score(label(Path(agent.policy)))
     title = f"{present(score.task.game).title}: {quoted(score.policy)}"
     steps = list(_steps(agent, score))
-    parts: list[page.Part] = []
+    elements: list[page.Element] = []
     for number, (name, make) in enumerate(steps):
         tell(number, len(steps), name)
-        parts += make()
+        elements += make()
     kind = "deterministic" if score.deterministic else "stochastic"
     what = f"{quoted(score.policy)} ({kind}) in {score.task.words}."
     lead = [page.paragraph(" ".join([what, *summary(score)])), page.CONTENTS]
-    write_file(path, page.to_html(title, [*lead, *parts]).encode())
+    write_file(path, page.to_html(title, [*lead, *elements]).encode())
     return score
 
 
 def _steps(
     agent: AgentOptions, score: Score
-) -> Iterator[tuple[str, Callable[[], Iterable[page.Part]]]]:
-    """List what computes the parts of the page, by names for whoever waits."""
+) -> Iterator[tuple[str, Callable[[], Iterable[page.Element]]]]:
+    """List what computes the elements of the page, by names for whoever waits."""
     game = score.task.game
     yield "the score", partial(_numbers, score)
     yield "mistakes", partial(_mistakes, score)
@@ -68,12 +68,12 @@ def _steps(
     if agent.is_run:
         yield "the run", partial(_of_run, agent)
     for name, chart in GAME_CHARTS.items():
-        if chart.reported and chart.game.name == game.name:
+        if chart.reported and isinstance(game, chart.game):
             yield name, partial(_drawn, name, chart.draw, score.task)
     yield "the page", partial(_origin, agent)
 
 
-def _origin(agent: AgentOptions) -> Iterator[page.Part]:
+def _origin(agent: AgentOptions) -> Iterator[page.Element]:
     yield page.heading("How this page was made")
     yield page.paragraph(
         "Everything here is computed over every state of the game; nothing is an estimate from "
@@ -99,7 +99,7 @@ def _without_folders(place: str) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
 
 
-def _numbers(score: Score) -> Iterator[page.Part]:
+def _numbers(score: Score) -> Iterator[page.Element]:
     """Write the figures of the score, the results of games, and the score in parts."""
     yield page.heading("Score")
     shown = [figure for figure in FIGURES if figure.label and figure.text(score)]
@@ -112,7 +112,7 @@ def _numbers(score: Score) -> Iterator[page.Part]:
         yield page.table(each)
 
 
-def _mistakes(score: Score) -> Iterator[page.Part]:
+def _mistakes(score: Score) -> Iterator[page.Element]:
     """Write the table of the costliest decisions, and their map."""
     try:
         costly = costliest(score, BLUNDERS)
@@ -129,7 +129,7 @@ def _mistakes(score: Score) -> Iterator[page.Part]:
         yield from page.section(agents.mistakes(score), "mistakes")
 
 
-def _best_response(score: Score) -> Iterator[page.Part]:
+def _best_response(score: Score) -> Iterator[page.Element]:
     """Describe what a best response to the agent earns, and where it departs from equilibrium."""
     if score.exploitability_in_seat is None:
         return
@@ -169,7 +169,7 @@ def _improved(game: Game, blunder: Blunder) -> str:
     )
 
 
-def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
+def _of_run(agent: AgentOptions) -> Iterator[page.Element]:
     from . import runs
 
     folder = Path(agent.policy)
@@ -182,7 +182,7 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Part]:
         yield from _findings(folder)
 
 
-def _findings(folder: Path) -> Iterator[page.Part]:
+def _findings(folder: Path) -> Iterator[page.Element]:
     """Tell what the audits of training have found."""
     from ..diagnose.training.folder import Diary  # needs the libraries of training
 
@@ -194,7 +194,7 @@ def _findings(folder: Path) -> Iterator[page.Part]:
     yield page.table(Table(["check", "mistake", "in words"], rows, texts=3))
 
 
-def _drawn(name: str, draw: Callable[..., Plot], *what: object) -> Iterator[page.Part]:
+def _drawn(name: str, draw: Callable[..., Plot], *what: object) -> Iterator[page.Element]:
     """Write a plot of something, or a paragraph that explains why there is none."""
     try:
         yield from page.section(draw(*what), name)

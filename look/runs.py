@@ -162,7 +162,7 @@ def critic(folder: Path, which: str = "final") -> Plot:
         y=believed,
         weights=learned.occupancy[states],
         words=lambda point: (
-            f"{decision(learned, int(states[point]))}<br>exactly {exact[point]:.4f}, the critic "
+            f"{decision(learned, int(states[point]))}\nexactly {exact[point]:.4f}, the critic "
             f"says {believed[point]:.4f}"
         ),
     )

@@ -178,8 +178,12 @@ def test_any_chart_is_a_figure():
     ("what", "env", "message"),
     [
         (["greed-policy", "random"], None, "greed-policy must stand alone, got random"),
-        (["greed-policy"], exactdice.Task(FourTwoOne()), "env must be of Greed for greed-policy"),
-        (["mistakes-421"], SMALL, "env must be of FourTwoOne for mistakes-421, got one of Greed"),
+        (
+            ["greed-policy"],
+            exactdice.Task(FourTwoOne()),
+            "game must be Greed for greed-policy, got Four",
+        ),
+        (["mistakes-421"], SMALL, "game must be FourTwoOne for mistakes-421, got Greed"),
         (["mistakes"], SMALL, r"mistakes must be of a score or one policy, plot\("),
         (["mistakes", "random"], None, "env must be given for mistakes of a policy, got None"),
         (["mistakes", exactdice.score("random", SMALL)], SMALL, "env must be left out, as a score"),

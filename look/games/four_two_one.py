@@ -13,7 +13,7 @@ from ...games import FourTwoOne, FourTwoOneMatch
 from ...games.four_two_one.policies import result_law
 from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
 
-EXAMPLES["mistakes-421"] = Example("mistakes", "random", FourTwoOne)
+EXAMPLES["mistakes-421"] = Example("mistakes", "random", FourTwoOne.name)
 
 DIGITS = 9  # largest number of faces; a goal has one digit for each die
 GOALS = 130  # largest number of results; the chart computes a law for each
@@ -51,9 +51,6 @@ def laws(task: Task) -> Plot:
         columns=dice,
         rows=names,
         texts=np.char.add(np.round(100 * chances, 1).astype(str), " %"),
-        words=lambda row, column: (
-            f"{names[row]}: {dice[column]} dice agree with probability {chances[row, column]:.6f}"
-        ),
     )
     return Plot.of(
         panel,

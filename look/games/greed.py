@@ -13,8 +13,8 @@ from ...core.words import listed
 from ...games import Greed
 from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart, game_of
 
-EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed)
-EXAMPLES["policy-greed"] = Example("policy", "if_else", Greed)
+EXAMPLES["mistakes-greed"] = Example("mistakes", "if_else", Greed.name)
+EXAMPLES["policy-greed"] = Example("policy", "if_else", Greed.name)
 
 EARLY = 0.8  # part of the limit up to which the game is called open
 SIDES = (2, 3, 6, 12, 20)  # of the dice, for the value of going first
@@ -28,7 +28,7 @@ def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]
 
 
 @game_chart("greed-policy", Greed, reported=True)
-def policy(task: Task) -> Plot:
+def best_dice(task: Task) -> Plot:
     """Draw the best number of dice in every state."""
     game, solution = game_of(task, Greed), solve(task)
     dice, worth = solution.policy.actions, solution.values[task.seat]
@@ -39,7 +39,7 @@ def policy(task: Task) -> Plot:
         f"{_against(task)}, the fewest where several "
         "are best (hatched); 0 means stop. Grey: unreachable states; faded: never reached "
         f"{_in_play(task)}.",
-        panels=_maps(
+        panels=_maps_of_turns(
             task,
             dice.astype(np.float64),
             value_label="dice to roll",
@@ -63,7 +63,7 @@ def value(task: Task) -> Plot:
         caption=f"{_open_game(task, worth)}Win probability of the player to move"
         f"{ties_words(game)}, {_in_play(task)} from there on. Grey: "
         f"unreachable states; faded: never reached {_in_play(task)}.",
-        panels=_maps(
+        panels=_maps_of_turns(
             task,
             worth,
             value_label="win probability",
@@ -142,7 +142,7 @@ def ties_words(game: Greed) -> str:
     return ", ties counted half" if game.tie == "half" else ""
 
 
-def _maps(
+def _maps_of_turns(
     task: Task,
     numbers: FloatArray,
     hatched: BoolArray | None = None,

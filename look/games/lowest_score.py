@@ -12,7 +12,7 @@ from ...core.words import spelled
 from ...games import LowestScore
 from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of
 
-EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore)
+EXAMPLES["outcomes-lowest-score"] = Example("outcomes", "only3s", LowestScore.name)
 
 TIES = "several numbers are equally good"
 

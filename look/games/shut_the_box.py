@@ -12,7 +12,7 @@ from ...core.words import listed
 from ...games import ShutTheBox
 from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart, game_of
 
-EXAMPLES["mistakes-shut-the-box"] = Example("mistakes", "random", ShutTheBox)
+EXAMPLES["mistakes-shut-the-box"] = Example("mistakes", "random", ShutTheBox.name)
 
 
 def _two_players(task: Task) -> ShutTheBox:

@@ -23,7 +23,7 @@ RARE = 1e-4  # cells that fewer games meet are faded
 
 
 @cached
-def _met(game: Yahtzee) -> FloatArray:
+def _begun(game: Yahtzee) -> FloatArray:
     """Compute how likely optimal play begins a turn in each context, shape (context,)."""
     return met_by_best_play(game, solve(Task(game)).found.numbers)
 
@@ -58,7 +58,7 @@ class _Cells(NamedTuple):
 def boxes(task: Task) -> Plot:
     """Draw what each open box is worth at the beginning of each round, and how often it is open."""
     game = game_of(task, Yahtzee)
-    met, columns = _met(game)[:-1], np.arange(len(game.contexts))
+    met, columns = _begun(game)[:-1], np.arange(len(game.contexts))
     lost = losses_of_boxes(game, solve(task).found.numbers, columns)[:, game.chosen[::-1]]
     weights = np.where(np.isnan(lost), 0.0, met[:, None])
     firsts = game.contexts.levels[:-1]
@@ -96,9 +96,6 @@ def _by_round(title: str, values: FloatArray, unit: str, names: list[str]) -> Ma
         rows=names,
         missing_label="never open",
         texts=np.vectorize(lambda value: "" if np.isnan(value) else f"{value:.0f}")(values),
-        words=lambda row, column: (
-            f"{names[row]} in round {column + 1}: {values[row, column]:.2f} {unit}"
-        ),
     )
 
 
@@ -108,7 +105,7 @@ def bonus(task: Task) -> Plot:
     game = game_of(task, Yahtzee)
     if game.chosen[:FACES] != tuple(range(FACES)):
         raise InputError(f"boxes must have all of ones to sixes for this chart, got {game.boxes!r}")
-    known, met = game.contexts, _met(game)
+    known, met = game.contexts, _begun(game)
     chances = bonus_of_best_play(game, solve(task).found.numbers, met)
     rounds = np.repeat(np.arange(len(game.chosen)), np.diff(known.levels))
     by_round = _Cells.of(chances, met[:-1], len(game.chosen) - 1 - rounds, known.upper)
@@ -164,9 +161,6 @@ def _bonus_to_par(cells: _Cells) -> Map:
         columns=ahead,
         rows=[str(number + 1) for number in range(len(cells.means))],
         texts=np.array(texts),
-        words=lambda row, column: (
-            f"{ahead[column]} with {row + 1} open: {cells.means[row, column]:.4f}"
-        ),
     )
 
 

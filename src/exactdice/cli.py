@@ -23,7 +23,7 @@ BROKEN_PIPE = 141  # the reader of the output closed it
 EXTRAS = {
     "flask": "web",
     **dict.fromkeys(("docstring_parser", "pydantic", "rich", "tyro"), "cli"),
-    **dict.fromkeys(("jinja2", "matplotlib", "plotly", "yaml"), "look"),
+    **dict.fromkeys(("jinja2", "matplotlib", "yaml"), "look"),
     **dict.fromkeys(
         ("filelock", "optuna", "sb3_contrib", "scipy", "stable_baselines3", "torch"), "agents"
     ),

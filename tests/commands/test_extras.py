@@ -86,7 +86,7 @@ def test_charts_of_games_need_the_extra_of_pictures_alone(tmp_path):
     ):
         assert (code, complaint) == (0, ""), command
         assert said
-    ends = run_without(f"{HEAVY},plotly", commands, tmp_path)
+    ends = run_without(HEAVY, commands, tmp_path)
     for (command, *_), (code, said, complaint) in zip(commands, ends, strict=True):
         need = f"error: {command} needs more libraries: pip install 'exactdice[look]'\n"
         assert (code, said, complaint) == (2, "", need)

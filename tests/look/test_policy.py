@@ -106,7 +106,7 @@ def test_a_game_of_ones_own_needs_no_presentation(tmp_path):
     assert (does.x_label, does.y_label) == ("cell", "")
     assert {*does.names} <= {"action 0", "action 1"}
     for row, column in np.argwhere(np.isfinite(best.values)).tolist():
-        assert best.words(row, column) in best.names
+        assert best.names[int(best.values[row, column])] in best.spots.words[0][column]
         assert (": cell " in lost.words(row, column)) == (lost.values[row, column] > 0)
     draw(shown, tmp_path / "walk.png")
 

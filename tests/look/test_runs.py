@@ -1,5 +1,7 @@
 """Charts of runs, and the page about one, opened in a browser."""
 
+import base64
+import gzip
 import io
 import json
 import re
@@ -17,12 +19,10 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
 from exactdice.baselines.scoring.figure import FIGURES
 from exactdice.core.progress import watched
-from exactdice.games import Greed
 from exactdice.look import plotting
 from exactdice.look import runs as charts
 from exactdice.look.charts import Example
 from exactdice.look.games import greed
-from exactdice.look.page import to_hover_over
 from exactdice.look.plotting import GAME_CHARTS
 from exactdice.look.report import _command, write_report
 from rich.console import Console
@@ -126,9 +126,7 @@ def opened(browser, path):
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda request: wrong.append(request.url))
     page.goto(path.resolve().as_uri())
-    page.wait_for_function(
-        "[...document.querySelectorAll('.plot')].every((one) => one.querySelector('.main-svg'))"
-    )
+    page.wait_for_selector("#note", state="attached")
     assert wrong.pop(0).startswith("file:")
     return page, wrong
 
@@ -158,9 +156,25 @@ PERFECT = {"mistakes": 0}
 
 
 def drawn(page):
-    """Count the panels on a page that have been drawn, by the picture."""
-    ids = page.locator(".js-plotly-plot:has(.main-svg)").evaluate_all("all => all.map(x => x.id)")
+    """Count the panels on a page, by the picture."""
+    ids = page.locator("figure:has(svg)").evaluate_all("all => all.map(x => x.id)")
     return Counter(name.rpartition("-")[0] for name in ids)
+
+
+def spots(path):
+    """Read what the pictures of a page say, by name."""
+    (packed,) = re.findall('id="spots">([^<]+)<', path.read_text())
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def point_at(page, name, x, y):
+    """Point at a place of a picture, in parts of its width and height; give what it says."""
+    drawn = page.locator(f"#{name} svg")
+    drawn.scroll_into_view_if_needed()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    place = drawn.bounding_box()
+    page.mouse.move(place["x"] + x * place["width"], place["y"] + y * place["height"])
+    return page.locator("#note").text_content()
 
 
 def test_the_page_of_a_run_opens_in_a_browser(prints, runs, browser):
@@ -174,16 +188,21 @@ def test_the_page_of_a_run_opens_in_a_browser(prints, runs, browser):
     assert page.locator("nav a").first.text_content() == "Score"
     for link in page.locator("nav a").all():
         assert page.locator(f"h2{link.get_attribute('href')}").count() == 1
-    assert Path("report.html").stat().st_size < 3_000_000
-    page.locator("#mistakes-0").scroll_into_view_if_needed()
-    place = page.locator("#mistakes-0 .nsewdrag").bounding_box()
-    page.mouse.move(place["x"], place["y"])
-    page.mouse.move(place["x"] + place["width"] / 22, place["y"] + place["height"] * 21 / 22)
-    page.wait_for_selector("#mistakes-0 .hoverlayer .hovertext")
-    assert "own score 0, other's score 0" in page.locator("#mistakes-0 .hoverlayer").text_content()
+    assert Path("report.html").stat().st_size < 1_000_000
+    said = spots(Path("report.html"))
+    for name in ("mistakes-0", "greed-value-1"):
+        one = said[name]
+        for row, column in ((0, 0), (-1, 0), (2, 3)):
+            shown = point_at(page, name, one["x"][column], one["y"][row])
+            assert shown == one["words"][row][column]
+    assert "own score 0, other's score 0" in said["mistakes-0"]["words"][0][0]
+    for name in ("learning-0", "critic-0"):
+        one = said[name]
+        assert point_at(page, name, one["x"][-1], one["y"][-1]) == one["words"][-1]
+    for x, words in ((0.5, said["outcomes-0"]["words"][2][0]), (0.01, "")):  # beside the axes
+        assert point_at(page, "outcomes-0", x, said["outcomes-0"]["y"][2]) == words
     page.set_viewport_size({"width": 390, "height": 844})  # of a phone
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert page.locator(".modebar-container *").count() == 0
     assert not wrong
 
 
@@ -288,16 +307,21 @@ def test_the_page_says_why_a_map_is_missing(prints):
     assert 'id="lowest-score-first-0"' in text
 
 
-def test_of_too_many_cells_each_says_its_number():
-    shown = greed.value(make_task("Greed", max_score=20, sides=6))
-    said = [trace.hovertemplate for trace in to_hover_over(shown.panels[0]).data]
-    assert any("<br>win probability %{customdata:.4f}" in each for each in said if each)
+def test_cells_without_words_say_their_number_and_very_many_are_told_in_part():
+    shown = greed.value(make_task("Greed", max_score=20, sides=6)).panels[0]
+    x, y, words = shown.spots
+    assert len(words) == len(y)
+    value = f"win probability {shown.values[y[0], x[0]]:.6g}"
+    assert words[0][0] == f"own score {x[0]}, other's score {y[0]}: {value}"
+    x, y, words = replace(shown, values=np.ones((300, 400)), faded=None).spots
+    assert (x.tolist(), y.tolist()) == ([*range(0, 400, 4)], [*range(0, 300, 4)])
+    assert words[-1][-1] == "own score 396, other's score 296: win probability 1"
 
 
 def test_the_gallery_shows_each_picture_with_its_command(prints, runs, monkeypatch):
     names = ("421-laws", "greed-beginning")
     monkeypatch.setattr(plotting, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
-    monkeypatch.setattr(plotting, "EXAMPLES", {"errs": Example("mistakes", "if_else", Greed)})
+    monkeypatch.setattr(plotting, "EXAMPLES", {"errs": Example("mistakes", "if_else", "Greed")})
     said = prints("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
     assert said == "5 pictures drawn in docs/gallery\n"
     text = Path("docs/gallery.md").read_text()
