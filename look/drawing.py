@@ -65,9 +65,7 @@ STYLE: Any = {
     "axes.titlesize": 12,
     "axes.prop_cycle": f"cycler('color', {list(COLOURS)})",
 }
-
-INK = "#1b1f24"  # stands for the colour of the text around a picture
-#: The same on a web page, which may be dark.
+INK = "#1b1f24"  # stands for the colour of the text around a picture on a page, which may be dark
 PAGE: Any = {
     **STYLE,
     **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
@@ -76,28 +74,7 @@ PAGE: Any = {
 }
 
 
-def map_size(chart: Map, beside: int = 1) -> tuple[float, float]:
-    """Return width and height in inches: with room for texts, or at most as tall as wide.
-
-    Args:
-        chart: the map.
-        beside: number of panels side by side.
-    """
-    rows, columns = chart.values.shape
-    if chart.texts is not None:
-        longest = max(len(line) for text in chart.texts.ravel() for line in text.split("\n"))
-        return 0.075 * max(4, longest + 1) * columns + 2.0, 0.3 * rows + 1.5
-    wide = WIDE / max(beside, 1.3)
-    if chart.rows is None:
-        return wide, WIDE / max(beside, 1.5)
-    if chart.columns is not None:
-        wide = max(wide, (0.15 if columns > MANY else 0.22) * columns + 2.2)
-    return wide, min(
-        max(WIDE / 3, (0.15 if rows > MANY else 0.22) * rows + 1.4), WIDE / max(1, 0.8 * beside)
-    )
-
-
-def draw_map(axes: Axes, chart: Map) -> None:
+def _draw_map(axes: Axes, chart: Map) -> None:
     """Draw the cells, fade and hatch some of them, and add names and a colour scale."""
     rows, columns = chart.values.shape
     raster = not chart.has_lines  # shapes without lines between them would show gaps
@@ -132,7 +109,7 @@ def _add_scale(axes: Axes, chart: Map) -> None:
     """Draw the colour scale beside a map."""
     assert axes.figure is not None
     drawn = axes.collections[0]
-    thin = max(20.0, 5 * map_size(chart)[1])
+    thin = max(20.0, 5 * _size(chart)[1])
     bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
     low, high = chart.span
     if chart.names is not None:
@@ -199,7 +176,7 @@ def _name_cells(axes: Axes, chart: Map) -> None:
     axes.set_ylabel(chart.y_label)
     axes.yaxis.set_visible(bool(chart.y_label))
     gridspec = axes.get_gridspec()
-    width, height = map_size(chart, 1 if gridspec is None else gridspec.ncols)
+    width, height = _size(chart, 1 if gridspec is None else gridspec.ncols)
     for names, count, axis, long in (
         (chart.columns, chart.values.shape[1], axes.xaxis, width),
         (chart.rows, chart.values.shape[0], axes.yaxis, height),
@@ -312,15 +289,27 @@ def _broken(label: str, room: float) -> str:
     return "\n".join(wrap(label, max(10, int(room / LETTER))))
 
 
-def _size(panel: Panel, beside: int) -> tuple[float, float]:
-    """Return width and height in inches, of a panel with others beside it."""
+def _size(panel: Panel, beside: int = 1) -> tuple[float, float]:
+    """Return width and height in inches, of a panel with others beside it.
+
+    A map has room for its texts, or is at most as tall as wide.
+    """
+    wide = WIDE / max(beside, 1.3)
     if isinstance(panel, Bars):
         double = 1 if panel.others is None else 1.5
         return WIDE / max(0.9 * beside, 1.2), max(2.4, 0.23 * double * len(panel.labels) + 1.1)
-    if isinstance(panel, Map):
-        return map_size(panel, beside)
-    wide = WIDE / max(beside, 1.3)
-    return wide, (0.65 if isinstance(panel, Lines) else 0.9) * wide
+    if not isinstance(panel, Map):
+        return wide, (0.65 if isinstance(panel, Lines) else 0.9) * wide
+    rows, columns = panel.values.shape
+    if panel.texts is not None:
+        longest = max(len(line) for text in panel.texts.ravel() for line in text.split("\n"))
+        return 0.075 * max(4, longest + 1) * columns + 2.0, 0.3 * rows + 1.5
+    if panel.rows is None:
+        return wide, WIDE / max(beside, 1.5)
+    if panel.columns is not None:
+        wide = max(wide, (0.15 if columns > MANY else 0.22) * columns + 2.2)
+    high = max(WIDE / 3, (0.15 if rows > MANY else 0.22) * rows + 1.4)
+    return wide, min(high, WIDE / max(1, 0.8 * beside))
 
 
 def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
@@ -430,7 +419,7 @@ def _draw_points(axes: Axes, chart: Points) -> None:
 
 #: What draws a panel, by its class.
 DRAWERS: dict[type[Any], Callable[[Axes, Any], None]] = {
-    Map: draw_map,
+    Map: _draw_map,
     Lines: _draw_lines,
     Bars: _draw_bars,
     Points: _draw_points,
