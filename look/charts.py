@@ -224,12 +224,12 @@ class Lines:
     @property
     def spots(self) -> Spots:
         """The points of all lines."""
+        x, y = (np.array([n for line in self.series for n in getattr(line, at)]) for at in "xy")
+        names = [line.name for line in self.series for _ in line.x]
         words = [
-            f"{line.name}\n{self.x_label} {x:,.6g}: {y:.4g}".lstrip()
-            for line in self.series
-            for x, y in zip(line.x, line.y, strict=True)
+            f"{name}\n{self.x_label} {across:,.6g}: {up:.4g}".lstrip()
+            for name, across, up in zip(names, x, y, strict=True)
         ]
-        x, y = (np.concatenate([getattr(line, axis) for line in self.series]) for axis in "xy")
         return Spots(x, y, words)
 
 
@@ -259,7 +259,9 @@ class Bars:
             f"{label}: {value:.6g}" for label, value in zip(self.labels, self.values, strict=True)
         ]
         places = np.arange(len(words), dtype=np.float64)
-        return Spots(np.array([np.nanmax(self.values)]), places, [[text] for text in words])
+        return Spots(
+            np.nan_to_num(self.values).max(keepdims=True), places, [[text] for text in words]
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

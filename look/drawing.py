@@ -232,11 +232,13 @@ def to_drawing(panel: Panel) -> Drawing:
     svg = text.getvalue()[text.getvalue().index("<svg") :].replace(INK, "currentColor")
     axes, (across, up, words) = figure.axes[0], panel.spots
     placed = (axes.transData + figure.transFigure.inverted()).transform
-    x = placed([(each, axes.get_ylim()[0]) for each in across])[:, 0].round(4)
-    y = 1 - placed([(axes.get_xlim()[0], each) for each in up])[:, 1].round(4)
+    x = placed(np.reshape([(each, axes.get_ylim()[0]) for each in across], (-1, 2)))[:, 0]
+    y = 1 - placed(np.reshape([(axes.get_xlim()[0], each) for each in up], (-1, 2)))[:, 1]
     box = axes.get_position()
-    spots = {"box": [box.x0, 1 - box.y1, box.x1, 1 - box.y0], "x": x.tolist(), "y": y.tolist()}
-    return Drawing(panel.title, getattr(panel, "colours", ""), svg, {**spots, "words": words})
+    spots: dict[str, Any] = {"box": [box.x0, 1 - box.y1, box.x1, 1 - box.y0], "words": words}
+    for axis, places in {"x": x, "y": y}.items():  # JSON has no number but finite ones
+        spots[axis] = np.where(np.isfinite(places), places.round(4), -1.0).tolist()
+    return Drawing(panel.title, str(getattr(panel, "colours", "")), svg, spots)
 
 
 @rc_context(STYLE)

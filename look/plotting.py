@@ -35,7 +35,7 @@ NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 def list_charts() -> str:
     """List the charts by kind, one on a line: name, what follows it, and what the chart shows."""
     of_agents = {
-        name: (f"AGENT{'' if each.game is Game else f' of {each.game.name}'}", _shows(each.draw))
+        name: (f"AGENT{'' if each.game is Game else f' of {each.place}'}", _shows(each.draw))
         for name, each in AGENT_CHARTS.items()
     }
     kinds = {

@@ -1,17 +1,19 @@
 """Charts are of the exact numbers, and say so in words."""
 
 import itertools
+import json
 from dataclasses import replace
 
+import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, make_task, prepare, score, solve
+from exactdice.baselines import LawGame, Task, make_task, prepare, score, solve
 from exactdice.baselines.solving.solver import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
-from exactdice.look import agents
-from exactdice.look.charts import Bars, Map, Plot, named
-from exactdice.look.drawing import MAPS, draw, to_figure
+from exactdice.look import agents, plotting
+from exactdice.look.charts import Bars, Chart, Lines, Map, Plot, Series, named
+from exactdice.look.drawing import MAPS, draw, to_drawing, to_figure
 from exactdice.look.games import four_two_one, greed
 from exactdice.look.page import section
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
@@ -436,3 +438,32 @@ def test_a_mark_and_the_notes_of_a_map_stand_on_its_page():
     assert [(mark.get_text(), *mark.get_position()) for mark in marks] == [
         ("2", 100, 100), ("3", 99, 99), ("5", 98, 98),
     ]  # fmt: skip
+
+
+def test_spots_are_finite_and_lie_where_the_picture_has_them():
+    cells = to_drawing(map_of(np.arange(6.0).reshape(2, 3)))
+    (left, top, right, bottom), x, y = (cells.spots[name] for name in ("box", "x", "y"))
+    assert x == pytest.approx(left + (right - left) * np.array([1, 3, 5]) / 6, abs=1e-4)
+    assert y == pytest.approx(top + (bottom - top) * np.array([3, 1]) / 4, abs=1e-4)  # row 0 below
+    line = Series(name="one", x=np.array([1.0, 2.0]), y=np.array([0.5, np.nan]))
+    for series, words in (([], []), ([line], ["one\nx 1: 0.5", "one\nx 2: nan"])):
+        lines = to_drawing(Lines(title="", x_label="x", y_label="", series=series, log_y=True))
+        assert lines.spots["words"] == words
+        assert json.loads(json.dumps(lines.spots, allow_nan=False)) == lines.spots
+    bars = Bars(title="", x_label="", labels=["a", "b"], values=np.array([np.nan, 2.0]))
+    assert to_drawing(bars).spots["words"] == [["a: nan"], ["b: 2"]]
+
+
+@pytest.mark.usefixtures("own_games")
+def test_a_chart_of_a_class_that_the_registry_lacks_is_drawn_by_its_place(monkeypatch):
+    place = "gym:CliffWalking-v1"
+    chart = Chart(lambda task: Plot.of(map_of(np.eye(2)), repr(task.game)), LawGame, place)
+    monkeypatch.setattr(
+        plotting, "GAME_CHARTS", plotting._in_order({"cliff": chart, **GAME_CHARTS})
+    )
+    monkeypatch.setattr(plotting, "NAMES", (*plotting.NAMES, "cliff"))
+    assert list(plotting.GAME_CHARTS)[-1] == "cliff"
+    assert "CliffWalking" in picture(["cliff"]).caption
+    assert "FrozenLake" in plotting.make_plot("cliff", env=gym.make("FrozenLake-v1")).caption
+    with pytest.raises(InputError, match="game must be gym:CliffWalking-v1 for cliff, got Greed"):
+        plotting.make_plot("cliff", env=make_task("Greed"))
