@@ -5,7 +5,7 @@ chart is a function that makes a ``Plot``, registered under a name. The modules 
 register the charts of one game each; ``agents`` those of any game.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from math import ceil, sqrt
@@ -188,19 +188,6 @@ class Series:
     high: FloatArray | None = None
     colour: int | None = None
     joined: bool = True
-
-    @classmethod
-    def over(
-        cls,
-        name: str,
-        x: FloatArray,
-        samples: Iterable[FloatArray],
-        colour: int,
-        joined: bool = True,
-    ) -> "Series":
-        """Make a line of the mean of the samples at each point, with a band over their range."""
-        y, low, high = np.array([(np.mean(own), np.min(own), np.max(own)) for own in samples]).T
-        return cls(name=name, x=x, y=y, low=low, high=high, colour=colour, joined=joined)
 
     def colour_at(self, place: int) -> str:
         """Return the colour of the line with this index in its panel."""
