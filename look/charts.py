@@ -21,7 +21,7 @@ from ..core import BoolArray, FloatArray, Game, InputError, IntArray
 GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
 VEIL = 0.65  # opacity of the veil
 FEW = 12  # up to this number of cells or whole numbers, each gets a tick
-LEAST = 6  # smallest number of rows and columns of a window
+SMALLEST = 6  # smallest number of rows and columns of a window
 #: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441), and five more
 #: of Tol's, so that the agents of the leaderboard and the ladders have one each.
 COLOURS = (
@@ -31,7 +31,7 @@ COLOURS = (
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
 MANY = 30  # above this number of rows, names are small and no lines separate the cells
 LEGIBLE = 60  # the largest number of names on an axis that can be read
-TOLD = 12_000  # up to this number of cells of a map, each says something on a page
+SPOTS = 12_000  # up to this number of cells of a map, each says something on a page
 LARGE = 2000  # from this number of cells on, no lines separate them; of points, an SVG has pixels
 RANGE = 1e5  # largest ratio of the ends of a logarithmic colour scale
 #: Colour scales: from low to high, from the middle to both ends, or from pale to dark on white.
@@ -127,7 +127,7 @@ class Map:
     def spots(self) -> Spots:
         """The cells in the window; of very many, those of some rows and columns."""
         cells = self.values[self.window].size
-        shown = [range(each.start, each.stop, ceil(sqrt(cells / TOLD))) for each in self.window]
+        shown = [range(each.start, each.stop, ceil(sqrt(cells / SPOTS))) for each in self.window]
         words = [[self._said(row, column) for column in shown[1]] for row in shown[0]]
         return Spots(np.array(shown[1]), np.array(shown[0]), words)
 
@@ -301,16 +301,16 @@ def _crowded(counts: IntArray) -> slice:
         counts: number of cells in each row or column; a short axis is taken as a whole.
 
     Returns:
-        ``LEAST`` places at least.
+        ``SMALLEST`` places at least.
     """
     if len(counts) <= FEW:
         return slice(0, len(counts))
     places = np.flatnonzero(counts)
     groups = np.split(places, np.flatnonzero(np.diff(places) > max(2, len(counts) / 10)) + 1)
     most = max(groups, key=lambda group: int(counts[group].sum()))
-    spare = max(0, LEAST - int(most[-1] - most[0]))
-    first = min(max(0, int(most[0]) - spare // 2), len(counts) - LEAST)
-    return slice(first, min(len(counts), max(int(most[-1]) + 1, first + LEAST)))
+    spare = max(0, SMALLEST - int(most[-1] - most[0]))
+    first = min(max(0, int(most[0]) - spare // 2), len(counts) - SMALLEST)
+    return slice(first, min(len(counts), max(int(most[-1]) + 1, first + SMALLEST)))
 
 
 def named(names: Sequence[str], most: int = LEGIBLE) -> dict[int, str]:

@@ -228,6 +228,8 @@ class Drawing(NamedTuple):
 def to_drawing(panel: Panel) -> Drawing:
     """Draw a panel as an SVG element, and find where its spots are."""
     text, figure = io.StringIO(), to_figure(Plot.of(replace(panel, title=""), ""))
+    for cells in figure.axes[0].collections if isinstance(panel, Map) else ():
+        cells.set_rasterized(True)  # a shape for each cell would make a page five times as large
     figure.savefig(text, format="svg", dpi=DPI, metadata={"Date": None})
     svg = text.getvalue()[text.getvalue().index("<svg") :].replace(INK, "currentColor")
     axes, (across, up, words) = figure.axes[0], panel.spots
