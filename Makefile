@@ -2,6 +2,7 @@
 # make demo     a trained agent, where it errs, and a game against the optimum in the browser
 # make train    the main job
 # make test     lint, types, layers, tests
+# make jax      the tests of the extra jax, in .venv-jax beside .venv
 # make slow     the tests that train networks
 # make reproduce  every number of the sources beside the exact one
 # make bench    timings, as ratios within one run; writes docs/speed.md
@@ -12,7 +13,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo train test slow reproduce bench site notebooks notebooks-ui lint
+.PHONY: setup demo train test jax slow reproduce bench site notebooks notebooks-ui lint
 
 setup: .venv/installed
 
@@ -55,6 +56,17 @@ lint: setup
 # The many commands that tests start must not compile the package anew, whatever the caller says.
 test: lint
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+# Beside the packages of .venv, which it sees, this environment has those of the extra alone.
+.venv-jax/installed: .venv/installed
+	$(BIN)/python -m venv .venv-jax
+	$(BIN)/python -c "import site; print('import site; site.addsitedir(%r)' % site.getsitepackages()[0])" \
+		> "$$(.venv-jax/bin/python -c 'import site; print(site.getsitepackages()[0])')/beside.pth"
+	.venv-jax/bin/python -m pip install --quiet --constraint constraints.txt 'exactdice[jax]'
+	touch $@
+
+jax: .venv-jax/installed
+	OMP_NUM_THREADS=1 .venv-jax/bin/python -m pytest -m 'not slow' -k jax tests/envs/test_jax.py tests/test_docs.py
 
 slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800

@@ -168,7 +168,9 @@ class Environment:
 
     def action_space(self, params: Params | None = None) -> Any:
         """Return the space of actions, gymnax's where it is installed."""
-        return _spaces().Discrete(self.num_actions)
+        space = _spaces().Discrete(self.num_actions)
+        space.dtype = jnp.int32  # gymnax's own asks for 64 bits, of which JAX warns
+        return space
 
     def observation_space(self, params: Params | None = None) -> Any:
         """Return the space of observations, a box, gymnax's where it is installed."""
@@ -289,7 +291,7 @@ def follow(
     return state._replace(place=place, context=context), event, paid + params.payoffs[event]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Discrete:
     """The integers 0, ..., n - 1."""
 
