@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import gc
 import re
 import shutil
 import signal
@@ -51,6 +52,13 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason="needs the signals of POSIX systems"))
 
 
+def pytest_collection_finish():
+    """Spare the collector what all tests share, which it would search again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 @pytest.fixture
 def own_games():
     """Load a game from its place; forget afterwards what a test has registered."""
@@ -60,10 +68,11 @@ def own_games():
     for name in GAMES.keys() - known[0][1].keys():
         if GAMES[name].__module__ not in modules:  # else other tests have its games, too
             sys.modules.pop(GAMES[name].__module__, None)
+    if any(registry != before for registry, before in known):  # else what is solved stays
+        cache.clear_cache()
     for registry, before in known:
         registry.clear()
         registry.update(before)
-    cache.clear_cache()
 
 
 @pytest.fixture

@@ -431,15 +431,15 @@ def lake(**keywords):
     return gym.make("FrozenLake-v1", **keywords)
 
 
-@pytest.mark.parametrize("kind", [PPO, DQN])
 @pytest.mark.parametrize(
-    ("vector", "given"),
+    ("kind", "vector", "given"),
     [
-        (lake, None),
-        (lambda: lake().unwrapped, lake),
-        (lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
-        (lambda: gym.wrappers.FlattenObservation(lake(max_episode_steps=9)), None),
-        (lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4").unwrapped),
+        (PPO, lake, None),
+        (DQN, lambda: lake().unwrapped, lake),
+        (PPO, lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
+        (DQN, lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
+        (PPO, lambda: gym.wrappers.FlattenObservation(lake(max_episode_steps=9)), None),
+        (PPO, lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4").unwrapped),
     ],
 )
 def test_toy_text_is_diagnosed(kind, vector, given, tmp_path):

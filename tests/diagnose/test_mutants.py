@@ -362,7 +362,8 @@ MARKED = [
 
 @pytest.mark.parametrize(("learner", "planted", "check", "name", "moves"), MARKED)
 def test_a_planted_mistake_is_named(learner, planted, check, name, moves):
-    reports = run(learner, *EDITS[learner][planted], **SHOWN_BY.get(planted, {}))
+    rounds = min(ROUNDS[learner], moves // 1024)  # until it is found
+    reports = run(learner, *EDITS[learner][planted], rounds=rounds, **SHOWN_BY.get(planted, {}))
     found = [
         (finding.check, finding.mistake, made)
         for made, each in reports

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines import convert, prepare
+from exactdice.baselines import convert, make_game, prepare
 from exactdice.baselines.operators.induction import sweep_back
 from exactdice.baselines.operators.players import Players
 from exactdice.core.positions import states_of
@@ -38,7 +38,7 @@ QUICK = {
 
 
 def seats(name, **sizes):
-    return range(GAMES[name](**sizes).num_players)
+    return range(make_game(name, **sizes).num_players)
 
 
 SEATS = [(name, seat) for name in GAMES for seat in seats(name)]
@@ -53,7 +53,12 @@ SMALL_GAMES = [
     for name, sizes in SMALL.items()
     for number, size in enumerate(sizes)
 ]
-REWARDS = ["outcome", "regret", "shaped"]
+#: Every reward in the first seat, and in the others the one that takes payoffs and values.
+REWARDED = [
+    (name, seat, reward)
+    for name, seat in SEATS
+    for reward in (["shaped"] if seat else ["outcome", "regret", "shaped"])
+]
 
 
 def make(name, **keywords):
@@ -67,7 +72,7 @@ def make_vec(name, num_envs, **keywords):
 def against(name, policy, **sizes):
     """Give the keyword for other players' policy, if there are any."""
     game = GAMES[name]
-    return {game.opponent_keyword: policy} if game(**sizes).num_players > 1 else {}
+    return {game.opponent_keyword: policy} if len(seats(name, **sizes)) > 1 else {}
 
 
 @pytest.fixture(params=list(GAMES))
@@ -90,8 +95,7 @@ def test_a_game_obeys_all_rules(name, size):
     check_game(game)
 
 
-@pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize(("name", "seat"), SEATS)
+@pytest.mark.parametrize(("name", "seat", "reward"), REWARDED)
 def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat, reward):
     env = make(name, seat=seat, reward=reward)
     with warnings.catch_warnings():
@@ -168,8 +172,7 @@ def assert_same_play(left, right, steps=20):
         over = one[2]
 
 
-@pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize(("name", "seat"), SEATS)
+@pytest.mark.parametrize(("name", "seat", "reward"), REWARDED)
 def test_vector_and_sb3_play_the_same_games(name, seat, reward):
     vector = make_vec(name, 7, seat=seat, reward=reward, autoreset_mode="SameStep")
     other = GameVecEnv(make(name, seat=seat).unwrapped.task, 7, reward)
@@ -196,13 +199,17 @@ def test_vector_and_sb3_play_the_same_games(name, seat, reward):
             assert illegal == info.get("illegal_action", False)
 
 
-@pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize(("name", "seat"), [*SEATS, ("Rounds", 0), ("Rounds", 1)])
-@pytest.mark.usefixtures("own_games")
+@pytest.mark.parametrize(("name", "seat", "reward"), REWARDED)
 def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
-    """In ``Rounds`` moves pay before the end."""
-    exactdice.register(Rounds)
     require_same_play(f"exactdice/{name}-v0", seat=seat, reward=reward, **QUICK.get(name, {}))
+
+
+@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.usefixtures("own_games")
+def test_one_lane_plays_a_game_whose_moves_pay_before_the_end(seat, reward):
+    exactdice.register(Rounds)
+    require_same_play("exactdice/Rounds-v0", seat=seat, reward=reward, **QUICK["Rounds"])
 
 
 def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
-from exactdice.baselines import convert
+from exactdice.baselines import convert, make_game
 from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO
@@ -36,7 +36,7 @@ PLAYED = [
     *[
         (name, FOR_TWO.get(name, {}))
         for name in GAMES
-        if name in FOR_TWO or GAMES[name]().num_players > 1
+        if name in FOR_TWO or make_game(name).num_players > 1
     ],
     (f"{EXAMPLES / 'pig.py'}:Pig", {"target": 20}),
     (f"{EXAMPLES / 'twenty_one.py'}:TwentyOne", {}),

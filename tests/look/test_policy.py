@@ -16,7 +16,7 @@ SMALL = {
     "LowestScore": {"dice": 3, "faces": 4, "players": 2},
     "ShutTheBox": {"tiles": 5},
     "FourTwoOne": {"faces": 4, "utility": "sum"},
-    "FourTwoOneMatch": {"tokens": 2},
+    "FourTwoOneMatch": {"tokens": 2, "faces": 3},
 }
 
 

@@ -64,18 +64,18 @@ def flat_lake(**keywords):
 
 
 @pytest.mark.usefixtures("one_thread")
-@pytest.mark.parametrize("kind", [PPO, DQN])
 @pytest.mark.parametrize(
-    ("vector", "scored"),
+    ("kind", "vector", "scored"),
     [
-        (lambda: gym.make(LAKE), lambda: gym.make(LAKE)),
-        (lambda: gym.make(LAKE), lambda: gym.make(LAKE).unwrapped),
-        (lambda: gym.make(LAKE).unwrapped, lambda: gym.make(LAKE)),
-        (lambda: Monitor(gym.make(LAKE)), lambda: exactdice.from_P(gym.make(LAKE), gamma=0.9)),
-        (lambda: make_vec_env(LAKE, n_envs=4), lambda: make_vec_env(LAKE, n_envs=4)),
-        (lambda: VecMonitor(DummyVecEnv([lambda: gym.make(LAKE)] * 2)), lambda: gym.make(LAKE)),
-        (lambda: DummyVecEnv([flat_lake] * 2), lambda: flat_lake(max_episode_steps=20)),
-        (lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4")),
+        (PPO, lambda: gym.make(LAKE), lambda: gym.make(LAKE)),
+        (DQN, lambda: gym.make(LAKE), lambda: gym.make(LAKE).unwrapped),
+        (PPO, lambda: gym.make(LAKE).unwrapped, lambda: gym.make(LAKE)),
+        (DQN, lambda: Monitor(gym.make(LAKE)), lambda: exactdice.from_P(gym.make(LAKE), gamma=0.9)),
+        (PPO, lambda: make_vec_env(LAKE, n_envs=4), lambda: make_vec_env(LAKE, n_envs=4)),
+        (DQN, lambda: VecMonitor(DummyVecEnv([lambda: gym.make(LAKE)])), lambda: gym.make(LAKE)),
+        (PPO, lambda: DummyVecEnv([flat_lake] * 2), lambda: flat_lake(max_episode_steps=20)),
+        (DQN, lambda: DummyVecEnv([flat_lake] * 2), lambda: flat_lake(max_episode_steps=20)),
+        (PPO, lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4")),
     ],
 )
 def test_toy_text_is_followed(kind, vector, scored, tmp_path):

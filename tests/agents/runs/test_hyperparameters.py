@@ -201,17 +201,16 @@ def test_what_is_wrong_with_a_hyperparameter_is_said(change, message):
         _build(TrainConfig(algorithm=algorithm, hyperparams={name: value}, num_envs=8))
 
 
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 @pytest.mark.parametrize("value", [".nan", "-1e300", "1e300", "[1]", "{a: 1}", "'a\nb'", "''"])
-def test_no_hyperparameter_takes_just_anything(algorithm, value):
+def test_no_hyperparameter_takes_just_anything(value):
     """Refused in one line that names it, whatever it is; texts and callbacks are their own case."""
     free = {"callback", "env_kwargs"}
     finite = {"-1e300": (Number,), "1e300": (Number, Weight, Positive, Clip)}.get(value, ())
     types = get_type_hints(Hyperparameters, include_extras=True)
-    known = fields_of(algorithm).model_fields.keys() - free
-    for name in (name for name in known if types[name] not in finite):
+    known = {name: one for one in ALGORITHMS for name in fields_of(one).model_fields}
+    for name in (name for name in known.keys() - free if types[name] not in finite):
         with pytest.raises(InputError) as refusal:
-            TrainConfig(algorithm=algorithm, hyperparams={name: value})
+            TrainConfig(algorithm=known[name], hyperparams={name: value})
         assert str(refusal.value).startswith(f"{name} must be ")
         assert "\n" not in str(refusal.value)
 

@@ -58,8 +58,19 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(
     assert folders.read_config(folder).hyperparameters == config.hyperparameters
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
-@pytest.mark.parametrize("game", list(GAMES))
+@pytest.mark.parametrize(
+    ("algorithm", "game"),
+    [
+        *(("ppo", game) for game in GAMES),
+        *((algorithm, "FourTwoOneMatch") for algorithm in ("dqn", "qlearning")),
+        *(
+            pytest.param(algorithm, game, marks=pytest.mark.slow)
+            for algorithm in ("dqn", "qlearning")
+            for game in GAMES
+            if game != "FourTwoOneMatch"
+        ),
+    ],
+)
 def test_all_algorithms_train_on_every_game(small, small_env, capsys, algorithm, game):
     env = small_env(game)
     score = train.train(small(algorithm=algorithm, game=game, env=env, steps=1000))
