@@ -180,8 +180,14 @@ def test_every_command_names_a_limit_that_is_none(refusal, monkeypatch, words, l
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("words", [["solve", *SMALL], ["play", "Greed", *SMALL]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("words", "closed"),
+    [
+        (["solve", *SMALL], ">&- 2>&-"),
+        (["play", "Greed", *SMALL], "<&-"),
+        (["play", "Greed", *SMALL], "<&- >&- 2>&-"),
+    ],
+)
 def test_a_process_without_standard_streams_ends_well(tmp_path, words, closed):
     command = f"{shlex.join([*COMMAND, *words])} {closed}"
     result = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)

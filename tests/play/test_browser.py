@@ -2,6 +2,7 @@
 
 import re
 import threading
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -29,16 +30,15 @@ def step(page, number):
     return idle(page)
 
 
+#: Games that are played in the fast tests; others are, by requests, in ``test_web``.
+CLICKED = [(360, "LowestScoreMatch"), (360, "ShutTheBox"), (360, "Yahtzee"), (1200, "FourTwoOne")]
+
+
 @pytest.mark.parametrize(
     ("width", "name"),
     [
-        *((360, name) for name in sorted(SMALL)),
-        (1200, "FourTwoOne"),  # other tests make some moves of others on a wide screen
-        *(
-            pytest.param(1200, name, marks=pytest.mark.slow)
-            for name in sorted(SMALL)
-            if name != "FourTwoOne"
-        ),
+        pytest.param(*case, marks=() if case in CLICKED else pytest.mark.slow)
+        for case in product((360, 1200), sorted(SMALL))
     ],
 )
 def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width):

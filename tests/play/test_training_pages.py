@@ -18,7 +18,7 @@ def visit(page, address, path):
     idle(page)
 
 
-@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("width", [390, pytest.param(1200, marks=pytest.mark.slow)])
 def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, address, width):
     page = tabs(width)
     visit(page, address, "puzzles#game=Greed&of=if_else&level=easy")
@@ -104,7 +104,7 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     assert "Line 3 of" in page.inner_text("#statistics")
 
 
-@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("width", [390, pytest.param(1200, marks=pytest.mark.slow)])
 def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address, width):
     page = tabs(width)
     page.goto(f"{address}#game=Greed&against=person&max_score=30&seed=3")
