@@ -13,7 +13,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo train test jax slow reproduce bench site notebooks notebooks-ui lint
+.PHONY: setup demo train test suite jax slow reproduce bench site notebooks notebooks-ui lint
 
 setup: .venv/installed
 
@@ -47,14 +47,17 @@ train: setup
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy -p exactdice -p reproductions
 	$(BIN)/mypy examples
-	$(BIN)/mypy -p reproductions
 	$(BIN)/lint-imports
 
 # One process a core, each on one thread; a file's tests stay together, as they share what is costly.
 # The many commands that tests start must not compile the package anew, whatever the caller says.
-test: lint
+# Types are checked meanwhile.
+test: setup
+	$(MAKE) --jobs 2 lint suite
+
+suite: setup
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Beside the packages of .venv, which it sees, this environment has those of the extra alone.
