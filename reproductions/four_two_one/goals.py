@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
+from exactdice.baselines import prepare
 from exactdice.baselines.operators.cycles import visits
-from exactdice.baselines.problem.task import initial_law
 from exactdice.baselines.solving.evaluation import Solution
 from exactdice.baselines.solving.solver import evaluate, occupancy
 from exactdice.core import FLOATS
@@ -248,7 +248,7 @@ def _optimal_strategies(solution: Solution) -> int:
     mass, _ = visits(
         game,
         lambda stage, met: met[:, None] * optimal[stage.states],
-        initial_law(game),
+        prepare(solution.task).start_of_game,
         0,
         FLOATS,
     )

@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-from exactdice.baselines import convert
+from exactdice.baselines import convert, prepare
 from exactdice.baselines.operators.cycles import visits
-from exactdice.baselines.problem.task import Task, initial_law
+from exactdice.baselines.problem.task import Task
 from exactdice.baselines.solving.evaluation import Evaluation
 from exactdice.baselines.solving.solver import evaluate, solve
 from exactdice.core import EXACT, Array, IntArray, Stage
@@ -105,7 +105,7 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
     sweeps = sweeps_of(game)
     (block,) = sweeps.blocks(0, EXACT)
     block.backward(pay, block.gains(sweeps.values(0, pay, EXACT)), EXACT.zeros(0))
-    visits(game, follow, initial_law(game, EXACT), 0, EXACT)
+    visits(game, follow, prepare(Task(game), exact=True).start_of_game, 0, EXACT)
     return {*products, ended}
 
 
@@ -222,5 +222,5 @@ def live_dice_laws(
         laws.append([1 - sum(law, Fraction(0)), *law])
         return policy.spread(stage.states, met, EXACT)
 
-    visits(game, follow, initial_law(game, EXACT), 0, EXACT)
+    visits(game, follow, prepare(Task(game), exact=True).start_of_game, 0, EXACT)
     return laws[1:]
