@@ -47,7 +47,7 @@ train: setup
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy -p exactdice -p reproductions
+	$(BIN)/mypy -p exactdice -p docs.reproductions
 	$(BIN)/mypy examples
 	$(BIN)/lint-imports
 
@@ -75,7 +75,7 @@ slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800
 
 reproduce: setup
-	$(BIN)/python -m reproductions greed lowest-score shut-the-box 421
+	$(BIN)/python -m docs.reproductions greed lowest-score shut-the-box 421
 
 bench: setup
 	$(BIN)/python benchmarks/speed.py

@@ -37,7 +37,7 @@ NOT_RUN = {
     "python benchmarks/ladders.py": "reads 130 runs; tests/board/test_pictures.py has its tables",
     "git clone https://github.com/vwxyzjn/cleanrl": "needs a network",
     "make": "makes .venv, or runs this suite",
-    "python -m reproductions": "computes for minutes; tests/reproductions",
+    "python -m docs.reproductions": "computes for minutes; tests/reproductions",
     ".venv/bin/python -m": "installs, or runs this suite",
     "pip install": "needs a network",
     "ray": "starts servers on several machines",

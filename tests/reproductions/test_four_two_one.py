@@ -7,7 +7,7 @@ from exactdice.baselines import Task
 from exactdice.games import FourTwoOne
 
 import exactdice
-from reproductions.four_two_one import charts, goals, laws, tables, theory
+from docs.reproductions.four_two_one import charts, goals, laws, tables, theory
 
 
 def test_lost_cells_have_the_known_values():

@@ -8,8 +8,8 @@ import pytest
 from by_hand_match import HEIGHT, RESULTS, Match, Rules
 from exactdice.games import FourTwoOneMatch
 
-from reproductions.four_two_one import match_claims
-from reproductions.four_two_one.match import (
+from docs.reproductions.four_two_one import match_claims
+from docs.reproductions.four_two_one.match import (
     SAME,
     OptimalMatch,
     gains,

@@ -8,8 +8,8 @@ import pytest
 from by_hand import HALF, ByHand, section_7, totals
 from exactdice.games import Greed
 
-from reproductions.greed.last_turns import LastTurns
-from reproductions.greed.normal_turns import starts
+from docs.reproductions.greed.last_turns import LastTurns
+from docs.reproductions.greed.normal_turns import starts
 
 
 def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():

@@ -11,7 +11,7 @@ from exactdice.games import LowestScore
 from exactdice.games.lowest_score.policies import notebook
 
 import exactdice
-from reproductions.lowest_score import order, strategy
+from docs.reproductions.lowest_score import order, strategy
 
 
 def test_the_long_run_law_is_the_fixed_point_of_the_chain():

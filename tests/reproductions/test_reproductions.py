@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reproductions import pictures
-from reproductions.__main__ import END, HEADING, SOURCES, main, reproduce
-from reproductions.claim import At, printed_table, summary, surprises, table
+from docs.reproductions import pictures
+from docs.reproductions.__main__ import END, HEADING, SOURCES, main, reproduce
+from docs.reproductions.claim import At, printed_table, summary, surprises, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 INDEX = (DOCS / "reproduction.md").read_text()

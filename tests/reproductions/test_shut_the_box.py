@@ -5,7 +5,7 @@ from exactdice.baselines import Task
 from exactdice.games import ShutTheBox
 
 import exactdice
-from reproductions.shut_the_box.claims import NotesRecursion
+from docs.reproductions.shut_the_box.claims import NotesRecursion
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
 """Print the claims of the sources, each with the exact result and a verdict.
 
-``python -m reproductions greed`` prints the page of one source, ``docs/reproduction/greed.md``, and
-``python -m reproductions`` the index, ``docs/reproduction.md``, which computes all claims, too;
-``--pictures FOLDER`` draws the figures of the sources instead.
+``python -m docs.reproductions greed`` prints the page of a source, ``docs/reproduction/greed.md``,
+and ``python -m docs.reproductions`` the index, ``docs/reproduction.md``, which computes all claims,
+too; ``--pictures FOLDER`` draws the figures of the sources instead.
 """
 
 import sys
@@ -37,8 +37,9 @@ source has a table: first the claims that are *wrong*, with a counterexample bes
 statement, then the numbers that the transcription lost (*garbled*), then the claims that *agree*. A
 number may agree exactly, *by rounding* or *by truncation* of its last digit.
 
-In a checkout `python -m reproductions` prints this page, and `python -m reproductions greed` that
-of a source: greed, lowest-score, shut-the-box or 421. `make reproduce` prints the pages of all."""
+In a checkout `python -m docs.reproductions` prints this page, and
+`python -m docs.reproductions greed` that of a source: greed, lowest-score, shut-the-box or 421.
+`make reproduce` prints the pages of all."""
 END = "[All sources](../reproduction.md), and what the verdicts mean."
 
 
@@ -68,7 +69,7 @@ def reproduce(names: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code, 2 for a user's mistake."""
-    parser = ArgumentParser("python -m reproductions", description=__doc__)
+    parser = ArgumentParser("python -m docs.reproductions", description=__doc__)
     parser.add_argument("sources", nargs="*", metavar="source", help=", ".join(SOURCES))
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw the figures here")
     options = parser.parse_args(arguments)

@@ -105,7 +105,7 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
     sweeps = sweeps_of(game)
     (block,) = sweeps.blocks(0, EXACT)
     block.backward(pay, block.gains(sweeps.values(0, pay, EXACT)), EXACT.zeros(0))
-    visits(game, follow, prepare(Task(game), exact=True).start_of_game, 0, EXACT)
+    visits(sweeps, follow, prepare(Task(game), exact=True).start_of_game, 0, EXACT)
     return {*products, ended}
 
 
@@ -222,5 +222,5 @@ def live_dice_laws(
         laws.append([1 - sum(law, Fraction(0)), *law])
         return policy.spread(stage.states, met, EXACT)
 
-    visits(game, follow, prepare(Task(game), exact=True).start_of_game, 0, EXACT)
+    visits(sweeps_of(game), follow, prepare(Task(game), exact=True).start_of_game, 0, EXACT)
     return laws[1:]

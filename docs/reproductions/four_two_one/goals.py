@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from exactdice.baselines import prepare
 from exactdice.baselines.operators.cycles import visits
 from exactdice.baselines.solving.evaluation import Solution
 from exactdice.baselines.solving.solver import evaluate, occupancy
@@ -244,11 +243,11 @@ def _any_one_die(solution: Solution, goal: str) -> bool:
 
 def _optimal_strategies(solution: Solution) -> int:
     """Return the number of optimal strategies, restricted to states that optimal play can meet."""
-    game, optimal = solution.task.game, solution.optimal
+    optimal = solution.optimal
     mass, _ = visits(
-        game,
+        solution.problem.law,
         lambda stage, met: met[:, None] * optimal[stage.states],
-        prepare(solution.task).start_of_game,
+        solution.problem.start_of_game,
         0,
         FLOATS,
     )
