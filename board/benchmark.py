@@ -194,7 +194,8 @@ class _Bars(Progress):
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Read how far the cells are, and give the bars."""
-        self.update(self._all, completed=sum(map(is_finished, self._cells.values())))
+        if self._cells:  # rich asks for the first time before there are bars
+            self.update(self._all, completed=sum(map(is_finished, self._cells.values())))
         for bar, cell in self._cells.items():
             steps = None if is_finished(cell) else _steps(cell)
             self.update(bar, completed=steps, visible=steps is not None)
