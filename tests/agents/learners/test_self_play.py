@@ -14,8 +14,8 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Reading, Task, prepare
+from exactdice.core import playing
 from exactdice.core.positions import states_of
-from exactdice.envs.engine.lanes import RuleLanes
 from exactdice.games import FourTwoOne, LowestScore
 
 import exactdice
@@ -67,13 +67,14 @@ def test_a_self_play_run_resumes_to_the_last_bit(small, interrupted, algorithm):
 
 def test_moves_of_both_seats_count(build, monkeypatch):
     played = []
-    sample = RuleLanes._sample
+    make = playing.make
 
-    def counting(self, seats, *others):
+    def counting(game, seats, *others):
         played.extend(seats.tolist())
-        return sample(self, seats, *others)
+        return make(game, seats, *others)
 
-    monkeypatch.setattr(RuleLanes, "_sample", counting)
+    for module in ("core.playing", "envs.engine.lanes"):
+        monkeypatch.setattr(f"exactdice.{module}.make", counting)
     model = build()
     model.learn(3000, callback=[SelfPlay(model.get_env().task.game)])
     assert model.num_timesteps == len(played)
