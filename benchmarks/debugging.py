@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-from exactdice.baselines.problem.task import task_and_sight
+from exactdice.baselines import task_and_sight
 from exactdice.baselines.scoring.blunders import Blunder
 from exactdice.diagnose import CriticFigures, critic, overestimation
 from exactdice.diagnose.advantages import AgentMoves

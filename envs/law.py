@@ -28,8 +28,8 @@ from ..core.sizes import check_memory
 from .engine.process import FIRST_PAYOFF, FIRST_PLACE, number_of
 from .engine.tables import asked_process
 
-#: Bytes of memory for each listed outcome.
-LISTED = 60
+#: Bytes of memory for each listed outcome, and for an entry of a matrix of SciPy.
+LISTED, ENTRY = 60, 12
 #: Number of moves in a batch whose laws are compared with the record.
 PIECE = 2**14
 #: Sum of the probabilities in a power of A that is left out; in cycles of others no power is 0.
@@ -48,18 +48,52 @@ class _Listed(NamedTuple):
 
 
 class _Matrix(NamedTuple):
-    """A sparse matrix of probabilities, sorted by row and column, arrays of shape (entry,)."""
+    """A sparse matrix of probabilities, arrays of shape (entry,); ``of`` sorts and merges them."""
 
     rows: IntArray
     columns: IntArray
     chances: FloatArray
     shape: tuple[int, int]
 
+    @classmethod
+    def of(
+        cls, rows: IntArray, columns: IntArray, chances: FloatArray, shape: tuple[int, int]
+    ) -> "_Matrix":
+        """Add up the entries of each place, and leave out those that are 0."""
+        order = np.lexsort((columns, rows))
+        rows, columns, chances = rows[order], columns[order], chances[order]
+        firsts = np.flatnonzero(np.diff(rows, prepend=-1) | np.diff(columns, prepend=-1))
+        sums = np.add.reduceat(chances, firsts) if len(firsts) else chances
+        some = firsts[sums > 0]
+        return cls(rows[some], columns[some], sums[sums > 0], shape)
+
     @property
     def in_scipy(self) -> Any:
         """The matrix as one of SciPy, in compressed rows."""
         sparse = scipy_sparse("the law of moves")
-        return sparse.coo_array((self.chances, (self.rows, self.columns)), self.shape).tocsr()
+        where = self.rows.astype(np.int32), self.columns.astype(np.int32)
+        return sparse.coo_array((self.chances, where), self.shape).tocsr()
+
+    def sum(self) -> float:
+        """Add up all entries."""
+        return float(self.chances.sum())
+
+    def __add__(self, other: Any) -> "_Matrix":  # of matrices, not of tuples
+        """Add a matrix of the same shape."""
+        rows, columns = np.append(self.rows, other.rows), np.append(self.columns, other.columns)
+        return _Matrix.of(rows, columns, np.append(self.chances, other.chances), self.shape)
+
+    def times(self, right: "_Matrix") -> "_Matrix":
+        """Multiply by a matrix, if all products of entries stay within the limit of memory."""
+        counts = np.bincount(right.rows, minlength=right.shape[0])
+        sizes = counts[self.columns]
+        check_memory("entries of a law", int(sizes.sum()), LISTED)
+        firsts = (np.cumsum(counts) - counts)[self.columns] - (np.cumsum(sizes) - sizes)
+        each = np.repeat(np.arange(len(sizes)), sizes)
+        places = np.arange(len(each)) + firsts[each]
+        chances = self.chances[each] * right.chances[places]
+        shape = self.shape[0], right.shape[1]
+        return _Matrix.of(self.rows[each], right.columns[places], chances, shape)
 
 
 class MoveLaw:
@@ -94,7 +128,7 @@ class MoveLaw:
             parts.append(self._nodes(new))
             new = np.setdiff1d(_led_to(parts[-1]), nodes)
         listed = _Listed(*map(np.concatenate, zip(*parts, strict=True)))
-        known = np.unique(listed.results[listed.results >= 0])
+        known = np.flatnonzero(np.bincount(listed.results[listed.results >= 0]))
         numbers, places = np.divmod(known, self._end + 1)
         totals = np.array(list(self._totals))
         in_order = np.lexsort((totals[numbers], places))
@@ -110,12 +144,12 @@ class MoveLaw:
             of_nodes = np.searchsorted(nodes, part.nodes[~ends])
             chances, count = part.chances, len(sources)
             return (
-                _merged(rows[ends], of_results, chances[ends], (count, len(known))),
-                _merged(rows[~ends], of_nodes, chances[~ends], (count, len(nodes))),
+                _Matrix(rows[ends], of_results, chances[ends], (count, len(known))),
+                _Matrix(rows[~ends], of_nodes, chances[~ends], (count, len(nodes))),
             )
 
-        self._direct, self._led = matrices(direct, np.arange(len(states)))
-        self._replies, self._on = matrices(replies, nodes)
+        #: T, U, B and A of the docstring of the module.
+        self._parts = *matrices(direct, np.arange(len(states))), *matrices(replies, nodes)
 
     @property
     def num_results(self) -> int:
@@ -168,12 +202,50 @@ class MoveLaw:
             GameError: if other players can move in circles for ever.
             SizeError: if a matrix would take more memory than the limit.
         """
-        replies, power = self._replies, self._on
+        direct, led, replies, on = (_Matrix.of(*each) for each in self._parts)
+        return direct + _product(led, self._until_agent_all(replies, on))
+
+    def grouped(self, columns: IntArray, count: int, rows: IntArray, height: int) -> Any:
+        """Return the law of groups of results as a ``scipy.sparse.csr_array``.
+
+        Args:
+            columns: the group of each result, shape (result,).
+            count: number of groups.
+            rows: the row of each move, in growing order, shape (move,).
+            height: number of rows. Rows without a move lead to the last group.
+
+        Raises:
+            GameError: if other players can move in circles for ever.
+            SizeError: if a matrix would take more memory than the limit.
+        """
+        sparse, (direct, led, replies, on) = scipy_sparse("sparse_P"), self._parts
+        replied = replies._replace(
+            columns=columns[replies.columns], shape=(replies.shape[0], count)
+        )
+        later = self._until_agent_all(replied.in_scipy, on.in_scipy)
+        over = (np.diff(later[:, : count - 1].indptr) == 0)[led.columns]  # no state follows
+        rest = np.setdiff1d(np.arange(height), rows)
+        to_groups = _Matrix(
+            np.concatenate([rows[direct.rows], rows[led.rows[over]], rest]),
+            np.append(columns[direct.columns], np.full(over.sum() + len(rest), count - 1)),
+            np.concatenate([direct.chances, led.chances[over], np.ones(len(rest))]),
+            (height, count),
+        )
+        goes_on = rows[led.rows[~over]], led.columns[~over], led.chances[~over]
+        to_nodes = _Matrix(*goes_on, (height, led.shape[1]))
+        left = sparse.hstack([to_groups.in_scipy, to_nodes.in_scipy], "csr")
+        right = sparse.vstack([sparse.eye_array(count), later], "csr")
+        for factor in (left, right):  # some clients allow rows to miss 1 by 10 ulp
+            factor.data /= np.repeat(factor.sum(axis=1), np.diff(factor.indptr))
+        return _product(left, right)
+
+    def _until_agent_all(self, replies: Any, on: Any) -> Any:
+        """Return X from B and A, both of one kind of matrix."""
         for _ in range(DOUBLINGS):
-            if not len(power.rows):
-                return _sum(self._direct, _product(self._led, replies))
-            replies = _sum(replies, _product(power, replies))
-            power = _product(power, power)
+            if not on.sum():
+                return replies
+            replies = replies + _product(on, replies)
+            on = _product(on, on)
         raise GameError(f"{self._game!r} must end, but others move in circles")
 
     def mean(self, numbers: FloatArray) -> FloatArray:
@@ -197,7 +269,7 @@ class MoveLaw:
         if not paid and (self.states[1:] == self.states[:-1]).any():
             every, count = np.arange(self.num_results), self.num_results
             firsts = np.append(np.searchsorted(self.states, self.states), every[len(self.states) :])
-            together = _merged(every, firsts, np.ones(count), (count, count)).in_scipy
+            together = _Matrix.of(every, firsts, np.ones(count), (count, count)).in_scipy
             direct = times(direct, together)
             replies = times(whole, together)[:, distinct]
         by_result = self._until_agent(replies).T.tocsr()
@@ -248,9 +320,11 @@ class MoveLaw:
         paid = paid + np.where(on, 0.0, process.payoffs[np.where(on, 0, events)])
         if process.node_gains is not None:
             paid += np.where(on, process.node_gains[nodes], 0.0)
+        if not paid.any():  # which saves the time of sorting
+            paid = paid[:1]
         distinct, places = np.unique(paid, return_inverse=True)
         known = [self._totals.setdefault(each, len(self._totals)) for each in distinct.tolist()]
-        totals = np.array(known, dtype=np.int64)[places]
+        totals = np.broadcast_to(np.array(known, dtype=np.int64)[places], len(sources))
         results = totals * (self._end + 1) + np.where(ours, states, self._end)
         nodes = totals * len(process.node_laws) + nodes
         return _Listed(sources, chances, np.where(on, -1, results), np.where(on, nodes, -1))
@@ -275,8 +349,8 @@ class MoveLaw:
 
     @cached_property
     def _in_scipy(self) -> tuple[Any, ...]:
-        """T, U, B and A as matrices of SciPy."""
-        return tuple(each.in_scipy for each in (self._direct, self._led, self._replies, self._on))
+        """The matrices in SciPy."""
+        return tuple(each.in_scipy for each in self._parts)
 
     def _until_agent(self, found: Any) -> Any:
         """Return B f + A B f + ..., from B f, an array or a sparse matrix of shape (node, ...)."""
@@ -289,7 +363,7 @@ class MoveLaw:
 
 def _led_to(part: _Listed) -> IntArray:
     """List the nodes to which outcomes lead, in increasing order."""
-    return np.unique(part.nodes[part.nodes >= 0])
+    return np.flatnonzero(np.bincount(part.nodes[part.nodes >= 0]))
 
 
 def times(left: Any, right: Any) -> Any:
@@ -297,31 +371,10 @@ def times(left: Any, right: Any) -> Any:
     return left.__matmul__(right)
 
 
-def _merged(
-    rows: IntArray, columns: IntArray, chances: FloatArray, shape: tuple[int, int]
-) -> _Matrix:
-    """Add up the entries of each place, and leave out those that are 0."""
-    order = np.lexsort((columns, rows))
-    rows, columns, chances = rows[order], columns[order], chances[order]
-    firsts = np.flatnonzero(np.diff(rows, prepend=-1) | np.diff(columns, prepend=-1))
-    sums = np.add.reduceat(chances, firsts) if len(firsts) else chances
-    some = firsts[sums > 0]
-    return _Matrix(rows[some], columns[some], sums[sums > 0], shape)
-
-
-def _sum(left: _Matrix, right: _Matrix) -> _Matrix:
-    """Add two matrices of one shape."""
-    rows, columns = np.append(left.rows, right.rows), np.append(left.columns, right.columns)
-    return _merged(rows, columns, np.append(left.chances, right.chances), left.shape)
-
-
-def _product(left: _Matrix, right: _Matrix) -> _Matrix:
-    """Multiply two matrices, if the entries to be added up stay within the limit of memory."""
-    counts = np.bincount(right.rows, minlength=right.shape[0])
-    sizes = counts[left.columns]
-    check_memory("entries of a law", int(sizes.sum()), LISTED)
-    firsts = (np.cumsum(counts) - counts)[left.columns] - (np.cumsum(sizes) - sizes)
-    each = np.repeat(np.arange(len(sizes)), sizes)
-    places = np.arange(len(each)) + firsts[each]
-    chances = left.chances[each] * right.chances[places]
-    return _merged(left.rows[each], right.columns[places], chances, (left.shape[0], right.shape[1]))
+def _product(left: Any, right: Any) -> Any:
+    """Multiply two matrices of a kind, if the product stays within the limit of memory."""
+    if isinstance(left, _Matrix):
+        return left.times(right)
+    most = int(np.diff(right.indptr)[left.indices].sum())
+    check_memory("entries of a law", most, ENTRY)
+    return times(left, right)

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..baselines import Problem, solve
-from ..baselines.operators.chain import scipy_sparse
 from ..core import BoolArray, FloatArray, InputError, IntArray
-from ..core.contract import order_of, require_worst
+from ..core.contract import require_worst
 from ..core.positions import states_of
 from ..core.sizes import check_memory
 from .engine.engine import Engine, RewardMode
@@ -46,7 +45,10 @@ def tabulate_transitions(engine: Engine) -> Transitions:
         for state in range(game.num_states + 1)
     }
     own = states_of(game, engine.task.seat)
-    states, actions, law, (moves, results, chances) = _moves(engine.problem, own)
+    rows, actions = np.nonzero(game.mask(own))
+    states, law = own[rows], MoveLaw(engine.problem, own[rows], actions)
+    moves, results, chances, _ = law.transitions()
+    chances = chances / np.bincount(moves, chances)[moves]  # some clients allow 10 ulp
     rows, illegal = np.nonzero(~game.mask(own))
     if len(rows):
         require_worst(game)
@@ -63,22 +65,6 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     for state, action, *entry in zip(*columns, strict=True):
         transitions[state][action].append(tuple(entry))
     return transitions
-
-
-def _moves(
-    problem: Problem, own: IntArray
-) -> tuple[IntArray, IntArray, MoveLaw, tuple[IntArray, IntArray, FloatArray]]:
-    """List the legal moves in the agent's states.
-
-    Returns:
-        Their states and actions, (move,); their law; and move, result and probability of each of
-        its entries, (entry,), where the probabilities of a move sum to one.
-    """
-    rows, actions = np.nonzero(problem.game.mask(own))
-    law = MoveLaw(problem, own[rows], actions)
-    moves, results, chances, _ = law.transitions()
-    chances = chances / np.bincount(moves, chances)[moves]  # some clients allow 10 ulp
-    return own[rows], actions, law, (moves, results, chances)
 
 
 class SparseLaw(NamedTuple):
@@ -140,21 +126,15 @@ def sparse_law(problem: Problem, reward: RewardMode = "outcome") -> SparseLaw:
         ModuleNotFoundError: if SciPy is not installed.
         SizeError: if the matrices would take more memory than the limit.
     """
-    sparse, game = scipy_sparse("sparse_P"), problem.game
-    _ = order_of(game)  # checks the game before its other methods are called
-    own = states_of(game, problem.seat)
-    count, end = game.num_actions, len(own)
-    states, actions, law, (moves, results, chances) = _moves(problem, own)
-    legal = np.append(game.mask(own), np.ones((1, count), dtype=bool), axis=0)
+    game, own = problem.game, states_of(problem.game, problem.seat)
+    rows, actions = np.nonzero(game.mask(own))
+    law, end = MoveLaw(problem, own[rows], actions), len(own)
+    legal = np.append(game.mask(own), np.ones((1, game.num_actions), dtype=bool), axis=0)
+    columns = np.where(law.after < 0, end, np.searchsorted(own, law.after))
+    places = rows * game.num_actions + actions
+    transitions = law.grouped(columns, end + 1, places, legal.size)
     rewards = np.full(legal.shape, game.payoff_range[0])
-    rewards[:end][legal[:end]] = np.bincount(moves, chances * law.paid[results])
-    rewards[end] = 0.0
-    over = np.append(np.flatnonzero(~legal), end * count + np.arange(count))
-    rows = np.append((np.searchsorted(own, states) * count + actions)[moves], over)
-    later = np.where(law.after < 0, end, np.searchsorted(own, law.after))[results]
-    where = rows.astype(np.int32), np.append(later, np.full(len(over), end)).astype(np.int32)
-    listed = np.append(chances, np.ones(len(over))), where
-    transitions = sparse.coo_array(listed, (legal.size, end + 1)).tocsr()
+    rewards[rows, actions], rewards[end] = law.mean(law.paid), 0.0
     if reward != "outcome":
         values = np.append(solve(problem).found.at(problem.seat, own), 0.0)
         rewards += times(transitions, values).reshape(rewards.shape) - values[:, None]

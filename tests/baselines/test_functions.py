@@ -49,7 +49,7 @@ def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, mon
     whole = asked.sizes.count(len(states_of(task.game, task.seat)))
     assert whole == 2 * (1 + called.WHOLE)  # by ``score`` and ``evaluate``, and to compare
     monkeypatch.setattr(called, "LAWS", 0)
-    monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
+    monkeypatch.setattr(tabular, "BATCH", 7 * task.game.num_actions)
     assert everything(softened, task)[1:] == remembered[1:]
     found = everything(softened, task)[0]
     wider = {"policy": "", "error_bound": found["error_bound"]}  # it counts all actions
@@ -90,7 +90,7 @@ def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
 def test_a_large_game_is_scored_without_its_table(monkeypatch):
     """Of Shut the Box with twelve tiles it would take 2 GB; here the budget is as much smaller."""
     monkeypatch.setattr(called, "LAWS", 2**16)
-    monkeypatch.setattr(tables, "BATCH", 2**14)
+    monkeypatch.setattr(tabular, "BATCH", 2**14)
     task = Task(ShutTheBox(6, 2, 4), 1, "random")
     asked = Asked()
     score = exactdice.score(asked, task)
