@@ -113,11 +113,13 @@ def play_on(
     seats, states = seats.copy(), states.copy()
     payoffs = np.zeros((len(seats), game.num_players))
     over, moves = np.zeros(len(seats), dtype=bool), np.zeros(len(seats), dtype=np.int64)
-    while len(others := np.flatnonzero(~(np.isin(seats, waiting_for) | over))):
+    moves_on, longest = np.ones(game.num_players, dtype=bool), _longest(game)
+    moves_on[waiting_for] = False
+    while len(others := np.flatnonzero(moves_on[seats] & ~over)):
         seat = int(seats[others[0]])
         moving = others[seats[others] == seat]
         moves[moving] += 1
-        if moves.max() > _longest(game):
+        if moves.max() > longest:
             raise GameError(f"{game!r} must end, but others move in circles")
         actions = choose(seat, states[moving], rng)
         move = make(game, seats[moving], states[moving], actions, rng, played)

@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.baselines.policies import called, tables
+from exactdice.baselines.policies import called, tabular
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
