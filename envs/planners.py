@@ -126,6 +126,7 @@ def sparse_law(problem: Problem, reward: RewardMode = "outcome") -> SparseLaw:
         ModuleNotFoundError: if SciPy is not installed.
         SizeError: if the matrices would take more memory than the limit.
     """
+    _ = problem.first  # checks the game before its states are listed
     game, own = problem.game, states_of(problem.game, problem.seat)
     rows, actions = np.nonzero(game.mask(own))
     law, end = MoveLaw(problem, own[rows], actions), len(own)

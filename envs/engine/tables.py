@@ -30,7 +30,7 @@ from ...core import (
     TurnSweeps,
     frozen,
 )
-from ...core.contract import order_of, worst_payoff
+from ...core.contract import worst_payoff
 from ...core.positions import states_of
 from ...core.turn import Piece
 from ..encoding import Encoding, EncodingName, Features
@@ -421,9 +421,7 @@ def asked_process(problem: Problem) -> Process:
 
 
 def _made(problem: Problem) -> Process:
-    if problem.law.is_listed:
-        _ = order_of(problem.game)  # checks the game before its initial law is used
-    _ = problem.first  # raises ValueError
+    _ = problem.first  # checks the game, and that the agent gets to move
     if isinstance(problem.law, TurnSweeps):
         return _TurnTables(problem, problem.law.game).process()
     return _MoveTables(problem).process()
