@@ -186,6 +186,9 @@ def test_every_command_names_a_limit_that_is_none(refusal, monkeypatch, words, l
         (["solve", *SMALL], ">&- 2>&-"),
         (["play", "Greed", *SMALL], "<&-"),
         (["play", "Greed", *SMALL], "<&- >&- 2>&-"),
+        pytest.param(["solve", *SMALL], "<&-", marks=pytest.mark.slow),
+        pytest.param(["solve", *SMALL], "<&- >&- 2>&-", marks=pytest.mark.slow),
+        pytest.param(["play", "Greed", *SMALL], ">&- 2>&-", marks=pytest.mark.slow),
     ],
 )
 def test_a_process_without_standard_streams_ends_well(tmp_path, words, closed):

@@ -53,11 +53,11 @@ SMALL_GAMES = [
     for name, sizes in SMALL.items()
     for number, size in enumerate(sizes)
 ]
-#: Every reward in the first seat, and in the others the one that takes payoffs and values.
+#: Every reward in the first seat; in the others that which takes payoffs and values, and slow ones.
 REWARDED = [
-    (name, seat, reward)
+    pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (seat > 0 and reward != "shaped"))
     for name, seat in SEATS
-    for reward in (["shaped"] if seat else ["outcome", "regret", "shaped"])
+    for reward in ("outcome", "regret", "shaped")
 ]
 
 
