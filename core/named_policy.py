@@ -1,4 +1,4 @@
-"""What the author of a game registers as a policy: a function of the game, and its words."""
+"""Named policies: a function that makes the policy for a game, and its words for people."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

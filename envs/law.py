@@ -22,11 +22,11 @@ import numpy as np
 
 from ..baselines import Problem
 from ..baselines.operators.chain import scipy_sparse
-from ..core import FloatArray, GameError, IntArray
+from ..core import FloatArray, GameError, InputError, IntArray
 from ..core.positions import places_in
 from ..core.sizes import check_memory
 from .engine.process import FIRST_PAYOFF, FIRST_PLACE, number_of
-from .engine.tables import asked_process
+from .engine.tables import asked_process, process_of
 
 #: Bytes of memory for each listed outcome, and for an entry of a matrix of SciPy.
 LISTED, ENTRY = 60, 12
@@ -103,6 +103,8 @@ class MoveLaw:
         problem: the agent's decision problem.
         states: states of the moves, shape (move,).
         actions: legal actions, shape (move,).
+        asked: whether an opponent whose policy is no table is asked for it in every state: records
+            of games against a policy that changes cannot be compared with the law of today.
 
     Attributes:
         states: the states of the results that are no ends, in growing order, shape (state result,).
@@ -116,8 +118,16 @@ class MoveLaw:
         SizeError: if the moves have too many outcomes for a list.
     """
 
-    def __init__(self, problem: Problem, states: IntArray, actions: IntArray) -> None:
-        self._process, self._outcomes = asked_process(problem), 0
+    def __init__(
+        self, problem: Problem, states: IntArray, actions: IntArray, asked: bool = False
+    ) -> None:
+        process = asked_process(problem) if asked else process_of(problem)
+        if process is None:
+            raise InputError(
+                f"{problem.task.words} must have tables of its moves to be audited; it has none, "
+                "as they would be too large, or as the policy of an opponent is no table"
+            )
+        self._process, self._outcomes = process, 0
         self._game = problem.game
         self._end = problem.game.num_states  # in the place of a state
         self._totals: dict[float, int] = {}

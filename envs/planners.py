@@ -46,7 +46,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     }
     own = states_of(game, engine.task.seat)
     rows, actions = np.nonzero(game.mask(own))
-    states, law = own[rows], MoveLaw(engine.problem, own[rows], actions)
+    states, law = own[rows], MoveLaw(engine.problem, own[rows], actions, asked=True)
     moves, results, chances, _ = law.transitions()
     chances = chances / np.bincount(moves, chances)[moves]  # some clients allow 10 ulp
     rows, illegal = np.nonzero(~game.mask(own))
@@ -129,7 +129,7 @@ def sparse_law(problem: Problem, reward: RewardMode = "outcome") -> SparseLaw:
     _ = problem.first  # checks the game before its states are listed
     game, own = problem.game, states_of(problem.game, problem.seat)
     rows, actions = np.nonzero(game.mask(own))
-    law, end = MoveLaw(problem, own[rows], actions), len(own)
+    law, end = MoveLaw(problem, own[rows], actions, asked=True), len(own)
     legal = np.append(game.mask(own), np.ones((1, game.num_actions), dtype=bool), axis=0)
     columns = np.where(law.after < 0, end, np.searchsorted(own, law.after))
     places = rows * game.num_actions + actions

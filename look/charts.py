@@ -41,7 +41,7 @@ CellWords: TypeAlias = Callable[[int, int], str]
 
 
 class Spots(NamedTuple):
-    """What a reader sees when pointing at places of a panel.
+    """Words that a page shows for the place of a panel under the pointer.
 
     Either points with a text each, or columns and rows with a list of texts for each row.
     """

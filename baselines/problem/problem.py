@@ -146,8 +146,8 @@ def prepare(env: Any, exact: bool = False) -> Problem:
     """Make a task ready.
 
     Args:
-        env: an environment of this project, its id, a ``Task``, or a ``Problem``, which is given
-            back as it is.
+        env: an environment of this project, its id, a ``Task``, or a ``Problem``, which keeps its
+            arithmetic unless ``exact`` is given.
         exact: compute without rounding.
 
     Raises:
@@ -155,7 +155,7 @@ def prepare(env: Any, exact: bool = False) -> Problem:
         ValueError: if a wrapper of the environment changes the game.
         SizeError: if the game is too large to be solved exactly.
     """
-    if isinstance(env, Problem):
+    if isinstance(env, Problem) and not (exact and env.arithmetic.rounds):
         return env
     task, sight = task_and_sight(env)
     return Problem(task, arithmetic(exact, task.game), sight)

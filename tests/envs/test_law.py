@@ -5,8 +5,9 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, prepare
-from exactdice.core import InputError
+from exactdice.baselines import Task, prepare, solve
+from exactdice.baselines.policies.kinds import UniformPolicy
+from exactdice.core import EXACT, InputError
 from exactdice.core.positions import legal_moves
 from exactdice.envs import from_P, sparse_law
 from exactdice.envs.law import MoveLaw
@@ -55,7 +56,7 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
 def test_what_has_no_tables_is_refused(monkeypatch):
     monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
     task = Task(Greed(9, 4), 0, "random")
-    with pytest.raises(InputError, match="tables of moves must take at most 1000 bytes"):
+    with pytest.raises(InputError, match="must have tables of its moves to be audited"):
         MoveLaw(prepare(task), np.array([0]), np.array([1]))
 
 
@@ -94,3 +95,18 @@ def test_the_law_of_an_opponent_who_may_wait_for_ever_is_found():
     task = Task(Waiting(), 0, "random")
     law = MoveLaw(prepare(task), np.array([0]), np.array([0]))
     np.testing.assert_allclose(law.mean(np.ones(law.num_results)), 1)
+
+
+def test_a_policy_that_may_change_is_listed_and_not_audited(monkeypatch):
+    monkeypatch.setattr(UniformPolicy, "is_table", False)
+    problem, state = prepare(Task(Greed(6, 3), 0, "random")), np.array([0])
+    with pytest.raises(InputError, match="the policy of an opponent is no table"):
+        MoveLaw(problem, state, state)
+    assert MoveLaw(problem, state, state, asked=True).num_results
+
+
+def test_a_problem_is_computed_exactly_if_that_is_asked():
+    problem = prepare(Task(Greed(6, 3), 0, "random"))
+    assert prepare(problem) is problem
+    assert type(solve(problem, exact=True).value) is Fraction
+    assert prepare(prepare(problem.task, exact=True)).arithmetic == EXACT
