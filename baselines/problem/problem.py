@@ -91,6 +91,11 @@ class Problem:
         return self if self.arithmetic.rounds else replace(self, arithmetic=FLOATS)
 
     @property
+    def bare(self) -> "Problem":
+        """The same problem, shown in integers: what is cached holds no environment."""
+        return self if self.sight is None else replace(self, sight=None)
+
+    @property
     def law(self) -> Sweeps:
         """The law of all moves, which operators sweep."""
         return sweeps_of(self.game)
@@ -103,7 +108,7 @@ class Problem:
     @property
     def policies(self) -> Mapping[int, Policy]:
         """The policies of the other players, by seat."""
-        return _policies(self)
+        return _policies(self.bare)
 
     def line_up(self, agent: Policy) -> dict[int, Policy]:
         """Give the policies of all players, by seat."""
@@ -119,7 +124,7 @@ class Problem:
         Raises:
             ValueError: if the agent never gets to move.
         """
-        return _first(self)
+        return _first(self.bare)
 
     @property
     def start(self) -> Start:

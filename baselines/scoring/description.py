@@ -122,7 +122,7 @@ def describe(env: Any) -> Description:
     Raises:
         InputError: if the task cannot be solved.
     """
-    return _describe(prepare(env))
+    return _describe(prepare(env).bare)
 
 
 @cached

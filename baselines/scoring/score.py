@@ -395,6 +395,7 @@ def score(
     problem = prepare(env, exact)
     reading = Reading(deterministic, masked, observations=observations, lazy=True)
     agent = read_agent(policy, problem, reading)
+    problem = problem.bare
     value, error_bound = _value_of(agent, problem, masked)
     best: Any = optimum(problem).value
     blind, _ = value_of_random(problem)

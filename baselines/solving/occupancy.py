@@ -87,7 +87,7 @@ def outcomes(policy: Policy, problem: Problem) -> Outcomes:
         ValueError: if a function gives no actions, or depends on more than the state; if an
             ``IncompletePolicy`` lacks a state that the games visit.
     """
-    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, problem)
+    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, problem.bare)
 
 
 def _outcomes(policy: Policy, problem: Problem) -> Outcomes:

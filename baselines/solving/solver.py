@@ -48,10 +48,13 @@ def solve(env: Any, exact: bool = False) -> Solution:
     return found if problem.sight is None else replace(found, problem=problem)
 
 
-@cached
 def optimum(problem: Problem) -> Solution:
     """Find the agent's best response to its opponents; its observations are integers."""
-    problem = replace(problem, sight=None)
+    return _optimum(problem.bare)
+
+
+@cached
+def _optimum(problem: Problem) -> Solution:
     game, seat, arithmetic = problem.game, problem.seat, problem.arithmetic
     if problem.task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium
         both = equilibrium(game, exact=not arithmetic.rounds)

@@ -1,5 +1,8 @@
 """What wrappers of an environment do to its scores: followed exactly, or refused by name."""
 
+import gc
+import weakref
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -213,3 +216,20 @@ def test_a_model_that_was_given_the_mask_is_refused():
     model = PPO("MultiInputPolicy", env, device="cpu")
     with pytest.raises(ValueError, match="model must be trained for .*, got one for Dict"):
         exactdice.score(model, env)
+
+
+def test_cached_results_hold_no_environment():
+    class Same(gym.ObservationWrapper):
+        def observation(self, observation):
+            return observation
+
+    def ask():
+        env = Same(gym.make("exactdice/Greed-v0", max_score=9, seat=1))
+        exactdice.solve(env)
+        exactdice.score(lambda _, legal: legal.argmax(axis=1), env).blunders(2)
+        exactdice.baselines.describe(env)
+        return weakref.ref(env)
+
+    env = ask()
+    gc.collect()
+    assert env() is None
