@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from ...core import (
     EXACT,
@@ -149,8 +150,6 @@ class Score:
         """Standard deviation of the payoff of a game."""
         if (law := self._law) is not None:
             return sqrt(variance_of_law(law, self.arithmetic))
-        if self.agent.fold is None and (tour := self._tour) is not None:
-            return sqrt(tour.variance)
         return sqrt(value_of(self._played, self.problem, self.masked).variance)
 
     @cached_property
@@ -179,21 +178,16 @@ class Score:
     @cached_property
     def moves(self) -> float:
         """Expected number of the agent's moves, until it circles where nothing is paid."""
-        tour = self._tour
-        return float(self._games.visits.total(self.task.seat)) if tour is None else tour.moves
+        return float(self._games.visits.total(self.task.seat))
 
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, weighted by occupancy."""
-        tour = self._tour
-        wrong = self._mistakes.rate if tour is None else tour.mistakes
-        return max(0.0, 1 - wrong / self.moves)
+        return max(0.0, 1 - self._wrong / self.moves)
 
     @cached_property
     def flawless(self) -> float:
         """Probability that the agent plays a whole game without a mistake."""
-        if self._tour is not None:
-            return self._tour.flawless
         agent, seat, actions = self._played, self.task.seat, self.task.game.num_actions
 
         def until_first(stage: Stage, weights: Array) -> Array:
@@ -230,18 +224,12 @@ class Score:
         The parts of each division, such as ``regrets["turn"]``, sum to the regret. The mapping is
         empty for games that define no parts.
         """
-        return {} if self._tour is None else self._tour.regrets
+        return {}
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, tuple[float, float]]]:
         """Expected numbers of the agent and of optimal play, by quantity and then by part."""
-        if self._tour is None:
-            return {}
-        best = tour_of(self._best.policy, self.problem).counts
-        return {
-            what: {name: (count, best[what][name]) for name, count in parts.items()}
-            for what, parts in self._tour.counts.items()
-        }
+        return {}
 
     def blunders(self, count: int | None = 10) -> Blunders:
         """List the costliest decisions, costliest first.
@@ -253,15 +241,9 @@ class Score:
         Raises:
             InputError: if the game has too many states for arrays, and the count is above ``KEPT``.
         """
-        solution = self._best
         many = count is None or at_least("count", count, 0) > KEPT
-        if self._tour is not None:
-            if many:
-                raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
-            return costliest(self._tour.costliest, solution, count)
-        every = many or is_timeless(self.task.game)
-        found = self._every if every else self._mistakes
-        return costliest(found.costliest, solution, count, found.circling)
+        found = self._every if many or is_timeless(self.task.game) else self._mistakes
+        return costliest(found.costliest, self._best, count, found.circling)
 
     @cached_property
     def _played(self) -> Policy:
@@ -278,6 +260,11 @@ class Score:
         return mistakes(self._played, self._best, self._games.visits, None)
 
     @property
+    def _wrong(self) -> float:
+        """Expected number of suboptimal decisions in a game."""
+        return self._mistakes.rate
+
+    @property
     def _best(self) -> Solution:
         return optimum(self.problem)
 
@@ -289,11 +276,6 @@ class Score:
     @property
     def _law(self) -> dict[Any, Any] | None:
         return None if self.problem.pays_early else self._games.law
-
-    @property
-    def _tour(self) -> Tour | None:
-        """The figures of the agent's games if the game has too many states for arrays."""
-        return tour_of(self.agent, self.problem) if is_toured(self.task) else None
 
     @cached_property
     def _games(self) -> Outcomes:
@@ -353,6 +335,54 @@ class Score:
         }
 
 
+class TouredScore(Score):
+    """The score of a policy in a game with too many states for arrays: a tour has its figures."""
+
+    @property
+    def _tour(self) -> Tour:
+        return tour_of(self.agent, self.problem)
+
+    @cached_property
+    @override
+    def deviation(self) -> float:
+        return super().deviation if self.agent.fold else sqrt(self._tour.variance)
+
+    @property
+    @override
+    def moves(self) -> float:
+        return self._tour.moves
+
+    @property
+    @override
+    def _wrong(self) -> float:
+        return self._tour.mistakes
+
+    @property
+    @override
+    def flawless(self) -> float:
+        return self._tour.flawless
+
+    @property
+    @override
+    def regrets(self) -> Mapping[str, Mapping[str, float]]:
+        return self._tour.regrets
+
+    @property
+    @override
+    def counts(self) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+        best = tour_of(self._best.policy, self.problem).counts
+        return {
+            what: {name: (count, best[what][name]) for name, count in parts.items()}
+            for what, parts in self._tour.counts.items()
+        }
+
+    @override
+    def blunders(self, count: int | None = 10) -> Blunders:
+        if count is None or at_least("count", count, 0) > KEPT:
+            raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
+        return costliest(self._tour.costliest, self._best, count)
+
+
 def in_json(law: Mapping[float, float] | None) -> dict[str, float] | None:
     """Return the probability of every payoff by the payoff as a text, as JSON has it."""
     return None if law is None else {str(payoff): chance for payoff, chance in law.items()}
@@ -399,7 +429,7 @@ def score(
     value, error_bound = _value_of(agent, problem, masked)
     best: Any = optimum(problem).value
     blind, _ = value_of_random(problem)
-    return Score(
+    return (TouredScore if is_toured(problem) else Score)(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
         masked=masked,
