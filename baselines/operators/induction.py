@@ -18,19 +18,22 @@ import numpy as np
 from ...core import (
     Arithmetic,
     Array,
+    BoolArray,
+    Decide,
     FloatArray,
     Game,
     IntArray,
     Stage,
     Values,
 )
+from ...core.blocks import PayoffLaw
 from ...core.positions import first_actions, pieces
 from ...core.progress import tell
 from ...core.sweeps import Sweeps
-from ...core.types import Fold
-from ..policies.kinds import DeterministicPolicy
+from ...core.types import Fold, Start
+from ..policies.kinds import DeterministicPolicy, Policy
 from . import mdp
-from .cycles import fixed_point, pass_error
+from .cycles import fixed_point, pass_error, visits
 from .players import Players
 from .rounding import upwards
 
@@ -73,6 +76,46 @@ def _folded(players: Players, fold: Fold) -> Sweep | None:
         decisions = block.roundings(1, 0.0) - block.roundings(0, 0.0)
         bound = upwards(bound + decisions * arithmetic.tie(game))
     return Sweep(values, {}, bound)
+
+
+def sweep_forward(
+    law: Sweeps,
+    policies: Mapping[int, Policy],
+    keep: Decide,
+    start: Start,
+    seat: int,
+    arithmetic: Arithmetic,
+    payoffs: PayoffLaw | None = None,
+) -> Values:
+    """Compute the expected visits of each position, if every seat has a policy.
+
+    Args:
+        law: the law of all moves.
+        policies: by seat.
+        keep: takes a stage and the weights of its actions, shape (state, action); gives the weights
+            with which the game goes on. Linear.
+        start: mass before the first move.
+        seat: mass goes on while the game is not over for this seat.
+        arithmetic: of the mass.
+        payoffs: those to ``seat`` are added to it, unless it is None.
+    """
+
+    def decide(stage: Stage, met: Array) -> Array:
+        return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))
+
+    if not law.game.is_process:
+        return visits(law, decide, start, seat, arithmetic, payoffs)[0]
+    every = np.arange(law.game.num_states)
+    stage = Stage(seat, every, np.ones(len(every), arithmetic.dtype))
+    weights = policies[seat].spread(every, stage.scale, arithmetic)
+    return mdp.visits(law.game, weights, keep(stage, weights), start, arithmetic, payoffs)
+
+
+def settled(law: Sweeps, policy: Policy) -> BoolArray:
+    """Find where an only player's policy stays for ever and nothing is paid, shape (state,)."""
+    if law.game.is_process:
+        return mdp.settled(law.game, policy)
+    return np.zeros(law.game.num_states, dtype=bool)  # other games end
 
 
 def visit_action_values(

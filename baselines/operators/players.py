@@ -1,6 +1,7 @@
 """The players of a sweep: at each stage a player follows a policy or takes the best action."""
 
 from collections.abc import Collection, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,13 @@ def range_of_values(
 ) -> tuple[Any, Any]:
     """Give the range that holds the values of all positions to a seat.
 
-    A policy that is not held to the legal actions may get the worst payoff after a payment.
+    A policy that is not held to the legal actions may get the worst payoff after a payment; of a
+    process some policies are paid less than the range of payoffs says.
     """
+    if law.game.is_process:
+        return -inf, inf
     payoffs = arithmetic.payoff_range(law.game)
-    if masked or law.game.is_process or not law.pays_early(seat):
+    if masked or not law.pays_early(seat):
         return payoffs
     low, high = payoffs
     return 2 * low - high, high

@@ -12,8 +12,7 @@ from ...core.presentation import present
 from ...core.table import frame
 from ...core.tour import KEPT, Costliest, Decisions
 from ..law.law_game import LawGame
-from ..operators import mdp
-from ..operators.induction import visit_action_values
+from ..operators.induction import settled, visit_action_values
 from ..operators.players import with_illegal
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
@@ -99,7 +98,7 @@ def mistakes(
     """
     task, game, arithmetic = solution.task, solution.task.game, solution.arithmetic
     rate, kept = 0.0, Costliest(count)
-    settled = mdp.settled(game, agent) if game.is_process else np.zeros(game.num_states, dtype=bool)
+    circling = settled(solution.problem.law, agent)
     bits = np.zeros((game.num_states, -(-game.num_actions // 8)), dtype=np.uint8)
 
     def visit(stage: Stage, expected: Array) -> None:
@@ -107,12 +106,12 @@ def mistakes(
         best = arithmetic.unscaled(solution.found.again(stage, expected), stage.scale)
         values = with_illegal(game, stage, expected, arithmetic)
         values = arithmetic.unscaled(values, stage.scale[:, None])
-        values[settled[stage.states]] = arithmetic.number(0)
+        values[circling[stage.states]] = arithmetic.number(0)
         met = visits.at(stage.seat, stage.states)
         weights = agent.spread(stage.states, met, arithmetic)
         equal = np.asarray(solution.tie(stage.states))[..., None]
         wrong = (weights > 0) & (best[:, None] - values > equal)
-        settled[stage.states] &= wrong.any(axis=1)
+        circling[stage.states] &= wrong.any(axis=1)
         bits[stage.states] = np.packbits(wrong, axis=1)
         rows, taken = np.nonzero(wrong)
         states = stage.states[rows]
@@ -124,7 +123,7 @@ def mistakes(
         kept.add(found)
 
     visit_action_values(solution.problem.law, visit, solution.found, task.seat, arithmetic)
-    return Mistakes(rate, bits, kept.sorted(), settled)
+    return Mistakes(rate, bits, kept.sorted(), circling)
 
 
 def is_timeless(game: Game) -> TypeGuard[LawGame]:

@@ -1,16 +1,4 @@
-"""Results of ``solve`` and ``evaluate``: values of positions, actions and observations.
-
-The *variance* of what a policy is paid in a game: if moves pay at the end alone, the law of payoffs
-tells it. Where payoffs add up, states do not hold the total so far, so that its law is unknown, but
-its variance takes one more sweep backward: by the law of total variance it is the sum of the
-variances of the moves (``Block.deviations``). No term is negative, so that floats lose no digits to
-differences of large numbers.
-
-That sweep gives W(s), the mean square from s on about a centre C(s): the value of s itself or of
-the beginning of its turn. With V(s) the value of a first state s, p(s) its probability, M the mean,
-
-    variance = sum over s of p(s) [W(s) + 2 (V(s) - C(s)) (C(s) - M) + (C(s) - M)^2].
-"""
+"""Results of ``solve`` and ``evaluate``: values of positions, actions and observations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +7,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from typing_extensions import override
 
 from ...core import (
     Arithmetic,
@@ -32,18 +19,17 @@ from ...core import (
     Values,
     frozen,
 )
-from ...core.positions import by_name, legal_in, states_of
+from ...core.positions import by_name, states_of
 from ...core.presentation import present
 from ...core.sizes import check_array
 from ...core.sweeps import Sweeps
 from ...core.table import frame
 from ...core.types import Start
 from ...core.words import either
-from ..operators import mdp
-from ..operators.cycles import solve_block
 from ..operators.induction import visit_action_values
-from ..operators.players import Players, range_of_values
+from ..operators.players import range_of_values
 from ..operators.rounding import gamma, largest_payoff, upwards
+from ..operators.variance import variance
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..policies.observations import integers_of, state_of
 from ..problem.problem import Problem
@@ -129,8 +115,9 @@ class Evaluation:
         The bound holds for the values of positions and of actions, and for ``value`` and
         ``value_before_play``. Its proof is in ``rounding``, ``cycles`` and ``mdp``.
         """
-        own = self.task.game.is_process and self.arithmetic.rounds
-        return max(self.value_error, float(np.max(self.sweep_error))) if own else self.value_error
+        each = self.sweep_error  # of a process
+        own = float(each.max()) if isinstance(each, np.ndarray) else 0.0
+        return max(self.value_error, own)
 
     @cached_property
     def value_error(self) -> float:
@@ -185,39 +172,21 @@ class Evaluation:
         return variance_of_law(law, self.arithmetic)
 
     def _variance_of_sum(self) -> float | Fraction:
-        """Compute the variance where payoffs add up (see the docstring of the module)."""
-        task, arithmetic, values = self.task, self.arithmetic, self.found
-        if task.game.is_process:
-            met = outcomes(self.policy, self.problem).visits
-            return mdp.variance(task.game, self.policy, values, met, arithmetic)
-        start = self.problem.start
-        folded = None
-        if arithmetic.rounds and task.game.num_players == 1 and self.policy.fold is not None:
-            folded = self.problem.law.folded(self.policy.fold, values)
-        first = start.seat, start.states
-        found = self._squares(start) if folded is None else folded.at(*first)
-        means, centres = values.at(*first), values.centres(*first)
-        away = centres - arithmetic.mean(start.chances, means)
-        squares = found + 2 * (means - centres) * away + away * away
-        mean = arithmetic.mean(start.chances, squares)
-        return max(arithmetic.number(0), mean)  # negative by rounding only
-
-    def _squares(self, start: Start) -> Array:
-        """Compute W of the first states, shape (state,)."""
-        task, arithmetic = self.task, self.arithmetic
-        followers = _Followers(self, start.states)
-        sweeps = self.problem.law
-        spreads = sweeps.values(task.seat, followers.choose, arithmetic)
-        for block in reversed(sweeps.blocks(task.seat, arithmetic)):
-            gains = block.deviations(self.found, spreads)
-            solve_block(block, gains, followers, spreads, arithmetic.zeros(len(block.groups)))
-        return followers.found
+        """Compute the variance where payoffs add up."""
+        problem = self.problem
+        return variance(
+            problem.law,
+            problem.line_up(self.policy),
+            problem.seat,
+            self.found,
+            problem.start,
+            self.arithmetic,
+            lambda: outcomes(self.policy, problem).visits,
+        )
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
-        if not self.task.game.is_process:  # policies of a process may be paid less than the range
-            mean = self.arithmetic.within(mean, *self._range)
-        return self.arithmetic.number(mean)
+        return self.arithmetic.number(self.arithmetic.within(mean, *self._range))
 
     @property
     def _range(self) -> tuple[Any, Any]:
@@ -364,39 +333,3 @@ class Solution(Evaluation):
     def _best(self, expected: Array, states: IntArray) -> BoolArray:
         game = self.task.game
         return self.arithmetic.best(expected, game.mask(states), self.tie(states))[1]
-
-
-class _Followers(Players):
-    """Players with fixed policies, who note the mean squares of the agent's first states.
-
-    Args:
-        found: the values of the agent's policy.
-        start: the agent's first states, in growing order.
-
-    Attributes:
-        found: mean square of each first state, shape (state,).
-    """
-
-    def __init__(self, found: Evaluation, start: IntArray) -> None:
-        task, arithmetic = found.task, found.arithmetic
-        policies = found.problem.line_up(found.policy)
-        super().__init__(found.problem.law, task.seat, policies, arithmetic, partial=True)
-        self.found = arithmetic.zeros(len(start))
-        self._start, self._values = start, found.found
-
-    @override
-    def _with_illegal(self, stage: Stage, expected: Array) -> Array:
-        worst = self.arithmetic.payoff_range(self.game)[0]
-        away = worst - self._values.centres(*stage.positions)
-        squares = self.arithmetic.scaled(away * away, stage.scale)
-        return np.where(legal_in(self.game, stage), expected, squares[:, None])
-
-    @override
-    def choose(self, stage: Stage, expected: Array) -> Array:
-        decided = super().choose(stage, expected)
-        if stage.seat == self.seat:
-            places = np.searchsorted(self._start, stage.states)
-            known = np.append(self._start, -1)[places] == stage.states
-            squares = self.arithmetic.unscaled(decided[known], stage.scale[known])
-            self.found[places[known]] = squares
-        return decided

@@ -9,8 +9,7 @@ from ...core import Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
 from ...core.positions import legal_in, require_few_states
 from ..cache import cached
-from ..operators import mdp
-from ..operators.cycles import visits
+from ..operators.induction import sweep_forward
 from ..policies.called import CalledPolicy
 from ..policies.kinds import Policy
 from ..policies.tabular import IncompletePolicy
@@ -42,9 +41,8 @@ def play(
     Returns:
         Probabilities, or in a game with cycles expected visits, of all positions.
     """
-    game, seat, arithmetic = problem.game, problem.seat, problem.arithmetic
+    game, seat = problem.game, problem.seat
     require_few_states(game)
-    policies = problem.line_up(policy)
 
     def keep(stage: Stage, weights: Array) -> Array:
         if follow is not None:
@@ -56,15 +54,8 @@ def play(
             illegal[int(stage.states[0])] = stage.states
         return legal
 
-    def decide(stage: Stage, met: Array) -> Array:
-        return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))
-
-    if not game.is_process:
-        return visits(problem.law, decide, problem.start, seat, arithmetic, law)[0]
-    every = np.arange(game.num_states)
-    stage = Stage(seat, every, np.ones(len(every), arithmetic.dtype))
-    weights = policy.spread(every, stage.scale, arithmetic)
-    return mdp.visits(game, weights, keep(stage, weights), problem.start, arithmetic, law)
+    policies = problem.line_up(policy)
+    return sweep_forward(problem.law, policies, keep, problem.start, seat, problem.arithmetic, law)
 
 
 class Outcomes(NamedTuple):
