@@ -8,12 +8,12 @@ of the cut after point i is point j. So from any guess c the step d to the solut
 linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
 system x = r + A' x, where r is the mass on its first arrival at the cut.
 
-*Free players* choose by policy iteration (Howard 1960), from a guess of c (``Trend``): the choices
-of the pass for T(c) become fixed policies, whose solution is the next c, until the choices repeat.
-Where two players are free, both choose at once, which is Newton's method and need not come to an
-end (Pollatschek and Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first finds
-its best response to the other player's choices, by the same iteration, which always ends (Hoffman
-and Karp 1966).
+*Free players* choose by policy iteration (``iteration``), from a guess of c (``Trend``): the
+choices of the pass for T(c) become fixed policies, whose solution is the next c, until the choices
+repeat. Where two players are free, both choose at once, which is Newton's method and need not come
+to an end (Pollatschek and Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first
+finds its best response to the other player's choices, by the same iteration, which always ends
+(Hoffman and Karp 1966).
 
 *Error bound.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
 the values that are used, c, miss their equation by r more than other values do. So the proof in
@@ -30,7 +30,6 @@ the game is wrong by no more than that, as the missing mass ends once.
 """
 
 from contextlib import suppress
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -57,6 +56,7 @@ from ...core.progress import tell
 from ...core.sweeps import Sweeps, sweeps_of
 from ...core.types import Start
 from ..cache import cached
+from .iteration import MOST_ROUNDS, digest_of, policy_iteration
 from .players import Players, no_choices, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
@@ -64,8 +64,6 @@ from .rounding import gamma, largest_payoff, require_precision, upwards, values_
 MISSING = 2.0**-10
 #: If it ends with a larger t than this, floats cannot tell the stay from an endless one.
 MOST_MISSING = 0.5
-#: Policy iteration takes a few rounds; after this many it must be going in circles.
-MOST_ROUNDS = 1000
 
 
 def longest_stays(law: Sweeps, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
@@ -259,56 +257,35 @@ def solve_block(block: Block, gains: Any, players: Players, values: Values, cut:
         values: the values of later blocks, to which those of this block are added.
         cut: a guess of the cut's values, shape (cut,).
     """
-    known: set[bytes] = set()
-    in_turn = False  # whether the opponent responds before the other player chooses again
-    for _ in range(MOST_ROUNDS):
-        found = block.backward(players.choose, gains, cut, values)
+
+    def back(cut: Array) -> Array:
+        return block.backward(players.choose, gains, cut, values)
+
+    def solve(cut: Array, found: Array) -> Array:
+        """Give the cut's values if all players repeat their last choices, from c and T(c)."""
+        returns = block.returns(players.weigh)
+        return players.within(cut + solve_linear(block, returns, found - cut, players.arithmetic))
+
+    def chosen() -> IntArray:
+        return players.chosen(block.positions)
+
+    def respond(cut: Array, found: Array) -> Array:
+        """Give them after the opponent's best response to the other player's choices."""
+
+        def answer(cut: Array) -> Array:
+            return block.backward(players.respond, gains, cut)
+
+        first = solve(cut, found)
+        return policy_iteration(answer, solve, chosen, first, {digest_of(chosen())})[0]
+
+    cut, found = policy_iteration(back, solve, chosen, cut)
+    residual = np.abs(found - cut).max(initial=0)
+    if residual > players.tie and len(players.free) > 1:  # Newton's method went in a circle
+        cut, found = policy_iteration(back, respond, chosen, cut)
         residual = np.abs(found - cut).max(initial=0)
-        if not residual:
-            break
-        if _were_known(players.chosen(block.positions), known):
-            if in_turn or len(players.free) < 2 or residual <= players.tie:
-                break
-            in_turn, known = True, set()
-        cut = _improved(block, players, cut, found)
-        if in_turn:
-            cut = _respond(block, players, gains, cut)
-    else:
-        raise ArithmeticError(f"policy iteration must end within {MOST_ROUNDS} rounds, and did not")
     if residual and not players.arithmetic.rounds:
         raise ArithmeticError(f"values must be a fixed point, got a residual of {float(residual)}")
     return residual
-
-
-def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
-    """Find the cut's values under the opponent's best response to the other player's choices."""
-    known: set[bytes] = set()
-    _were_known(players.chosen(block.positions), known)
-    for _ in range(MOST_ROUNDS):
-        found = block.backward(players.respond, gains, cut)
-        if _were_known(players.chosen(block.positions), known):
-            return cut
-        cut = _improved(block, players, cut, found)
-    raise ArithmeticError(f"a best response must be found within {MOST_ROUNDS} rounds, and was not")
-
-
-def _improved(block: Block, players: Players, cut: Array, found: Array) -> Array:
-    """Give the cut's values if all players repeat their last choices, from c and T(c)."""
-    returns = block.returns(players.weigh)
-    return players.within(cut + solve_linear(block, returns, found - cut, players.arithmetic))
-
-
-def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
-    """Say whether choices were made before, and add them to the known ones.
-
-    Usually choices repeat because they are optimal. Rounding may also lead floats back to choices
-    that are nearly as good; then the residual says how good the values are.
-    """
-    digest = sha256(chosen.tobytes()).digest()
-    if digest in known:
-        return True
-    known.add(digest)
-    return False
 
 
 def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:

@@ -56,6 +56,7 @@ from ..law.explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
 from .chain import ROUNDING, Chain, chances_of, payoffs_of, refuse_for_ever
 from .enclosure import bounds_of, raised
+from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
 
 ENDLESS = "the value of a policy must be finite, and this one circles and is paid without end"
@@ -86,21 +87,16 @@ def _optimum(
     game: ExplicitGame, arithmetic: Arithmetic
 ) -> tuple[Array, IntArray, float | FloatArray]:
     """Find the values of optimal play, an optimal action in each state, and the error bounds."""
-    rounds, choices, known = arithmetic.rounds, game.way_out, set[bytes]()
+    rounds, choices, every = arithmetic.rounds, game.way_out, np.arange(game.rows)
     if not rounds:
         with suppress(InputError):  # floats are not precise enough
             choices = _optimum(game, FLOATS)[1]
-    before, every = choices, np.arange(game.rows)
-    while True:
-        known.add(choices.tobytes())
-        chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
-        if chain.circles.any():
-            if (sure := chain.gains() if rounds else chain.circles).any():
-                said = "the optimum must be finite, and play can be paid without end"
-                refuse_for_ever(game, sure, said)
-            choices = np.where(chain.circles, before, choices)
-            continue
-        values = chain.values()
+    before = choices
+    chain: Chain
+    expected: Array
+
+    def improve(values: Array) -> Array:
+        nonlocal before, choices, expected
         worth, slack = _worth(game, values, arithmetic), arithmetic.zeros(1)
         expected = _means(game, worth, arithmetic)
         if rounds:
@@ -108,11 +104,25 @@ def _optimum(
             slack = roundings * ROUNDING * _means(game, np.abs(worth), arithmetic)
         now = expected[every, choices][:, None]
         better = np.where(expected > now + slack, expected, -inf)
-        before, best = choices, better.argmax(axis=1)
-        choices = np.where((better > -inf).any(axis=1), best, choices)
-        if choices.tobytes() in known:  # they are as before or, by rounding, as once before
-            choices = before
-            break
+        before, improves = choices, (better > -inf).any(axis=1)
+        choices = np.where(improves, better.argmax(axis=1), choices)
+        return np.where(improves, better.max(axis=1), values)
+
+    def solve(*_: Array) -> Array:
+        nonlocal chain, choices
+        chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
+        while chain.circles.any():
+            if (sure := chain.gains() if rounds else chain.circles).any():
+                said = "the optimum must be finite, and play can be paid without end"
+                refuse_for_ever(game, sure, said)
+            choices = np.where(chain.circles, before, choices)
+            chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
+        return chain.values()
+
+    first = solve()
+    known = {digest_of(choices)}
+    values, _ = policy_iteration(improve, solve, lambda: choices, first, known)
+    choices = before  # the last ones are as these or, by rounding, as once before
     if not rounds:
         _refuse_swings(game, expected == values[:, None], values)
         return values, choices, 0.0

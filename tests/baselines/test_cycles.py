@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, prepare, score, solve
-from exactdice.baselines.operators import cycles
+from exactdice.baselines.operators.players import Players
 from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.core.types import Move
 from exactdice.envs import sparse_law
@@ -201,8 +201,8 @@ def value_of(actions):
 def test_players_who_improve_at_once_in_circles_improve_in_turn(exact, monkeypatch):
     """The value is that of all pairs of plans, one by one."""
     in_turn = []
-    respond = cycles._respond
-    monkeypatch.setattr(cycles, "_respond", lambda *asked: in_turn.append(1) or respond(*asked))
+    respond = Players.respond
+    monkeypatch.setattr(Players, "respond", lambda *asked: in_turn.append(1) or respond(*asked))
     values = equilibrium(Whirl(), exact).values[0]
     assert in_turn
     found = [float(values.at(int(seat), np.array([s]))[0]) for s, seat in enumerate(Whirl.owners)]
