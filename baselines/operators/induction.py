@@ -30,8 +30,8 @@ from ...core.blocks import PayoffLaw
 from ...core.positions import first_actions, pieces
 from ...core.progress import tell
 from ...core.sweeps import Sweeps
-from ...core.types import Fold, Start
-from ..policies.kinds import DeterministicPolicy, Policy
+from ...core.types import Start
+from ..policies.kinds import DeterministicPolicy, GreedyPolicy, Policy
 from . import mdp
 from .cycles import fixed_point, pass_error, visits
 from .players import Players
@@ -42,39 +42,51 @@ class Sweep(NamedTuple):
     """Result of a sweep backward."""
 
     values: Values  # the values of all positions
-    # The smallest optimal action in every state, shape (state,), for each free seat; -1 where other
-    # players are to move.
-    choices: dict[int, IntArray]
+    policies: dict[int, DeterministicPolicy]  # of the free seats: the smallest optimal actions
     # Largest distance of a value or an action value from the true one by rounding (see
     # ``rounding``); 0 if exact. Of a process, that of each state, shape (state,).
     error_bound: float | FloatArray
 
 
-def sweep_back(players: Players) -> Sweep:
-    """Compute the value of every position, and the choices of the free players."""
-    if players.fold and (found := _folded(players, players.fold)):
+def sweep_back(players: Players, name: str = "") -> Sweep:
+    """Compute the value of every position, and the policies of the free players.
+
+    Args:
+        players: who plays.
+        name: the name of these policies.
+    """
+    law, arithmetic = players.law, players.arithmetic
+    if (found := _folded(players, name)) is not None:
         return found
-    values: Values
+    values: Values | None = None
     error_bound: float | FloatArray
-    values, error_bound = (mdp.swept if players.game.is_process else fixed_point)(players)
-    return Sweep(values, players.choices, error_bound)
+    if len(players.free) > 1:
+        values = law.backward_mirrored(players.choose, arithmetic)
+    if values is not None:
+        players.choices[1] = players.choices[0]
+        error_bound = pass_error(law, players.seat, arithmetic)
+    else:
+        values, error_bound = (mdp.swept if law.game.is_process else fixed_point)(players)
+    return Sweep(values, policies_of(law.game, players.choices, name), error_bound)
 
 
-def _folded(players: Players, fold: Fold) -> Sweep | None:
+def _folded(players: Players, name: str) -> Sweep | None:
     """Sweep a one-player game by a fold; None if the game has no such sweep.
 
     A greedy policy loses at most the tie tolerance in each decision. The bound of the roundings
     yields the largest number of decisions in a game.
     """
-    game, arithmetic = players.game, players.arithmetic
-    values = players.law.folded(fold) if arithmetic.rounds else None
-    if values is None:
+    law, seat, arithmetic = players.law, players.seat, players.arithmetic
+    fold = players.fold if arithmetic.rounds else None
+    if fold is None or (values := law.folded(fold)) is None:
         return None
-    bound = pass_error(players.law, players.seat, arithmetic, players.roundings)
+    bound = pass_error(law, seat, arithmetic, players.roundings)
+    if players.free:
+        return Sweep(values, {seat: GreedyPolicy(law.game, seat, values, name)}, bound)
     if fold == "best":
-        (block,) = players.law.blocks(players.seat, arithmetic)
+        (block,) = law.blocks(seat, arithmetic)
         decisions = block.roundings(1, 0.0) - block.roundings(0, 0.0)
-        bound = upwards(bound + decisions * arithmetic.tie(game))
+        bound = upwards(bound + decisions * arithmetic.tie(law.game))
     return Sweep(values, {}, bound)
 
 

@@ -1,6 +1,7 @@
 """The players of a sweep: at each stage a player follows a policy or takes the best action."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -64,8 +65,6 @@ class Players:
         masked: whether the policy of the seat keeps to the legal actions.
 
     Attributes:
-        choices: last chosen action of each free player in every state, shape (state,); -1 at
-            first.
         roundings: largest number of roundings in a decision.
         tie: values that differ by at most this number count as equal, in any state.
 
@@ -87,18 +86,26 @@ class Players:
         self.free = [other for other in range(game.num_players) if other not in policies]
         if len(self.free) > 1 and not game.zero_sum:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
-        self.choices = {other: no_choices(game) for other in self.free}
         self.roundings = max((policy.roundings for policy in policies.values()), default=0)
         self._policies, self._partial = policies, partial
         self.range = range_of_values(law, seat, arithmetic, masked)
         self.tie = arithmetic.tie(game) if self.free else 0.0
         self._is_listed = isinstance(game, ListedGame)
 
+    @cached_property
+    def choices(self) -> dict[int, IntArray]:
+        """The last chosen action of each free player in every state, shape (state,); -1 at first.
+
+        The array of a game that its law sweeps by itself (``fold``) has no room, and is not made.
+        """
+        return {other: no_choices(self.game) for other in self.free}
+
     @property
     def fold(self) -> Fold | None:
         """The fold by which the only player decides in all states; None if there is none."""
-        alone = self.game.num_players == 1 and not self._partial
-        return self._policies[self.seat].fold if alone and not self.free else None
+        if self.game.num_players > 1 or self._partial:
+            return None
+        return "best" if self.free else self._policies[self.seat].fold
 
     def in_floats(self) -> "Players":
         """Return the same players with floats as arithmetic."""

@@ -26,9 +26,9 @@ from ...core.sizes import check_array
 from ...core.sweeps import Sweeps, sweeps_of
 from ..cache import cached
 from ..operators.cycles import pass_error
-from ..operators.induction import Sweep, policies_of, sweep_back
+from ..operators.induction import policies_of, sweep_back
 from ..operators.players import Players, no_choices
-from ..policies.kinds import DeterministicPolicy, GreedyPolicy
+from ..policies.kinds import DeterministicPolicy
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,13 @@ def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     law = sweeps_of(game)
     if not (game.zero_sum or game.num_players == 1):
         return _of_several(law, arithmetic)
-    if arithmetic.rounds and (found := law.folded("best")) is not None:
-        best = GreedyPolicy(game, 0, found, "equilibrium")
-        return Equilibrium((found,), (best,), pass_error(law, 0, arithmetic))
     players = Players(law, 0, {}, arithmetic)
-    if (values := law.backward_mirrored(players.choose, arithmetic)) is not None:
-        choices = dict.fromkeys((0, 1), players.choices[0])
-        swept = Sweep(values, choices, pass_error(law, 0, arithmetic))
-    else:
-        swept = sweep_back(players)
+    swept = sweep_back(players, "equilibrium")
     every: tuple[Values, ...] = (swept.values,)
     if game.zero_sum:
         payoffs = arithmetic.payoff_range(game)
         every = (*every, swept.values.subtracted_from(payoffs, players.repeat))
-    policies = policies_of(game, swept.choices, "equilibrium")
-    return Equilibrium(every, tuple(policies.values()), swept.error_bound)
+    return Equilibrium(every, tuple(swept.policies.values()), swept.error_bound)
 
 
 def _of_several(law: Sweeps, arithmetic: Arithmetic) -> Equilibrium:

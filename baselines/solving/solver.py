@@ -18,7 +18,7 @@ from ...core.positions import has_few_states, require_few_states
 from ...core.presentation import present
 from ...core.tour import Tour
 from ..cache import cached
-from ..operators.induction import policies_of, sweep_back
+from ..operators.induction import sweep_back
 from ..operators.players import Players
 from ..policies.called import require_arguments
 from ..policies.door import Reading, label
@@ -59,9 +59,9 @@ def _optimum(problem: Problem) -> Solution:
     if problem.task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium
         both = equilibrium(game, exact=not arithmetic.rounds)
         return Solution(problem, both.policies[seat], both.values[seat], both.error_bound)
-    swept = sweep_back(Players(problem.law, seat, problem.policies, arithmetic))
-    policy = policies_of(game, swept.choices, "best_response")[seat]
-    return Solution(problem, policy, swept.values, swept.error_bound)
+    players = Players(problem.law, seat, problem.policies, arithmetic)
+    swept = sweep_back(players, "best_response")
+    return Solution(problem, swept.policies[seat], swept.values, swept.error_bound)
 
 
 def evaluate(
