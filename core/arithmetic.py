@@ -80,26 +80,6 @@ class Values:
         """Give the values about which ``Block.deviations`` takes squares, of some positions."""
         return self.at(seats, states)
 
-    def recent(self, lanes: int) -> "Values | None":
-        """Give the same values for play: they keep what was computed for the last positions.
-
-        Args:
-            lanes: number of games that are played at once.
-
-        Returns:
-            None if that would be no faster than a table.
-        """
-        return None
-
-    def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
-        """Give the values of some legal moves, shape (move,); None if only listed moves have any.
-
-        Args:
-            states: shape (move,).
-            actions: shape (move,).
-        """
-        return None
-
     def total(self, seat: int) -> Any:
         """Add up the numbers of all positions of a player."""
         return self[seat].sum()

@@ -151,7 +151,7 @@ class Block(ABC):
         """Bound the roundings between a position and where the block is left, on average.
 
         Those of one more move, listed outcome by outcome, are included: its expected value is
-        computed from the values that a pass leaves (``sweeps.expected_values``).
+        computed from the values that a pass leaves (``Sweeps.worth``).
 
         Args:
             decision: roundings of a decision, which turns the values of actions into that of a

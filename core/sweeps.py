@@ -33,6 +33,9 @@ from .positions import legal_moves, places_in, states_of
 from .tour import Choose, Tour
 from .types import Array, BoolArray, Decide, Fold, IntArray, Move, Start
 
+#: Bytes of a table of values that is made for play, at most.
+TABLE = 2**29
+
 
 class Sweeps:
     """The sweeps and tables of a game; here, of any game, whose moves are listed one by one.
@@ -173,11 +176,47 @@ class Sweeps:
         Returns:
             Expected values, floats or fractions, shape (state, action); illegal ones are -inf.
         """
-        game, (rows, actions) = self.game, legal_moves(self.game, states)
-        found: Array = np.full((len(states), game.num_actions), -np.inf, arithmetic.dtype)
-        worth = expected_values(game, seat, states[rows], actions, values, arithmetic)
+        rows, actions = legal_moves(self.game, states)
+        found: Array = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
+        worth = self.worth(seat, states[rows], actions, values, arithmetic)
         found[rows, actions] = arithmetic.numbers(worth)
         return found
+
+    def worth(
+        self,
+        seat: int,
+        states: IntArray,
+        actions: IntArray,
+        values: Values,
+        arithmetic: Arithmetic = FLOATS,
+    ) -> Array:
+        """Compute the expected value of some legal moves to the player who makes them.
+
+        Args:
+            seat: who moves.
+            states: where, shape (move,).
+            actions: how, shape (move,).
+            values: of later positions to ``seat``.
+            arithmetic: of the values.
+
+        Returns:
+            Expected values, shape (move,).
+        """
+        ways = list_ways(
+            self.game, seat, states, actions, arithmetic, sweeps_of(self.game).is_listed
+        )
+        expected = arithmetic.zeros(len(states))
+        np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
+        return expected
+
+    def in_play(self, values: Values, lanes: int) -> Values:
+        """Give values in floats for play, which asks for those of a few positions at each move.
+
+        Args:
+            values: the values.
+            lanes: number of games that are played at once.
+        """
+        return Values(values.array) if 8 * self.game.num_states <= TABLE else values
 
     def may_move(self, seat: int, states: IntArray) -> BoolArray:
         """Say in which states a player may be to move, shape (state,)."""
@@ -215,36 +254,6 @@ def sweeps_of(game: Game) -> Sweeps:
             same = all(getattr(own, name) is getattr(kind, name) for name in _RULES)
             return (_SWEEPS[kind] if same else Sweeps)(game)
     return Sweeps(game)
-
-
-def expected_values(
-    game: Game,
-    seat: int,
-    states: IntArray,
-    actions: IntArray,
-    values: Values,
-    arithmetic: Arithmetic = FLOATS,
-) -> Array:
-    """Compute the expected value of some legal moves to the player who makes them.
-
-    Args:
-        game: the rules.
-        seat: who moves.
-        states: where, shape (move,).
-        actions: how, shape (move,).
-        values: of later positions to ``seat``.
-        arithmetic: of the values.
-
-    Returns:
-        Expected values, shape (move,).
-    """
-    if (known := values.of_moves(states, actions)) is not None:
-        return known
-    checked = sweeps_of(game).is_listed
-    ways = list_ways(game, seat, states, actions, arithmetic, checked)
-    expected = arithmetic.zeros(len(states))
-    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
-    return expected
 
 
 def checked_advance(

@@ -15,12 +15,11 @@ from ...baselines import Problem, Task, prepare, solve
 from ...baselines.cache import cached
 from ...baselines.operators.induction import visit_action_values
 from ...baselines.operators.players import with_illegal
-from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
+from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
 from ...core.contract import require_worst
 from ...core.plain import is_plain
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
-from ...core.sweeps import expected_values
 from ..encoding import Encoding, EncodingName
 from .lanes import Lanes, Outcome, PlainRuleLanes, RuleLanes
 from .table_lanes import ArrayLanes, PlainLanes
@@ -78,7 +77,7 @@ class Engine:
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = advantages(problem)
         elif reward != "outcome":
-            self._values = _values(problem, reward, num_lanes)
+            self._values = problem.law.in_play(solve(problem).found, num_lanes)
 
     @cached_property
     def lanes(self) -> Lanes:
@@ -104,10 +103,9 @@ class Engine:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
         legal = are_legal(self.game, states, actions)
-        expected[legal] = expected_values(
-            self.game, self.task.seat, states[legal], actions[legal], self._values
-        )
-        return expected - self._values.at(self.task.seat, states)
+        law, seat = self.problem.law, self.task.seat
+        expected[legal] = law.worth(seat, states[legal], actions[legal], self._values)
+        return expected - self._values.at(seat, states)
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""
@@ -176,16 +174,6 @@ class Engine:
         seat = self.task.seat
         later = np.where(over, 0.0, self._values.at(seat, after))
         return payoffs + later - self._values.at(seat, before)
-
-
-def _values(problem: Problem, reward: RewardMode, num_lanes: int) -> Values:
-    """Give the optimal values as a table or, of a large game, whenever they are asked for."""
-    found, large = solve(problem), 8 * problem.game.num_states > ADVANTAGES
-    if large or reward == "regret":
-        recent = found.found.recent(num_lanes)
-        if recent is not None:
-            return recent
-    return found.found if large else Values(found.values)
 
 
 @cached

@@ -104,6 +104,23 @@ class YahtzeeSweeps(Sweeps):
             found[own, :KEEPS] = np.where(dice().parts[rolls[own]], means, -np.inf)
         return found
 
+    @override
+    def worth(
+        self,
+        seat: int,
+        states: IntArray,
+        actions: IntArray,
+        values: Values,
+        arithmetic: Arithmetic = FLOATS,
+    ) -> Array:
+        known = values.of_moves(states, actions) if isinstance(values, YahtzeeValues) else None
+        return super().worth(seat, states, actions, values, arithmetic) if known is None else known
+
+    @override
+    def in_play(self, values: Values, lanes: int) -> Values:
+        in_play = values.in_play(lanes) if isinstance(values, YahtzeeValues) else values
+        return super().in_play(values, lanes) if in_play is values else in_play
+
 
 class YahtzeeBlock(Block):
     """The whole game as one block.

@@ -198,11 +198,15 @@ class YahtzeeValues(YahtzeeNumbers):
         assert callable(self._decide)
         return self._decide(stage, expected)
 
-    @override
-    def recent(self, lanes: int) -> "Values | None":
+    def in_play(self, lanes: int) -> "YahtzeeValues":
+        """Return the same values with a cache of the latest turns, if there is one for them."""
         if self._decide != "best" or self.later.centres is not None or not self._arithmetic.rounds:
-            return None
+            return self
         return RecentValues(self._game, self._arithmetic, self.numbers, lanes)
+
+    def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
+        """Return the values of legal moves, shape (move,); None if none are held."""
+        return None
 
 
 class RecentValues(YahtzeeValues):

@@ -248,7 +248,7 @@ def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords
     game, rng = Yahtzee(**keywords), np.random.default_rng(5)
     between = np.append(rng.random(len(game.contexts)) * 200, 0)
     swept = YahtzeeValues(game, FLOATS, "best", between)
-    played = swept.recent(10)
+    played = swept.in_play(10)
     again = pickle.loads(pickle.dumps(played))
     met = rng.integers(0, game.num_states, 300)
     for _ in range(12):
@@ -260,7 +260,8 @@ def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords
             assert (values.of_moves(states, actions) == expected).all()
     assert played.of_moves(np.arange(300), np.full(300, KEEPS)) is None  # more than are held
     assert (played.at(0, met) == swept.at(0, met)).all()
-    assert YahtzeeValues(game, FLOATS, "mean", between).recent(10) is None
+    mean = YahtzeeValues(game, FLOATS, "mean", between)
+    assert mean.in_play(10) is mean
 
 
 def test_the_solution_answers_from_observations():

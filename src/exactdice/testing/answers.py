@@ -23,7 +23,7 @@ from ..core import EXACT, Array, Game, GameError, IntArray
 from ..core.checks import action_of
 from ..core.contract import CLOSE
 from ..core.positions import states_of
-from ..core.sweeps import expected_values
+from ..core.sweeps import sweeps_of
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import opponents_of
 
@@ -103,7 +103,8 @@ def _check_values(
 def _values_of(found: Evaluation, states: IntArray, actions: IntArray) -> Array:
     """Return the values of the agent's moves as ``action_values`` does, of many states at once."""
     task = found.task
-    values = expected_values(task.game, task.seat, states, actions, found.found, found.arithmetic)
+    law = sweeps_of(task.game)
+    values = law.worth(task.seat, states, actions, found.found, found.arithmetic)
     return found.arithmetic.numbers(values)
 
 
