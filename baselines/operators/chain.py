@@ -12,9 +12,8 @@ from ...core.block_moves import sums
 from ...core.errors import needing
 from ...core.presentation import present
 from ..law.explicit import ExplicitGame, name_states, search, strong_components
+from .rounding import UNIT
 
-#: Largest part by which a float is rounded.
-ROUNDING = 2.0**-53
 #: Systems of up to so many unknowns are factored.
 FEW = 2000
 #: Of others, steps of GMRES between restarts, restarts, and the part of the right side that may be
@@ -109,7 +108,7 @@ class Chain:
         mean = paid - numbers + np.bincount(rows, ways, count)
         size = np.abs(paid) + np.abs(numbers) + np.bincount(rows, np.abs(ways), count)
         sure = np.zeros(self._count, dtype=bool)
-        sure[own] = ~np.isin(number, number[~(mean > roundings * 2 * ROUNDING * size)])
+        sure[own] = ~np.isin(number, number[~(mean > roundings * 2 * UNIT * size)])
         return sure
 
     def values(self) -> Array:

@@ -23,14 +23,14 @@ import numpy as np
 from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray
 from ...core.block_moves import sums
 from ..law.explicit import ExplicitGame, search
-from .chain import ROUNDING, Chain, chances_of, payoffs_of
-from .rounding import LARGEST_ERROR, not_precise
+from .chain import Chain, chances_of, payoffs_of
+from .rounding import LARGEST_ERROR, UNIT, not_precise
 
 #: Bits of the unit of error bounds, below the largest value.
 BITS = 50
 #: Largest common denominator of payoffs by which units are divided.
 DENOMINATOR = 2**40
-#: Smallest float that is rounded by ``ROUNDING`` at most, and whole numbers of which floats hold
+#: Smallest float that is rounded by ``UNIT`` at most, and whole numbers of which floats hold
 #: each sum of two.
 TINY, LARGEST = float(np.finfo(np.float64).tiny), 2.0**52
 #: Rounds in which error bounds are raised, at most; and rounds after which means are exact, if they
@@ -52,8 +52,8 @@ def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> Flo
     listing, sizes = game.listing, _sizes(game, values)
     firsts = np.searchsorted(listing.sources, np.arange(game.rows))
     later = np.maximum.reduceat(np.append(missed, 0.0)[listing.targets], firsts)
-    rounding = (2 * listing.counts.max() + 8) * 2 * ROUNDING * sizes
-    bounds: FloatArray = (np.maximum(missed, later) + rounding) * (1 + 4 * ROUNDING)
+    rounding = (2 * listing.counts.max() + 8) * 2 * UNIT * sizes
+    bounds: FloatArray = (np.maximum(missed, later) + rounding) * (1 + 4 * UNIT)
     start, on = game.initial_law()[0], listing.targets >= 0
     met = search(start, listing.sources[on], listing.targets[on], game.rows) >= 0
     poor = met & ~(bounds <= LARGEST_ERROR * sizes)
@@ -167,7 +167,7 @@ def raised(
             tight = expected >= now[:, None]
             if weights is None:
                 _drop_rounded(game, tight, now, units)
-            return raised * (1 + 4 * ROUNDING), tight
+            return raised * (1 + 4 * UNIT), tight
         now = np.maximum(now, best)
     return np.full(game.rows, inf), np.zeros(listing.legal.shape, dtype=bool)
 
@@ -205,5 +205,5 @@ def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> F
     least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))
     chances = np.maximum(chances, TINY)  # smaller ones are rounded by more
     above = np.add.reduceat(chances * (numbers - np.repeat(least, sizes)), begins)
-    rounded = 1 + (int(sizes.max()) + 4) * 2 * ROUNDING
+    rounded = 1 + (int(sizes.max()) + 4) * 2 * UNIT
     return np.minimum(least + np.ceil(above * rounded), most)

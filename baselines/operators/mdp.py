@@ -54,10 +54,11 @@ from ...core.contract import order_of, require_worst
 from ...core.types import Start
 from ..law.explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
-from .chain import ROUNDING, Chain, chances_of, payoffs_of, refuse_for_ever
+from .chain import Chain, chances_of, payoffs_of, refuse_for_ever
 from .enclosure import bounds_of, raised
 from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
+from .rounding import UNIT
 
 ENDLESS = "the value of a policy must be finite, and this one circles and is paid without end"
 
@@ -101,7 +102,7 @@ def _optimum(
         expected = _means(game, worth, arithmetic)
         if rounds:
             roundings = 2 * game.listing.counts.max() + 8
-            slack = roundings * ROUNDING * _means(game, np.abs(worth), arithmetic)
+            slack = roundings * UNIT * _means(game, np.abs(worth), arithmetic)
         now = expected[every, choices][:, None]
         better = np.where(expected > now + slack, expected, -inf)
         before, improves = choices, (better > -inf).any(axis=1)
