@@ -46,7 +46,7 @@ from ..problem.problem import Problem, prepare
 from ..problem.task import Task
 from ..solving.evaluation import Solution
 from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
-from ..solving.solver import is_toured, optimum, read_agent, solve, tour_of, value_of
+from ..solving.solver import gain_of_response, is_toured, optimum, read_agent, tour_of, value_of
 from .blunders import Blunders, Mistakes, costliest, is_timeless, mistakes
 from .certificate import certificate
 from .figure import FIGURES, LOGGED, nines
@@ -212,10 +212,8 @@ class Score:
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
             return None
-        exact = not self.arithmetic.rounds
-        worth = solve(Task(game, 1 - seat, "optimal"), exact).value_before_play  # cached already
-        beaten = solve(Task(game, 1 - seat, {seat: self.agent}), exact).value_before_play
-        return max(float(beaten - worth), 0.0)  # negative by rounding only
+        gain = float(gain_of_response(self.agent, self.problem, seat))
+        return max(gain, 0.0)  # negative by rounding only
 
     @property
     def regrets(self) -> Mapping[str, Mapping[str, float]]:

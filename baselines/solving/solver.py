@@ -262,15 +262,19 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     seat (half of NashConv): zero for an equilibrium, positive for any other policy.
     """
     problem = prepare(env, exact)
-    game, gains = problem.game, []
-    require_two_players(game)
-    for seat in (0, 1):
-        chosen = read_player(policy, problem, seat, Reading())
-        against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
-        against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
-        gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
-    lost = sum(gains) / 2
-    return lost if exact else max(lost, 0.0)  # negative by rounding only
+    require_two_players(problem.game)
+    lost = sum(
+        gain_of_response(read_player(policy, problem, seat, Reading()), problem, seat)
+        for seat in (0, 1)
+    )
+    return lost / 2 if exact else max(lost / 2, 0.0)  # negative by rounding only
+
+
+def gain_of_response(agent: Policy, problem: Problem, seat: int) -> Any:
+    """Give what the other player's best response to an agent in a seat gains over equilibrium."""
+    game, exact = problem.game, not problem.arithmetic.rounds
+    worth = solve(Task(game, 1 - seat), exact).value_before_play
+    return solve(Task(game, 1 - seat, {seat: agent}), exact).value_before_play - worth
 
 
 def require_two_players(game: Game) -> None:
