@@ -23,7 +23,7 @@ import numpy as np
 from ..baselines import Problem
 from ..baselines.operators.chain import scipy_sparse
 from ..core import FloatArray, GameError, InputError, IntArray
-from ..core.positions import places_in
+from ..core.positions import pieces, places_in
 from ..core.sizes import check_memory
 from .engine.process import FIRST_PAYOFF, FIRST_PLACE, number_of
 from .engine.tables import asked_process, process_of
@@ -131,35 +131,37 @@ class MoveLaw:
         self._game = problem.game
         self._end = problem.game.num_states  # in the place of a state
         self._totals: dict[float, int] = {}
-        parts = [self._moves(states, actions)]
-        nodes, new = np.zeros(0, dtype=np.int64), _led_to(parts[0])
+        each = pieces(max(len(states), 1))
+        direct = _joined([self._moves(states, actions, piece) for piece in each])
+        replied, new = [self._nodes(np.zeros(0, dtype=np.int64))], _distinct(direct.nodes)
+        nodes = new
         while len(new):
+            replied.append(self._nodes(new))
+            new = np.setdiff1d(_distinct(replied[-1].nodes), nodes)
             nodes = np.union1d(nodes, new)
-            parts.append(self._nodes(new))
-            new = np.setdiff1d(_led_to(parts[-1]), nodes)
-        listed = _Listed(*map(np.concatenate, zip(*parts, strict=True)))
-        known = np.flatnonzero(np.bincount(listed.results[listed.results >= 0]))
+        replies = _joined(replied)
+        known = np.union1d(_distinct(direct.results), _distinct(replies.results))
         numbers, places = np.divmod(known, self._end + 1)
         totals = np.array(list(self._totals))
         in_order = np.lexsort((totals[numbers], places))
         self.states = places[in_order][: np.count_nonzero(places < self._end)]
         self.paid = totals[numbers[in_order]]
-        ranks = np.argsort(in_order)
-        columns: Any = (column[len(parts[0].sources) :] for column in listed)
-        direct, replies = parts[0], _Listed(*columns)
+        result_of, node_of = _places(known[in_order]), _places(nodes)
 
-        def matrices(part: _Listed, sources: IntArray) -> tuple[_Matrix, _Matrix]:
-            rows, ends = np.searchsorted(sources, part.sources), part.results >= 0
-            of_results = ranks[np.searchsorted(known, part.results[ends])]
-            of_nodes = np.searchsorted(nodes, part.nodes[~ends])
-            chances, count = part.chances, len(sources)
+        def matrices(part: _Listed, rows: IntArray, count: int) -> tuple[_Matrix, _Matrix]:
+            ends = part.results >= 0
+            on, chances = ~ends, part.chances
+            columns = result_of[part.results[ends]], node_of[part.nodes[on]]
             return (
-                _Matrix(rows[ends], of_results, chances[ends], (count, len(known))),
-                _Matrix(rows[~ends], of_nodes, chances[~ends], (count, len(nodes))),
+                _Matrix(rows[ends], columns[0], chances[ends], (count, len(known))),
+                _Matrix(rows[on], columns[1], chances[on], (count, len(nodes))),
             )
 
         #: T, U, B and A of the docstring of the module.
-        self._parts = *matrices(direct, np.arange(len(states))), *matrices(replies, nodes)
+        self._parts = (
+            *matrices(direct, direct.sources, len(states)),
+            *matrices(replies, node_of[replies.sources], len(nodes)),
+        )
 
     @property
     def num_results(self) -> int:
@@ -293,15 +295,17 @@ class MoveLaw:
 
     # ------------------------------------------------------------------ listing
 
-    def _moves(self, states: IntArray, actions: IntArray) -> _Listed:
+    def _moves(self, states: IntArray, actions: IntArray, piece: slice) -> _Listed:
+        """List the outcomes of a piece of the moves."""
         process = self._process
-        places, contexts = process.groups.locate(states)
-        moves = places * process.legal.shape[1] + actions
+        places, contexts = process.groups.locate(states[piece])
+        moves = places * process.legal.shape[1] + actions[piece]
         laws, firsts = process.move_laws[moves], process.move_firsts[moves]
         rows, chances, entries = self._outcomes_of(laws, firsts)
         results = np.where(entries < FIRST_PLACE, number_of(entries), 0)
         events = process.events[results * process.num_contexts + contexts[rows]]
-        return self._listed(rows, chances, entries, contexts[rows], events, np.zeros(len(rows)))
+        sources = rows + piece.start
+        return self._listed(sources, chances, entries, contexts[rows], events, np.zeros(len(rows)))
 
     def _nodes(self, numbers: IntArray) -> _Listed:
         process = self._process
@@ -337,7 +341,11 @@ class MoveLaw:
         totals = np.broadcast_to(np.array(known, dtype=np.int64)[places], len(sources))
         results = totals * (self._end + 1) + np.where(ours, states, self._end)
         nodes = totals * len(process.node_laws) + nodes
-        return _Listed(sources, chances, np.where(on, -1, results), np.where(on, nodes, -1))
+        columns = sources, np.where(on, -1, results), np.where(on, nodes, -1)
+        most = len(self._totals) * max(self._end + 1, len(process.node_laws))
+        small = np.min_scalar_type(-max(most, int(sources.max(initial=0))))  # there are many
+        sources, results, nodes = (column.astype(small) for column in columns)
+        return _Listed(sources, chances, results, nodes)
 
     def _outcomes_of(
         self, laws: IntArray, firsts: IntArray
@@ -371,9 +379,21 @@ class MoveLaw:
         return found
 
 
-def _led_to(part: _Listed) -> IntArray:
-    """List the nodes to which outcomes lead, in increasing order."""
-    return np.flatnonzero(np.bincount(part.nodes[part.nodes >= 0]))
+def _joined(parts: list[_Listed]) -> _Listed:
+    """Join lists of outcomes."""
+    return _Listed(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _distinct(numbers: IntArray) -> IntArray:
+    """List the different numbers but -1, in increasing order."""
+    return np.flatnonzero(np.bincount(numbers[numbers >= 0]))
+
+
+def _places(numbers: IntArray) -> IntArray:
+    """Return the place of each of some different numbers, by number."""
+    places = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+    places[numbers] = np.arange(len(numbers))
+    return places
 
 
 def times(left: Any, right: Any) -> Any:
