@@ -102,11 +102,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 
 
 def check_self_play(name: str) -> None:
-    """Check that an algorithm can learn by self-play.
-
-    Raises:
-        InputError: naming the algorithms that can.
-    """
+    """Check that an algorithm can learn by self-play."""
     if not ALGORITHMS[name].plays_itself:
         able = [each for each, known in ALGORITHMS.items() if known.plays_itself]
         raise InputError(f"self_play needs the algorithm {either(able)}, got {name}")

@@ -56,9 +56,6 @@ class Track:
         """Return the largest number of moves on this track that is a multiple of ``rollout``.
 
         A rollout is the moves of all games together between two points at which training can end.
-
-        Raises:
-            InputError: if a rollout has more moves than the track.
         """
         if rollout > self.moves:
             raise InputError(
@@ -75,9 +72,6 @@ class Track:
         """Return the scores at the marks: at each the last score after at most so many moves.
 
         The moves before each score are in increasing order.
-
-        Raises:
-            InputError: if there is no score before the first mark.
         """
         last = [sum(done <= mark for done in moves) - 1 for mark in self.marks]
         if last[0] < 0:

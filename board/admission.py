@@ -94,9 +94,6 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
 
     Entries with the names of those in ``accepted``, which are already on the board, come first, so
     that a copy of one is refused whatever its own name, and must be unchanged.
-
-    Raises:
-        InputError: if the folder holds no entries.
     """
     names = names_of(folder)
     if accepted is not None:

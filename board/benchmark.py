@@ -63,11 +63,6 @@ def benchmark(
 
     Returns:
         One error message for each cell that failed, and for the leaderboard if it did.
-
-    Raises:
-        InputError: if the folder cannot be written to, or the backend ``ray`` is not installed.
-        RunError: if a cell's folder holds a run with other options.
-        KeyboardInterrupt: after Ctrl-C, when the running cells are saved.
     """
     console = console or Console()
     cells = config.cells()
@@ -271,12 +266,7 @@ def _train(cell: TrainConfig) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the folder of a run that was killed before it saved anything, and no other folder.
-
-    Raises:
-        RunError: if another process trains in the folder, or if the folder has no checkpoint to
-            resume from but holds other files, which may be of value.
-    """
+    """Remove the folder of a run that was killed before it saved anything, and no other folder."""
     with folders.alone(folder):
         if _is_saved(folder):  # by a process that has just ended
             return

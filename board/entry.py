@@ -120,11 +120,7 @@ class Entry:
 
 
 def make_card(values: dict[str, Any]) -> Card:
-    """Return a card of checked values.
-
-    Raises:
-        InputError: naming the field, the requirement and the value.
-    """
+    """Return a card of checked values."""
     card = read(Card, values, "fields of a card")
     track = OPEN[one_of("track", card.track, tuple(OPEN))]
     if card.version not in track.versions:
@@ -157,11 +153,7 @@ def _read_card(path: Path) -> Card:
 
 
 def names_of(folder: Path) -> list[str]:
-    """List the names in a folder that should be entries.
-
-    Raises:
-        InputError: if ``folder`` is no folder, or holds no such names.
-    """
+    """List the names in a folder that should be entries."""
     if not folder.is_dir():
         raise InputError(f"folder must be a folder that has entries, got {folder}")
     found = sorted(path.name for path in folder.iterdir())
@@ -172,11 +164,7 @@ def names_of(folder: Path) -> list[str]:
 
 
 def read_entry(folder: Path) -> Entry:
-    """Check the files of an entry, and read its card.
-
-    Raises:
-        InputError: if the folder is no complete entry; the message is printable.
-    """
+    """Check the files of an entry, and read its card."""
     try:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", folder.name):
             raise InputError(
@@ -231,11 +219,7 @@ def cell_of(name: str) -> tuple[str, int] | None:
 
 
 def _check_cells(cells: Mapping[tuple[str, int], Any], track: Track) -> None:
-    """Check that there are all games of a track, each with the same seeds, and enough seeds.
-
-    Raises:
-        InputError: naming the cells that are missing or not of the track.
-    """
+    """Check that there are all games of a track, each with the same seeds, and enough seeds."""
     others = sorted({game for game, _ in cells} - set(track.games))
     if others:
         raise InputError(

@@ -99,9 +99,6 @@ def find_ladder(words: Sequence[str]) -> Ladder:
         words: a name in ``LADDERS``; or a game, a keyword of its environment and two values at
             least, as in ``Greed max_dice 3 6 12``. Values are numbers, or opponents of different
             strengths.
-
-    Raises:
-        InputError: if the words are neither, or there is no such game, keyword or value.
     """
     if len(words) == 1:
         return LADDERS[one_of("ladder", words[0], tuple(LADDERS))]

@@ -135,12 +135,7 @@ def read_board(folder: Path) -> Board:
 
 
 def board_of(runs: Sequence[Run], folder: Path) -> Board:
-    """Make the board of the runs of a folder.
-
-    Raises:
-        RunError: if a run is damaged, the runs are of several tracks, or a run is of another
-            version of its track or on the board twice.
-    """
+    """Make the board of the runs of a folder."""
     names = sorted({run.track or "no track" for run in runs})
     if len(names) > 1:
         raise RunError(f"folder must hold runs of one track, got {', '.join(names)} in {folder}")
@@ -169,10 +164,6 @@ def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path
     """Write the results of the finished runs in a folder, and the tables: leaderboard.md.
 
     ``page`` makes the text of a page: leaderboard.html.
-
-    Raises:
-        RunError: as for ``board_of``, or if a cross table would be lost.
-        WriteError: if the folder cannot be written to.
     """
     board = board_of(runs := read_runs(folder), folder)
     _keep_cross_tables(board)

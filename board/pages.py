@@ -32,11 +32,7 @@ def _swatches(colours: Mapping[str, int]) -> dict[str, str]:
 
 
 def write_entries(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
-    """Write the page, the Markdown and the CSV of each board of entries into a folder.
-
-    Raises:
-        WriteError: if the folder cannot be written to.
-    """
+    """Write the page, the Markdown and the CSV of each board of entries into a folder."""
     colours = colours_of({found.card.algorithm for board in boards for found in board.entries})
     texts = {}
     for board in boards:

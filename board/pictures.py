@@ -40,9 +40,6 @@ def learning(folders: Sequence[Path]) -> Plot:
     Args:
         folders: run folders; of the folder of a benchmark, the first runs of the default game, or
             of its first game if it has no runs of that one.
-
-    Raises:
-        RunError: if a folder has no scores.
     """
     return of_logs([log for folder in folders for log in _logs(folder)])
 
@@ -63,11 +60,7 @@ def _logs(folder: Path) -> list[Log]:
 
 
 def leaderboard(folder: Path) -> Plot:
-    """Draw the mean score of every agent in every game.
-
-    Raises:
-        RunError: if the folder has no finished runs.
-    """
+    """Draw the mean score of every agent in every game."""
     groups = read_board(folder).groups
     if not groups:
         raise RunError(f"folder must hold finished runs, got {folder}")
@@ -148,11 +141,7 @@ def _band(name: str, x: FloatArray, gaps: Sequence[FloatArray], colour: int) -> 
 
 
 def track(folder: Path) -> Plot:
-    """Draw the curves of all runs on a track.
-
-    Raises:
-        RunError: if there are none.
-    """
+    """Draw the curves of all runs on a track."""
     board = read_board(folder)
     if board.track is None:
         raise RunError(f"folder must hold finished runs of a track, got {folder}")
@@ -236,9 +225,6 @@ def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
 
     Args:
         folder: folder of a benchmark of a ladder.
-
-    Raises:
-        RunError: if there is no finished run, a run is damaged, or the runs are not of one ladder.
     """
     runs = read_runs(folder)
     if not runs:
@@ -276,11 +262,7 @@ def highest(scores: Mapping[int, list[float]]) -> int | None:
 
 
 def ladder(folder: Path) -> Plot:
-    """Draw the gap to the optimum of every agent on the rungs of a ladder.
-
-    Raises:
-        RunError: as ``read_ladder`` does.
-    """
+    """Draw the gap to the optimum of every agent on the rungs of a ladder."""
     found, scores = read_ladder(folder)
     trained = sorted({rung for own in scores.values() for rung in own})
     rungs = [found.rungs[number] for number in trained]

@@ -132,11 +132,7 @@ class Run:
 
 
 def read_runs(folder: Path) -> list[Run]:
-    """Read the finished runs of a benchmark, by game, size, algorithm and seed.
-
-    Raises:
-        RunError: if a file is damaged.
-    """
+    """Read the finished runs of a benchmark, by game, size, algorithm and seed."""
     runs = {run.name: run for run in read_results(folder)}
     runs |= {path.parent.name: _read_folder(path.parent) for path in folder.glob("*/score.json")}
     places = {run.place: find_game(run.place).name for run in runs.values()}
@@ -145,11 +141,7 @@ def read_runs(folder: Path) -> list[Run]:
 
 
 def read_results(folder: Path) -> list[Run]:
-    """Read ``results.csv`` and the curves of its runs; no runs if there are no files.
-
-    Raises:
-        RunError: if a file is damaged.
-    """
+    """Read ``results.csv`` and the curves of its runs; no runs if there are no files."""
     from pydantic import TypeAdapter  # of the extra "agents"
 
     if not (folder / RESULTS).is_file():

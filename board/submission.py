@@ -31,9 +31,6 @@ def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes:
             ``benchmarks/entries``.
         processes: number of certificates that are verified at the same time; -1 for the number
             of processors.
-
-    Raises:
-        InputError: naming the file or value that is missing, not of the track, or invalid.
     """
     if not place.is_dir():
         raise InputError(f"place must be a folder, got {place}")

@@ -72,13 +72,6 @@ def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
 
     Returns:
         The files with the results.
-
-    Raises:
-        InputError: if the folder cannot be written to or belongs to another search, or the backend
-            ``ray`` is not installed.
-        RunError: if a worker was lost, or no finalist has trained with all seeds.
-        WriteError: if there is no room; the trials before are kept.
-        KeyboardInterrupt: after Ctrl-C.
     """
     console = console or Console()
     say = partial(console.print, highlight=False, soft_wrap=True)
@@ -115,11 +108,7 @@ def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
 
 
 def open_study(config: TuneConfig, worker: int = 0) -> Study:
-    """Open the study of a search, or create it; workers, by their number, draw different sets.
-
-    Raises:
-        InputError: if the storage cannot be opened, or belongs to another search.
-    """
+    """Open the study of a search, or create it; workers, by their number, draw different sets."""
     url = config.storage or f"sqlite:///{config.place / 'search.db'}"
     waiting = {"connect_args": {"timeout": LOST}} if url.startswith("sqlite") else {}
     try:
@@ -151,11 +140,7 @@ def open_study(config: TuneConfig, worker: int = 0) -> Study:
 
 
 def _begin_with(study: Study, config: TuneConfig) -> None:
-    """Queue the hyperparameters of a file, which are trained as they are, once.
-
-    Raises:
-        InputError: if the file holds no hyperparameters of the algorithm for the track.
-    """
+    """Queue the hyperparameters of a file, which are trained as they are, once."""
     file = config.begin_with
     if file is None:
         return
@@ -281,12 +266,7 @@ def train_again(config: TuneConfig, chosen: dict[str, Any], seed: int) -> dict[s
 
 
 def _write(config: TuneConfig, study: Study) -> list[Path]:
-    """Write the tables, then the YAML file, and return their paths.
-
-    Raises:
-        WriteError: if the folder cannot be written to.
-        RunError: if no finalist has trained with all seeds.
-    """
+    """Write the tables, then the YAML file, and return their paths."""
     found, place = _table(config, study), config.place
     written = [place / "trials.csv", place / "trials.md", place / f"{config.algorithm}.yml"]
     write_file(written[0], found.csv().encode())
@@ -330,11 +310,7 @@ def _scores_of_finals(study: Study) -> dict[int, list[dict[str, float]]]:
 
 
 def _to_yaml(config: TuneConfig, study: Study) -> str:
-    """Return the hyperparameters of the best finalist as YAML of rl_zoo3, its scores as a comment.
-
-    Raises:
-        RunError: if every finalist diverged with one of the seeds.
-    """
+    """Return the best hyperparameters as YAML of rl_zoo3, with their scores as a comment."""
     finals = _scores_of_finals(study)
     again = {number: mean_nines(runs) for number, runs in finals.items()}
     known = [trial for trial in finalists(study) if trial.number in again]

@@ -49,11 +49,7 @@ def processors(cgroups: Path = CGROUPS) -> int:
 def check_same(
     found: Mapping[str, Any], wanted: Mapping[str, Any], what: str, folder: Path
 ) -> None:
-    """Check that the work in a folder has the options of the work to be done.
-
-    Raises:
-        RunError: naming the options that differ.
-    """
+    """Check that the work in a folder has the options of the work to be done."""
     others = [
         f"{name} {found.get(name)} instead of {wanted.get(name)}"
         for name in sorted(found.keys() | wanted.keys())
@@ -82,11 +78,7 @@ def workers(
     jobs: int = -1,  # at the same time; -1 for the number of processors
     most: int = 2**31,  # jobs that there will be
 ) -> Iterator[Workers]:
-    """Open workers; at the end of the block, jobs that still run are stopped, and save themselves.
-
-    Raises:
-        InputError: if the backend ``ray`` is not installed, or its cluster cannot be reached.
-    """
+    """Open workers; at the end of the block, running jobs are stopped, and save themselves."""
     if backend == "ray":
         with _connected() as ray:
             cpus = int(ray.cluster_resources().get("CPU", 1))

@@ -84,10 +84,6 @@ class AgentMoves:
     """All legal moves of an environment's agent, with their rewards and results.
 
     To list them takes most of the time of ``gae``; policies and critics may change afterwards.
-
-    Raises:
-        InputError: if the task has no tables.
-        SizeError: if the moves of the game are too many to be listed.
     """
 
     def __init__(self, env: Any) -> None:

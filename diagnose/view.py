@@ -227,10 +227,6 @@ class AgentView:
             observations: shape (*shape, ...), or a mapping with one such entry beside masks.
             name: of the observations, for messages.
             shape: of what is returned.
-
-        Raises:
-            InputError: if the observations have another shape, or two states look alike.
-            SizeError: if wrappers change observations, and there are too many states to be listed.
         """
         encoding = self._encoding
         axes = (encoding.space.shape or ()) if encoding else self._listed[0]

@@ -168,11 +168,7 @@ def _costliest_states(scored: Score) -> Bars:
 
 @agent_chart("outcomes")
 def outcomes(scored: Score) -> Plot:
-    """Plot the probability of each payoff, beside the probability under optimal play.
-
-    Raises:
-        InputError: if there is no law of payoffs (see ``Score.outcomes``).
-    """
+    """Plot the probability of each payoff, beside the probability under optimal play."""
     ours, best = scored.outcomes, score("optimal", scored.task).outcomes
     if ours is None or best is None:
         raise InputError(

@@ -336,11 +336,7 @@ def named(names: Sequence[str], most: int = LEGIBLE) -> dict[int, str]:
 
 
 def format_of(picture: Path) -> str:
-    """Return the format of a picture file, which is its ending.
-
-    Raises:
-        InputError: if the ending is none of ``FORMATS``.
-    """
+    """Return the format of a picture file, which is its ending."""
     kind = picture.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise InputError(f"picture must end in one of {', '.join(FORMATS)}, got {picture}")

@@ -197,11 +197,7 @@ def _name_cells(axes: Axes, chart: Map) -> None:
 
 @rc_context(STYLE)
 def draw(plot: Plot, path: Path, dpi: int = DPI) -> None:
-    """Draw a plot into a file; its ending, such as .png or .svg, names the format.
-
-    Raises:
-        InputError: if the format is unknown.
-    """
+    """Draw a plot into a file; its ending, such as .png or .svg, names the format."""
     kind = format_of(path)
     about: Mapping[str, Any] = {}
     if kind in ("png", "svg"):

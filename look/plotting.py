@@ -73,9 +73,6 @@ def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
         chart: name of the chart.
         what: what the chart is of, as ``exactdice.plot`` has it.
         env: an environment of this project, its id, or a ``Task``.
-
-    Raises:
-        InputError: if there is no such chart, or the other arguments do not suit it.
     """
     one_of("chart", chart, NAMES)
     if chart in RUN_CHARTS:
@@ -139,9 +136,6 @@ def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) ->
         words: the name of a chart and its agent with its game, its runs or its folder; the name of
             a picture of the gallery; or run folders, for their learning curves.
         env: keywords of the game.
-
-    Raises:
-        InputError: if there is no such chart, or the other words do not suit it.
     """
     name, *others = words
     if own := GAME_CHARTS.get(name) or EXAMPLES.get(name):
@@ -172,9 +166,6 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
             whose leaderboard is drawn, and the learning curves of its first seeds.
         only: name of the only picture to draw, its file without the ending; the page is left as
             it is.
-
-    Raises:
-        InputError: if a word is neither folder, no picture has the name, or ``folder`` has none.
     """
     from .drawing import draw  # needs matplotlib
 

@@ -31,9 +31,6 @@ def write_report(agent: AgentOptions, path: Path) -> Score:
     Args:
         agent: the agent, its game and its opponents.
         path: file to write, which ends in .html.
-
-    Raises:
-        InputError: if the file has another ending, or there is no such agent.
     """
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")

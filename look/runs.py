@@ -128,11 +128,7 @@ def colours_of(agents: set[str]) -> dict[str, int]:
 
 
 def critic(folder: Path, which: str = "final") -> Plot:
-    """Draw the critic's estimates of state values, against the exact values.
-
-    Raises:
-        RunError: if the exact values of the run's rewards are not known.
-    """
+    """Draw the critic's estimates of state values, against the exact values."""
     from ..agents.learners.adapter import ModelPolicy  # needs stable-baselines3
 
     config = read_config(folder)
@@ -187,11 +183,7 @@ def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple
 
 
 def diagnosis(folder: Path) -> Plot:
-    """Draw exact figures of the critic, advantages and exploration over the steps.
-
-    Raises:
-        RunError: if the run was trained without ``--diagnose``, or has no figures yet.
-    """
+    """Draw exact figures of the critic, advantages and exploration over the steps."""
     from ..diagnose.training.folder import Diary  # needs PyTorch
 
     diary = Diary.read(folder)
@@ -233,12 +225,7 @@ def diagnosis(folder: Path) -> Plot:
 
 
 def gae_by_lambda(folder: Path) -> Plot:
-    """Draw the exact bias and noise of advantage estimates against lambda.
-
-    Raises:
-        RunError: if the model estimates no advantages, or the game is too large, or opponents
-            change in training.
-    """
+    """Draw the exact bias and noise of advantage estimates against lambda."""
     from ..diagnose.training.folder import require_fixed_opponents  # needs PyTorch
     from ..diagnose.training.model import Diagnosed
 
@@ -277,11 +264,7 @@ def gae_by_lambda(folder: Path) -> Plot:
 
 
 def figures(folder: Path) -> list[list[str]]:
-    """Return the last figures of a run as rows of a table: name, number, meaning.
-
-    Raises:
-        RunError: if the run was trained without ``--diagnose``.
-    """
+    """Return the last figures of a run as rows of a table: name, number, meaning."""
     from ..diagnose.training.folder import Diary  # needs PyTorch
     from ..diagnose.training.model import COLUMNS
 

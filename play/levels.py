@@ -126,11 +126,7 @@ class Agent:
 
 
 def agent_of(word: str, task: Task) -> Agent:
-    """Return the agent of a name, a level, a run folder, a certificate or a saved model.
-
-    Raises:
-        ValueError: if there is no such policy, or it does not fit the game.
-    """
+    """Return the agent of a name, a level, a run folder, a certificate or a saved model."""
     name, game, seat = policy_of(word), task.game, task.seat
     check_player(type(game), name, "watch")
     policy = convert(name, game, seat)

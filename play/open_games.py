@@ -75,11 +75,7 @@ class Opened(Generic[Thing]):
 
     @contextmanager
     def use(self, name: str) -> Iterator[Thing]:
-        """Let one request at a time use the thing of a name.
-
-        Raises:
-            NotKeptError: if there is none, or it has been closed.
-        """
+        """Let one request at a time use the thing of a name."""
         with self._lock:
             if name not in self._kept:
                 here = name.startswith(self._run)
@@ -174,9 +170,6 @@ def begin_game(wish: JSON, first: GameRecord, watch: str) -> OpenGame:
         wish: the request.
         first: the game that the command line names.
         watch: the policy that the command line names to make the moves; empty for a person.
-
-    Raises:
-        ValueError: if an option is unknown or out of range.
     """
     given = read(NewGame, wish, "the options of a game")
     if wish.keys() <= {"seed"}:

@@ -85,9 +85,6 @@ def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:
         game: the rules. If the game has cycles, seats take turns to begin, and only the first seat
             is used.
         name: name of the policy for people.
-
-    Raises:
-        ValueError: if the policy does not fit the game, or nothing can be computed of the game.
     """
     tasks = [Task(game, seat) for seat in range(1 if game.has_cycles else game.num_players)]
     return [
@@ -117,9 +114,6 @@ def puzzles(mistakes: Sequence[Mistake], level: str, seed: int) -> Iterator[Puzz
         mistakes: the mistakes from which puzzles are drawn.
         level: one of ``LEVELS``, or ``ANY``.
         seed: seed of the random order.
-
-    Raises:
-        ValueError: if there is no such level.
     """
     if level not in (*LEVELS, ANY):
         known = ", ".join([*LEVELS, ANY])
@@ -156,11 +150,7 @@ class Practice:
         self._costs: list[float] = []
 
     def answer(self, action: int) -> None:
-        """Answer the puzzle; only the first answer counts.
-
-        Raises:
-            ValueError: if the move is not legal, or no puzzle is left.
-        """
+        """Answer the puzzle; only the first answer counts."""
         legal = [] if self.puzzle is None else [one.choice.action for one in self.puzzle.advice]
         if self.puzzle is None or action not in legal:
             each = ", ".join(map(str, legal))
@@ -198,9 +188,6 @@ def practice_of(game: Game, of: str, level: str, seed: int) -> Practice:
         of: name of a policy, ``OWN``, or empty for the game's usual one (``erring``).
         level: the argument ``level`` of ``puzzles``.
         seed: the argument ``seed`` of ``puzzles``.
-
-    Raises:
-        ValueError: if there is no such policy or level, or nothing can be computed of the game.
     """
     if of == OWN:
         found = own_mistakes(game, read_games(path_of_games())[0])

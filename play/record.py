@@ -43,11 +43,7 @@ class GameRecord:
     actions: Annotated[tuple[int, ...], Field(strict=False)] = ()  # moves so far; a list in JSON
 
     def __post_init__(self) -> None:
-        """Make the path of a game's file absolute.
-
-        Raises:
-            ValueError: if there is no such game or policy.
-        """
+        """Make the path of a game's file absolute."""
         find_game(self.game)
         object.__setattr__(self, "game", full_place(self.game))
         if self.against is not None:
@@ -60,11 +56,7 @@ class GameRecord:
 
     @cached_property
     def task(self) -> Task:
-        """The decision process of the person.
-
-        Raises:
-            ValueError: if a keyword or a policy is not one of the game's.
-        """
+        """The decision process of the person."""
         keyword = (game := find_game(self.game)).opponent_keyword
         if self.against is None or self.together:
             return task_from_options(self.game, dict(self.env))
@@ -78,9 +70,6 @@ class GameRecord:
 
         Args:
             called: as of ``Session``.
-
-        Raises:
-            ValueError: if a move is not legal, or an option is not one of the game's.
         """
         task = self.task
         try:
@@ -159,12 +148,7 @@ def new_seed() -> int:
 
 
 def read_record(path: Path) -> GameRecord:
-    """Read a saved game.
-
-    Raises:
-        InputError: if the file is no saved game.
-        OSError: if the file cannot be read.
-    """
+    """Read a saved game."""
     text = path.read_bytes()
     try:
         content = json.loads(text)
@@ -181,11 +165,7 @@ def read_record(path: Path) -> GameRecord:
 
 
 def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the game of a training run or a certificate, and its keywords; None of another place.
-
-    Raises:
-        InputError: if the run or the certificate is damaged.
-    """
+    """Return the game and the keywords of a training run or a certificate; None of others."""
     if is_certificate(place):
         game = task_of(place).game
         return game.name, game.keywords

@@ -78,10 +78,6 @@ class Session:
         names: names of the players, by seat.
         actions: the persons' moves so far.
         moments: the beginning, and the moment after each of these moves.
-
-    Raises:
-        ValueError: if the seed is negative, a game for one player is to be played together, or a
-            move is not legal.
     """
 
     def __init__(
@@ -144,11 +140,7 @@ class Session:
         return choices_at(self.task.game, self.seat, self.now.state)
 
     def move(self, action: int) -> None:
-        """Make a move, and have policies move until it is a person's turn again.
-
-        Raises:
-            ValueError: if the move is not legal, or the game is over.
-        """
+        """Make a move, and have policies move until it is a person's turn again."""
         action = at_least("action", action, 0)
         legal = [choice.action for choice in self.choices]
         if action not in legal:
@@ -159,11 +151,7 @@ class Session:
         self.actions.append(action)
 
     def undo(self) -> None:
-        """Take the last move back.
-
-        Raises:
-            ValueError: if there is no move to undo.
-        """
+        """Take the last move back."""
         if not self.actions:
             raise InputError("undo must follow a move, got none")
         self.actions.pop()

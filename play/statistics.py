@@ -102,9 +102,6 @@ def keep(game: KeptGame, path: Path | None) -> None:
     Args:
         game: the game.
         path: the file; None to record nothing.
-
-    Raises:
-        WriteError: if it cannot be written to; the games before are as they were.
     """
     if path is None:
         return
@@ -122,9 +119,6 @@ def read_games(path: Path | None) -> tuple[list[KeptGame], list[str]]:
 
     Returns:
         The games, and a sentence for each skipped line.
-
-    Raises:
-        InputError: if the file exists and cannot be read.
     """
     try:
         lines = path.read_bytes().split(b"\n") if path is not None and path.exists() else []
@@ -147,11 +141,7 @@ def by_title(games: Sequence[KeptGame]) -> dict[str, list[KeptGame]]:
 
 
 def statistics_view() -> dict[str, Any]:
-    """Return the statistics of all kept games, as the page and the terminal show them.
-
-    Raises:
-        InputError: if the file cannot be read.
-    """
+    """Return the statistics of all kept games, as the page and the terminal show them."""
     path = path_of_games()
     games, damaged = read_games(path)
     return {

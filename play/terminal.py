@@ -44,11 +44,6 @@ def play(record: GameRecord, path: Path | None = None) -> None:
     Args:
         record: the game to start or to resume.
         path: file to save in, and at once, as a trial; None for a new file in the current folder.
-
-    Raises:
-        ValueError: if an option is not one of the game's.
-        WriteError: if the game cannot be saved.
-        KeyboardInterrupt: after Ctrl-C.
     """
     terminal = Terminal(record, path)
     try:
@@ -271,9 +266,6 @@ def practise(record: GameRecord, level: str) -> None:
     Args:
         record: the game; its ``against`` is the player whose mistakes are asked.
         level: as of ``puzzles``.
-
-    Raises:
-        ValueError: if an option is not one of the game's.
     """
     screen = Screen()
     with shown_progress(PATIENCE):
@@ -315,11 +307,7 @@ def _answer(practice: Practice, puzzle: Puzzle, screen: Screen) -> bool:
 
 
 def tell_statistics() -> None:
-    """Print the statistics of all kept games.
-
-    Raises:
-        InputError: if the file cannot be read.
-    """
+    """Print the statistics of all kept games."""
     screen, view = Screen(), statistics_view()
     for game in view["games"]:
         parts = {"all games": game["all"]}
@@ -343,9 +331,6 @@ def watch(record: GameRecord, word: str) -> None:
     Args:
         record: the game.
         word: the agent (see ``agent_of``).
-
-    Raises:
-        ValueError: if an option is not one of the game's, or there is no such agent.
     """
     screen = Screen()
     with shown_progress(PATIENCE):

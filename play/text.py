@@ -150,9 +150,6 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str
         reply: a label, the move in words, or in some of them, or what is on its pieces.
         choices: the legal moves.
         on: the signs on pieces, as ``written`` returns them.
-
-    Raises:
-        InputError: if no move or more than one matches; the message says what can be typed.
     """
     said = " ".join(reply[:LONGEST].casefold().split())
     named = dict(zip(labels(choices), choices, strict=True))

@@ -68,11 +68,7 @@ def body() -> JSON:
 
 
 def whole(content: JSON, key: str) -> int:
-    """Return a whole number of a request.
-
-    Raises:
-        InputError: if it is missing, or something else.
-    """
+    """Return a whole number of a request."""
     value = content.get(key)
     if type(value) is not int:
         raise InputError(f"{key} must be a whole number, got {str(value)[:50]!r}")
@@ -283,9 +279,6 @@ def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = Non
         port: port of this machine.
         page: the page to open, one of ``PAGES``.
         watch: as of ``make_app``.
-
-    Raises:
-        ValueError: if the port is taken, or the game cannot start.
     """
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:

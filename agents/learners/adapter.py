@@ -67,10 +67,6 @@ class ModelPolicy(PerceptronPolicy):
             the model's exploration rate. Without ``sight`` the observations are those of the
             model's own environment or of its observation space; without ``observations`` its own
             ``VecNormalize`` is applied, if it has one.
-
-    Raises:
-        ValueError: if the model's spaces are not those of the game, its policy is recurrent, its
-            class is not in the list, or the input of its network cannot be determined.
     """
 
     def __init__(self, model: Any, game: Game, reading: Reading = Reading()) -> None:  # noqa: B008
@@ -141,11 +137,7 @@ class ModelPolicy(PerceptronPolicy):
         return th.as_tensor(seen, device=self.policy.device)
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
-        """Compare the preferences with the model's ``predict`` in a sample of states.
-
-        Raises:
-            ValueError: if ``predict`` takes an action that the network does not prefer.
-        """
+        """Compare the preferences with the model's ``predict`` in a sample of states."""
         rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
         said, observations = preferences[rows], observations[rows]
         seen = self._input(observations)
@@ -181,11 +173,7 @@ class ModelPolicy(PerceptronPolicy):
         return _network(self.policy, self._input(observations))
 
     def critic(self, observations: IntArray, masks: BoolArray) -> FloatArray:
-        """Return the network's estimate of the value of states, shape (observation,), in rewards.
-
-        Raises:
-            ValueError: if the network estimates neither values of states nor action values.
-        """
+        """Estimate the value of states in rewards by the network, shape (observation,)."""
         if isinstance(self.policy, ARSPolicy):
             raise InputError(f"model must have values, got {self.__name__}, which has none")
         if isinstance(self.policy, GREEDY):

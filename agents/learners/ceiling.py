@@ -25,9 +25,6 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     Half of the states are drawn by their occupancy under optimal play, half uniformly. The loss is
     minus the logarithm of the total probability of the optimal actions. The model, trained or not,
     is not changed.
-
-    Raises:
-        ValueError: if the model has no network, or its network does not fit the task's game.
     """
     game = task.game
     fitted = ModelPolicy(model, game).with_policy(_renewed(model, seed))

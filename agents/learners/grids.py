@@ -79,9 +79,6 @@ class Perceptron(NamedTuple):
 
         The choice is the index, in ``Grid.actions``, of the legal action with the largest
         preference.
-
-        Raises:
-            ValueError: if a preference is NaN.
         """
         states = grid.states
         with th.no_grad():
@@ -106,12 +103,7 @@ class Perceptron(NamedTuple):
         return found
 
     def in_fixed_point(self, game: Game, name: str) -> FixedPointNetwork:
-        """Round the network to fixed point; its first layer must be a sum over components.
-
-        Raises:
-            ValueError: if the first layer is no such sum, an activation function is neither ReLU
-                nor the hyperbolic tangent, or a weight is NaN or infinite.
-        """
+        """Round the network to fixed point; its first layer must be a sum over components."""
         kinds = {type(layer) for layer in self.hidden[::2]}
         alternate = all(isinstance(layer, nn.Linear) for layer in self.hidden[1::2])
         if len(kinds) != 1 or not kinds <= set(_ACTIVATIONS) or not alternate:
@@ -181,11 +173,7 @@ class PerceptronPolicy(NetworkPolicy):
         return partial(network.actions, game, seat)
 
     def in_fixed_point(self, game: Game) -> NetworkPolicy:
-        """Round the network to fixed point (see ``FixedPointNetwork``).
-
-        Raises:
-            ValueError: if the network is no perceptron of ReLU or Tanh.
-        """
+        """Round the network to fixed point (see ``FixedPointNetwork``)."""
         if (network := self._perceptron()) is None:
             return super().in_fixed_point(game)
         return network.in_fixed_point(game, f"{self.__name__} in fixed point")

@@ -28,10 +28,6 @@ class ModulePolicy(PerceptronPolicy):
         module: is called on a batch of observations, with the dtype and device of its weights, in
             evaluation mode (no dropout). A module made by ``torch.compile`` is called uncompiled.
         reading: the observations of the environment, and how the policy plays.
-
-    Raises:
-        ValueError: if ``reading`` names no observations, or the module has no ``forward``. Calls
-            of the policy raise it if the module refuses the observations, or returns another shape.
     """
 
     def __init__(self, module: th.nn.Module, reading: Reading) -> None:
@@ -64,11 +60,7 @@ class ModulePolicy(PerceptronPolicy):
         return self
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Compute the preferences with the module, shape (observation, action).
-
-        Raises:
-            ValueError: if the module refuses the observations, or returns another shape.
-        """
+        """Compute the preferences with the module, shape (observation, action)."""
         given = self._outputs(self._input(observations))
         call = "net(torch.as_tensor(seen).float())"
         return as_preferences(given, (len(observations), num_actions), self, call)
@@ -141,9 +133,6 @@ def change_of(observations: Any) -> Change:
     Args:
         observations: the function; a vector of environments, whose ``VecNormalize`` wrappers are
             applied in order; an object with a method ``normalize_obs``; or None for the identity.
-
-    Raises:
-        ValueError: if ``observations`` is none of these.
     """
     if observations is None:
         return lambda features: features

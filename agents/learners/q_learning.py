@@ -275,11 +275,7 @@ class QLearning(BaseAlgorithm):
 
 
 def check_two_players(game: Game) -> None:
-    """Check that a game can be learned by self-play.
-
-    Raises:
-        InputError: if the game is not zero-sum for two players.
-    """
+    """Check that a game can be learned by self-play."""
     if game.num_players != 2 or not game.zero_sum:
         raise InputError(f"self_play needs a zero-sum game for two players, got {game!r}")
 
@@ -304,9 +300,6 @@ class MinimaxQLearning(QLearning):
 
     The games are those of the task of ``env``, without its opponent; they have rewards
     "outcome", and end with the payoff of whoever moves last.
-
-    Raises:
-        ValueError: if the game is not zero-sum for two players; and as ``QLearning`` does.
     """
 
     def _setup_model(self) -> None:

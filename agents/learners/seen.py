@@ -49,9 +49,6 @@ def shown_to(
 
     Returns:
         The observations that the environment shows, and the function to the network's input.
-
-    Raises:
-        ValueError: if the spaces are not those of the game, or a step cannot be found.
     """
     if not isinstance(model, BaseAlgorithm) and observations is None:
         raise InputError(

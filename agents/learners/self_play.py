@@ -51,9 +51,6 @@ class SelfPlay(BaseCallback):
 
     The opponent and the seat depend only on the weights and on the number of rollouts, so that a
     run that resumes with ``rollouts``, those so far, continues as the uninterrupted run would have.
-
-    Raises:
-        ValueError: if the game is not zero-sum for two players.
     """
 
     def __init__(self, game: Game) -> None:

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 def task_of_agents(words: Iterable[str], game: str | None, env: Mapping[str, Any]) -> Task:
-    """Build the task of agents by their words: that of a certificate, changed by the options.
-
-    Raises:
-        InputError: as for ``task_from_options``, or if a certificate is damaged.
-    """
+    """Build the task of agents by their words: that of a certificate, changed by the options."""
     name = None if game is None else find_game(game).name  # which registers it
     files = [Path(word) for word in words if is_certificate(Path(word))]
     for own in map(task_of, files[:1]):
@@ -45,11 +41,7 @@ def task_of_agents(words: Iterable[str], game: str | None, env: Mapping[str, Any
 
 
 def policy_from_word(word: str, task: Task) -> str | Path:
-    """Give the policy of a word of the command line that is no run folder: a name or a file.
-
-    Raises:
-        InputError: if it is neither.
-    """
+    """Give the policy of a word of the command line that is no run folder: a name or a file."""
     if is_policy_name(task.game, word):
         return word
     if is_path(word, task.game):
@@ -88,11 +80,7 @@ class AgentOptions:
         return Path(self.policy).is_dir()
 
     def score(self, name: str | None = None) -> Score:
-        """Score the policy exactly, by its own name or another one.
-
-        Raises:
-            InputError: if there is no such policy, or an option has no effect on it.
-        """
+        """Score the policy exactly, by its own name or another one."""
         reading: dict[str, Any] = {"deterministic": not self.stochastic, "name": name}
         if self.is_run:
             self.refuse("a policy by name", game=self.game, env=self.env)

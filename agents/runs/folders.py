@@ -69,9 +69,6 @@ def locked(path: Path, over: Callable[[], bool] = lambda: True) -> Iterator[bool
     Args:
         path: the file.
         over: whether nobody will need the file after the block, so that it is removed.
-
-    Raises:
-        WriteError: if the file cannot be made.
     """
     from filelock import FileLock, Timeout  # of the extra "agents", as in load_model
 
@@ -94,12 +91,7 @@ def locked(path: Path, over: Callable[[], bool] = lambda: True) -> Iterator[bool
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a run folder during the block, so that no other process trains there.
-
-    Raises:
-        RunError: if another process holds the lock.
-        WriteError: if the folder cannot be written to.
-    """
+    """Hold the lock of a run folder during the block, so that no other process trains there."""
     with locked(folder / ".lock") as mine:
         if not mine:
             raise RunError(
@@ -118,11 +110,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_config(folder: Path) -> TrainConfig:
-    """Read the configuration of a run.
-
-    Raises:
-        RunError: if the folder holds no configuration, or an invalid one.
-    """
+    """Read the configuration of a run."""
     path = held(folder, "config.json")
     try:
         options = json.loads(path.read_text(encoding="utf-8"))
@@ -132,11 +120,7 @@ def read_config(folder: Path) -> TrainConfig:
 
 
 def load_model(folder: Path, which: str = "final") -> "tuple[BaseAlgorithm, GameVecEnv]":
-    """Load the final or the best model of a run, and its training environment.
-
-    Raises:
-        RunError: if the model is missing, damaged or does not fit the run's configuration.
-    """
+    """Load the final or the best model of a run, and its training environment."""
     from .models import make_env, make_model
 
     config = read_config(folder)
@@ -153,9 +137,6 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
     """Read the scores of a run so far: an array (evaluation,) for each name in ``LOG``.
 
     A run of self-play has those of ``SELF_PLAY``, too; one with sample scores has ``MARGIN``.
-
-    Raises:
-        RunError: if the file is missing or damaged.
     """
     with reading(held(folder, "evaluations.npz"), "hold the scores of a run") as path:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
@@ -173,11 +154,7 @@ def exact_part(log: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
 
 
 def read_score(folder: Path) -> dict[str, Any]:
-    """Read the exact score of a finished run.
-
-    Raises:
-        RunError: if the file is missing or damaged.
-    """
+    """Read the exact score of a finished run."""
     path = folder / "score.json"
     with reading(path, "be the score of a run"):
         score = json.loads(path.read_text(encoding="utf-8"))
@@ -188,11 +165,7 @@ def read_score(folder: Path) -> dict[str, Any]:
 
 
 def held(folder: Path, name: str, advice: str = "") -> Path:
-    """Return the path of a file in a run folder.
-
-    Raises:
-        RunError: if it is missing; the message ends with the advice.
-    """
+    """Return the path of a file in a run folder; the error for a missing one ends with advice."""
     path = folder / name
     if not path.is_file():
         article = "an" if name[0] in "aeiou" else "a"
@@ -213,11 +186,7 @@ def reading(path: Path, must: str) -> Iterator[Path]:
 
 
 def check_sums(path: Path) -> None:
-    """Check the CRCs of a zip file, which PyTorch does not.
-
-    Raises:
-        ValueError: naming a file whose bytes have changed.
-    """
+    """Check the CRCs of a zip file, which PyTorch does not."""
     with zipfile.ZipFile(path) as file:
         wrong = file.testzip()
     if wrong is not None:

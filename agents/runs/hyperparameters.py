@@ -108,9 +108,6 @@ def read_network(value: Any) -> dict[str, Any]:
 
     Returns:
         The entries that are given, by the names of ``Network``.
-
-    Raises:
-        ValueError: if the value is neither, or an entry is unknown or out of range.
     """
     entries = {} if value is None else value
     if isinstance(value, str):
@@ -259,11 +256,7 @@ class Hyperparameters(SimpleNamespace):
 
 
 def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperparameters:
-    """Check the hyperparameters of a run, and fill in the defaults.
-
-    Raises:
-        ValueError: naming a hyperparameter that is unknown or out of range.
-    """
+    """Check the hyperparameters of a run, and fill in the defaults."""
     try:
         fields = fields_of(algorithm)
     except ModuleNotFoundError:  # runs that are read without these libraries were checked before
@@ -316,9 +309,6 @@ def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict
     """Read the entry of a file for a game's environment, or else its entry ``default``.
 
     ``option`` is the option that gives the file, for messages.
-
-    Raises:
-        ValueError: if the file cannot be read, or holds no mapping for the game.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -337,11 +327,7 @@ def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict
 
 
 def read_changes(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the values of hyperparameters: a text, as of the command line, is YAML.
-
-    Raises:
-        ValueError: naming a hyperparameter whose text is not YAML.
-    """
+    """Read the values of hyperparameters: a text, as of the command line, is YAML."""
     return {
         name: _yaml(given, f"{name} must be a value in YAML, got {shown(given)}")
         if isinstance(given, str)

@@ -80,11 +80,7 @@ def learn(
 
 
 def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
-    """Build the task, the model and the callbacks of a run; nothing is written.
-
-    Raises:
-        ValueError: if an option does not fit the game, the model or the machine.
-    """
+    """Build the task, the model and the callbacks of a run; nothing is written."""
     _check_log(config)
     env = make_env(config)
     model = make_model(config, env)
@@ -95,11 +91,7 @@ def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]
 
 
 def _check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEnv) -> None:
-    """Refuse buffers and tables that would take more memory than the limit.
-
-    Raises:
-        SizeError: naming the hyperparameter that has to be lower.
-    """
+    """Refuse buffers and tables that would take more memory than the limit."""
     game, space = env.task.game, env.observation_space
     components = int(np.prod(space.shape or 1))
     if algorithm.learns_from == "rollouts":  # single precision; some arrays twice
@@ -134,11 +126,7 @@ class FallingEntropy(BaseCallback):
 
 
 def make_env(config: TrainConfig) -> GameVecEnv:
-    """Build the training environment of a run, with payoffs scaled as its algorithm needs them.
-
-    Raises:
-        ValueError: if a keyword of the environment is unknown or out of range.
-    """
+    """Build the training environment of a run, with payoffs scaled as its algorithm needs them."""
     keywords = dict(config.hyperparameters.env_kwargs)
     reward, encoding = keywords.pop("reward"), keywords.pop("encoding", "integer")
     task = task_from_options(config.game, keywords)
@@ -150,11 +138,7 @@ def make_env(config: TrainConfig) -> GameVecEnv:
 
 
 def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
-    """Build an untrained model for a run.
-
-    Raises:
-        ValueError: if a hyperparameter does not fit the model, or the device does not exist.
-    """
+    """Build an untrained model for a run."""
     algorithm = ALGORITHMS[config.algorithm]
     model = algorithm.load(config.self_play)
     _check_buffers(algorithm, config.hyperparameters, env)

@@ -80,9 +80,6 @@ def read(kind: type[M], values: Mapping[str, Any], owner: str, prefix: str = "")
 
     ``owner`` is the subject of the message for an unknown name, such as "hyperparameters of ppo",
     and ``prefix`` stands before the name of a field in other messages.
-
-    Raises:
-        ValueError: naming a value that is missing, unknown or out of range.
     """
     with _in_words(values, owner, prefix, list(kind.model_fields)):
         return kind.model_validate(dict(values))
@@ -218,20 +215,12 @@ Changes = Annotated[dict[str, Any], _pairs_of("hyperparams", str)]
 
 
 def task_from_options(game: str, env: Mapping[str, Any]) -> Task:
-    """Build a task from a game's name or place, and keywords with values of the command line.
-
-    Raises:
-        ValueError: if the game or a keyword is unknown, or a value out of range.
-    """
+    """Build a task from a game's name or place, and keywords with values of the command line."""
     return make_task(find_game(game).name, **_read_values(env))
 
 
 def environment_from_options(game: str, env: Mapping[str, Any]) -> GameEnv:
-    """Build an environment, with its encoding and its reward among the keywords.
-
-    Raises:
-        ValueError: as ``task_from_options`` does, or if the encoding or the reward is unknown.
-    """
+    """Build an environment, with its encoding and its reward among the keywords."""
     name, keywords = find_game(game).name, _read_values(env)
     shown = {key: keywords.pop(key) for key in ("encoding", "reward") if key in keywords}
     make_task(name, **keywords)  # which refuses what is no keyword of the game

@@ -57,23 +57,14 @@ class Run:
 
     @classmethod
     def create(cls, config: TrainConfig) -> "Run":
-        """Build the environment and the model of a new run, then make its folder.
-
-        Raises:
-            RunError: if the folder exists or cannot be made.
-            ValueError: if an option does not fit the game, the model or the machine.
-        """
+        """Build the environment and the model of a new run, then make its folder."""
         task, model, callbacks = build(config)
         folder = _make_folder(config)
         return cls(folder, model, new_log(), config, task, callbacks)
 
     @classmethod
     def resume(cls, folder: Path) -> "Run":
-        """Load an unfinished run from its last checkpoint.
-
-        Raises:
-            RunError: if the run is finished, or a file is missing or damaged.
-        """
+        """Load an unfinished run from its last checkpoint."""
         config = read_config(folder)
         if (folder / "score.json").exists():
             raise RunError(
@@ -88,9 +79,6 @@ class Run:
 
         Args:
             random: the state of PyTorch's random generator to resume with; None for the present.
-
-        Raises:
-            WriteError: if there is no room.
         """
         content = {**_state(self.model), "log": self.log}
         content["torch_random"] = th.get_rng_state() if random is None else random
@@ -102,9 +90,6 @@ class Run:
         """Write the final model, its certificate and its score, which ends the run.
 
         ``more`` are further entries of ``score.json``, in JSON's types.
-
-        Raises:
-            WriteError: if there is no room.
         """
         write_file(self.folder / "final_model.zip", self.model.save)
         write_file(self.folder / "certificate.npz", certificate(score))
@@ -177,11 +162,7 @@ def _state(model: BaseAlgorithm) -> dict[str, Any]:
 
 
 def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) -> Log:
-    """Load a checkpoint into a new model with the same options, and return the log.
-
-    Raises:
-        RunError: if the checkpoint is missing or damaged, or belongs to another run.
-    """
+    """Load a checkpoint into a new model with the same options, and return the log."""
     env = _env(model)
     with reading(
         held(folder, "checkpoint.pt", ": nothing was saved yet"), "be a checkpoint of this run"

@@ -41,12 +41,7 @@ NEEDED = ("policy_class", "policy_kwargs", "observation_space", "action_space")
 
 
 def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
-    """Read the policy of a run folder or of a saved model.
-
-    Raises:
-        ValueError: if the file is missing, damaged, of another kind or of another game, or names
-            a class that is not allowed.
-    """
+    """Read the policy of a run folder or of a saved model."""
     run = path if path.is_dir() else path.parent
     if (run / "config.json").is_file():
         which = "final" if path.is_dir() else path.name.removesuffix("_model.zip")
@@ -64,11 +59,7 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
 
 
 def load_policy(path: Path) -> Any:
-    """Rebuild the policy of a model that stable-baselines3 saved, on the processor.
-
-    Raises:
-        ValueError: if the file is damaged, or names a class that is not allowed.
-    """
+    """Rebuild the policy of a model that stable-baselines3 saved, on the processor."""
     try:
         if b"/data.pkl" in path.read_bytes()[:300]:
             raise pickle.UnpicklingError(

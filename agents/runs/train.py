@@ -66,10 +66,6 @@ def train(
 
     Returns:
         The exact score of the final model, or None if the run was interrupted and saved.
-
-    Raises:
-        RunError: if the run folder cannot be used.
-        ValueError: if an option is out of range.
     """
     # The networks are too small to gain from more threads; with one thread the order of every sum,
     # hence the run, does not depend on the number of cores.
@@ -102,11 +98,7 @@ def train(
 
 @contextmanager
 def _begun(config: TrainConfig) -> Iterator[Run]:
-    """Create or resume a run, and hold the lock of its folder.
-
-    Raises:
-        RunError: if the folder cannot be used, or another process trains in it.
-    """
+    """Create or resume a run, and hold the lock of its folder."""
     if config.resume is None:
         run = Run.create(config)
         with folders.alone(run.folder):

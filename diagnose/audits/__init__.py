@@ -196,7 +196,9 @@ def audit_file(env: Any, path: Path | str) -> Report:
         The report; checks that need a policy or a critic are among ``unchecked``.
 
     Raises:
-        InputError: as ``read_record`` and ``audit`` do.
+        InputError: if the file is no record (an array is missing, unknown or pickled), and as
+            ``audit`` does.
+        SizeError: if the arrays take more memory than the limit.
     """
     record = read_record(path)
     report = audit(env, record)
@@ -208,13 +210,7 @@ def audit_file(env: Any, path: Path | str) -> Report:
 
 
 def read_record(path: Path | str) -> Record:
-    """Read a record from an ``.npz`` file.
-
-    Raises:
-        InputError: if the file cannot be read, holds pickled objects, lacks an array or holds one
-            that is no field of the record.
-        SizeError: if the arrays take more memory than the limit.
-    """
+    """Read a record from an ``.npz`` file."""
     given, shown = _arrays(path), printable(str(path))
     if "targets" in given:
         kind: type[Record] = Targets

@@ -268,9 +268,6 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any], cuts: Sequence[C
     """Audit the latest steps in a model's buffer, before its update.
 
     ``seen`` has the local variables of the loop: ``new_obs`` and ``dones`` of the last step.
-
-    Raises:
-        InputError: if the buffer holds too few steps, is of an unknown kind, or cannot be read.
     """
     model = diagnosed.model
     buffer = getattr(model, "rollout_buffer", None) or getattr(model, "replay_buffer", None)

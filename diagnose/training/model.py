@@ -128,10 +128,6 @@ class Diagnosed:
         model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, a subclass of one of these, or Q-learning.
         env: an environment of this project, as the model trains in it. By default the training
             environment of the model.
-
-    Raises:
-        InputError: if the model is of another kind, or was trained under a wrapper that is not
-            followed, or if ``env`` is needed.
     """
 
     def __init__(self, model: BaseAlgorithm, env: Any = None) -> None:

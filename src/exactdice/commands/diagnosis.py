@@ -67,9 +67,6 @@ def diagnose_models(folder: Path) -> "dict[str, Columns]":
     Returns:
         The columns by model: "best" and "final"; before the end of training "checkpoint" instead
         of "final". A run on a track has no "best".
-
-    Raises:
-        RunError: if the folder is not that of a run, holds no model, or is one of self-play.
     """
     import numpy as np
     import torch as th

@@ -50,9 +50,6 @@ class Listing:
         game: the game.
         moves: the ways of each action, by position; positions are in the order of the stages.
         start: the initial law, by position.
-
-    Raises:
-        GameError: naming the first move that breaks a rule.
     """
 
     def __init__(self, game: Game) -> None:

@@ -25,9 +25,6 @@ def check_rules(game: Game) -> int:
 
     Returns:
         The number of pairs of state and action.
-
-    Raises:
-        GameError: naming the rule that is broken.
     """
     again = copy.copy(game)  # makes a game from its keywords, as pickling does
     if again != game:
@@ -87,9 +84,6 @@ def check_batches(game: Game) -> None:
     """Check that the effect of every move is the same alone, among others, and in fractions.
 
     Of other methods a sample is asked in batches of several sizes.
-
-    Raises:
-        GameError: naming the method.
     """
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
