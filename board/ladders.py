@@ -87,8 +87,7 @@ LADDERS: Mapping[str, Ladder] = MappingProxyType(
 
 #: Words of the command line that stand for a ladder.
 LadderWords = Annotated[
-    tuple[str, ...],
-    tyro.conf.arg(metavar="{" + ",".join([*LADDERS, "GAME KEYWORD VALUES"]) + "}"),
+    tuple[str, ...], tyro.conf.arg(metavar="{" + ",".join([*LADDERS, "GAME KEYWORD VALUES"]) + "}")
 ]
 
 

@@ -259,12 +259,7 @@ AREA = over_rows("area", ".4f")
 REACHED = {f"moves to {least}": _reached(least) for least in (0.9, 0.99)}
 SECONDS = over_rows("seconds", ".0f")
 #: Columns of a track over all games, between the number of games and the seconds.
-TOTALS = {
-    "runs": SEEDS["seeds"],
-    "trials": _trials,
-    **HEADLINES,
-    "area": AREA,
-}
+TOTALS = {"runs": SEEDS["seeds"], "trials": _trials, **HEADLINES, "area": AREA}
 #: Columns of a track's games, and those of games of self-play.
 OF_SCORES = {**REGRET, "flawless games": over_rows("flawless", ".1%")}
 OF_SELF_PLAY = {

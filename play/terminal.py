@@ -111,12 +111,7 @@ class Terminal:
         session = self._session
         only = session.choices[0] if len(session.choices) == 1 else None
         whose = f"{session.names[session.seat]}, " if session.together else ""
-        commands = {
-            "undo": self._undo,
-            "hint": self._hint,
-            "help": self._help,
-            "quit": self._quit,
-        }
+        commands = {"undo": self._undo, "hint": self._hint, "help": self._help, "quit": self._quit}
         done = False
         while not done:
             reply = self._ask(f"{whose}your move{' (Enter will do)' if only else ''}: ")

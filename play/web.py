@@ -29,15 +29,7 @@ from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, Progress, be
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
 from .statistics import statistics_view
-from .views import (
-    JSON,
-    advice_view,
-    drawn,
-    past_view,
-    practice_view,
-    review_view,
-    setup_view,
-)
+from .views import JSON, advice_view, drawn, past_view, practice_view, review_view, setup_view
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")

@@ -107,10 +107,7 @@ class KeepsToLegal(OffPolicyAlgorithm):
         return (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
 
     def _sample_action(
-        self,
-        learning_starts: int,
-        action_noise: ActionNoise | None = None,
-        n_envs: int = 1,
+        self, learning_starts: int, action_noise: ActionNoise | None = None, n_envs: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
         if self.num_timesteps < learning_starts:
             actions = self._explore(np.asarray(self._last_obs))

@@ -261,9 +261,7 @@ class QLearning(BaseAlgorithm):
             table.numpy().reshape(-1) for table in (self.policy.values, self.policy.visits)
         )
         pairs, which, counts = np.unique(
-            states * self.policy.game.num_actions + actions,
-            return_inverse=True,
-            return_counts=True,
+            states * self.policy.game.num_actions + actions, return_inverse=True, return_counts=True
         )
         visits[pairs] += counts
         rates = 1 - whole_power(1 - 1 / power(visits[pairs], self.omega), counts)

@@ -116,10 +116,7 @@ def _finish(run: Run, final: Score, console: Console) -> None:
     found, more = None, {}
     if run.config.self_play:
         found = score_self_play(ModelPolicy(run.model, run.task.game), run.task)
-        more = {
-            "exploitability_of_both_seats": found.exploitability,
-            "self_play": found.as_dict(),
-        }
+        more = {"exploitability_of_both_seats": found.exploitability, "self_play": found.as_dict()}
     run.finish(final, **more)
     report(final, console)
     if found is not None:

@@ -58,12 +58,7 @@ class Deviation(NamedTuple):
 
 
 def check_chance(
-    report: Report,
-    steps: Steps,
-    given: Any,
-    env: Any,
-    observations: Any,
-    paid: FloatArray | None,
+    report: Report, steps: Steps, given: Any, env: Any, observations: Any, paid: FloatArray | None
 ) -> None:
     """Compare outcomes, first states, actions and visits with their laws (see ``deviations``).
 

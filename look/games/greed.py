@@ -64,11 +64,7 @@ def value(task: Task) -> Plot:
         f"{ties_words(game)}, {_in_play(task)} from there on. Grey: "
         f"unreachable states; faded: never reached {_in_play(task)}.",
         panels=_maps_of_turns(
-            task,
-            worth,
-            value_label="win probability",
-            colours="diverging",
-            limits=(0.0, 1.0),
+            task, worth, value_label="win probability", colours="diverging", limits=(0.0, 1.0)
         ),
     )
 

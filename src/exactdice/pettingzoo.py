@@ -232,10 +232,7 @@ raw_env = GameAEC
 
 
 def env(
-    game: str,
-    encoding: EncodingName = "integer",
-    render_mode: str | None = None,
-    **keywords: Any,
+    game: str, encoding: EncodingName = "integer", render_mode: str | None = None, **keywords: Any
 ) -> Any:
     """Make a ``GameAEC`` in the wrapper of PettingZoo that reports calls in the wrong order."""
     return OrderEnforcingWrapper(GameAEC(game, encoding, render_mode, **keywords))
