@@ -136,15 +136,10 @@ def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
 
 
 def balance(session: Session, seat: int) -> dict[str, Decimal]:
-    """Split a person's payoff into parts that add up as they are printed.
+    """Split the payoff of the person in a seat into parts that add up as they are printed.
 
-    Args:
-        session: the game.
-        seat: the person's.
-
-    Returns:
-        The payoff "expected" at the start; the losses "given away" by moves, as the coach has
-        printed them, a sum of at most 0; the "luck", which is the rest; and the "payoff".
+    The losses "given away" by moves are those that the coach has printed, a sum of at most 0; the
+    "luck" is the rest.
     """
     account, unit = session.account_of(seat), unit_of(session.task.game)
     lost = sum((one.printed for one in steps(session) if one.seat == seat), unit.rounded(0))
@@ -219,11 +214,8 @@ def accuracy(lost: float, average: float) -> str:
 
         accuracy = 1 - (sum over k of c_k) / (sum over k of m_k),
 
-    at least 0: the normalised score of the moves at the decisions of the games.
-
-    Args:
-        lost: the first sum.
-        average: the second sum; without a decision it is 0, and the text is empty.
+    at least 0: the normalised score of the moves at the decisions of the games. Both sums are
+    given; without a decision the second one is 0, and the text is empty.
     """
     return "" if not average else f"{floor(100 * max(0.0, 1 - lost / average))} %"
 

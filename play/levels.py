@@ -69,12 +69,7 @@ def player(game: type[Game] | Game, name: str) -> Player:
 
 
 def players(game: type[Game], default: str) -> list[Player]:
-    """List the players of a game: its levels, those of its sources, and random play.
-
-    Args:
-        game: the game.
-        default: name of the policy that is selected at first; it is listed in any case.
-    """
+    """List the players of a game: its levels, those of its sources, random play, and a default."""
     perfect = default if default in EQUILIBRIUM else "optimal"
     levels = [perfect if level.name == "optimal" else level.name for level in LEVELS]
     own = [name for name in registered_policies(game.name) if "<" not in name]

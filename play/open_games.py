@@ -52,12 +52,7 @@ class NotKeptError(InputError):
 
 
 class Opened(Generic[Thing]):
-    """Things by random name; if there are too many, the least recently used is closed.
-
-    Args:
-        kind: what a thing is, "game".
-        progress: is told how far the computations are that users of a thing wait for; an attribute.
-    """
+    """Things of a kind by random name; if there are too many, the least recently used is closed."""
 
     def __init__(self, kind: str, progress: Progress) -> None:
         self.progress, self._kind, self._lock = progress, kind, Lock()
@@ -128,17 +123,7 @@ class NewPuzzles(BaseModel):
 
 
 class OpenGame:
-    """A game in a browser.
-
-    Args:
-        record: options, seed and first moves.
-        watch: the policy that makes the moves; empty if persons make them.
-        counts: whether the game is kept for the statistics when it is over.
-
-    Attributes:
-        session: the game.
-        agent: makes the moves, if persons do not.
-    """
+    """A game in a browser, of persons or a policy, which may count for the statistics."""
 
     def __init__(self, record: GameRecord, watch: str, *, counts: bool) -> None:
         self.record = record
@@ -162,14 +147,10 @@ class OpenGame:
 def begin_game(wish: JSON, first: GameRecord, watch: str) -> OpenGame:
     """Start a game with the wished options, or the command line's.
 
-    A request for nothing but a seed asks for the command line's game. A game that is given moves,
-    be it none, does not count for the statistics: the same dice again, another try from a position,
-    a link or a file. ``counts`` decides where a page restores a game that the server has lost.
-
-    Args:
-        wish: the request.
-        first: the game that the command line names.
-        watch: the policy that the command line names to make the moves; empty for a person.
+    A request for nothing but a seed asks for the command line's game, in which a policy may move. A
+    game that is given moves, be it none, does not count for the statistics: the same dice again,
+    another try from a position, a link or a file. ``counts`` decides where a page restores a game
+    that the server has lost.
     """
     given = read(NewGame, wish, "the options of a game")
     if wish.keys() <= {"seed"}:

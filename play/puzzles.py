@@ -78,15 +78,9 @@ def erring(game: type[Game] | Game) -> str:
 
 
 def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:
-    """List the costliest decisions of a policy in each seat, against perfect players.
-
-    Args:
-        policy: the policy.
-        game: the rules. If the game has cycles, seats take turns to begin, and only the first seat
-            is used.
-        name: name of the policy for people.
-    """
-    tasks = [Task(game, seat) for seat in range(1 if game.has_cycles else game.num_players)]
+    """List the costliest decisions of a policy, by its name for people, against perfect players."""
+    seats = 1 if game.has_cycles else game.num_players  # with cycles, seats take turns to begin
+    tasks = [Task(game, seat) for seat in range(seats)]
     return [
         Mistake(task, one.observation, one.cost, f'"{name}" {one.move} here.')
         for task in tasks
@@ -106,14 +100,9 @@ def own_mistakes(game: Game, kept: Iterable[KeptGame]) -> list[Mistake]:
 
 
 def puzzles(mistakes: Sequence[Mistake], level: str, seed: int) -> Iterator[Puzzle]:
-    """Yield puzzles of a level in random order, each question once.
+    """Yield puzzles of a level, or of ``ANY``, in random order, each question once.
 
     Two questions are the same if their moves and the values of these moves are the same.
-
-    Args:
-        mistakes: the mistakes from which puzzles are drawn.
-        level: one of ``LEVELS``, or ``ANY``.
-        seed: seed of the random order.
     """
     if level not in (*LEVELS, ANY):
         known = ", ".join([*LEVELS, ANY])
@@ -132,21 +121,12 @@ def puzzles(mistakes: Sequence[Mistake], level: str, seed: int) -> Iterator[Puzz
 
 
 class Practice:
-    """A series of puzzles with a score.
-
-    Args:
-        game: the rules.
-        drawn: the puzzles, in order.
-
-    Attributes:
-        puzzle: the puzzle to solve; None after the last one.
-        tried: the first answer to the puzzle; None before any answer.
-    """
+    """A series of puzzles with a score."""
 
     def __init__(self, game: Game, drawn: Iterator[Puzzle]) -> None:
         self.game, self._left = game, drawn
-        self.puzzle = next(self._left, None)
-        self.tried: int | None = None
+        self.puzzle = next(self._left, None)  # None after the last one
+        self.tried: int | None = None  # the first answer to the puzzle
         self._costs: list[float] = []
 
     def answer(self, action: int) -> None:
@@ -181,14 +161,7 @@ class Practice:
 
 
 def practice_of(game: Game, of: str, level: str, seed: int) -> Practice:
-    """Return a series of puzzles from the mistakes of a policy, or from the user's own.
-
-    Args:
-        game: the rules.
-        of: name of a policy, ``OWN``, or empty for the game's usual one (``erring``).
-        level: the argument ``level`` of ``puzzles``.
-        seed: the argument ``seed`` of ``puzzles``.
-    """
+    """Return puzzles from the mistakes of a policy (by default ``erring``), or the user's own."""
     if of == OWN:
         found = own_mistakes(game, read_games(path_of_games())[0])
     else:

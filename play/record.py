@@ -66,11 +66,7 @@ class GameRecord:
         return task_from_options(self.game, {**self.env, keyword: self.against})
 
     def session(self, called: str = YOU) -> Session:
-        """Start a session and play the recorded moves.
-
-        Args:
-            called: as of ``Session``.
-        """
+        """Start a session and play the recorded moves."""
         task = self.task
         try:
             return Session(task, self.seed, self.actions, together=self.together, called=called)

@@ -65,29 +65,16 @@ class Session:
     """A game of one person against the other players' policies, or of persons alone.
 
     After ``undo``, the same move gets the same dice.
-
-    Args:
-        task: the person's decision process.
-        seed: of all random draws; the same moves with the same seed give the same game.
-        actions: moves that have been made.
-        together: whether all players are persons, who move in turn.
-        called: what the person is called; an agent that is watched has a name.
-
-    Attributes:
-        persons: the seats of persons.
-        names: names of the players, by seat.
-        actions: the persons' moves so far.
-        moments: the beginning, and the moment after each of these moves.
     """
 
     def __init__(
         self,
-        task: Task,
-        seed: int,
-        actions: Iterable[int] = (),
+        task: Task,  # the person's decision process
+        seed: int,  # of all random draws; the same moves with the same seed give the same game
+        actions: Iterable[int] = (),  # moves that have been made
         *,
-        together: bool = False,
-        called: str = YOU,
+        together: bool = False,  # whether all players are persons, who move in turn
+        called: str = YOU,  # what the person is called; an agent that is watched has a name
     ) -> None:
         if seed < 0:
             raise InputError(f"seed must be at least 0, got {seed}")
@@ -95,14 +82,14 @@ class Session:
         if together and players == 1:
             raise InputError("a game of several persons must have several players, got 1")
         self.task, self.seed, self.together = task, seed, together
-        self.persons = list(range(players)) if together else [task.seat]
-        self.names = names_of(task, called)
+        self.persons = list(range(players)) if together else [task.seat]  # their seats
+        self.names = names_of(task, called)  # by seat
         if together:
             self.names = [f"player {seat + 1}" for seat in self.persons]
         self._called = called
-        self.actions: list[int] = []
+        self.actions: list[int] = []  # the persons' moves so far
         self._rng = np.random.default_rng(seed)
-        self.moments = [self._start()]
+        self.moments = [self._start()]  # the beginning, and the moment after each of these moves
         self._advice = cache(lambda seat, state: advice_at(self._tasks[seat], state))
         for action in actions:
             self.move(action)
@@ -235,11 +222,7 @@ class Session:
     # ------------------------------------------------------------------- coach
 
     def advice(self, before: int = 0) -> list[Advice]:
-        """Return the value of every legal move, in the order of ``choices``.
-
-        Args:
-            before: how many moves ago; 1 is the choice that led here.
-        """
+        """Return the value of each of ``choices``, now or some moves before; 1 led here."""
         moment = self.moments[len(self.actions) - before]
         return self._advice(moment.seat, moment.state)
 

@@ -50,10 +50,8 @@ class KeptGame(BaseModel):
 def figures(games: Sequence[KeptGame]) -> dict[str, Any]:
     """Return the figures of several games of one kind, as they are printed.
 
-    Returns:
-        The number of "games" and of "decisions", what a decision has "lost" on average, the
-        "accuracy" (``coach.accuracy``), and the mean "luck" and "payoff" of a game. The payoff of a
-        single game is "won", "lost" or "tied", unless it is points.
+    What is "lost" is the mean of the decisions, "luck" and "payoff" are those of the games. The
+    payoff of a single game is "won", "lost" or "tied", unless it is points.
     """
     unit = POINTS if games[0].points else WINS
     decisions, lost = sum(one.decisions for one in games), sum(one.lost for one in games)
@@ -97,12 +95,7 @@ def kept_game(session: Session, record: GameRecord) -> KeptGame:
 
 
 def keep(game: KeptGame, path: Path | None) -> None:
-    """Append a game to the file.
-
-    Args:
-        game: the game.
-        path: the file; None to record nothing.
-    """
+    """Append a game to the file, if there is one."""
     if path is None:
         return
     try:
@@ -112,14 +105,7 @@ def keep(game: KeptGame, path: Path | None) -> None:
 
 
 def read_games(path: Path | None) -> tuple[list[KeptGame], list[str]]:
-    """Read all games of a file, the oldest first, and report damaged lines.
-
-    Args:
-        path: the file; None if recording is turned off.
-
-    Returns:
-        The games, and a sentence for each skipped line.
-    """
+    """Read all games of a file, the oldest first, and a sentence for each skipped line."""
     try:
         lines = path.read_bytes().split(b"\n") if path is not None and path.exists() else []
     except OSError as error:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ..baselines.advice import Advice
 from ..core import InputError, Table, WriteError
 from ..core.presentation import present
 from ..core.progress import shown_progress
@@ -41,9 +40,7 @@ COLUMNS = {
 def play(record: GameRecord, path: Path | None = None) -> None:
     """Play until the person leaves; an unfinished game is saved, even after Ctrl-C.
 
-    Args:
-        record: the game to start or to resume.
-        path: file to save in, and at once, as a trial; None for a new file in the current folder.
+    It is saved in the file at once, as a trial; without one, in a new file of the current folder.
     """
     terminal = Terminal(record, path)
     try:
@@ -54,7 +51,7 @@ def play(record: GameRecord, path: Path | None = None) -> None:
 
 
 class Terminal:
-    """A person's game on a console; the arguments and the errors are those of ``play``.
+    """A person's game on a console; the arguments are those of ``play``.
 
     A file that was created for this game is removed at the end unless it holds an unfinished game.
     """
@@ -225,19 +222,17 @@ class Terminal:
             except WriteError as error:
                 self._say(str(error))
 
-    def _advice(self, before: int = 0) -> list[Advice]:
-        """Return the values of moves; the game may have to be solved."""
-        with shown_progress(PATIENCE):
-            return self._session.advice(before)
-
     def _judge(self) -> None:
         """Print the coach's verdict on the last move."""
-        if words := verdict(self._advice(before=1), self._session.actions[-1], self._unit):
+        with shown_progress(PATIENCE):  # the game may have to be solved
+            advice = self._session.advice(before=1)
+        if words := verdict(advice, self._session.actions[-1], self._unit):
             self._say(f"  coach: {words}", style="cyan")
 
     def _hint(self) -> bool:
         """Print the best moves and their values; return False, as the person is to move yet."""
-        advice = self._advice()
+        with shown_progress(PATIENCE):
+            advice = self._session.advice()
         self._say(f"What moves are worth: {self._unit.meaning}")
         self._screen.ranking(advice, self._unit)
         return False
@@ -256,12 +251,7 @@ class Terminal:
 
 
 def practise(record: GameRecord, level: str) -> None:
-    """Ask puzzles until the person leaves.
-
-    Args:
-        record: the game; its ``against`` is the player whose mistakes are asked.
-        level: as of ``puzzles``.
-    """
+    """Ask puzzles of a level until the person leaves, from the mistakes of ``record.against``."""
     screen = Screen()
     with shown_progress(PATIENCE):
         game = replace(record, against=None).task.game
@@ -321,12 +311,7 @@ def tell_statistics() -> None:
 
 
 def watch(record: GameRecord, word: str) -> None:
-    """Show a game of an agent, move by move, with its law beside the values of the moves.
-
-    Args:
-        record: the game.
-        word: the agent (see ``agent_of``).
-    """
+    """Show a game of an agent, move by move, with its law beside the values of the moves."""
     screen = Screen()
     with shown_progress(PATIENCE):
         agent = agent_of(word, record.task)

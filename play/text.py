@@ -99,15 +99,10 @@ def _piece(piece: Piece) -> list[str]:
 
 
 def told(event: Event, scene: Scene, *, own: bool) -> str:
-    """Describe a move and its dice.
+    """Describe a move and its dice; a person has seen the position of an own move.
 
-    In a game with dice on the board, the player has rolled before the move; in other games the
-    move rolls the dice.
-
-    Args:
-        event: the move.
-        scene: any scene of the game; its board shows whether dice lie on it.
-        own: whether the move is the person's, who has seen the position.
+    In a game with dice on the board, as any scene of it shows, the player has rolled before the
+    move; in other games the move rolls the dice.
     """
     on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
     rolled = " ".join(str(die.face) for die in event.dice)
@@ -144,12 +139,9 @@ def written(rows: Sequence[Row]) -> dict[int, int | str]:
 
 
 def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> Choice:
-    """Find the move that a reply means.
+    """Find the move that a reply means: a label, words of the move, or what is on its pieces.
 
-    Args:
-        reply: a label, the move in words, or in some of them, or what is on its pieces.
-        choices: the legal moves.
-        on: the signs on pieces, as ``written`` returns them.
+    ``on`` has the signs on pieces, as ``written`` returns them.
     """
     said = " ".join(reply[:LONGEST].casefold().split())
     named = dict(zip(labels(choices), choices, strict=True))
@@ -231,11 +223,7 @@ def _says(reply: str, move: str) -> bool:
 
 
 class Screen:
-    """Prints on the terminal, or into a pipe, and asks there.
-
-    Attributes:
-        console: prints what has a form of its own, such as a table.
-    """
+    """Prints on the terminal, or into a pipe, and asks there."""
 
     def __init__(self) -> None:
         self.console = Console(highlight=False)
@@ -289,10 +277,7 @@ class Screen:
     def ranking(self, advice: Sequence[Advice], unit: Unit, law: FloatArray | None = None) -> None:
         """List the best moves with their labels, values and losses, a line each.
 
-        Args:
-            advice: the values of all legal moves.
-            unit: the unit of the values.
-            law: probability of each action, shape (action,), which each line begins with.
+        A line begins with the probability of the move, if a law is given, shape (action,).
         """
         names = dict(zip(advice, labels([one.choice for one in advice]), strict=True))
         best = sorted(advice, key=lambda one: one.cost)[:BEST]

@@ -48,17 +48,10 @@ JSON = dict[str, Any]
 def fields(
     kind: type[Game], shown: Presentation[Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Describe the keywords of a game.
+    """Describe the keywords of a game, some of which have given values.
 
-    Args:
-        kind: the game.
-        shown: the presentation of its default, which has words for values.
-        given: values that are not the defaults, by keyword.
-
-    Returns:
-        For each keyword its "name", "default", "given" value or None, "about", which is the first
-        sentence of the docstring on it, "options", pairs (value, words) or an empty list, and
-        "open": whether it may have other values.
+    The presentation of its default has words for values. "options" are pairs (value, words), and
+    "open" says whether the keyword may have other values.
     """
     about, hints = _described(kind), get_type_hints(kind.__init__)
     found = []
@@ -93,12 +86,7 @@ def _described(kind: type[Game]) -> dict[str, str]:
 
 
 def setup_view(first: GameRecord, watch: str | None = None) -> JSON:
-    """List the games, and name the one that is selected at first.
-
-    Args:
-        first: this one.
-        watch: the policy that makes the moves in it; None for a person.
-    """
+    """List the games, and name the one that is selected at first, and the policy that moves."""
     own = find_game(first.game)
     games = []
     for game in GAMES.values():
@@ -140,13 +128,7 @@ def against_of(record: GameRecord) -> Any:
 
 
 def session_view(session: Session, record: GameRecord, agent: Agent | None = None) -> JSON:
-    """Describe the board, the legal moves and the moves so far.
-
-    Args:
-        session: the game.
-        record: its options.
-        agent: makes the moves, if persons do not.
-    """
+    """Describe the board, the legal moves and the moves so far, of persons or of an agent."""
     watched = f" --watch {printable(typed([agent.name]))}" if agent else ""
     film, task = session.film, session.task
     return {
@@ -170,13 +152,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
 
 
 def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> JSON:
-    """Describe a game, its board as SVG for wide and for narrow screens, and the legal moves.
-
-    Args:
-        game: the rules.
-        film: the board at each moment that is to be shown, at last now; nothing without a position.
-        choices: the legal moves.
-    """
+    """Describe a game, its board at each moment of a film, at last now, and the legal moves."""
     return {
         "title": present(game).title,
         "welcome": present(game).welcome,
@@ -208,14 +184,7 @@ def advice_view(session: Session, before: int, agent: Agent | None = None) -> JS
 def values_view(
     advice: Sequence[Advice], made: int | None, task: Task, law: FloatArray | None = None
 ) -> JSON:
-    """Return the values of legal moves.
-
-    Args:
-        advice: the values.
-        made: the move that was made, or None.
-        task: the decision process of the player to move.
-        law: probability of each action, shape (action,), if a policy moves.
-    """
+    """Return the values of legal moves, of which one was made, or a policy has a law (action,)."""
     unit = unit_of(task.game)
     return {
         "meaning": unit.meaning,

@@ -75,14 +75,7 @@ def refusal(error: HTTPException) -> tuple[JSON | str, int]:
 
 
 def serve_games(app: Flask, games: Opened[OpenGame], first: GameRecord, watch: str) -> None:
-    """Serve the games.
-
-    Args:
-        app: the application.
-        games: the open games.
-        first: the game that the command line names.
-        watch: the policy that makes the moves in it; empty for a person.
-    """
+    """Serve the games, the command line's and others; see ``begin_game``."""
 
     @app.post("/api/games")
     def begin() -> JSON:
@@ -167,13 +160,7 @@ def serve_coach(app: Flask, games: Opened[OpenGame]) -> None:
 
 
 def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
-    """Serve puzzles and statistics.
-
-    Args:
-        app: the application.
-        first: the game that the command line names, whose keywords its puzzles have.
-        progress: is told how far long computations are.
-    """
+    """Serve puzzles, which have the keywords of the command line in its game, and statistics."""
     opened: Opened[Practice] = Opened("set of puzzles", progress)
 
     @app.post("/api/puzzles")
@@ -208,9 +195,7 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
 def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     """Create the server's application.
 
-    Args:
-        first: the game that is selected at first.
-        watch: the policy that makes the moves in it; None for a person.
+    The first game is selected at first; ``watch`` names the policy that makes the moves in it.
     """
     app = Flask("exactdice", static_folder=PAGE, static_url_path="/page", template_folder=PAGE)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
@@ -264,14 +249,7 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
 
 
 def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
-    """Serve the page until Ctrl-C, and open it in a browser if there is a screen or BROWSER is set.
-
-    Args:
-        first: the game that is selected at first.
-        port: port of this machine.
-        page: the page to open, one of ``PAGES``.
-        watch: as of ``make_app``.
-    """
+    """Serve the games until Ctrl-C, and open a page if there is a screen or BROWSER is set."""
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
