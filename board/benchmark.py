@@ -59,10 +59,8 @@ def benchmark(
 ) -> list[str]:
     """Run the cells that are not finished, write the leaderboard and print its first table.
 
-    ``page`` makes a page of the leaderboard, in HTML.
-
-    Returns:
-        One error message for each cell that failed, and for the leaderboard if it did.
+    ``page`` makes a page of the leaderboard, in HTML. An error message is returned for each cell
+    that failed, and for the leaderboard if it did.
     """
     console = console or Console()
     cells = config.cells()
@@ -232,10 +230,7 @@ def is_owned(cell: TrainConfig) -> bool:
 
 
 def run_cell(cell: TrainConfig) -> str | None:
-    """Run or resume one cell to its end; do nothing if another process owns it.
-
-    Returns:
-        None, or the error message.
+    """Run or resume one cell, unless another process owns it; return the error message, if any.
 
     Raises:
         KeyboardInterrupt: if Ctrl-C stopped the run, which is saved.

@@ -92,12 +92,10 @@ LadderWords = Annotated[
 
 
 def find_ladder(words: Sequence[str]) -> Ladder:
-    """Find a ladder of this package, or make one of your own.
+    """Find a ladder of ``LADDERS`` by its name, or make one of your own.
 
-    Args:
-        words: a name in ``LADDERS``; or a game, a keyword of its environment and two values at
-            least, as in ``Greed max_dice 3 6 12``. Values are numbers, or opponents of different
-            strengths.
+    Its words are a game, a keyword of its environment and two values at least, as in ``Greed
+    max_dice 3 6 12``. Values are numbers, or opponents of different strengths.
     """
     if len(words) == 1:
         return LADDERS[one_of("ladder", words[0], tuple(LADDERS))]

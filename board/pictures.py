@@ -35,11 +35,8 @@ Scores = Mapping[str, Mapping[int, list[float]]]
 def learning(folders: Sequence[Path]) -> Plot:
     """Draw the exact gap to the optimum of runs over their steps.
 
-    Sample scores have a 95 % interval.
-
-    Args:
-        folders: run folders; of the folder of a benchmark, the first runs of the default game, or
-            of its first game if it has no runs of that one.
+    Sample scores have a 95 % interval. Of the folder of a benchmark the first runs of the default
+    game are drawn, or of its first game if it has no runs of that one.
     """
     return of_logs([log for folder in folders for log in _logs(folder)])
 
@@ -195,12 +192,7 @@ def _series(games: Sequence[list[Run]]) -> Series:
 
 
 def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
-    """Draw the mean nines of the entries of a board, with their bootstrap intervals.
-
-    Args:
-        board: the board.
-        colours: the colour of each algorithm, as an index into ``COLOURS``.
-    """
+    """Draw the mean nines of the entries, in the colours of algorithms, with their intervals."""
     found = [estimate(numbers(each.strata, "score")) for each in board.entries]
     middle, low, high = np.array(found).T
     bars = Bars(
@@ -221,11 +213,7 @@ def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
 
 
 def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
-    """Read the finished runs of a ladder.
-
-    Args:
-        folder: folder of a benchmark of a ladder.
-    """
+    """Read the finished runs in the folder of a benchmark of a ladder."""
     runs = read_runs(folder)
     if not runs:
         raise RunError(f"folder must hold finished runs, got {folder}")

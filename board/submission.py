@@ -21,16 +21,10 @@ from .results import Run, certificate_of, read_runs
 
 
 def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes: int) -> Verified:
-    """Make an entry, and verify it as the board will.
+    """Make an entry in a new folder, and verify it as the board will.
 
-    Args:
-        place: a benchmark's folder, or a folder of certificates such as Greed-0.npz.
-        said: the author's statements, as fields of the card: title, link, algorithm, track, moves,
-            seconds and hardware. Track, moves and seconds are left to runs that know them.
-        folder: the folder of the entry, which must not exist; by default one in
-            ``benchmarks/entries``.
-        processes: number of certificates that are verified at the same time; -1 for the number
-            of processors.
+    The place is a benchmark's folder, or a folder of certificates such as Greed-0.npz. The author
+    has said fields of the card; track, moves and seconds are left to runs, which know them.
     """
     if not place.is_dir():
         raise InputError(f"place must be a folder, got {place}")

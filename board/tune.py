@@ -69,9 +69,6 @@ def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
     """Run all remaining trials, then the finals, and write the results and pictures of the trials.
 
     Optuna prints a line for each trial.
-
-    Returns:
-        The files with the results.
     """
     console = console or Console()
     say = partial(console.print, highlight=False, soft_wrap=True)

@@ -48,14 +48,9 @@ def mistakes(scored: Score) -> Plot:
 def loss_maps(scored: Score, found: Sequence[tuple[Map, IntArray]]) -> tuple[list[Map], list[str]]:
     """Finish maps of an agent's losses: one scale from pale to dark, and marks on the worst cells.
 
-    Args:
-        scored: the agent.
-        found: maps of ``loss_map``, with the costliest state of each cell.
-
-    Returns:
-        The maps, and lines that name the worst cells and the part of the regret that is not drawn.
-        Costs below ``LEAST`` of the regret have no colour. The scale ends at the costliest cell in
-        the windows, so that no cell outside of them sets it.
+    The lines name the worst cells and the part of the regret that is not drawn. Costs below
+    ``LEAST`` of the regret have no colour. The scale ends at the costliest cell in the windows, so
+    that no cell outside of them sets it.
     """
     whole = float(scored.costs.sum())  # of mistakes alone: the regret may be rounding
     least = LEAST * whole or LEAST
@@ -108,20 +103,13 @@ def _maps(scored: Score, states: IntArray, layout: Layout) -> list[tuple[Map, In
 
 
 def loss_map(
-    scored: Score, states: IntArray, cells: IntArray, shape: Sequence[int], **what: Any
+    scored: Score,
+    states: IntArray,  # (state,)
+    cells: IntArray,  # their rows and columns, (2, state)
+    shape: Sequence[int],  # of the map
+    **what: Any,  # its other attributes
 ) -> tuple[Map, IntArray]:
-    """Map the cost of an agent's decisions; also give the costliest state of each cell.
-
-    Args:
-        scored: the agent.
-        states: shape (state,).
-        cells: rows and columns of the states, shape (2, state).
-        shape: number of rows and columns.
-        what: other attributes of the map.
-
-    Returns:
-        The map, and states of its shape, -1 where there is none.
-    """
+    """Map the cost of an agent's decisions; also give the costliest state of each cell, or -1."""
     costs, costliest = np.zeros(shape), np.full(shape, -1)
     np.add.at(costs, tuple(cells), scored.costs[states])
     order = np.argsort(scored.costs[states], kind="stable")

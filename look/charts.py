@@ -297,11 +297,7 @@ def _used(counts: IntArray) -> slice:
 def _crowded(counts: IntArray) -> slice:
     """Find where most cells lie on an axis, between gaps of more than a tenth of the axis.
 
-    Args:
-        counts: number of cells in each row or column; a short axis is taken as a whole.
-
-    Returns:
-        ``SMALLEST`` places at least.
+    A short axis is taken as a whole, and of others ``SMALLEST`` places at least.
     """
     if len(counts) <= FEW:
         return slice(0, len(counts))

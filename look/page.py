@@ -37,12 +37,7 @@ paragraph, heading, links = (partial(Element, kind) for kind in ("paragraph", "h
 
 
 def to_html(title: str, elements: Sequence[Element]) -> str:
-    """Write a page, which loads nothing from other servers.
-
-    Args:
-        title: its title.
-        elements: its paragraphs, tables and plots.
-    """
+    """Write a page, which loads nothing from other servers."""
     drawn = (each.content.items() for each in elements if each.kind == "figures")
     spots = {name: drawing.spots for drawings in drawn for name, drawing in drawings}
     templates = Environment(
@@ -69,9 +64,7 @@ def table(shown: Table) -> Element:
 def sortable(shown: Table, swatches: Mapping[str, str] | None = None) -> Element:
     """Return a table of which a click on the name of a column sorts the rows.
 
-    Args:
-        shown: the table.
-        swatches: colours by the texts that get a swatch, as a legend has.
+    Texts get swatches of their colours, as in a legend.
     """
     return Element("sortable", shown.html(swatches, sortable=True))
 

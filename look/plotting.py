@@ -67,13 +67,7 @@ def _shows(draw: Callable[..., Plot]) -> str:
 
 
 def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
-    """Make a plot.
-
-    Args:
-        chart: name of the chart.
-        what: what the chart is of, as ``exactdice.plot`` has it.
-        env: an environment of this project, its id, or a ``Task``.
-    """
+    """Make the plot of a chart; the arguments are those of ``exactdice.plot``."""
     one_of("chart", chart, NAMES)
     if chart in RUN_CHARTS:
         return _of_runs(chart, what, env)
@@ -130,12 +124,10 @@ def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
 
 
 def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) -> Plot:
-    """Make the plot that the words of a command name.
+    """Make the plot that the words of a command name, of a game with keywords.
 
-    Args:
-        words: the name of a chart and its agent with its game, its runs or its folder; the name of
-            a picture of the gallery; or run folders, for their learning curves.
-        env: keywords of the game.
+    Words are the name of a chart and its agent with its game, its runs or its folder; the name of a
+    picture of the gallery; or run folders, for their learning curves.
     """
     name, *others = words
     if own := GAME_CHARTS.get(name) or EXAMPLES.get(name):
@@ -158,14 +150,11 @@ def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) ->
 
 
 def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -> list[Path]:
-    """Draw every picture into a folder, and write a page beside it that shows them.
+    """Draw every picture into a folder, and write a page beside it, <folder>.md, that shows them.
 
-    Args:
-        folder: for the pictures; the page has the folder's name and the ending .md.
-        words: run folders, whose mistakes and critics are drawn; or the folder of a benchmark,
-            whose leaderboard is drawn, and the learning curves of its first seeds.
-        only: name of the only picture to draw, its file without the ending; the page is left as
-            it is.
+    Words are run folders, whose mistakes and critics are drawn; or the folder of a benchmark, whose
+    leaderboard is drawn, and the learning curves of its first seeds. With ``only``, the picture of
+    this name is drawn, and the page left as it is.
     """
     from .drawing import draw  # needs matplotlib
 

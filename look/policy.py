@@ -31,12 +31,7 @@ NUMBERS = 500  # up to this number, an axis has a place for every whole number
 class _Choices:
     """The states in which an agent has a choice, those that it meets most first.
 
-    Attributes:
-        states: shape (state,).
-        seen: observations, shape (state, component).
-        met: shares of the choices, shape (state,).
-        actions: the agent's likeliest action and the best one, which is the agent's own where none
-            of its actions costs anything, shape (2, state).
+    The best action is the agent's own where none of its actions costs anything.
     """
 
     def __init__(self, scored: Score) -> None:
@@ -46,12 +41,13 @@ class _Choices:
         if not len(states):
             raise InputError(f"game must give {quoted(scored.policy)} a choice, got {game!r}")
         self.states = states[np.argsort(-scored.occupancy[states], kind="stable")]
-        self.seen = game.observe(self.states, scored.task.seat)
-        self.met = scored.occupancy[self.states] / scored.occupancy[states].sum()
+        self.seen = game.observe(self.states, scored.task.seat)  # (state, component)
+        self.met = scored.occupancy[self.states] / scored.occupancy[states].sum()  # shares
         best, own = (
             each.likeliest(self.states) for each in (solve(scored.task).policy, scored.agent)
         )
-        self.actions = np.stack([own, np.where(scored.costs[self.states] > 0, best, own)])
+        best = np.where(scored.costs[self.states] > 0, best, own)
+        self.actions = np.stack([own, best])  # the agent's likeliest and the best, (2, state)
 
 
 @agent_chart("policy")
@@ -125,14 +121,7 @@ def _parts(game: Game, components: Sequence[int], seen: IntArray) -> list[str]:
 
 
 class _Grid:
-    """The cells of states on maps over two components of the observation.
-
-    Args:
-        scored: the agent.
-        choices: its choices.
-        axes: the components, at most two.
-        drawn: choices that are drawn, bool, shape (state,).
-    """
+    """The cells of the drawn choices on maps over at most two components of the observation."""
 
     def __init__(
         self, scored: Score, choices: _Choices, axes: Sequence[int], drawn: BoolArray

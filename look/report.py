@@ -26,12 +26,7 @@ SHOWN = 5e-7  # smaller numbers are printed as 0.000000
 
 
 def write_report(agent: AgentOptions, path: Path) -> Score:
-    """Write the page of an agent.
-
-    Args:
-        agent: the agent, its game and its opponents.
-        path: file to write, which ends in .html.
-    """
+    """Write the page of an agent into a file that ends in .html."""
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
     make_folder(path.parent)

@@ -140,20 +140,12 @@ def ties_words(game: Greed) -> str:
 
 def _maps_of_turns(
     task: Task,
-    numbers: FloatArray,
-    hatched: BoolArray | None = None,
-    says: Callable[[int], str] | None = None,
-    **options: Any,
+    numbers: FloatArray,  # (state,)
+    hatched: BoolArray | None = None,  # (state,)
+    says: Callable[[int], str] | None = None,  # the text of a state
+    **options: Any,  # other attributes of the maps
 ) -> list[Map]:
-    """Plot a number for each state, in one map for each kind of turn.
-
-    Args:
-        task: the game, and the agent's opponent.
-        numbers: shape (state,).
-        hatched: hatched states, shape (state,).
-        says: returns the text of a state.
-        options: other attributes of ``Map``.
-    """
+    """Plot a number for each state, in one map for each kind of turn."""
     game = game_of(task, Greed)
     # Random play reaches every reachable state.
     numbers = np.where(_met(task, "random"), numbers, np.nan)

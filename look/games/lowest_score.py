@@ -86,24 +86,14 @@ def _totals(game: LowestScore, dice: int) -> list[int]:
 
 
 def _kept(
-    solution: Solution,
-    dice: int,
-    counted: str,
-    numbers: Sequence[int],
-    label: str,
-    known: Mapping[str, int],
+    solution: Solution,  # for the player's seat
+    dice: int,  # just rolled
+    counted: str,  # name of the component of observations on the x axis
+    numbers: Sequence[int],  # its value in each column
+    label: str,  # of the columns
+    known: Mapping[str, int],  # values of other components, if the game has them; the rest is 0
 ) -> Map:
-    """Map the best number of dice to keep.
-
-    Args:
-        solution: for the player's seat.
-        dice: number of dice just rolled.
-        counted: name of the component of observations on the x axis.
-        numbers: its value in each column.
-        label: of the columns.
-        known: values of other components by name; names that the game lacks are ignored, and
-            all other components are 0.
-    """
+    """Map the best number of dice to keep."""
     game, seat = game_of(solution.task, LowestScore), solution.task.seat
     rolls = sorted(
         map(game.by_worth, combinations(dice, game.faces)),

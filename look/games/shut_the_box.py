@@ -115,10 +115,7 @@ def best_sets(task: Task) -> Plot:
 def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str:
     """Say for which first rolls it is always best to close the one tile with that number.
 
-    Args:
-        game: the rules.
-        rolls: the first rolls.
-        best: the best sets for each score to beat, shape (roll, set).
+    The best sets are given for each score to beat, shape (roll, set).
     """
     always = [
         str(roll)
@@ -133,9 +130,7 @@ def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str
 def _alike(solution: Solution, states: IntArray) -> list[tuple[int, int]]:
     """Group neighbouring targets with the same best sets: the first of a group, and that after it.
 
-    Args:
-        solution: of the second player.
-        states: before the first move of a turn, shape (target, roll).
+    States are those before the first move of a turn, shape (target, roll).
     """
     best, optimal = solution.policy.actions[states], solution.optimal[states]
     differ = (best[1:] != best[:-1]).any(axis=1) | (optimal[1:] != optimal[:-1]).any(axis=(1, 2))

@@ -38,13 +38,9 @@ class _Cells(NamedTuple):
     def of(
         cls, numbers: FloatArray, met: FloatArray, rows: IntArray, columns: IntArray
     ) -> "_Cells":
-        """Take means, weighted by the games.
+        """Take means of numbers (context,), weighted by how likely each context is met.
 
-        Args:
-            numbers: of each context, shape (context,).
-            met: how likely each context is met, shape (context,).
-            rows: row of each context, which is left out if negative.
-            columns: column of each context, likewise.
+        Contexts in a negative row or column are left out.
         """
         own = (met > 0) & (rows >= 0) & (columns >= 0)
         shape = rows[own].max() + 1, columns[own].max() + 1
