@@ -90,26 +90,17 @@ class Report:
 
     def add(
         self,
-        check: str,
-        wrong: BoolArray,
-        example: str | Callable[..., str],
-        mistakes: Iterable[Mistake] = (),
-        of: int | None = None,
-        groups: Mapping[str, BoolArray] | None = None,
+        check: str,  # its name
+        wrong: BoolArray,  # which entries are wrong
+        example: str | Callable[..., str],  # tells what is wrong, at the place of the first one
+        mistakes: Iterable[Mistake] = (),  # that explain all wrong entries; read if there are any
+        of: int | None = None,  # number of checked entries; all by default
+        groups: Mapping[str, BoolArray] | None = None,  # entries by what they have in common
     ) -> bool:
         """Add a check: passed, or failed with the first of the mistakes that explain it.
 
-        Args:
-            check: the name of the check.
-            wrong: which entries are wrong.
-            example: describes what is wrong; a function gets the place of the first wrong entry.
-            mistakes: known mistakes that explain all wrong entries; asked for if there are any.
-            of: number of checked entries; all entries by default.
-            groups: entries that have something in common, by words such as "ends of games". If no
-                mistake explains the wrong entries, the smallest group that has all is named.
-
-        Returns:
-            Whether the check passed.
+        If no mistake explains the wrong entries, the smallest group that has all is named. Whether
+        the check passed is returned.
         """
         of = wrong.size if of is None else of
         if not wrong.any():

@@ -104,11 +104,8 @@ def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
 def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) -> FloatArray:
     """Call a function, or a torch module, with a batch of observations; return its numbers.
 
-    Args:
-        function: torch modules get a tensor of the dtype of their parameters.
-        name: name of the argument, for messages.
-        observations: shape (observation, ...), or a mapping of such arrays.
-        shape: the required shape; of one number an observation, a last axis of length 1 may follow.
+    Observations are of shape (observation, ...), or a mapping of such arrays. If the required shape
+    has one number for each, a last axis of length 1 may follow.
     """
     if not callable(function):
         raise InputError(
@@ -220,13 +217,8 @@ class AgentView:
     def states_at(self, observations: Any, name: str, shape: tuple[int, ...]) -> IntArray:
         """Return the state of each observation, -1 if the agent sees it in no state.
 
-        Observations in a known encoding are decoded. If wrappers change observations, those of all
-        states are listed and looked up.
-
-        Args:
-            observations: shape (*shape, ...), or a mapping with one such entry beside masks.
-            name: of the observations, for messages.
-            shape: of what is returned.
+        Observations are of shape (*shape, ...), or a mapping with one such entry beside masks. In a
+        known encoding they are decoded; else those of all states are listed and looked up.
         """
         encoding = self._encoding
         axes = (encoding.space.shape or ()) if encoding else self._listed[0]

@@ -59,14 +59,11 @@ CURE = (
 class ModelPolicy(PerceptronPolicy):
     """The policy of a stable-baselines3 model, as a callable on (observations, masks).
 
-    Args:
-        model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, a subclass of one of these,
-            or the policy of such a model.
-        game: the rules; the model must have been trained for this game.
-        reading: how the policy is to be understood. A law of action values is epsilon-greedy with
-            the model's exploration rate. Without ``sight`` the observations are those of the
-            model's own environment or of its observation space; without ``observations`` its own
-            ``VecNormalize`` is applied, if it has one.
+    The model is a PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, of a subclass of one of
+    these, or the policy of such a model. A law of action values is epsilon-greedy with the model's
+    exploration rate. Without ``reading.sight`` the observations are those of the model's own
+    environment or of its observation space; without ``reading.observations`` its own
+    ``VecNormalize`` is applied, if it has one.
     """
 
     def __init__(self, model: Any, game: Game, reading: Reading = Reading()) -> None:  # noqa: B008

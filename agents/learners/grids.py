@@ -134,11 +134,8 @@ class Perceptron(NamedTuple):
 def perceptron(module: nn.Module, features: Features, quantiles: int = 1) -> Perceptron | None:
     """Return the perceptron that the layers of a module form; None if they form none.
 
-    Args:
-        module: a sequence of layers; ``features`` does what a first layer does that flattens.
-        features: turns observations into the input of the first linear layer.
-        quantiles: number of outputs of the last layer for each action; their mean is the action's
-            preference.
+    ``features`` does what a first layer does that flattens. The preference of an action is the mean
+    of its ``quantiles`` outputs of the last layer.
     """
     parts = module.named_modules(remove_duplicate=False)  # a layer may stand in several places
     layers = [part for _, part in parts if type(part) is not nn.Sequential]

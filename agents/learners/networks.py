@@ -24,10 +24,8 @@ Change = Callable[[Any], Any]
 class ModulePolicy(PerceptronPolicy):
     """The policy of a module that returns logits or action values, one for each action.
 
-    Args:
-        module: is called on a batch of observations, with the dtype and device of its weights, in
-            evaluation mode (no dropout). A module made by ``torch.compile`` is called uncompiled.
-        reading: the observations of the environment, and how the policy plays.
+    The module is called on a batch of observations, with the dtype and device of its weights, in
+    evaluation mode (no dropout). A module made by ``torch.compile`` is called uncompiled.
     """
 
     def __init__(self, module: th.nn.Module, reading: Reading) -> None:
@@ -130,9 +128,8 @@ def normalisers(env: Any) -> list[Any]:
 def change_of(observations: Any) -> Change:
     """Return the function from a batch of observations to a batch of network inputs.
 
-    Args:
-        observations: the function; a vector of environments, whose ``VecNormalize`` wrappers are
-            applied in order; an object with a method ``normalize_obs``; or None for the identity.
+    A user gives the function; a vector of environments, whose ``VecNormalize`` wrappers are applied
+    in order; an object with a method ``normalize_obs``; or None for the identity.
     """
     if observations is None:
         return lambda features: features

@@ -102,12 +102,6 @@ class QTable(Table):
 
     Its ``state_dict`` has the rows that are no longer as they were made, since short training
     visits few states of a large game, and what is needed to make the others.
-
-    Args:
-        observation_space: the observation space of the environment.
-        action_space: the action space of the environment.
-        game: the rules, which give the states and the legal actions.
-        initial_value: value of every action before its first visit.
     """
 
     def __init__(

@@ -35,21 +35,12 @@ HARMLESS = {VecCheckNan, VecMonitor, VecVideoRecorder}
 
 
 def shown_to(
-    model: Any, game: Game, sight: Sight | None, observations: Any
+    model: Any,  # or its policy
+    game: Game,  # in which it is scored
+    sight: Sight | None,  # of the environment in which it is scored; None if it is not known
+    observations: Any,  # turns these into the network's input; by default its own ``VecNormalize``
 ) -> tuple[Sight, Change]:
-    """Find the two steps from a state to the input of a model's network.
-
-    Args:
-        model: a model, or its policy.
-        game: the game in which the model is scored.
-        sight: the observations of the environment in which it is scored; None if only the game is
-            known.
-        observations: turns these observations into the network's input; None for the model's own
-            ``VecNormalize``, if it has one.
-
-    Returns:
-        The observations that the environment shows, and the function to the network's input.
-    """
+    """Find the observations of an environment, and the function to the input of a network."""
     if not isinstance(model, BaseAlgorithm) and observations is None:
         raise InputError(
             f"observations must be given for {type(model).__name__}, a policy without its model, "

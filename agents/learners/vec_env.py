@@ -51,11 +51,7 @@ class GameVecEnv(VecEnv):
         self._started = time.time()
 
     def face(self, task: Task) -> Features:
-        """Start new games with another seat or other opponents.
-
-        Returns:
-            The first observations.
-        """
+        """Start new games with another seat or other opponents; return the first observations."""
         self.task = task
         shown = self.engine.reward, self.engine.encoding.name
         self.engine = Engine(task, self.num_envs, *shown, tables=False)

@@ -64,11 +64,7 @@ def locked(path: Path, over: Callable[[], bool] = lambda: True) -> Iterator[bool
     """Hold the lock of a file during the block, and say so; say False if another process holds it.
 
     The operating system releases the lock when the process ends, however it ends. A file that a
-    kill has left is not a lock.
-
-    Args:
-        path: the file.
-        over: whether nobody will need the file after the block, so that it is removed.
+    kill has left is not a lock. It is removed if the work on it is ``over`` after the block.
     """
     from filelock import FileLock, Timeout  # of the extra "agents", as in load_model
 

@@ -104,10 +104,8 @@ class Network(BaseModel):
 def read_network(value: Any) -> dict[str, Any]:
     """Read a mapping, or a text such as "dict(activation_fn=nn.ReLU, net_arch=[64])".
 
-    rl_zoo3 runs such texts as code; here they are parsed as literals and names of classes.
-
-    Returns:
-        The entries that are given, by the names of ``Network``.
+    rl_zoo3 runs such texts as code; here they are parsed as literals and names of classes. The
+    entries that are given have the names of ``Network``.
     """
     entries = {} if value is None else value
     if isinstance(value, str):

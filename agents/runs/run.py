@@ -75,11 +75,7 @@ class Run:
         return cls(folder, model, log, config, task, callbacks)
 
     def save(self, random: th.Tensor | None = None) -> None:
-        """Save the state of training, from which it can be resumed.
-
-        Args:
-            random: the state of PyTorch's random generator to resume with; None for the present.
-        """
+        """Save the state of training, with a state of PyTorch's random generator or the present."""
         content = {**_state(self.model), "log": self.log}
         content["torch_random"] = th.get_rng_state() if random is None else random
         for playing in self_plays(self.callbacks):

@@ -62,10 +62,8 @@ def train(
     """Run a training job, new or resumed, on one thread of the processor.
 
     ``diagnosis`` makes the callback of runs with the option ``diagnose``: rooms above this one have
-    it (``exactdice.commands.training.diagnosis_of``).
-
-    Returns:
-        The exact score of the final model, or None if the run was interrupted and saved.
+    it (``exactdice.commands.training.diagnosis_of``). The exact score of the final model is None if
+    the run was interrupted and saved.
     """
     # The networks are too small to gain from more threads; with one thread the order of every sum,
     # hence the run, does not depend on the number of cores.

@@ -156,11 +156,7 @@ def _example(steps: Steps, check: str, time: int, lane: int) -> str:
 def _check_rewards(
     report: Report, steps: Steps, mode: RewardMode, declared: Any
 ) -> FloatArray | None:
-    """Check rewards in a reward mode, up to a constant factor.
-
-    Returns:
-        What the game pays with each step, as ``Payment.paid`` gives it, if the rewards are right.
-    """
+    """Check rewards in a mode, up to a factor; return ``Payment.paid`` if they are right."""
     if steps.wrong.any():
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
         return None

@@ -71,11 +71,7 @@ def _finite(report: Report, update: Update) -> bool:
 def _check_gradient(
     report: Report, update: Update, right: Loss, before: Parameters, after: Parameters
 ) -> FloatArray:
-    """Compare the gradient that the step has left with that of the loss, and name the mistake.
-
-    Returns:
-        The gradient of the declared loss.
-    """
+    """Compare the gradient that the step has left with that of the loss, which is returned."""
     if all(parameter.grad is None for parameter in after.values()):
         why = "which a deep copy leaves out"
         raise InputError(f"after must have the gradients of loss.backward(), {why}, got none")

@@ -124,10 +124,8 @@ def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
 class Diagnosed:
     """A model in training, with the data that all its figures share.
 
-    Args:
-        model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, a subclass of one of these, or Q-learning.
-        env: an environment of this project, as the model trains in it. By default the training
-            environment of the model.
+    It is a PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, of a subclass of one of these, or Q-learning.
+    Its environment is one of this project, by default that of the model.
     """
 
     def __init__(self, model: BaseAlgorithm, env: Any = None) -> None:

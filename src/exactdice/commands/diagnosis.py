@@ -64,9 +64,8 @@ class DiagnoseConfig:
 def diagnose_models(folder: Path) -> "dict[str, Columns]":
     """Compute the columns of the models of a run, and write them into its folder.
 
-    Returns:
-        The columns by model: "best" and "final"; before the end of training "checkpoint" instead
-        of "final". A run on a track has no "best".
+    They are "best" and "final"; before the end of training "checkpoint" instead of "final". A run
+    on a track has no "best".
     """
     import numpy as np
     import torch as th

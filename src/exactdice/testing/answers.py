@@ -115,11 +115,7 @@ def _check_ways(
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
 ) -> Array:
-    """Check occupancies, outcomes and variance in fractions, and that the mean is the value.
-
-    Returns:
-        The occupancies.
-    """
+    """Check occupancies, which are returned, outcomes, the mean and the variance, in fractions."""
     task, seat = agent.task, agent.task.seat
     met, paid = listing.visits(seat, laws, start)
     found = occupancy(policy, task, exact=True)

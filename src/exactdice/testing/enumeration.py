@@ -44,16 +44,11 @@ class Way(NamedTuple):
 
 
 class Listing:
-    """All moves of a small game, in fractions.
-
-    Attributes:
-        game: the game.
-        moves: the ways of each action, by position; positions are in the order of the stages.
-        start: the initial law, by position.
-    """
+    """All moves of a small game, in fractions."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        #: The ways of each action, by position; positions are in the order of the stages.
         self.moves: dict[Position, dict[int, list[Way]]] = {}
         for seat, states in game.stages():
             self.moves.update({(seat, state): {} for state in states.tolist()})
@@ -113,11 +108,9 @@ class Listing:
     def visits(
         self, player: int, laws: Mapping[int, Law], start: Mapping[Position, Fraction]
     ) -> tuple[dict[Position, Fraction], dict[Fraction, Fraction]]:
-        """Return expected visits of each position while the game goes on for a player.
+        """Return expected visits while the game goes on for a player, and the law of its payoffs.
 
-        Returns:
-            Expected visits by position, and the law of the player's payoffs; positions of players
-            without a law count visits but make no moves.
+        Positions of players without a law count visits but make no moves.
         """
         equations = {position: Equation(start.get(position, ZERO)) for position in self.moves}
         ends: list[tuple[Position, Fraction, Fraction]] = []

@@ -21,11 +21,7 @@ from ..envs.planners import LIMIT
 
 
 def check_rules(game: Game) -> int:
-    """Check all rules.
-
-    Returns:
-        The number of pairs of state and action.
-    """
+    """Check all rules; return the number of pairs of state and action."""
     again = copy.copy(game)  # makes a game from its keywords, as pickling does
     if again != game:
         raise GameError(f"keywords must build the same game, got {again!r} of {game!r}")
