@@ -1,5 +1,6 @@
 """Records of an algorithm as plain arrays: observations, actions, rewards and its own numbers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -227,3 +228,10 @@ class EpsilonGreedy:
 
     network: Any
     epsilon: Any
+
+
+def each_array(observations: Any, read: Callable[[Any], Any]) -> Any:
+    """Read an array of observations, or each one of a mapping."""
+    if isinstance(observations, Mapping):
+        return {key: each_array(entry, read) for key, entry in observations.items()}
+    return read(observations)

@@ -77,13 +77,6 @@ def flags(given: Any, name: str, shape: tuple[int, ...], missing: bool = False) 
     return read.astype(bool)
 
 
-def each_array(observations: Any, read: Callable[[Any], Any]) -> Any:
-    """Read an array of observations, or each one of a mapping."""
-    if isinstance(observations, Mapping):
-        return {key: each_array(entry, read) for key, entry in observations.items()}
-    return read(observations)
-
-
 def shape_of(given: Any, name: str) -> tuple[int, ...]:
     """Return the shape of an array, or of the first entry without masks."""
     if isinstance(given, Mapping):
@@ -112,7 +105,7 @@ def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) 
             f"{name} must be a function of observations, got a {type(function).__name__}"
         )
     if "torch" in packages_of(function):
-        from .gradients import Network  # needs torch
+        from .networks import Network  # needs torch
 
         function = Network(function, name, *(shape[1:] or (None,)))
     given = as_numbers(function(observations), name)

@@ -21,9 +21,9 @@ import numpy as np
 
 from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
-from ..records import Rollout, Targets
+from ..records import Rollout, Targets, each_array
 from ..report import Mistake, Report
-from ..view import called, each_array, factor, numbers, player
+from ..view import called, factor, numbers, player
 from .formula import CUT_AS_END, GAMMA, Formula, Numbers, closeness, compare, edited
 from .steps import Steps
 

@@ -23,10 +23,10 @@ from typing_extensions import override
 
 from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray, one_of
-from ..gradients import Parameters, joined, parameters_of, tensors
-from ..records import PolicyUpdate, Rollout, Update, ValueUpdate
+from ..networks import Parameters, joined, parameters_of, tensors
+from ..records import PolicyUpdate, Rollout, Update, ValueUpdate, each_array
 from ..report import Mistake
-from ..view import AgentView, each_array, flags, leading_shape, numbers
+from ..view import AgentView, flags, leading_shape, numbers
 from .formula import Formula, edited
 
 #: Gradients agree if they differ by no more than this part of their norm, by their precision.

@@ -15,9 +15,9 @@ from ...core.sizes import check_memory
 from ...envs import RewardMode
 from ...envs.engine.engine import Engine
 from ...envs.law import MoveLaw
-from ..records import Rollout, Targets, Transitions
+from ..records import Rollout, Targets, Transitions, each_array
 from ..report import Report
-from ..view import AgentView, each_array, factor, flags, leading_shape, numbers, whole
+from ..view import AgentView, factor, flags, leading_shape, numbers, whole
 from .formula import CLOSE, closeness
 
 #: Most lanes and actions that are looked at one by one.

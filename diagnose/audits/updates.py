@@ -12,7 +12,7 @@ from torch import Tensor
 from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError
 from ...core.positions import are_legal
-from ..gradients import Parameters, joined, parameters_of
+from ..networks import Parameters, joined, parameters_of
 from ..records import PolicyUpdate, Update, ValueUpdate
 from ..report import Finding, Mistake, Report
 from ..view import AgentView, leading_shape, numbers, whole

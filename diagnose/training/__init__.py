@@ -19,9 +19,8 @@ from ...core import InputError, at_least, make_folder
 from ...core.words import plural
 from ..audits import audit, view_of
 from ..figures import unvisited
-from ..records import Rollout, Transitions
+from ..records import Rollout, Transitions, each_array
 from ..report import Report
-from ..view import each_array
 from .folder import NAME, Diary
 from .model import COLUMNS, Columns, Diagnosed, states_of_games, told_missing
 
