@@ -5,21 +5,8 @@ from dataclasses import dataclass
 
 from ..agents.tracks import OPEN, Track
 from ..core import Table
+from . import strata
 from .admission import NUMBERS, Admission, Verified
-from .strata import (
-    HEADLINE,
-    HEADLINES,
-    INTERVALS,
-    NINES,
-    REGRET,
-    SCORE,
-    SEEDS,
-    Cell,
-    pairs,
-    rank,
-    ranks,
-    table,
-)
 
 CLAIMS = (
     "Moves, seconds and hardware are claims of the authors: nobody can prove with how many moves a "
@@ -29,7 +16,7 @@ CLAIMS = (
 LONGEST = 60_000  # characters of a summary; a comment on GitHub has at most 65,536
 WIDEST, MOST = 1000, 40  # characters of a reason in it, and the number of reasons
 #: Columns of an entry over all games, and those of its card.
-TOTALS: dict[str, Cell] = {"seeds": lambda own: str(len(own[0])), **HEADLINES}
+TOTALS: dict[str, strata.Cell] = {"seeds": lambda own: str(len(own[0])), **strata.HEADLINES}
 CLAIMED = ("claimed moves", "claimed seconds", "claimed hardware")
 #: Header of the CSV file, which has a row for each certificate.
 COLUMNS = (
@@ -55,7 +42,7 @@ class EntryBoard:
         """The table of the entries over all games."""
         rows = []
         agents = [found.strata for found in self.entries]
-        places = ranks(pairs(agents))
+        places = strata.ranks(strata.pairs(agents))
         for place, found, own in zip(places, self.entries, agents, strict=True):
             card = found.card
             scored = [cell(own) for cell in TOTALS.values()]
@@ -71,8 +58,8 @@ class EntryBoard:
             for game in self.track.games
             for found in self.entries
         ]
-        columns = {**SEEDS, **NINES, **SCORE, **REGRET}
-        return table(("game", "entry", "algorithm"), scored, columns)
+        columns = {**strata.SEEDS, **strata.NINES, **strata.SCORE, **strata.REGRET}
+        return strata.table(("game", "entry", "algorithm"), scored, columns)
 
     @property
     def certificates(self) -> Table:
@@ -92,7 +79,7 @@ class EntryBoard:
             f"Every entry has certificates of all games of {self.track.title}, with their default "
             f"keywords, and of at least {self.track.seeds} seeds. It says that each run made at "
             f"most {self.track.moves:,} moves of its agent. {CLAIMS} 1 is the optimum, 0 uniformly "
-            f"random play; {HEADLINE}. {INTERVALS}"
+            f"random play; {strata.HEADLINE}. {strata.INTERVALS}"
         )
 
     @property
@@ -105,7 +92,7 @@ class EntryBoard:
 
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
-    best = sorted(admission.verified, key=lambda found: rank(found.strata))
+    best = sorted(admission.verified, key=lambda found: strata.rank(found.strata))
     boards = [
         EntryBoard(track, [found for found in best if found.track == track])
         for track in OPEN.values()

@@ -20,32 +20,8 @@ from ..agents.tracks import PERCENTS, TRACKS, Track
 from ..baselines import PayoffMatrix, payoff_matrix
 from ..core import Table, write_file
 from ..core.words import listed, plural
+from . import strata
 from .results import Run, read_runs, write_runs
-from .strata import (
-    HEADLINE,
-    HEADLINES,
-    INTERVALS,
-    NINES,
-    REGRET,
-    SCORE,
-    SEEDS,
-    Cell,
-    Part,
-    Strata,
-    attempted,
-    by,
-    compared,
-    estimated,
-    mean,
-    numbers,
-    over_rows,
-    pairs,
-    rank,
-    ranks,
-    reference_table,
-    strata,
-    table,
-)
 
 #: Policies that every agent meets in the cross table, besides the other agents.
 REFERENCES = ("random", "equilibrium")
@@ -70,15 +46,15 @@ class Board:
         """The strata of each game and agent; on the board of any tasks, also of common games."""
         found = {
             (game, agent): [own]
-            for game, runs in by(self.runs, "game").items()
-            for agent, own in by(runs, "agent").items()
+            for game, runs in strata.by(self.runs, "game").items()
+            for agent, own in strata.by(runs, "agent").items()
         }
-        agents = by(self.runs, "agent")
+        agents = strata.by(self.runs, "agent")
         played = [{run.game for run in own} for own in agents.values()]
         common = set.intersection(*played) if played else set()
         for agent, own in sorted(agents.items()):
             if self.track is None and len(common) > 1:
-                found["all", agent] = strata(run for run in own if run.game in common)
+                found["all", agent] = strata.by_game(run for run in own if run.game in common)
         return found
 
     @cached_property
@@ -86,21 +62,23 @@ class Board:
         """The tables of the agents: over all games, and in each."""
         head = ("game", "agent")
         if self.track is None:
-            return [table(head, self.groups.items(), RESULTS)]
+            return [strata.table(head, self.groups.items(), RESULTS)]
         of_score = OF_SELF_PLAY if self.track.self_play else OF_SCORES
-        columns = {**SEEDS, **NINES, **SCORE, "area": AREA, **REACHED, **of_score}
+        shared = {**strata.SEEDS, **strata.NINES, **strata.SCORE}
+        columns = {**shared, "area": AREA, **REACHED, **of_score, "seconds": SECONDS}
         games = self.track.games
         number = {"games": lambda own: f"{len(own)} of {len(games)}"}
-        by_agent = sorted(map(strata, by(self.runs, "agent").values()), key=rank)
-        agents = [((own[0][0].agent,), own) for own in by_agent]
-        found = pairs(by_agent)
-        place = dict(zip(map(id, by_agent), ranks(found), strict=True))
-        first: dict[str, Cell] = {"rank": lambda own: place[id(own)], **number}
+        agents = strata.by(self.runs, "agent").values()
+        by_agent = sorted(map(strata.by_game, agents), key=strata.rank)
+        lines = [((own[0][0].agent,), own) for own in by_agent]
+        found = strata.pairs(by_agent)
+        place = dict(zip(map(id, by_agent), strata.ranks(found), strict=True))
+        first: dict[str, strata.Cell] = {"rank": lambda own: place[id(own)], **number}
         return [
-            table(("agent",), agents, {**first, **TOTALS, "seconds": SECONDS}),
-            compared([own[0][0].agent for own in by_agent], found),
-            table(("normalised score",), agents, {game: _score_in(game) for game in games}),
-            table(head, self.groups.items(), {**columns, "seconds": SECONDS}),
+            strata.table(("agent",), lines, {**first, **TOTALS, "seconds": SECONDS}),
+            strata.compared([own[0][0].agent for own in by_agent], found),
+            strata.table(("normalised score",), lines, {game: _score_in(game) for game in games}),
+            strata.table(head, self.groups.items(), columns),
         ]
 
     @property
@@ -112,12 +90,12 @@ class Board:
         return Table(rows[0], rows[1:], texts=whole.texts)
 
     @cached_property
-    def more(self) -> Part:
+    def more(self) -> strata.Part:
         """The table below the others: the cross table of a self-play track, or reference scores."""
         if self.track is not None and self.track.self_play:
             return cross_tables(self.runs, self.folder)
-        tasks = {game: own[0].task for game, own in by(self.runs, "game").items()}
-        return reference_table(tasks, more=() if self.track is None else ("nines",))
+        tasks = {game: own[0].task for game, own in strata.by(self.runs, "game").items()}
+        return strata.reference_table(tasks, more=() if self.track is None else ("nines",))
 
     @property
     def words(self) -> str:
@@ -183,11 +161,11 @@ def _keep_cross_tables(board: Board) -> None:
     if board.track is None or not board.track.self_play or not page.is_file():
         return
     made = {row[0] for row in board.more.table.rows}
-    table = page.read_text(encoding="utf-8").rpartition(CROSS)[2]
-    lost = [run for run in board.runs if run.game not in made and f"\n| {run.game} " in table]
+    before = page.read_text(encoding="utf-8").rpartition(CROSS)[2]
+    lost = [run for run in board.runs if run.game not in made and f"\n| {run.game} " in before]
     if lost:
-        groups = by(lost, "game").values()
-        names = listed(own[0].name for runs in groups for own in by(runs, "agent").values())
+        groups = strata.by(lost, "game").values()
+        names = listed(own[0].name for runs in groups for own in strata.by(runs, "agent").values())
         raise RunError(
             f"{page} must keep its cross table, which is made from the models in the run folders "
             f"{names}: put back those that are missing, or choose another --folder"
@@ -199,19 +177,20 @@ def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:
     from ..agents.learners.adapter import ModelPolicy  # needs stable-baselines3
 
     first: dict[str, Any] = {}
-    for agent, own in by(runs, "agent").items():
+    for agent, own in strata.by(runs, "agent").items():
         model, env = folders.load_model(folder / own[0].name)
         first[agent] = ModelPolicy(model, env.task.game)
     return payoff_matrix({**first, **{name: name for name in REFERENCES}}, env.task)
 
 
-def cross_tables(runs: Sequence[Run], folder: Path) -> Part:
+def cross_tables(runs: Sequence[Run], folder: Path) -> strata.Part:
     """Make the cross tables of games, below each other.
 
     Models of runs are large, so that a folder may lack them: its games are left out.
     """
-    games = by(runs, "game").items()
-    found, left_out = attempted({name: partial(cross_table, own, folder) for name, own in games})
+    games = strata.by(runs, "game")
+    tables = {name: partial(cross_table, own, folder) for name, own in games.items()}
+    found, left_out = strata.attempted(tables)
     names = list(dict.fromkeys(name for each in found.values() for name in each.names))
     rows = []
     for game, each in found.items():
@@ -220,69 +199,69 @@ def cross_tables(runs: Sequence[Run], folder: Path) -> Part:
             cells = [known.get(other, "-") for other in names]
             rows.append([game, name, *cells, f"{each.means[name]:.4f}"])
     header = ["game", "payoff of", *names, "mean against the others"]
-    return Part("Cross table", CROSS + left_out, Table(header, rows, texts=2))
+    return strata.Part("Cross table", CROSS + left_out, Table(header, rows, texts=2))
 
 
-def _trials(own: Strata) -> str:
+def _trials(own: strata.Strata) -> str:
     """Write the number of trials of all runs; "-" if they differ or it is not known."""
     found = {run.trials for group in own for run in group}
     number = found.pop() if len(found) == 1 else None
     return "-" if number is None else str(number)
 
 
-def _reached(least: float) -> Cell:
+def _reached(least: float) -> strata.Cell:
     """Write the mean of the moves to a score; "-" if a seed never reached it."""
 
-    def cell(own: Strata) -> str:
+    def cell(own: strata.Strata) -> str:
         moves = [run.moves_to(least) for group in own for run in group]
         return "-" if None in moves else f"{np.mean(moves):,.0f}"
 
     return cell
 
 
-def _score_in(game: str) -> Cell:
+def _score_in(game: str) -> strata.Cell:
     """Write the mean score in a game; "-" without runs."""
 
-    def cell(own: Strata) -> str:
+    def cell(own: strata.Strata) -> str:
         found = [group for group in own if group[0].game == game]
-        return SCORE["normalised score"](found) if found else "-"
+        return strata.SCORE["normalised score"](found) if found else "-"
 
     return cell
 
 
-def _equilibrium(own: Strata) -> str:
-    seats = (numbers(own, f"equilibrium_{seat}")[0].mean() for seat in (0, 1))
+def _equilibrium(own: strata.Strata) -> str:
+    seats = (strata.numbers(own, f"equilibrium_{seat}")[0].mean() for seat in (0, 1))
     return " and ".join(f"{value:.4f}" for value in seats)
 
 
-AREA = over_rows("area", ".4f")
+AREA = strata.over_rows("area", ".4f")
 REACHED = {f"moves to {least}": _reached(least) for least in (0.9, 0.99)}
-SECONDS = over_rows("seconds", ".0f")
+SECONDS = strata.over_rows("seconds", ".0f")
 #: Columns of a track over all games, between the number of games and the seconds.
-TOTALS = {"runs": SEEDS["seeds"], "trials": _trials, **HEADLINES, "area": AREA}
+TOTALS = {"runs": strata.SEEDS["seeds"], "trials": _trials, **strata.HEADLINES, "area": AREA}
 #: Columns of a track's games, and those of games of self-play.
-OF_SCORES = {**REGRET, "flawless games": over_rows("flawless", ".1%")}
+OF_SCORES = {**strata.REGRET, "flawless games": strata.over_rows("flawless", ".1%")}
 OF_SELF_PLAY = {
-    "exploitability per 1,000 games": over_rows("exploitability", ".2f", 1000),
-    "worst seed": over_rows("exploitability", ".2f", 1000, np.max),
-    "value of seat 0": over_rows("guaranteed_0", ".4f"),
-    "value of seat 1": over_rows("guaranteed_1", ".4f"),
+    "exploitability per 1,000 games": strata.over_rows("exploitability", ".2f", 1000),
+    "worst seed": strata.over_rows("exploitability", ".2f", 1000, np.max),
+    "value of seat 0": strata.over_rows("guaranteed_0", ".4f"),
+    "value of seat 1": strata.over_rows("guaranteed_1", ".4f"),
     "in equilibrium": _equilibrium,
 }
-_MEANS = estimated("mean", "95 % interval of the mean", mean, ".4f")
+_MEANS = strata.estimated("mean", "95 % interval of the mean", strata.mean, ".4f")
 #: Columns of the board of any tasks.
 RESULTS = {
-    **SEEDS,
+    **strata.SEEDS,
     "mean": _MEANS["mean"],
-    "IQM": HEADLINES["IQM"],
-    "worst seed": over_rows("score", ".4f", pick=np.min),
+    "IQM": strata.HEADLINES["IQM"],
+    "worst seed": strata.over_rows("score", ".4f", pick=np.min),
     "95 % interval of the mean": _MEANS["95 % interval of the mean"],
     "seconds": SECONDS,
     **REACHED,
 }
 
 #: Columns that a terminal shows.
-BRIEF = {"game", "agent", "rank", "games", *NINES, "IQM", "seeds", "mean", "worst seed"}
+BRIEF = {"game", "agent", "rank", "games", *strata.NINES, "IQM", "seeds", "mean", "worst seed"}
 
 CROSS = (
     "Who beats whom: the expected payoff of a row against a column, the mean over both seats. Of "
@@ -318,15 +297,15 @@ def _rules(track: Track) -> str:
             f"{begin} and meets nobody but itself. {scored}. Exploitability is the mean over both "
             "seats of the value in equilibrium minus the value against a best response; the values "
             "of the seats are those against a best response. The normalised score is 1 - "
-            f"exploitability / that of uniformly random play; {HEADLINE}; the area is that under "
-            f"their curve, over the logarithm of the moves. {INTERVALS} Seconds are those of one "
-            f"run, its scores until the end included. {trials}"
+            f"exploitability / that of uniformly random play; {strata.HEADLINE}; the area is that "
+            f"under their curve, over the logarithm of the moves. {strata.INTERVALS} Seconds are "
+            f"those of one run, its scores until the end included. {trials}"
         )
     return (
         f"{begin} in a game with its default keywords. {scored}, so that the seed of training is "
-        f"the only noise. 1 is the optimum, 0 uniformly random play; {HEADLINE}; the area is that "
-        f"under the curve of normalised scores, over the logarithm of the moves. {INTERVALS} Moves "
-        "to 0.9 and 0.99 are the first mark with such a score, a mean over seeds (-: some seed "
-        "never did); seconds are those of one run, its exact scores included. "
-        f"{trials}"
+        f"the only noise. 1 is the optimum, 0 uniformly random play; {strata.HEADLINE}; the area "
+        "is that under the curve of normalised scores, over the logarithm of the moves. "
+        f"{strata.INTERVALS} Moves to 0.9 and 0.99 are the first mark with such a score, a mean "
+        "over seeds (-: some seed never did); seconds are those of one run, its exact scores "
+        f"included. {trials}"
     )

@@ -24,7 +24,7 @@ from .entry_boards import EntryBoard
 from .ladders import LADDERS, Ladder, find_ladder
 from .leaderboard import Board, read_board
 from .results import Run, read_runs
-from .strata import PER_CENT, Estimate, by, estimate, mean, numbers, strata
+from .strata import PER_CENT, Estimate, by, by_game, estimate, mean, numbers
 
 #: A rung counts as learned from this mean score on.
 LEARNED = 0.99
@@ -149,7 +149,7 @@ def track(folder: Path) -> Plot:
 
 def track_curves(board: Board) -> Plot:
     """Draw the nines of each agent at the marks, with its bootstrap interval."""
-    games, track = strata(board.runs), board.track
+    games, track = by_game(board.runs), board.track
     assert track is not None
     moves = "moves of both seats" if track.self_play else "agent's moves"
     panels = [_panel(group[0].game, [group], moves) for group in games]
@@ -169,7 +169,7 @@ def track_curves(board: Board) -> Plot:
 def _panel(title: str, games: Sequence[list[Run]], moves: str) -> Lines:
     """Draw the agents that have run all of these games, by their colours."""
     agents = by((run for group in games for run in group), "agent").values()
-    by_colour = map(strata, sorted(agents, key=lambda own: own[0].colour))
+    by_colour = map(by_game, sorted(agents, key=lambda own: own[0].colour))
     series = [_series(own) for own in by_colour if len(own) == len(games)]
     return Lines(
         title=title,

@@ -65,7 +65,7 @@ def by(rows: Iterable[Row], name: str) -> dict[str, list[Row]]:
     return groups
 
 
-def strata(rows: Iterable[Row]) -> list[list[Row]]:
+def by_game(rows: Iterable[Row]) -> list[list[Row]]:
     """Group rows by game."""
     return list(by(rows, "game").values())
 

@@ -26,22 +26,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 
 from ..core import BoolArray, FloatArray, make_folder, write_file
-from .charts import (
-    COLOURS,
-    FEW,
-    GREY,
-    LARGE,
-    MANY,
-    VEIL,
-    Bars,
-    Lines,
-    Map,
-    Panel,
-    Plot,
-    Points,
-    format_of,
-    named,
-)
+from . import charts
+from .charts import Bars, Lines, Map, Panel, Plot, Points
 
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
 OUTLINED: Any = {"facecolor": NOTHING, "edgecolor": "black", "linewidth": 0.4}
@@ -63,7 +49,7 @@ STYLE: Any = {
     "hatch.linewidth": 0.6,
     "font.size": 11,
     "axes.titlesize": 12,
-    "axes.prop_cycle": f"cycler('color', {list(COLOURS)})",
+    "axes.prop_cycle": f"cycler('color', {list(charts.COLOURS)})",
 }
 INK = "#1b1f24"  # stands for the colour of the text around a picture on a page, which may be dark
 PAGE: Any = {
@@ -83,13 +69,15 @@ def _draw_map(axes: Axes, chart: Map) -> None:
     shown.mask = np.ma.getmaskarray(shown)
     if chart.log:  # matplotlib would draw nothing for 0
         shown = np.ma.maximum(shown, chart.span[0] / 2)
-    axes.set_facecolor(GREY)
+    axes.set_facecolor(charts.GREY)
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
     lines: Any = {"edgecolors": "white", "linewidth": 0.5} if chart.has_lines else {}
     axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
     if chart.faded is not None:
         veil = np.ma.masked_where(~chart.faded | shown.mask, np.ones(shown.shape))
-        axes.pcolormesh(*edges, veil, cmap=ListedColormap([GREY]), alpha=VEIL, rasterized=raster)
+        axes.pcolormesh(
+            *edges, veil, cmap=ListedColormap([charts.GREY]), alpha=charts.VEIL, rasterized=raster
+        )
     if chart.hatched is not None and chart.hatched.any():
         _hatch(axes, chart.hatched & ~shown.mask, _are_dark(colours(norm(shown))), raster)
     _write_texts(axes, chart, norm, colours)
@@ -98,7 +86,7 @@ def _draw_map(axes: Axes, chart: Map) -> None:
     axes.set_xlim(within_columns.start - 0.5, within_columns.stop - 0.5)
     axes.set_ylim(within_rows.start - 0.5, within_rows.stop - 0.5)
     for (row, column), mark in chart.marks.items():
-        size = 9.0 if len(chart.marks) < FEW else 6.5
+        size = 9.0 if len(chart.marks) < charts.FEW else 6.5
         around = [withStroke(linewidth=size / 3.6, foreground="white")]
         style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
         style["color"] = "black"
@@ -113,11 +101,11 @@ def _add_scale(axes: Axes, chart: Map) -> None:
     bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
     low, high = chart.span
     if chart.names is not None:
-        shown = range(0, len(chart.names), ceil(len(chart.names) / FEW))
+        shown = range(0, len(chart.names), ceil(len(chart.names) / charts.FEW))
         bar.set_ticks(shown, labels=[shorten(chart.names[place], 16) for place in shown])
         bar.ax.tick_params(labelsize=9, length=0)
         bar.minorticks_off()
-    elif chart.whole and high - low < FEW:
+    elif chart.whole and high - low < charts.FEW:
         bar.set_ticks(list(np.arange(low, high + 1)))
         bar.minorticks_off()
     elif chart.log and high > 30 * low:  # powers of ten are enough
@@ -147,7 +135,7 @@ def _norm(chart: Map) -> tuple[Normalize, Colormap]:
     colours = MAPS[chart.colours].with_extremes(under=NOTHING)
     if chart.log:
         return LogNorm(low, high * (1 + 1e-9) if high > low else high * 10), colours
-    if chart.whole and high - low < FEW:
+    if chart.whole and high - low < charts.FEW:
         steps = np.arange(low, high + 2) - 0.5
         return BoundaryNorm(list(steps), colours.N), colours
     return Normalize(low, high if high > low else low + 1), colours
@@ -182,11 +170,11 @@ def _name_cells(axes: Axes, chart: Map) -> None:
         (chart.rows, chart.values.shape[0], axes.yaxis, height),
     ):
         if names is not None:
-            shown = named(names, max(1, int((long - AROUND) / NAME)))
+            shown = charts.named(names, max(1, int((long - AROUND) / NAME)))
             axis.set_major_locator(FixedLocator(list(shown)))
             axis.set_major_formatter(FixedFormatter(list(shown.values())))
             axis.set_tick_params(labelsize=9, length=0)
-        elif count <= FEW:
+        elif count <= charts.FEW:
             axis.set_major_locator(FixedLocator(range(count)))
         else:
             axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
@@ -198,7 +186,7 @@ def _name_cells(axes: Axes, chart: Map) -> None:
 @rc_context(STYLE)
 def draw(plot: Plot, path: Path, dpi: int = DPI) -> None:
     """Draw a plot into a file; its ending, such as .png or .svg, names the format."""
-    kind = format_of(path)
+    kind = charts.format_of(path)
     about: Mapping[str, Any] = {}
     if kind in ("png", "svg"):
         about = {"Title": plot.title, "Description": plot.caption}
@@ -307,8 +295,8 @@ def _size(panel: Panel, beside: int = 1) -> tuple[float, float]:
     if panel.rows is None:
         return wide, WIDE / max(beside, 1.5)
     if panel.columns is not None:
-        wide = max(wide, (0.15 if columns > MANY else 0.22) * columns + 2.2)
-    high = max(WIDE / 3, (0.15 if rows > MANY else 0.22) * rows + 1.4)
+        wide = max(wide, (0.15 if columns > charts.MANY else 0.22) * columns + 2.2)
+    high = max(WIDE / 3, (0.15 if rows > charts.MANY else 0.22) * rows + 1.4)
     return wide, min(high, WIDE / max(1, 0.8 * beside))
 
 
@@ -317,7 +305,7 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
     if isinstance(panel, Map):
         yield from _legend_of_map(panel)
     elif isinstance(panel, Bars) and panel.others is not None:
-        for name, colour in zip((panel.name, panel.others_name), COLOURS, strict=False):
+        for name, colour in zip((panel.name, panel.others_name), charts.COLOURS, strict=False):
             yield name, Patch(facecolor=colour)
     elif isinstance(panel, Lines) and not panel.direct:
         for number, line in enumerate(panel.series):
@@ -331,8 +319,8 @@ def _legend_of_map(chart: Map) -> Iterator[tuple[str, Patch]]:
         for number, name in enumerate(chart.names):
             yield name, Patch(facecolor=colours(norm(number)))
     for cells, label, style in (
-        (np.isnan(chart.values), chart.missing_label, {"facecolor": GREY}),
-        (chart.faded, chart.faded_label, {"facecolor": GREY, "alpha": VEIL}),
+        (np.isnan(chart.values), chart.missing_label, {"facecolor": charts.GREY}),
+        (chart.faded, chart.faded_label, {"facecolor": charts.GREY, "alpha": charts.VEIL}),
         (chart.hatched, chart.hatched_label, {**OUTLINED, "hatch": "//////"}),
         (chart.below_scale, chart.below_label, OUTLINED),
     ):
@@ -380,7 +368,9 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         colours = [0] * len(places) if chart.colours is None else chart.colours
         for row, colour in enumerate(colours):
             at = {"x": chart.values[row], "y": places[row], "xerr": around[:, row : row + 1]}
-            axes.errorbar(**at, fmt="o", capsize=3, color=COLOURS[colour % len(COLOURS)])
+            axes.errorbar(
+                **at, fmt="o", capsize=3, color=charts.COLOURS[colour % len(charts.COLOURS)]
+            )
     else:
         bars = {0.0: chart.values}
         if chart.others is not None:
@@ -409,7 +399,7 @@ def _draw_points(axes: Axes, chart: Points) -> None:
         s=sizes[order],
         alpha=0.35,
         linewidth=0,
-        rasterized=len(order) >= LARGE,
+        rasterized=len(order) >= charts.LARGE,
     )
     ends = [float(min(chart.x.min(), chart.y.min())), float(max(chart.x.max(), chart.y.max()))]
     axes.plot(ends, ends, color="black", linewidth=0.8, linestyle=":")

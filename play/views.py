@@ -19,21 +19,7 @@ from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .coach import (
-    ACCURACY,
-    EXACT,
-    Unit,
-    accuracy,
-    balance,
-    costliest,
-    given_away,
-    grade_of,
-    hints,
-    result,
-    steps,
-    unit_of,
-    verdict,
-)
+from . import coach
 from .levels import PERSON, Agent, players, policy_of, rivals
 from .puzzles import Practice, erring, level_of
 from .record import GameRecord
@@ -146,7 +132,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         "made": len(session.actions),
         "log": [{name: getattr(event, name) for name in LOGGED} for event in session.story],
         "news": len(film[-1].events),
-        "ended": result(session, unit_of(task.game)),
+        "ended": coach.result(session, coach.unit_of(task.game)),
         "reason": "" if session.payoff is None else session.reason,
     }
 
@@ -173,10 +159,10 @@ def drawn(scene: Scene) -> dict[str, str]:
 
 def advice_view(session: Session, before: int, agent: Agent | None = None) -> JSON:
     """Return the values of the legal moves, now or ``before`` moves ago, and an agent's law."""
-    advice, unit = session.advice(before), unit_of(session.task.game)
+    advice, unit = session.advice(before), coach.unit_of(session.task.game)
     number = len(session.actions) - before
     made = session.actions[number] if before else None
-    told = [] if before else hints(session, advice, unit)
+    told = [] if before else coach.hints(session, advice, unit)
     law = None if agent is None else agent.law(session.moments[number].state)
     return {**values_view(advice, made, session.task, law), "hints": told}
 
@@ -185,12 +171,12 @@ def values_view(
     advice: Sequence[Advice], made: int | None, task: Task, law: FloatArray | None = None
 ) -> JSON:
     """Return the values of legal moves, of which one was made, or a policy has a law (action,)."""
-    unit = unit_of(task.game)
+    unit = coach.unit_of(task.game)
     return {
         "meaning": unit.meaning,
         "thresholds": unit.thresholds(spread_of(task)),
-        "verdict": "" if made is None else verdict(advice, made, unit),
-        "grade": "" if made is None else grade_of(advice, made),
+        "verdict": "" if made is None else coach.verdict(advice, made, unit),
+        "grade": "" if made is None else coach.grade_of(advice, made),
         "made": made,
         "moves": [
             _valued(one, advice, unit)
@@ -200,19 +186,19 @@ def values_view(
     }
 
 
-def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
+def _valued(one: Advice, advice: Sequence[Advice], unit: coach.Unit) -> JSON:
     """Describe a legal move with its value, rounded and exact, and the length of its bar.
 
     The bar grows with the square root of the loss, so that small losses can be told apart, and is
     full at half a win.
     """
     best = one.cost < TIE
-    lost = given_away(advice, one.choice.action, unit)
+    lost = coach.given_away(advice, one.choice.action, unit)
     return {
         **vars(one.choice),
         "value": unit.shown(unit.rounded(one.value)),
         "cost": "" if best else unit.lost(lost),
-        "exact": [str(Decimal(number).quantize(EXACT) + 0) for number in (one.value, one.cost)],
+        "exact": [str(Decimal(each).quantize(coach.EXACT) + 0) for each in (one.value, one.cost)],
         "grade": one.grade,
         "best": best,
         "bar": 0.0 if best else min(1.0, sqrt(2 * one.share)),
@@ -221,21 +207,24 @@ def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
 
 def review_view(session: Session, seat: int) -> JSON:
     """Return the parts of a person's payoff, the course of the chances and the costliest moves."""
-    unit, course = unit_of(session.task.game), session.course_of(seat)
-    made, parts = [one for one in steps(session) if one.seat == seat], balance(session, seat)
+    unit, course = coach.unit_of(session.task.game), session.course_of(seat)
+    made = [one for one in coach.steps(session) if one.seat == seat]
     low, high = (0.0, 1.0) if unit.ends else (min(course), max(course))
     lost = sum(one.cost for one in made if one.cost >= TIE)
     return {
         "unit": unit.sign,
-        "parts": [{"name": name, "number": str(part)} for name, part in parts.items()],
-        "accuracy": accuracy(lost, sum(one.average for one in made)),
-        "meaning": ACCURACY,
+        "parts": [
+            {"name": name, "number": str(part)}
+            for name, part in coach.balance(session, seat).items()
+        ],
+        "accuracy": coach.accuracy(lost, sum(one.average for one in made)),
+        "meaning": coach.ACCURACY,
         "name": sentence(unit.meaning.partition(",")[0]).rstrip("."),
         "low": unit.shown(unit.rounded(low)),
         "high": unit.shown(unit.rounded(high)),
         "course": [(value - low) / ((high - low) or 1.0) for value in course],
         "steps": [vars(one) | {"printed": str(one.printed)} for one in made],
-        "worst": [made.index(one) for one in costliest(made)],
+        "worst": [made.index(one) for one in coach.costliest(made)],
     }
 
 
