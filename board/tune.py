@@ -24,9 +24,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import optuna
 import yaml
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
+from optuna.importance import get_param_importances
 from optuna.pruners import SuccessiveHalvingPruner
 from optuna.samplers import TPESampler
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback, fail_stale_trials
@@ -41,7 +43,8 @@ from ..agents.runs.hyperparameters import read_file
 from ..agents.runs.models import DivergedError
 from ..core import InputError, Table, WriteError, make_folder, write_file
 from ..core.words import first_line
-from .importances import draw_importances
+from ..look.charts import Bars, Lines, Plot, Series
+from ..look.drawing import draw
 from .search import TuneConfig
 from .strata import attempted
 from .trial import mean_nines, run_of, run_trial
@@ -53,6 +56,8 @@ RUNGS = (50, 100, 200, 400)
 RANDOM_TRIALS = 10
 #: Number of the best trials that the finals run again.
 FINALISTS = 3
+#: Completed trials below which importances would be noise.
+FEWEST = 4
 #: Seeds of training in the trials and in the finals; those of the board are below 1000.
 SEED, FINAL_SEEDS = 1000, (1001, 1002, 1003)
 #: Seconds between two signs of life of a trial, and after the last one until it counts as failed.
@@ -99,9 +104,6 @@ def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
     if left_out:
         say(left_out.strip())
     return written
-
-
-# ------------------------------------------------------------------------------------- the study
 
 
 def open_study(config: TuneConfig, worker: int = 0) -> Study:
@@ -164,9 +166,6 @@ def finalists(study: Study) -> list[FrozenTrial]:
     done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     number = min(FINALISTS, -(-len(over(study)) // 6))
     return sorted(done, key=lambda trial: (-(trial.value or 0.0), trial.number))[:number]
-
-
-# -------------------------------------------------------------------------------------- its work
 
 
 def _search(config: TuneConfig, study: Study) -> None:
@@ -259,9 +258,6 @@ def train_again(config: TuneConfig, chosen: dict[str, Any], seed: int) -> dict[s
         return {}
 
 
-# ----------------------------------------------------------------------------------- its results
-
-
 def _write(config: TuneConfig, study: Study) -> list[Path]:
     """Write the tables, then the YAML file, and return their paths."""
     found, place = _table(config, study), config.place
@@ -351,3 +347,45 @@ def _to_markdown(config: TuneConfig, found: Table) -> str:
         [f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in found.rows
     ]
     return "\n\n".join([title, text, Table(found.header, rows).markdown()]) + "\n"
+
+
+def draw_importances(study: Study, folder: Path) -> list[Path]:
+    """Draw the importances of the hyperparameters, and the best trial so far, into a folder."""
+    if (plot := importances(study)) is None:
+        return []
+    path = folder / "importances.svg"
+    draw(plot, path)
+    return [path]
+
+
+def importances(study: Study) -> Plot | None:
+    """Make the plot of a search; None if too few trials were trained on all games."""
+    done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    if len(done) < FEWEST:
+        return None
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # a file's trial has none
+        known = get_param_importances(study)
+    bars = Bars(
+        title="What mattered",
+        x_label="importance (the sum is 1)",
+        labels=list(known),
+        values=np.array(list(known.values())),
+    )
+    numbers = np.array([trial.number for trial in done], dtype=np.float64)
+    values = np.array([trial.value for trial in done], dtype=np.float64)
+    lines = Lines(
+        title="The search",
+        x_label="trial",
+        y_label="mean nines",
+        series=[
+            Series(name="trials on all games", x=numbers, y=values),
+            Series(name="the best so far", x=numbers, y=np.maximum.accumulate(values)),
+        ],
+        points=True,
+    )
+    caption = (
+        "Importance of each hyperparameter for being among the best tenth of the trials that were "
+        "trained on all games (PED-ANOVA, Watanabe et al., IJCAI 2023), and the mean nines of "
+        "these trials, exact, one seed each."
+    )
+    return Plot(title=f"Tuning: {len(study.trials)} trials", caption=caption, panels=[bars, lines])

@@ -176,7 +176,7 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Element]:
 
 def _findings(folder: Path) -> Iterator[page.Element]:
     """Tell what the audits of training have found."""
-    from ..diagnose.training.folder import Diary  # needs the libraries of training
+    from ..diagnose.training.model import Diary  # needs the libraries of training
 
     found = Diary.read(folder).findings
     if not found:

@@ -184,7 +184,7 @@ def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple
 
 def diagnosis(folder: Path) -> Plot:
     """Draw exact figures of the critic, advantages and exploration over the steps."""
-    from ..diagnose.training.folder import Diary  # needs PyTorch
+    from ..diagnose.training.model import Diary  # needs PyTorch
 
     diary = Diary.read(folder)
     panels: list[Panel] = []
@@ -226,8 +226,7 @@ def diagnosis(folder: Path) -> Plot:
 
 def gae_by_lambda(folder: Path) -> Plot:
     """Draw the exact bias and noise of advantage estimates against lambda."""
-    from ..diagnose.training.folder import require_fixed_opponents  # needs PyTorch
-    from ..diagnose.training.model import Diagnosed
+    from ..diagnose.training.model import Diagnosed, require_fixed_opponents  # need PyTorch
 
     require_fixed_opponents(folder)
     model, _ = load_model(folder)
@@ -265,8 +264,7 @@ def gae_by_lambda(folder: Path) -> Plot:
 
 def figures(folder: Path) -> list[list[str]]:
     """Return the last figures of a run as rows of a table: name, number, meaning."""
-    from ..diagnose.training.folder import Diary  # needs PyTorch
-    from ..diagnose.training.model import COLUMNS
+    from ..diagnose.training.model import COLUMNS, Diary  # need PyTorch
 
     diary, rows = Diary.read(folder), []
     for name in diary.known:

@@ -3,6 +3,10 @@
 The adapter evaluates the network of a model on the observations of all states. In a sample of
 states it compares the resulting actions with the model's ``predict``. It refuses a model of an
 unknown class, or with a ``predict`` of its own, rather than score it wrongly.
+
+What a network is given, after wrappers and normalisation, is read from the training environment
+that a model holds. A policy alone holds none, and looks the same with and without them, so that it
+is taken only with the argument ``observations``, which says it.
 """
 
 import copy
@@ -10,6 +14,7 @@ import inspect
 from contextlib import suppress
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import torch as th
@@ -17,23 +22,26 @@ from sb3_contrib.ars.policies import ARSPolicy
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from sb3_contrib.qrdqn.policies import QRDQNPolicy
+from stable_baselines3.common import vec_env
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
+from ...baselines.law.law_game import LawGame
 from ...baselines.policies.networks import ROUNDING
+from ...baselines.policies.observations import sight_of
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...core.positions import pieces
+from ...envs import Opaque, encoding_of, inspect_training, not_followed
 from ...envs.api.given import has_law
 from ...envs.api.wrappers import inspect_env
 from .grids import Perceptron, PerceptronPolicy, perceptron
+from .networks import Change, change_of, normalisers
 from .q_learning import Table
-from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
 
 BATCH = 8192  # number of observations in a forward pass
@@ -47,6 +55,9 @@ METHODS = (
     *("predict", "_predict", "forward", "get_distribution", "extract_features", "obs_to_tensor"),
     *("_get_action_dist_from_latent", "set_training_mode"),
 )
+
+#: Wrappers of vector environments that change neither observations nor actions.
+HARMLESS = {vec_env.VecCheckNan, vec_env.VecMonitor, vec_env.VecVideoRecorder}
 
 #: Code that scores any model as a function of observations, an illegal action as a loss.
 CURE = (
@@ -243,20 +254,18 @@ def copied(policy: Any) -> Any:
 def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
     """Return logits or action values, shape (observation, action)."""
     network: Any = policy  # stable-baselines3 declares its parts as tensors or modules
-    result: th.Tensor
     if isinstance(policy, QRDQNPolicy):
-        result = network.quantile_net(batch).mean(dim=1)
-    elif isinstance(policy, GREEDY):
-        result = network.q_net(batch)
-    elif isinstance(policy, ARSPolicy):
-        result = network.action_net(network.extract_features(batch, network.features_extractor))
-    else:  # the extractor of the actor, which may differ from that of the critic
-        features = BasePolicy.extract_features(network, batch, network.pi_features_extractor)
-        result = network.action_net(network.mlp_extractor.forward_actor(features))
-    return result
+        return network.quantile_net(batch).mean(dim=1)
+    if isinstance(policy, GREEDY):
+        return network.q_net(batch)
+    if isinstance(policy, ARSPolicy):
+        return network.action_net(network.extract_features(batch, network.features_extractor))
+    # The extractor of the actor may differ from that of the critic.
+    features = BasePolicy.extract_features(network, batch, network.pi_features_extractor)
+    return network.action_net(network.mlp_extractor.forward_actor(features))
 
 
-def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
+def task_and_sight(env: vec_env.VecEnv | Monitor) -> tuple[Task, Sight]:
     """Return the task and the observations of a ``VecEnv`` or of a monitored environment.
 
     Raises:
@@ -266,14 +275,14 @@ def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
     if isinstance(env, Monitor):
         return inspect_env(env)
     inner = env
-    while isinstance(inner, VecEnvWrapper):
+    while isinstance(inner, vec_env.VecEnvWrapper):
         if type(inner) not in HARMLESS:
             raise InputError(
                 f"env must be scored as it is played, and {type(inner).__name__} changes it: pass "
                 "a bare environment, and a VecNormalize as observations="
             )
         inner = inner.venv
-    if isinstance(inner, DummyVecEnv) and has_law(inner.envs[0].unwrapped):  # all are alike
+    if isinstance(inner, vec_env.DummyVecEnv) and has_law(inner.envs[0].unwrapped):  # all are alike
         return inspect_env(inner.envs[0])
     if not isinstance(inner, GameVecEnv):
         raise TypeError(
@@ -281,3 +290,111 @@ def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
             "environments, such as env.envs[0]"
         )
     return inner.task, inner.engine.encoding.sight
+
+
+def shown_to(
+    model: Any,  # or its policy
+    game: Game,  # in which it is scored
+    sight: Sight | None,  # of the environment in which it is scored; None if it is not known
+    observations: Any,  # turns these into the network's input; by default its own ``VecNormalize``
+) -> tuple[Sight, Change]:
+    """Find the observations of an environment, and the function to the input of a network."""
+    if not isinstance(model, BaseAlgorithm) and observations is None:
+        raise InputError(
+            f"observations must be given for {type(model).__name__}, a policy without its model, "
+            "which does not say what its network is given: pass the model, or observations=, a "
+            "VecNormalize or a function, lambda seen: seen if it was trained without"
+        )
+    env, seen = getattr(model, "env", None), model.observation_space
+    own = sight if sight is not None and sight.wrapped else _own_sight(env, model, game)
+    change = change_of(env if observations is None and normalisers(env) else observations)
+    if sight is not None and _leads_to(seen, sight, game, observations):
+        own = Sight(seen, sight.show, wrapped=True)
+    own, actions = own or _bare_sight(seen, game), model.action_space
+    if own is None or own.space != seen or actions != gym.spaces.Discrete(game.num_actions):
+        expected = game.observation_sizes if own is None else own.space
+        got = " ".join(f"{seen} and {actions}".split())  # large boxes are shown in several lines
+        raise InputError(
+            f"model must be trained for observations {expected} and {game.num_actions} actions "
+            f"({game!r}), got one for {got}: pass observations=, a function to those of the model"
+        )
+    return own, change
+
+
+def _leads_to(space: gym.Space[Any], sight: Sight, game: Game, observations: Any) -> bool:
+    """Return whether a user's function leads from the space of an environment to another one."""
+    if sight.space == space or not callable(observations) or hasattr(observations, "normalize_obs"):
+        return False
+    shown = sight.show(np.zeros((1, len(game.observation_sizes)), dtype=np.int64))
+    return np.asarray(observations(shown)).shape[1:] == space.shape
+
+
+def _bare_sight(space: gym.Space[Any], game: Game) -> Sight | None:
+    """Return how an environment without wrappers shows a game in a space; None if none does."""
+    if isinstance(game, LawGame) and space == gym.spaces.Discrete(game.rows):
+        return sight_of(game, space)
+    encoding = encoding_of(space, game.observation_sizes)
+    return None if encoding is None else Sight(encoding.space, encoding.encode, wrapped=False)
+
+
+def _own_sight(env: vec_env.VecEnv | None, model: Any, game: Game) -> Sight | None:
+    """Return the observations that the wrappers of training show; None without wrappers."""
+    while isinstance(env, vec_env.VecEnvWrapper):
+        if type(env) not in (*HARMLESS, vec_env.VecNormalize):
+            raise not_followed(type(env).__name__)
+        env = env.venv
+    if env is None or isinstance(env, GameVecEnv):
+        return None
+    ours = isinstance(env, vec_env.DummyVecEnv)
+    if not ours and _bare_sight(model.observation_space, game) is None:
+        return None  # ``shown_to`` compares the spaces, with a better message
+    if type(env) is vec_env.SubprocVecEnv:
+        _check_other_processes(env)
+        return None
+    if type(env) is not vec_env.DummyVecEnv:
+        raise not_followed(f"a {type(env).__name__}")
+    return _common_sight(env, model, game)
+
+
+def _common_sight(env: vec_env.DummyVecEnv, model: Any, game: Game) -> Sight | None:
+    """Return the observations of the environments of a vector; None if they have no wrappers.
+
+    The wrappers compute observations from states of the game of training, which must be ``game``.
+    """
+    try:
+        tasks, sights = zip(*map(inspect_training, env.envs), strict=True)
+    except TypeError:  # not an environment of this project
+        if _bare_sight(model.observation_space, game) is None:
+            return None  # ``shown_to`` compares the spaces, with a better message
+        raise not_followed(f"an environment {type(env.envs[0].unwrapped).__name__}") from None
+    if not any(sight.wrapped for sight in sights):
+        return None
+    if not all(sight.wrapped for sight in sights):
+        raise not_followed("wrappers in some of its environments")
+    trained: Any = tasks[0].game
+    same = trained == game
+    if has_law(env.envs[0].unwrapped) and isinstance(game, LawGame):  # shows no moves so far
+        same = trained.rows == game.rows
+    if not same:
+        raise InputError(
+            f"model must be trained in {game!r}, as wrappers make its observations, got a model "
+            f"trained in {trained!r}: pass the environment to score it in with the same wrappers"
+        )
+    return sights[0]
+
+
+def _check_other_processes(env: vec_env.SubprocVecEnv) -> None:
+    """Check that environments in other processes are unwrapped ones of this project."""
+    try:
+        if env.closed:
+            raise EOFError
+        law = env.has_attr("P") and any(map(env.has_attr, ("initial_state_distrib", "isd")))
+        ours = env.has_attr("go_to") or law
+        bare = ours and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
+    except (EOFError, OSError):  # the other process has ended
+        raise InputError(
+            "model must have open environments, which give its observations, and its SubprocVecEnv "
+            "is closed: score it before that, or load it without an environment"
+        ) from None
+    if not bare:
+        raise not_followed("a wrapper in another process")

@@ -21,8 +21,7 @@ from ..audits import audit, view_of
 from ..figures import unvisited
 from ..records import Rollout, Transitions, each_array
 from ..report import Report
-from .folder import NAME, Diary
-from .model import COLUMNS, Columns, Diagnosed, states_of_games, told_missing
+from .model import COLUMNS, NAME, Columns, Diagnosed, Diary, states_of_games, told_missing
 
 #: First guesses of the seconds of each part of a diagnosis: for any game, each of its states, each
 #: of the agent's. "moves" lists the moves of the game, once; then their columns are among the

@@ -2,12 +2,20 @@
 
 A column that cannot be computed is left out, and the reason is given instead: nothing is skipped
 silently. The models are those of stable-baselines3 and sb3-contrib, with the environment that they
-train in.
+train in. A diagnosis has two files in a run folder:
+
+diagnosis.npz         an array (row,) for each of ``COLUMNS``, NaN where a number was not computed;
+                      ``visited``, the states that training has visited, as packed bits; ``words``,
+                      a text in JSON: the reasons of missing columns, and the findings of audits
+diagnosis.csv         the columns, for spreadsheets
 """
 
-from collections.abc import Callable, Mapping
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,20 +29,23 @@ from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from torch import nn
 
+from ...agents.learners import q_learning
 from ...agents.learners.adapter import ACTORS, GREEDY, ModelPolicy
 from ...agents.learners.dqn import KeepsToLegal
-from ...agents.learners.q_learning import Table
 from ...agents.learners.vec_env import GameVecEnv
+from ...agents.runs.config import RunError
+from ...agents.runs.folders import held, read_config, reading
 from ...baselines import Policy, Reading, as_policy, occupancy
 from ...baselines.law.law_game import LawGame
 from ...baselines.problem.problem import task_and_sight
-from ...core import FloatArray, Game, InputError, IntArray
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray, Table, write_file
 from ...core.sizes import check_array
 from ..advantages import AgentMoves
 from ..figures import critic, entropy, overestimation, unvisited
 from ..gradients import gradient
 from ..view import AgentView
 
+NAME = "diagnosis.npz"
 #: The columns, and what each of them is.
 COLUMNS: Mapping[str, str] = {
     "timesteps": "moves of the agent so far",
@@ -121,6 +132,75 @@ def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [f"no {', '.join(names)}: {reason}" for reason, names in told.items()]
 
 
+@dataclass
+class Diary:
+    """The rows, the findings and the missing columns of a diagnosis."""
+
+    #: Numbers by the names in ``COLUMNS``, in the order of training.
+    rows: list[dict[str, float]] = field(default_factory=list)
+    #: Why a column has no number in any row, by its name.
+    missing: dict[str, str] = field(default_factory=dict)
+    #: The findings of audits, each check and mistake once: with ``timesteps``, when it was found
+    #: first, and the fields of ``Finding``.
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    visited: BoolArray | None = None  # the states that training has visited; None if not known
+
+    def column(self, name: str) -> FloatArray:
+        """Return a column, NaN where it was not computed, shape (row,)."""
+        return np.array([row.get(name, np.nan) for row in self.rows], dtype=np.float64)
+
+    @property
+    def known(self) -> list[str]:
+        """Names of the columns that have a number."""
+        return [name for name in COLUMNS if any(name in row for row in self.rows)]
+
+    def add(self, row: dict[str, float], missing: Mapping[str, str]) -> None:
+        """Add a row, and the reasons for columns that have no number so far."""
+        self.rows.append(row)
+        reasons = {**self.missing, **missing}
+        self.missing = {key: reasons[key] for key in reasons if key not in self.known}
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a run folder."""
+        words = json.dumps({"missing": self.missing, "findings": self.findings})
+        content: dict[str, Any] = {name: self.column(name) for name in COLUMNS}
+        content["words"] = np.array(words)
+        if self.visited is not None:
+            content |= {"visited": np.packbits(self.visited), "states": len(self.visited)}
+        write_file(folder / NAME, lambda file: np.savez(file, **content))
+        write_file(folder / "diagnosis.csv", to_csv(COLUMNS, self.rows))
+
+    @classmethod
+    def read(cls, folder: Path) -> "Diary":
+        """Read the file of a run folder; raise a ``RunError`` if there is none, or no whole one."""
+        path = held(folder, NAME, ": train with --diagnose")
+        with (
+            reading(path, "hold what was diagnosed in a run"),
+            np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file,
+        ):
+            columns = {name: file[name].astype(np.float64).tolist() for name in COLUMNS}
+            words = json.loads(str(file["words"]))
+            found = zip(*columns.values(), strict=True)
+            rows = [dict(zip(columns, row, strict=True)) for row in found]
+            rows = [{key: one for key, one in row.items() if np.isfinite(one)} for row in rows]
+            visited = None
+            if "visited" in file:
+                visited = np.unpackbits(file["visited"], count=int(file["states"])).astype(bool)
+            return cls(rows, dict(words["missing"]), list(words["findings"]), visited)
+
+
+def to_csv(header: Iterable[str], rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as CSV; numbers that are missing are empty."""
+    names = list(header)
+    return Table(names, [[row.get(name) for name in names] for row in rows]).csv().encode()
+
+
+def require_fixed_opponents(folder: Path) -> None:
+    """Raise a ``RunError`` if a run was trained by self-play: its opponents changed."""
+    if read_config(folder).self_play:
+        raise RunError(f"a diagnosis needs a run without self-play, got {folder}")
+
+
 class Diagnosed:
     """A model in training, with the data that all its figures share.
 
@@ -134,7 +214,7 @@ class Diagnosed:
         view = AgentView(self.env)
         self.task, self.states = view.task, view.states
         self._reading = Reading(sight=view.sight)
-        held = MaskableActorCriticPolicy | Table
+        held = MaskableActorCriticPolicy | q_learning.Table
         self.masked = isinstance(model.policy, held) or isinstance(model, KeepsToLegal)
         self.is_actor = isinstance(model.policy, ACTORS)
         if not self.is_actor and not isinstance(model.policy, GREEDY):

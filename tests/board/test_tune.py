@@ -14,9 +14,8 @@ from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.board import trial
 from exactdice.board import tune as tuner
-from exactdice.board.importances import importances
 from exactdice.board.search import TuneConfig
-from exactdice.board.tune import FINAL_SEEDS, RUNGS, open_study, tune
+from exactdice.board.tune import FINAL_SEEDS, RUNGS, importances, open_study, tune
 from exactdice.core import InputError, WriteError
 from exactdice.games import Greed
 from full_disk import no_file_above

@@ -18,8 +18,7 @@ from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
 from exactdice.diagnose import training as module
 from exactdice.diagnose.training import FindingWarning, audit_buffer
-from exactdice.diagnose.training.folder import Diary
-from exactdice.diagnose.training.model import COLUMNS, Diagnosed
+from exactdice.diagnose.training.model import COLUMNS, Diagnosed, Diary
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO

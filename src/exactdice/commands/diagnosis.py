@@ -73,8 +73,7 @@ def diagnose_models(folder: Path) -> "dict[str, Columns]":
     from ..agents.runs.folders import load_model, read_config, read_log
     from ..agents.runs.run import Run
     from ..core import write_file
-    from ..diagnose.training.folder import require_fixed_opponents, to_csv
-    from ..diagnose.training.model import COLUMNS, Diagnosed
+    from ..diagnose.training.model import COLUMNS, Diagnosed, require_fixed_opponents, to_csv
 
     require_fixed_opponents(folder)
     th.set_num_threads(1)  # more threads slow small networks down
