@@ -16,7 +16,6 @@ _load, _names, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public class."""
     with errors.needing(f"exactdice.agents.{name}", "'exactdice[agents]'"):
         return _load(name)
 

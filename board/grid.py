@@ -23,7 +23,6 @@ BENCHMARKED = ("ppo", "dqn", "qlearning")
 
 
 def _scored() -> tuple[str, ...]:
-    """Return the names of the games whose agents can be scored: others have too many states."""
     return tuple(name for name, game in GAMES.items() if has_few_states(game()))
 
 

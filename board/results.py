@@ -165,7 +165,6 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def _read_folder(folder: Path) -> Run:
-    """Read a run folder: a finished run, and its exact scores during training."""
     config, found = folders.read_config(folder), folders.read_score(folder)
     log = folders.exact_part(folders.read_log(folder))
     numbers: dict[str, Any] = {name: found[name] for name in folders.NUMBERS}

@@ -54,7 +54,6 @@ class TuneConfig:
     machines must share the storage."""
 
     def __post_init__(self) -> None:
-        """Check the options that depend on each other, and find the default of the folder."""
         if self.rules.self_play:
             check_self_play(self.algorithm)
         if ALGORITHMS[self.algorithm].space is None:

@@ -200,7 +200,6 @@ def work(config: TuneConfig, worker: int) -> None:
 
 
 def _objective(config: TuneConfig, trial: Trial) -> float:
-    """Train on all games, and return the mean nines."""
     chosen = trial.user_attrs.get(CHOSEN)
     if chosen is None:
         moves = config.rules.moves

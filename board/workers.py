@@ -95,7 +95,6 @@ def workers(
 
 
 def _here(work: Callable[..., Any], *given: Any) -> "Future[Any]":
-    """Do a job at once, in this process."""
     future: Future[Any] = Future()
     try:
         future.set_result(work(*given))
@@ -140,7 +139,6 @@ def processes(
 
 
 def _begin(_work: Callable[..., Any]) -> None:
-    """Prepare a new process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # so that the Ctrl-C of a terminal reaches the parent only

@@ -17,7 +17,6 @@ __all__ = [name for name in _names() if name not in LIBRARIES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name."""
     with errors.needing(name, LIBRARIES.get(name, "exactdice")):
         return _load(name)
 

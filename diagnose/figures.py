@@ -270,9 +270,6 @@ def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:
     return actions, given
 
 
-# ------------------------------------------------------------------------ exploration
-
-
 @dataclass(frozen=True)
 class EntropyFigures:
     """The relative entropy of a policy: 1 for the uniform law, 0 if every action is certain.

@@ -199,8 +199,6 @@ class AgentView:
             if shown and not isinstance(env, Task):
                 self.sight = Encoding(self.task.game.observation_sizes, shown.name).sight
 
-    # ------------------------------------------------------------- observations
-
     def observations(self, states: IntArray) -> npt.NDArray[Any]:
         """Return states as the environment shows them, shape (state, ...)."""
         seen = self.task.game.observe(states, self.task.seat)
@@ -274,8 +272,6 @@ class AgentView:
         states = self.task.game.encode(seen)
         inside &= places_in(self.states, states) >= 0
         return np.where(inside, states, -1)
-
-    # ------------------------------------------------------------------ figures
 
     @property
     def problem(self) -> Problem:

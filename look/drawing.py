@@ -94,7 +94,6 @@ def _draw_map(axes: Axes, chart: Map) -> None:
 
 
 def _add_scale(axes: Axes, chart: Map) -> None:
-    """Draw the colour scale beside a map."""
     assert axes.figure is not None
     drawn = axes.collections[0]
     thin = max(20.0, 5 * _size(chart)[1])
@@ -130,7 +129,6 @@ def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
 
 
 def _norm(chart: Map) -> tuple[Normalize, Colormap]:
-    """Return the norm and the colour map of the values."""
     low, high = chart.span
     colours = MAPS[chart.colours].with_extremes(under=NOTHING)
     if chart.log:

@@ -85,7 +85,6 @@ def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
 
 
 def _require(chart: str, place: str, wanted: type[Game], game: Game) -> None:
-    """Check that a chart gets a game of its class."""
     if not isinstance(game, wanted):
         raise InputError(f"game must be {place} for {chart}, got {game.name}")
 

@@ -74,7 +74,6 @@ def _origin(agent: AgentOptions) -> Iterator[page.Element]:
 
 
 def _command(agent: AgentOptions) -> str:
-    """Return the command that writes the page."""
     words = ["exactdice", "report", _without_folders(agent.policy)]
     words += [_without_folders(agent.game)] if agent.game else []
     if agent.env:

@@ -219,8 +219,6 @@ class Session:
         played = [move for moment in self.moments for move in moment.played]
         return [event_of(self.task.game, move, self.names) for move in played]
 
-    # ------------------------------------------------------------------- coach
-
     def advice(self, before: int = 0) -> list[Advice]:
         """Return the value of each of ``choices``, now or some moves before; 1 led here."""
         moment = self.moments[len(self.actions) - before]

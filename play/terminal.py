@@ -68,8 +68,6 @@ class Terminal:
         self._unit = unit_of(self._session.task.game)
         self._left, self._counts = False, not record.together
 
-    # -------------------------------------------------------------- the game
-
     def run(self) -> None:
         """Play games until the person leaves."""
         self._greet()
@@ -173,8 +171,6 @@ class Terminal:
             self._left, why = False, printable(error.strerror or str(error))  # with no number
             self._say(f"Not saved: {why}. The end of the input leaves as well.")
         return True
-
-    # ------------------------------------------------------------- the words
 
     def _greet(self) -> None:
         session, task = self._session, self._session.task

@@ -140,7 +140,6 @@ class ModelPolicy(PerceptronPolicy):
         return perceptron(layers, features, quantiles)
 
     def _input(self, observations: IntArray) -> th.Tensor:
-        """Return the input of the network for observations."""
         seen = np.asarray(self._given(self._sight.show(observations)))
         return th.as_tensor(seen, device=self.policy.device)
 

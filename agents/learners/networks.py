@@ -64,7 +64,6 @@ class ModulePolicy(PerceptronPolicy):
         return as_preferences(given, (len(observations), num_actions), self, call)
 
     def _perceptron(self) -> Perceptron | None:
-        """Return the module; None if it is no perceptron."""
 
         def features(observations: IntArray) -> th.Tensor:
             return self._input(observations).to(self._like).flatten(1)
@@ -72,7 +71,6 @@ class ModulePolicy(PerceptronPolicy):
         return perceptron(self._module, features)
 
     def _input(self, observations: IntArray) -> th.Tensor:
-        """Return the input of the module for observations."""
         return th.as_tensor(np.asarray(self._change(self._show(observations))))
 
     def _outputs(self, seen: th.Tensor) -> Any:

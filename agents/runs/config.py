@@ -96,7 +96,6 @@ class TrainConfig:
     """Run folder of an interrupted run to continue with its own options; give no other option."""
 
     def __post_init__(self) -> None:
-        """Check the options that depend on each other, and determine the reward."""
         if self.resume is not None:
             self._check_resume()
             return
@@ -113,7 +112,6 @@ class TrainConfig:
         _ = self.hyperparameters  # reading checks them
 
     def _check_resume(self) -> None:
-        """Check that no other option is given."""
         others = [
             entry.name
             for entry in dataclasses.fields(self)  # a field without a default is an empty mapping
@@ -126,7 +124,6 @@ class TrainConfig:
             )
 
     def _check_track(self, track: Track) -> None:
-        """Check that no option contradicts the rules of the track."""
         for name in ("steps", "eval_interval", "stop_at"):
             given = getattr(self, name)
             if given is not None:

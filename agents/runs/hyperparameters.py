@@ -53,7 +53,6 @@ def _falling(value: Any, check: Callable[[Any], float]) -> Any:
 
 
 def _last_name(value: Any) -> Any:
-    """Return the last name of a text such as nn.Tanh."""
     return value.rpartition(".")[2] if isinstance(value, str) else value
 
 

@@ -24,8 +24,6 @@ from ...envs import GameEnv, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..tracks import TRACKS
 
-# ------------------------------------------------------------------------------ values and errors
-
 _STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, validate_default=True)
 #: The configuration of pydantic's models.
 STRICT = ConfigDict(frozen=True, **_STRICT)
@@ -120,9 +118,6 @@ def _in_words(
         must = f"{LIMITS[wrong['type']]} {int(limit)}"
     near = meant(got, re.findall("'([^']+)'", expected)) if wrong["type"] == "literal_error" else ""
     raise InputError(f"{name} must be {must}, got {shown(got)}{near}")
-
-
-# -------------------------------------------------------------------------------- types of options
 
 
 def as_number(value: Any) -> Any:

@@ -158,7 +158,6 @@ def _state(model: BaseAlgorithm) -> dict[str, Any]:
 
 
 def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) -> Log:
-    """Load a checkpoint into a new model with the same options, and return the log."""
     env = _env(model)
     with reading(
         held(folder, "checkpoint.pt", ": nothing was saved yet"), "be a checkpoint of this run"

@@ -91,7 +91,6 @@ def _part(entry: Any) -> Any:
 def _build(
     policy_class: type, policy_kwargs: dict[str, Any], observation_space: Any, action_space: Any
 ) -> Any:
-    """Build a policy with new weights."""
     if not issubclass(policy_class, th.nn.Module):
         raise pickle.UnpicklingError(f"must have the class of a policy, got {policy_class}")
     arguments = inspect.signature(policy_class).parameters

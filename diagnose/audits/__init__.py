@@ -178,9 +178,6 @@ def _check_rewards(
     return payment.paid
 
 
-# -------------------------------------------------------------------------------- files
-
-
 def audit_file(env: Any, path: Path | str) -> Report:
     """Audit the record in a file (see ``audit``).
 

@@ -303,9 +303,6 @@ def threshold(count: int) -> float:
     return float(np.log(count * len(RATES) / FALSE_ALARM))
 
 
-# ----------------------------------------------------------------------------- policies
-
-
 @dataclass(eq=False)
 class EpsilonGreedyPolicy(Policy):
     """The law that takes a random legal action with probability epsilon, else a policy's."""

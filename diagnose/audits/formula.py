@@ -116,7 +116,6 @@ def _arrays(formula: Formula) -> dict[str, Any]:
 
 
 def _negated(formula: Formula) -> Iterator[Mistake]:
-    """Negate numbers."""
     for key, (_, known) in _metadata(formula).items():
         if "negated" in known and isinstance(value := getattr(formula, key), float):
             yield from _edit(formula, key, "negated", -value)
@@ -227,9 +226,6 @@ def _fitted(
                 break
         if at != declared and np.isfinite(at):
             yield from _edit(formula, key, "fitted", at)
-
-
-# ------------------------------------------------------------------------ numbers of arrays
 
 
 def closeness(*recorded: Any, single: float = CLOSE, half: float = HALF_CLOSE) -> float:

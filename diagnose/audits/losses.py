@@ -304,7 +304,6 @@ class PolicyLoss(Loss):
 
 
 def _sized(errors: Tensor, kind: str) -> Tensor:
-    """Return how much each error counts."""
     if kind == "huber":
         return th.nn.functional.smooth_l1_loss(errors, th.zeros_like(errors), reduction="none")
     return (errors.clamp(-1, 1) if kind == "clipped" else errors) ** 2

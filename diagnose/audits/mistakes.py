@@ -110,9 +110,6 @@ def _farthest(steps: Steps) -> int:
     return min(FARTHEST, len(steps.states) // 3)
 
 
-# ------------------------------------------------------------------------ ends of games
-
-
 def _autoreset(steps: Steps, lanes: int) -> Iterator[Mistake]:
     """Leave out the rows in which environments were reset: those after the ends of games."""
     first = (steps.problem.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
@@ -156,9 +153,6 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
         final = None if steps.final is None else np.where(cut, -1, steps.final)
         changes = {"terminated": ended & ~cut, "truncated": cut, "final": final}
         yield Mistake(CUT_AS_END, changes)
-
-
-# -------------------------------------------------------------- rows and lanes of arrays
 
 
 def _moved(steps: Steps, lanes: int) -> Iterator[Mistake]:
@@ -223,9 +217,6 @@ def _may_explain(steps: Steps, mistake: Mistake) -> bool:
         if part.wrong.any() or not part.used.any():
             return False
     return True
-
-
-# -------------------------------------------------------------------------- other tasks
 
 
 def _other_tasks(steps: Steps) -> Iterator[Mistake]:
@@ -294,9 +285,6 @@ def _mixed_seats(steps: Steps) -> Iterator[Mistake]:
     if _possible(replace(steps, used=used, **mixed)):
         cure = "rows are moves of both players in turn: record those of the agent alone"
         yield Mistake(f"seats-mixed: {cure}", mixed | {"used": used})
-
-
-# ------------------------------------------------------------------------------ rewards
 
 
 def reward_mistakes(payment: Payment) -> Iterator[Mistake]:

@@ -99,8 +99,6 @@ class DiagnoseCallback(BaseCallback):
         self._noted = 0.0  # seconds for the states that training visits
         self._cuts: list[Cut] = []  # of the present rollout
 
-    # ---------------------------------------------------------------- of training
-
     def _on_training_start(self) -> None:
         begun = self._clock()
         self._diagnosed = Diagnosed(self.model, self._env)
@@ -165,8 +163,6 @@ class DiagnoseCallback(BaseCallback):
                 part.spent += part.cost
         if done:
             self._keep(columns)
-
-    # --------------------------------------------------------------- of diagnosis
 
     def _fits(self, part: Timed) -> bool:
         """Return whether shares stay within limits if a part takes as long as the last time.
@@ -259,9 +255,6 @@ class DiagnoseCallback(BaseCallback):
         return "\n".join([took, *told_missing({"": self.diary.missing})])
 
 
-# ---------------------------------------------------------------------------- buffers
-
-
 def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any], cuts: Sequence[Cut] = ()) -> Report:
     """Audit the latest steps in a model's buffer, before its update.
 
@@ -285,7 +278,6 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any], cuts: Sequence[C
 def _audit_rollout(
     diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any], cuts: Sequence[Cut]
 ) -> Report:
-    """Audit the first lanes of a rollout."""
     model, names = diagnosed.model, ("values", "log_probs", "advantages", "returns")
     rows, lanes = buffer.rewards.shape
     part = np.s_[:, : min(lanes, max(1, AUDITED // rows))]

@@ -328,8 +328,6 @@ class Diagnosed:
         found = self.moves().gae(self.player(), self.values(), model.gamma, model.gae_lambda)
         return found.rms_bias, found.rms_bias_between_actions, found.rms_std
 
-    # ------------------------------------------------------- gradient of an update
-
     def _cosine(self) -> tuple[float]:
         """Return the cosine of the gradient that the first update begins with, before the update.
 

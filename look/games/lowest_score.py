@@ -93,7 +93,6 @@ def _kept(
     label: str,  # of the columns
     known: Mapping[str, int],  # values of other components, if the game has them; the rest is 0
 ) -> Map:
-    """Map the best number of dice to keep."""
     game, seat = game_of(solution.task, LowestScore), solution.task.seat
     rolls = sorted(
         map(game.by_worth, combinations(dice, game.faces)),

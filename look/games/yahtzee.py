@@ -81,7 +81,6 @@ def boxes(task: Task) -> Plot:
 
 
 def _by_round(title: str, values: FloatArray, unit: str, names: list[str]) -> Map:
-    """Draw numbers of boxes, by round."""
     return Map(
         title=title,
         x_label="round",
@@ -119,7 +118,6 @@ def bonus(task: Task) -> Plot:
 
 
 def _bonus_words(chance: float, to_par: _Cells) -> str:
-    """Say what a reader takes away."""
     lowest, low, even, high = (100 * to_par.means[2, FAR + away] for away in (-9, -6, 0, 6))
     return (
         "The chance that optimal play earns the upper bonus, seen when a round begins; at the "
@@ -212,7 +210,6 @@ def _points_words(
     best: Mapping[str, float],
     more: Mapping[str, float],
 ) -> str:
-    """Say what the upper bonus costs an agent."""
     bonus, lost = "Upper bonus", -sum(more.values())
     words = f"All differences add up to the regret of {name}, {lost:.6f} points a game."
     if not best[bonus]:

@@ -177,7 +177,6 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self._renderer.close()
 
     def _go_to(self, seat: int, state: int) -> None:
-        """Put the game into a position."""
         self._seat, self._state = seat, state
         self.agent_selection = self.possible_agents[seat]
         seen = self._rules.observe(state, seat)
@@ -187,7 +186,6 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._mask = self._rules.mask(state)
 
     def _play(self, action: int) -> Played:
-        """Make a legal move."""
         assert self._rng is not None
         played = self._seat, self._state, action
         move = self._rules.advance(*played, self._rng.random())

@@ -61,7 +61,6 @@ class PlayConfig:
     """Port for the browser."""
 
     def __post_init__(self) -> None:
-        """Check that the options go together."""
         if self.resume is not None:
             for name in ("game", "env", "against", "seed"):
                 if getattr(self, name) not in (None, {}):
@@ -99,7 +98,6 @@ def run_play(options: PlayConfig) -> None:
 
 
 def _page(options: PlayConfig) -> str:
-    """Name the page that the browser opens."""
     if options.puzzles:
         return f"/puzzles#level={options.puzzles}"
     return "/statistics" if options.statistics else "/"

@@ -44,7 +44,6 @@ class PlotConfig:
     is. Default: draw all pictures."""
 
     def __post_init__(self) -> None:
-        """Check that the options fit what is to be drawn."""
         single, several = ("picture", "env"), ("folder", "only")
         useless = single if self.is_gallery else several if self.what else single + several
         for option in useless:

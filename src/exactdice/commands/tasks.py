@@ -94,7 +94,6 @@ class DescribeConfig(InJson):
     Markdown."""
 
     def __post_init__(self) -> None:
-        """Check that the options fit each other."""
         if self.csv and self.json:
             raise InputError("csv must be left out: json prints the same figures")
         if self.ladder is not None:

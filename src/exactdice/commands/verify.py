@@ -39,7 +39,6 @@ class VerifyConfig(InJson):
     certificate holds only the name of its game."""
 
     def __post_init__(self) -> None:
-        """Check that there is something to verify."""
         if not self.certificates:
             raise InputError("certificates must be one file at least, got none")
 
