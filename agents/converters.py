@@ -1,5 +1,6 @@
 """Models, networks, files and vectors of environments, as policies and tasks."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,20 +49,13 @@ def from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
     if path.suffix in (".npy", ".npz") and reading.observations is not None:
         raise InputError(f"observations must be left out, as {path} holds a table")
     if path.suffix == ".npy":
-        return _table(path)
+        with suppress(OSError, ValueError, EOFError):
+            found = np.load(path, allow_pickle=False, mmap_mode="r")
+            if isinstance(found, np.ndarray):  # an archive of several has another form
+                return found
+        raise InputError(f"{path} must be an array of numbers that numpy.save wrote")
     if path.suffix == ".npz":
         return read_policy(path, game)
     with needing(str(path), AGENTS, InputError):
         from .runs import saved
     return saved.from_file(path, game, reading)
-
-
-def _table(path: Path) -> PolicyLike:
-    """Read an array that ``numpy.save`` has written."""
-    try:
-        found = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError, EOFError):
-        found = None
-    if not isinstance(found, np.ndarray):  # an archive of several has another form
-        raise InputError(f"{path} must be an array of numbers that numpy.save wrote")
-    return found

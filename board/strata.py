@@ -262,10 +262,6 @@ def _ends(statistic: Statistic, form: str, *, games: bool = False) -> Cell:
     return ends
 
 
-def _regret(own: Strata) -> str:
-    return f"{1000 * np.mean(numbers(own, 'regret')[0]):.1f}"
-
-
 def _unit(own: Strata) -> str:
     payoffs = make_task(own[0][0].game).game.payoff_range
     return "wins" if payoffs == (0.0, 1.0) else "points"
@@ -274,7 +270,7 @@ def _unit(own: Strata) -> str:
 SEEDS: dict[str, Cell] = {"seeds": lambda own: str(sum(map(len, own)))}
 NINES = estimated("nines", "95 % interval", headline, ".3f")
 SCORE = {"normalised score": over_rows("score", ".4f")}
-REGRET: dict[str, Cell] = {"regret per 1,000 games": _regret, "unit": _unit}
+REGRET = {"regret per 1,000 games": over_rows("regret", ".1f", 1000), "unit": _unit}
 #: The figures of an agent over all games.
 HEADLINES = {
     **NINES,

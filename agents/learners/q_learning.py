@@ -142,18 +142,6 @@ class QTable(Table):
 class QLearning(BaseAlgorithm):
     """Q-learning on a ``GameVecEnv``.
 
-    Args:
-        policy: ``QTable``, or its name.
-        env: the games.
-        omega: exponent of the learning rate, from 0 to 1.
-        initial_value: value of every action before its first visit.
-        exploration_fraction: part of training in which the rate of random actions falls.
-        exploration_initial_eps: this rate at the start of training.
-        exploration_final_eps: this rate at the end of that part.
-        n_steps: moves of each game between two calls of the callbacks.
-        seed: seed of all randomness.
-        device: ignored; the table is on the processor.
-
     Raises:
         ValueError: if exploration_fraction is not above 0, or omega not from 0 to 1.
     """
@@ -164,14 +152,14 @@ class QLearning(BaseAlgorithm):
         self,
         policy: type[QTable] | str,
         env: GameVecEnv | None,
-        omega: float = 0.77,
-        initial_value: float = 0.0,
-        exploration_fraction: float = 0.5,
-        exploration_initial_eps: float = 1.0,
-        exploration_final_eps: float = 0.05,
-        n_steps: int = 16,
-        seed: int | None = None,
-        device: str = "cpu",
+        omega: float = 0.77,  # exponent of the learning rate, from 0 to 1
+        initial_value: float = 0.0,  # of every action before its first visit
+        exploration_fraction: float = 0.5,  # part of training in which the rate falls
+        exploration_initial_eps: float = 1.0,  # rate of random actions at the start
+        exploration_final_eps: float = 0.05,  # this rate at the end of that part
+        n_steps: int = 16,  # moves of each game between two calls of the callbacks
+        seed: int | None = None,  # of all randomness
+        device: str = "cpu",  # ignored; the table is on the processor
         _init_setup_model: bool = True,
     ) -> None:
         if exploration_fraction <= 0:
@@ -181,9 +169,7 @@ class QLearning(BaseAlgorithm):
         super().__init__(
             policy, env, learning_rate=1.0, seed=seed, device="cpu", support_multi_env=True
         )
-        self.omega = omega
-        self.initial_value = initial_value
-        self.n_steps = n_steps
+        self.omega, self.initial_value, self.n_steps = omega, initial_value, n_steps
         self.exploration = LinearSchedule(
             exploration_initial_eps, exploration_final_eps, exploration_fraction
         )
@@ -222,8 +208,7 @@ class QLearning(BaseAlgorithm):
                 self._update_current_progress_remaining(self.num_timesteps, total_timesteps)
                 self._step()
                 self.num_timesteps += self.n_envs
-                goes_on = callback.on_step()
-                if not goes_on:
+                if not (goes_on := callback.on_step()):
                     break
             callback.on_rollout_end()
         callback.on_training_end()
