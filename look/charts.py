@@ -7,15 +7,16 @@ register the charts of one game each; ``agents`` those of any game.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, groupby
 from math import ceil, sqrt
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Score, Task
+from ..baselines import Task
 from ..core import BoolArray, FloatArray, Game, InputError, IntArray
 
 GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
@@ -343,15 +344,13 @@ Draw = TypeVar("Draw", bound=Callable[..., Plot])
 Kind = TypeVar("Kind", bound=Game)
 
 
-@dataclass(frozen=True)
-class Chart(Generic[Draw]):
+class Chart(NamedTuple):
     """A chart of a game or of an agent."""
 
-    draw: Draw  # makes the plot
-    game: type[Game]  # class of the game, or of the agent's game
+    draw: Callable[[Any], Plot]  # makes the plot of a ``Task`` or of a ``Score``
+    game: type[Game]  # class of the game, or of the agent's; others are refused
     place: str  # name or place of the game that is drawn if none is given
-    # Whether ``exactdice report`` shows a chart of a game on the page of an agent.
-    reported: bool = False
+    reported: bool = False  # whether the page of an agent shows a chart of its game, too
 
 
 class Example(NamedTuple):
@@ -362,33 +361,27 @@ class Example(NamedTuple):
     place: str  # name or place of the policy's game
 
 
-class Charts(dict[str, Chart[Draw]]):
-    """Charts by name."""
+def _register(
+    charts: dict[str, Chart],
+    name: str,
+    game: type[Game] = Game,
+    *,
+    place: str = "",  # if it is not the name of the class, as ``gym:FrozenLake-v1`` of ``LawGame``
+    reported: bool = False,
+) -> Callable[[Draw], Draw]:
+    """Register a function as a chart; the function refuses the games that it cannot draw."""
 
-    def register(
-        self, name: str, game: type[Game] = Game, *, place: str = "", reported: bool = False
-    ) -> Callable[[Draw], Draw]:
-        """Register a function as a chart.
+    def add(draw: Draw) -> Draw:
+        charts[name] = Chart(draw, game, place or getattr(game, "name", ""), reported)
+        return draw
 
-        Args:
-            name: its name.
-            game: the class of its games; the function refuses those of them that it cannot draw.
-            place: name or place of the game that is drawn if none is given, if it is not the name
-                of the class: ``gym:FrozenLake-v1`` of the class ``LawGame``.
-            reported: whether ``exactdice report`` shows a chart of a game, too.
-        """
-
-        def add(draw: Draw) -> Draw:
-            self[name] = Chart(draw, game, place or getattr(game, "name", ""), reported)
-            return draw
-
-        return add
+    return add
 
 
-GAME_CHARTS: Charts[Callable[[Task], Plot]] = Charts()
-AGENT_CHARTS: Charts[Callable[[Score], Plot]] = Charts()
-#: Decorators of functions that make the plot of a task or of an agent, by the name of the chart.
-game_chart, agent_chart = GAME_CHARTS.register, AGENT_CHARTS.register
+#: The charts of games and of agents by name, and the decorators that register them.
+GAME_CHARTS: dict[str, Chart] = {}
+AGENT_CHARTS: dict[str, Chart] = {}
+game_chart, agent_chart = (partial(_register, each) for each in (GAME_CHARTS, AGENT_CHARTS))
 #: By the name of the picture, which is its file without the ending.
 EXAMPLES: dict[str, Example] = {}
 

@@ -3,25 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import Any
 
 from ..agents.runs.agent import AgentOptions
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import RESULTS, read_config
 from ..agents.runs.options import task_from_options
-from ..baselines import Score, Task, as_task, score
+from ..baselines import Score, as_task, score
 from ..baselines.policies.door import label
 from ..core import GAMES, Game, InputError, make_folder, one_of, write_file
 from ..core.words import meant
 from ..envs import find_game
 from ..registry import RUN_CHARTS
 from . import agents, charts, games, policy  # noqa: F401  all but charts register theirs
-from .charts import AGENT_CHARTS, Chart, Example, Plot
-
-_Chart = TypeVar("_Chart", Chart[Callable[[Task], Plot]], Example)
+from .charts import AGENT_CHARTS, Example, Plot
 
 
-def _in_order(known: Mapping[str, _Chart]) -> dict[str, _Chart]:
+def _in_order(known: Mapping[str, Any]) -> dict[str, Any]:
     """Sort charts by game; those of one game keep their order, those of other games come last."""
     order = {name: place for place, name in enumerate(GAMES)}
     return dict(sorted(known.items(), key=lambda entry: order.get(entry[1].place, len(order))))
@@ -42,7 +40,8 @@ def list_charts() -> str:
         "Charts of a game": {name: ("", _shows(each.draw)) for name, each in GAME_CHARTS.items()},
         "Charts of an agent, which is a run folder or a policy": of_agents,
         "Charts of runs and benchmarks": {
-            name: (after, _shows(_run_chart(place))) for name, (after, place) in RUN_CHARTS.items()
+            name: (after, _shows(resolve_name(place)))
+            for name, (after, place) in RUN_CHARTS.items()
         },
         "Pictures of the gallery": {
             name: ("", " ".join(words)) for name, words in EXAMPLES.items()
@@ -54,10 +53,6 @@ def list_charts() -> str:
         width = max(map(len, begins))
         lines += ["", f"{kind}:", *(f"{begin:<{width}}  {what}" for begin, what in begins.items())]
     return "\n".join(lines[1:])
-
-
-def _run_chart(place: str) -> Callable[[Any], Plot]:
-    return resolve_name(place)
 
 
 def _shows(draw: Callable[..., Plot]) -> str:
@@ -119,7 +114,7 @@ def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     for folder in folders:
         if not folder.is_dir():
             raise RunError(f"{name} must be followed by a folder, got {folder}")
-    return _run_chart(place)(folders if several else folders[0])
+    return resolve_name(place)(folders if several else folders[0])
 
 
 def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) -> Plot:
