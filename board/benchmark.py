@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +71,23 @@ def benchmark(
     for cell in cells:
         _check_options(cell, known)
     waiting = [cell for cell in cells if not (is_finished(cell) or folder_of(cell).name in known)]
-    text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.place}"
-    console.print(text, highlight=False, soft_wrap=True)
+    say = partial(console.print, highlight=False, soft_wrap=True)
+    say(f"{len(cells)} cells, {len(waiting)} of them to do, in {config.place}")
     failures = _run(waiting, config, console) if waiting else []
     for cell in cells:
         _check_options(cell, known)  # another benchmark may have started in the folder meanwhile
+    written = []
     try:
-        written = write(config.place, page) if known or any(map(is_finished, cells)) else []
+        if known or any(map(is_finished, cells)):
+            written = write(config.place, page)
     except InputError:
         raise
     except Exception as error:  # the runs are kept, and so are tables that stand already
         failures.append(f"the leaderboard of {config.place}: {type(error).__name__}: {error}")
-        written = []
     for failure in failures:
-        console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
+        say(f"failed: {failure}")
     if written:
-        console.print(f"written: {written[-1]}", highlight=False, soft_wrap=True)
+        say(f"written: {written[-1]}")
         read_board(config.place).brief.show(console)
     return failures
 
