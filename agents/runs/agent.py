@@ -3,7 +3,7 @@
 A word names a run, a certificate, a saved model or a policy.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -113,35 +113,40 @@ def compute(score: Score) -> None:
 
 def report(score: Score, console: "Console") -> None:
     """Print the exact score and the costliest decisions."""
+    show(_parts(score), console)
+
+
+def show(parts: Iterable[str | Table], console: "Console") -> None:
+    """Print sentences and tables."""
     from rich.text import Text
 
-    console.print(printable(score.title), highlight=False, markup=False, soft_wrap=True)
+    for part in parts:
+        if isinstance(part, Table):
+            part.show(console)
+        else:
+            console.print(Text(part), soft_wrap=True)
+
+
+def _parts(score: Score) -> Iterator[str | Table]:
+    """Put a score into sentences and tables."""
+    yield printable(score.title)
     columns = [figure for figure in FIGURES if figure.label and not figure.sentence]
     rows = [(figure.label, figure.text(score)) for figure in columns]
-    Table(["", quoted(score.policy)], rows).show(console)
-    for sentence in summary(score):
-        console.print(Text(sentence), soft_wrap=True)
-    console.print(_in_depth(score), highlight=False, soft_wrap=True)
-    for each in tables(score):
-        each.show(console)
-    try:
-        costly = costliest(score, 10)
-    except SizeError as error:
-        console.print(f"no decisions: {error}", highlight=False, markup=False, soft_wrap=True)
-        return
-    if costly.rows:
-        replace(costly, title="costliest decisions").show(console)
-
-
-def _in_depth(score: Score) -> str:
-    """Put outcomes, and the figures that have sentences, into words."""
-    lines = []
+    yield Table(["", quoted(score.policy)], rows)
+    yield from summary(score)
     if score.outcomes is not None:
         game, law = score.task.game, sorted(score.outcomes.items(), reverse=True)
         each = (f"{result(payoff, game)} ({chance:.2%})" for payoff, chance in law)
         what = "results" if pays_wins(game) else "payoffs"
-        lines.append(f"{what} and their probabilities: {', '.join(each)}")
+        yield f"{what} and their probabilities: {', '.join(each)}"
     told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
     for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
-        lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))
-    return "\n".join(lines)
+        yield "; ".join(one.sentence.format(one.text(score)) for one in alike)
+    yield from tables(score)
+    try:
+        costly = costliest(score, 10)
+    except SizeError as error:
+        yield f"no decisions: {error}"
+        return
+    if costly.rows:
+        yield replace(costly, title="costliest decisions")

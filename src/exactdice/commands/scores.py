@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from ..agents.runs.agent import AgentOptions, policy_from_word, task_of_agents
+from ..agents.runs.agent import AgentOptions, policy_from_word, show, task_of_agents
 from ..agents.runs.options import GameWord, Keywords
 from ..baselines import Comparison, Score, compare
 from ..baselines.scoring.summary import summary
@@ -112,7 +112,6 @@ class CompareConfig(InJson):
 def run_compare(options: CompareConfig) -> None:
     """Print the comparison."""
     from rich.console import Console
-    from rich.text import Text
 
     with shown_progress():
         found = _named(_compare(options), (options.first, options.second))
@@ -120,12 +119,7 @@ def run_compare(options: CompareConfig) -> None:
     if options.json:
         print_json(content)
         return
-    console = Console()
-    for part in parts:
-        if isinstance(part, str):
-            console.print(Text(part), soft_wrap=True)
-        else:
-            part.show(console)
+    show(parts, Console())
 
 
 def _compare(options: CompareConfig) -> Comparison:
