@@ -5,14 +5,13 @@ from pathlib import Path
 import tyro
 
 from ..agents.runs.options import Jobs, Positive, TrackName, checked
-from .grid import BenchmarkConfig
-from .search import TuneConfig
+from .grid import BenchmarkConfig, TuneConfig
 
 
 def run_benchmark(options: BenchmarkConfig) -> int:
     """Train the cells that are missing; the exit code is 1 if one failed."""
     from .benchmark import benchmark
-    from .pages import to_page
+    from .pictures import to_page
 
     return 1 if benchmark(options, page=to_page) else 0
 
@@ -105,7 +104,7 @@ def run_board(options: BoardConfig) -> int:
     from ..core import make_folder, write_file
     from .admission import admit
     from .entry_boards import CLAIMS, boards_of, summary
-    from .pages import write_entries
+    from .pictures import write_entries
 
     found = admit(options.folder, options.jobs, options.accepted)
     for held in found.verified:

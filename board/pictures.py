@@ -1,4 +1,4 @@
-"""Charts of benchmarks: learning curves, the leaderboard, tracks, entries, ladders.
+"""Charts and pages of benchmarks: learning curves, the leaderboard, tracks, entries, ladders.
 
 The chart of a ladder has exact scores over the exact properties of its rungs.
 """
@@ -14,13 +14,14 @@ from ..agents.runs.config import RunError
 from ..agents.runs.folders import RESULTS
 from ..baselines import describe, make_task
 from ..baselines.scoring.summary import quoted
-from ..core import FloatArray, InputError
+from ..core import FloatArray, InputError, write_file
 from ..envs import find_game
 from ..games import DEFAULT_GAME
-from ..look.charts import Bars, Lines, Plot, Series
+from ..look import page
+from ..look.charts import COLOURS, Bars, Lines, Plot, Series
 from ..look.runs import FLOOR, Log, colours_of, log_of
 from ..look.runs import learning as of_logs
-from .entry_boards import EntryBoard
+from .entry_boards import CLAIMS, EntryBoard
 from .ladders import LADDERS, Ladder, find_ladder
 from .leaderboard import Board, read_board
 from .results import Run, read_runs
@@ -304,3 +305,52 @@ def _line(
     gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
     drawn = _band(agent, np.array([places[rung] for rung in rungs]), gaps, colour)
     return replace(drawn, joined=bool((steps > 0).all() or (steps < 0).all()))
+
+
+def to_page(board: Board) -> str:
+    """Write the page of the board of a benchmark."""
+    swatches = _swatches(colours_of({run.agent for run in board.runs}))
+    drawn = curves(board.runs) if board.track is None else track_curves(board)
+    parts = [
+        page.paragraph(board.words),
+        *(page.sortable(each, swatches) for each in board.tables),
+        *page.section(drawn, "curves"),
+        page.heading(board.more.title),
+        page.paragraph(board.more.words),
+        page.sortable(board.more.table, swatches),
+    ]
+    return page.to_html(f"exactdice: {board.title}", parts)
+
+
+def _swatches(colours: Mapping[str, int]) -> dict[str, str]:
+    return {name: COLOURS[place % len(COLOURS)] for name, place in colours.items()}
+
+
+def write_entries(boards: Sequence[EntryBoard], folder: Path) -> list[Path]:
+    """Write the page, the Markdown and the CSV of each board of entries into a folder."""
+    colours = colours_of({found.card.algorithm for board in boards for found in board.entries})
+    texts = {}
+    for board in boards:
+        path = folder / f"{board.track.name}.html"
+        texts[path] = _page_of_entries(board, colours)
+        texts[path.with_suffix(".md")] = board.markdown
+        texts[path.with_suffix(".csv")] = board.certificates.csv()
+    for path, text in texts.items():
+        write_file(path, text.encode())
+    return list(texts)
+
+
+def _page_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> str:
+    swatches = _swatches(colours)
+    parts = [
+        page.paragraph(CLAIMS),
+        page.sortable(board.totals, swatches),
+        *page.section(chart_of_entries(board, colours), "nines"),
+        page.heading("Games"),
+        page.sortable(board.games, swatches),
+        page.heading("Where the entries come from"),
+        page.links(board.links),
+        page.heading("Rules"),
+        page.paragraph(board.rules),
+    ]
+    return page.to_html(f"exactdice: {board.track.title}, entries", parts)

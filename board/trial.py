@@ -33,7 +33,7 @@ from ..agents.runs.config import TrainConfig
 from ..agents.runs.models import DivergedError, build, learn, learning
 from ..baselines import make_task, score, score_self_play
 from ..core import write_file
-from .search import TuneConfig
+from .grid import TuneConfig
 from .strata import nines_of_game
 
 #: Called with (point, mean nines so far) at every score; it raises an exception to end the trial.

@@ -45,7 +45,7 @@ from ..core import InputError, Table, WriteError, make_folder, write_file
 from ..core.words import first_line
 from ..look.charts import Bars, Lines, Plot, Series
 from ..look.drawing import draw
-from .search import TuneConfig
+from .grid import TuneConfig
 from .strata import attempted
 from .trial import mean_nines, run_of, run_trial
 from .workers import check_same, workers

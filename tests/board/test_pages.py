@@ -7,8 +7,7 @@ import pytest
 from exactdice.agents.tracks import TRACKS
 from exactdice.board import leaderboard as boards
 from exactdice.board.leaderboard import Board
-from exactdice.board.pages import to_page
-from exactdice.board.pictures import curves, track_curves
+from exactdice.board.pictures import curves, to_page, track_curves
 from exactdice.board.results import read_results
 from exactdice.board.strata import Part
 from exactdice.core import Table

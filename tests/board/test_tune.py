@@ -14,7 +14,7 @@ from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.board import trial
 from exactdice.board import tune as tuner
-from exactdice.board.search import TuneConfig
+from exactdice.board.grid import TuneConfig
 from exactdice.board.tune import FINAL_SEEDS, RUNGS, importances, open_study, tune
 from exactdice.core import InputError, WriteError
 from exactdice.games import Greed
