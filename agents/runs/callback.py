@@ -16,19 +16,8 @@ import numpy as np
 import torch as th
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ...baselines import (
-    LOGGED,
-    NetworkPolicy,
-    Reading,
-    Score,
-    Task,
-    as_task,
-    is_toured,
-    random_value,
-    score,
-    score_self_play,
-    solve,
-)
+from ... import baselines
+from ...baselines import NetworkPolicy, Reading, Score, Task
 from ...core import at_least, make_folder, write_file
 from ...envs import Engine
 from ..algorithms import ALGORITHMS
@@ -76,7 +65,7 @@ def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> Samp
         lost[lanes] -= played.rewards
         moves += len(lanes)
         lanes = lanes[~played.over]
-    optimum, random = float(solve(task).value), random_value(task)
+    optimum, random = float(baselines.solve(task).value), baselines.random_value(task)
     value, margin = optimum - float(lost.mean()), _WIDE * float(lost.std(ddof=1)) / sqrt(GAMES)
     normalized = (value - random) / (optimum - random) if optimum > random else 1.0
     return SampleScore(value, optimum - value, normalized, margin, moves / GAMES)
@@ -111,9 +100,9 @@ class ExactEvalCallback(BaseCallback):
         masked: bool = True,
     ) -> None:
         super().__init__()
-        self.task = as_task(task)
+        self.task = baselines.as_task(task)
         self.masked = masked
-        self._is_sampled = is_toured(self.task)
+        self._is_sampled = baselines.is_toured(self.task)
         self.interval = at_least("interval", interval, 1)
         self.folder = None if folder is None else Path(folder)
         self.stop_at = stop_at
@@ -151,7 +140,7 @@ class ExactEvalCallback(BaseCallback):
         policy: NetworkPolicy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
         if self._is_sampled:  # scored as its certificate holds it, once
             policy, name = policy.in_fixed_point(self.task.game), f"{name} in fixed point"
-        result = score(policy, self.task, masked=self.masked, name=name)
+        result = baselines.score(policy, self.task, masked=self.masked, name=name)
         self._log(result)
         return result
 
@@ -171,7 +160,8 @@ class ExactEvalCallback(BaseCallback):
         for name, number in numbers.items():
             self.log.setdefault(name, []).append(number)
         kind = "exact" if isinstance(result, Score) else "sample"
-        for name, number in ({name: getattr(result, name) for name in LOGGED} | more).items():
+        logged = {name: getattr(result, name) for name in baselines.LOGGED}
+        for name, number in (logged | more).items():
             self.logger.record(f"{kind}/{name}", number)
         self.logger.dump(self.num_timesteps)
         if self.folder is not None:
@@ -192,7 +182,7 @@ class ExactEvalCallback(BaseCallback):
 
 def interval_of(config: TrainConfig, task: Task) -> int:
     """Return the number of moves between scores, larger where exact scores take long."""
-    most = SCORES if is_toured(task) else STATES_SCORED // task.game.num_states
+    most = SCORES if baselines.is_toured(task) else STATES_SCORED // task.game.num_states
     scores = min(SCORES, max(1, most))
     return config.eval_interval or max(1, config.total_steps // scores)
 
@@ -269,7 +259,7 @@ class RunCallback(ExactEvalCallback):
         """Compute the exploitability of the present policy in a run of self-play."""
         if not self._run.config.self_play:
             return {}
-        found = score_self_play(ModelPolicy(self.model, self.task.game), self.task)
+        found = baselines.score_self_play(ModelPolicy(self.model, self.task.game), self.task)
         numbers = found.exploitability, found.normalized, *found.guaranteed
         return dict(zip(SELF_PLAY, numbers, strict=True))
 
