@@ -139,10 +139,7 @@ def board_of(runs: Sequence[Run], folder: Path) -> Board:
 
 
 def write(folder: Path, page: Callable[[Board], str] | None = None) -> list[Path]:
-    """Write the results of the finished runs in a folder, and the tables: leaderboard.md.
-
-    ``page`` makes the text of a page: leaderboard.html.
-    """
+    """Write the results of the finished runs in a folder, their tables, and a page of the board."""
     board = board_of(runs := read_runs(folder), folder)
     _keep_cross_tables(board)
     *tables, last = (each.markdown(aligned=True) for each in (*board.tables, board.more.table))
@@ -184,10 +181,7 @@ def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:
 
 
 def cross_tables(runs: Sequence[Run], folder: Path) -> strata.Part:
-    """Make the cross tables of games, below each other.
-
-    Models of runs are large, so that a folder may lack them: its games are left out.
-    """
+    """Make the cross tables of games, below each other, as far as the folder has the models."""
     games = strata.by(runs, "game")
     tables = {name: partial(cross_table, own, folder) for name, own in games.items()}
     found, left_out = strata.attempted(tables)

@@ -100,11 +100,9 @@ def _nearest(found: Mapping[tuple[str, str], Estimate]) -> str:
 
 
 def curves(runs: Sequence[Run]) -> Plot:
-    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds.
-
-    Runs with a single exact score, as in Yahtzee, have no curve.
-    """
+    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds."""
     colours = colours_of({run.agent for run in runs})
+    # Runs with a single exact score, as in Yahtzee, have no curve.
     drawn = by((run for run in runs if len(run.moves) > 1), "game")
     panels = [
         Lines(

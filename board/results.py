@@ -230,10 +230,7 @@ def trials_of(config: TrainConfig) -> int | None:
 
 
 def write_runs(runs: Sequence[Run], folder: Path) -> list[Path]:
-    """Write the results, the curves and the certificates of runs into a folder.
-
-    The certificates are those of the run folders there, and of the archive that is there.
-    """
+    """Write the results, the curves and the certificates of runs into their folder."""
     names = [field.name for field in fields(Run) if field.name not in ("moves", "scores")]
     rows = [[getattr(run, name) for name in names] for run in runs]
     points = [

@@ -152,10 +152,7 @@ def iqm(samples: Samples) -> FloatArray:
 def estimate(
     strata: Sequence[FloatArray], statistic: Statistic = headline, *, games: bool = False
 ) -> Estimate:
-    """Compute a statistic of scores by game, (seed, ...), and its stratified bootstrap interval.
-
-    With ``games``, the games are resampled, too.
-    """
+    """Compute a statistic of scores by game, (seed, ...), and its stratified bootstrap interval."""
     middle = statistic([stratum[None] for stratum in strata]).mean(axis=0)[0]
     if min(map(len, strata)) < 2:
         return Estimate(middle, np.full_like(middle, np.nan), np.full_like(middle, np.nan))
@@ -164,7 +161,7 @@ def estimate(
         stratum[rng.integers(0, len(stratum), (RESAMPLES, len(stratum)))] for stratum in strata
     ]
     parts = statistic(drawn)
-    if games:
+    if games:  # they are resampled, too
         chosen = rng.integers(0, len(parts), parts.shape[:2])
         parts = parts[chosen, np.arange(RESAMPLES)]
     rest = (100 - PER_CENT) / 2
@@ -302,10 +299,7 @@ def _references(task: Task) -> list[str]:
 
 
 def reference_table(tasks: Mapping[str, Task], *, more: Sequence[str] = ()) -> Part:
-    """Score the reference policies of tasks; those that a game does not have are left out.
-
-    ``more`` has the names of further columns, in ``FIGURES``.
-    """
+    """Score the reference policies of tasks, in more columns of ``FIGURES`` if they are named."""
     figures = [figure for figure in FIGURES if figure.name in more]
     asked = {
         f"{policy} of {name}": (name, partial(score, policy, task))

@@ -71,10 +71,7 @@ CHOSEN, SCORES = "hyperparameters", "normalized"
 
 
 def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
-    """Run all remaining trials, then the finals, and write the results and pictures of the trials.
-
-    Optuna prints a line for each trial.
-    """
+    """Run all remaining trials, then the finals, and write their results and pictures."""
     console = console or Console()
     say = partial(console.print, highlight=False, soft_wrap=True)
     make_folder(config.place)

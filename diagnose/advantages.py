@@ -152,10 +152,7 @@ class AgentMoves:
         return averaged(self._solved(self._expected, gamma, averaged))
 
     def optimal_action_values(self, gamma: float) -> FloatArray:
-        """Return the discounted action values of optimal play, shape (state, action).
-
-        Illegal actions have NaN. The last state is the end, with zeros.
-        """
+        """Return discounted action values of optimal play (state, action), as in ``GaeFigures``."""
 
         def best(numbers: FloatArray) -> FloatArray:
             values = np.full(len(self._own), -np.inf)

@@ -279,11 +279,7 @@ class AgentView:
         return Problem(self.task, sight=self.sight)
 
     def occupancy(self, policy: Policy) -> FloatArray:
-        """Return the occupancy of each of the agent's states, shape (state,).
-
-        It is a probability, or the expected number of visits in a game with cycles, given that the
-        agent gets to move: environments replay all other games.
-        """
+        """Return the occupancy of the agent's states, given that it gets to move, (state,)."""
         return play(policy, self.problem).at(self.task.seat, self.states)
 
     def rewards(self, states: IntArray, payoffs: FloatArray) -> FloatArray:
@@ -323,8 +319,7 @@ class AgentView:
     def visit(self, values: Values, visit: Callable[[IntArray, FloatArray], None]) -> None:
         """Call ``visit`` with states of the agent and the expected values of actions there.
 
-        Values of all positions are given. ``visit`` takes some states, shape (state,), and expected
-        values, shape (state, action), which are meaningless for illegal actions.
+        They are of shape (state,) and (state, action), and meaningless for illegal actions.
         """
 
         def at_stage(stage: Stage, expected: FloatArray) -> None:

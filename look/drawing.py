@@ -227,10 +227,7 @@ def to_drawing(panel: Panel) -> Drawing:
 
 @rc_context(STYLE)
 def to_figure(plot: Plot) -> Figure:
-    """Draw a plot as a figure of matplotlib, which notebooks show and people change.
-
-    Each panel has room for its content.
-    """
+    """Draw a plot as a figure of matplotlib, which notebooks show and people change."""
     columns = min(plot.columns, len(plot.panels))
     rows = [plot.panels[i : i + columns] for i in range(0, len(plot.panels), columns)]
     sizes = [[_size(panel, columns) for panel in row] for row in rows]

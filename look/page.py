@@ -62,10 +62,7 @@ def table(shown: Table) -> Element:
 
 
 def sortable(shown: Table, swatches: Mapping[str, str] | None = None) -> Element:
-    """Return a table of which a click on the name of a column sorts the rows.
-
-    Texts get swatches of their colours, as in a legend.
-    """
+    """Return a table, with swatches of colours, that a click on the name of a column sorts."""
     return Element("sortable", shown.html(swatches, sortable=True))
 
 

@@ -29,10 +29,7 @@ NUMBERS = 500  # up to this number, an axis has a place for every whole number
 
 
 class _Choices:
-    """The states in which an agent has a choice, those that it meets most first.
-
-    The best action is the agent's own where none of its actions costs anything.
-    """
+    """The states in which an agent has a choice, those that it meets most first."""
 
     def __init__(self, scored: Score) -> None:
         game, states = scored.task.game, np.flatnonzero(scored.occupancy)
@@ -46,7 +43,7 @@ class _Choices:
         best, own = (
             each.likeliest(self.states) for each in (solve(scored.task).policy, scored.agent)
         )
-        best = np.where(scored.costs[self.states] > 0, best, own)
+        best = np.where(scored.costs[self.states] > 0, best, own)  # if any of its actions costs
         self.actions = np.stack([own, best])  # the agent's likeliest and the best, (2, state)
 
 

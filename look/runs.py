@@ -54,10 +54,7 @@ LAMBDAS = np.linspace(0, 1, 21)
 
 
 def learning(runs: Sequence[Log]) -> Plot:
-    """Draw the exact gap to the optimum of runs over their steps.
-
-    Sample scores have a 95 % interval.
-    """
+    """Draw the exact gap to the optimum of runs over their steps."""
     agents = [agent for _, agent, _ in runs]
     colours = colours_of(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
@@ -118,10 +115,7 @@ def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:
 
 
 def colours_of(agents: set[str]) -> dict[str, int]:
-    """Give each agent one colour for all pages and pictures: that of its algorithm, or a later one.
-
-    The algorithm's colour is that of its runs with the outcome as the reward.
-    """
+    """Give each agent a colour for all pages and pictures, that of its algorithm or a later one."""
     own = {known.title: known.colour for known in ALGORITHMS.values()}
     others = sorted(agents - own.keys())
     return own | {agent: len(own) + place for place, agent in enumerate(others)}

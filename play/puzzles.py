@@ -105,8 +105,7 @@ def puzzles(mistakes: Sequence[Mistake], level: str, seed: int) -> Iterator[Puzz
     Two questions are the same if their moves and the values of these moves are the same.
     """
     if level not in (*LEVELS, ANY):
-        known = ", ".join([*LEVELS, ANY])
-        raise InputError(f"level must be one of {known}, got {level[:50]!r}")
+        raise InputError(f"level must be one of {', '.join(LEVELS)}, {ANY}, got {level[:50]!r}")
     costs = np.array([one.cost for one in mistakes])
     rng, asked = np.random.default_rng(seed), set()
     order = (rng.exponential(size=len(mistakes)) / costs).argsort()  # in proportion to the costs
@@ -133,10 +132,8 @@ class Practice:
         """Answer the puzzle; only the first answer counts."""
         legal = [] if self.puzzle is None else [one.choice.action for one in self.puzzle.advice]
         if self.puzzle is None or action not in legal:
-            each = ", ".join(map(str, legal))
-            raise InputError(
-                f"action must be {f'one of {each}' if legal else 'left'}, got {action}"
-            )
+            must = f"one of {', '.join(map(str, legal))}" if legal else "left"
+            raise InputError(f"action must be {must}, got {action}")
         if self.tried is None:
             self.tried = action
             self._costs.append(made_of(self.puzzle.advice, action).cost)

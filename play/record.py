@@ -81,8 +81,8 @@ class GameRecord:
             words += ["--env", *(str(word) for pair in self.env.items() for word in pair)]
         if self.against is not None:
             words += ["--against", self.against]
-        words += ["--seed", str(self.seed)]
-        return printable(typed([*words, "--coach"] if self.coach else words))
+        words += ["--seed", str(self.seed), *(["--coach"] if self.coach else [])]
+        return printable(typed(words))
 
     @property
     def text(self) -> str:
@@ -122,15 +122,14 @@ class GameRecord:
         if self.against is None:
             return self
         game: Any = find_game(self.game)
+
+        def place(word: str) -> str:
+            is_path = not is_policy_name(game, word) and Path(word).exists()
+            return str(Path(word).resolve()) if is_path else word
+
         several = game.opponent_keyword == "opponents"
         given = self.against.split(",") if several else [self.against]
-        places = [
-            word
-            if is_policy_name(game, word) or not Path(word).exists()
-            else str(Path(word).resolve())
-            for word in given
-        ]
-        return replace(self, against=",".join(places))
+        return replace(self, against=",".join(map(place, given)))
 
 
 def sizes_of(game: type[Game]) -> Mapping[str, Any]:
@@ -178,5 +177,5 @@ def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
 def free_path(record: GameRecord) -> Path:
     """Return an unused file name in the current folder."""
     name = f"exactdice-{find_game(record.game).name}"
-    names = (f"{name}{'' if number == 1 else f'-{number}'}.json" for number in count(1))
-    return next(path for path in map(Path, names) if not path.exists())
+    paths = (Path(f"{name}{'' if number == 1 else f'-{number}'}.json") for number in count(1))
+    return next(path for path in paths if not path.exists())

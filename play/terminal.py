@@ -38,10 +38,7 @@ COLUMNS = {
 
 
 def play(record: GameRecord, path: Path | None = None) -> None:
-    """Play until the person leaves; an unfinished game is saved, even after Ctrl-C.
-
-    It is saved in the file at once, as a trial; without one, in a new file of the current folder.
-    """
+    """Play until the person leaves; an unfinished game is saved, even after Ctrl-C."""
     terminal = Terminal(record, path)
     try:
         with suppress(EOFError):
@@ -61,7 +58,7 @@ class Terminal:
             self._session = record.session()
         self._record, self._path = record, path
         self._is_new = path is not None and not os.path.lexists(path)
-        if path is not None:  # nobody plays a game that cannot be saved
+        if path is not None:  # nobody plays a game that cannot be saved; else a new file is made
             record.write(path, advice="; name another by --save")
         self._screen = Screen()
         self._say, self._draw, self._ask = self._screen.say, self._screen.draw, self._screen.ask

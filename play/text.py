@@ -139,10 +139,7 @@ def written(rows: Sequence[Row]) -> dict[int, int | str]:
 
 
 def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> Choice:
-    """Find the move that a reply means: a label, words of the move, or what is on its pieces.
-
-    ``on`` has the signs on pieces, as ``written`` returns them.
-    """
+    """Find the move that a reply means: a label, its words, or what is ``written`` on pieces."""
     said = " ".join(reply[:LONGEST].casefold().split())
     named = dict(zip(labels(choices), choices, strict=True))
     named |= {choice.words.casefold(): choice for choice in choices}
@@ -261,10 +258,7 @@ class Screen:
         self.draw(lines.translate(IN_ASCII) if self.console.options.ascii_only else lines)
 
     def moves(self, choices: Sequence[Choice], *, short: bool) -> None:
-        """List legal moves with their labels, in columns if there are many.
-
-        A short list leaves out the middle of many numbers.
-        """
+        """List legal moves with their labels; a short list leaves out many numbers."""
         names = labels(choices)
         lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
         if short and len(lines) > LIST and not _take_pieces(choices):
@@ -275,10 +269,7 @@ class Screen:
             self.draw("\n".join(lines))
 
     def ranking(self, advice: Sequence[Advice], unit: Unit, law: FloatArray | None = None) -> None:
-        """List the best moves with their labels, values and losses, a line each.
-
-        A line begins with the probability of the move, if a law is given, shape (action,).
-        """
+        """List the best moves with their probabilities in a law (action,), values and losses."""
         names = dict(zip(advice, labels([one.choice for one in advice]), strict=True))
         best = sorted(advice, key=lambda one: one.cost)[:BEST]
         width = max(len(one.choice.words) for one in best)

@@ -193,10 +193,7 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
 
 
 def make_app(first: GameRecord, watch: str | None = None) -> Flask:
-    """Create the server's application.
-
-    The first game is selected at first; ``watch`` names the policy that makes the moves in it.
-    """
+    """Create the server's application, with the first game and the policy that moves in it."""
     app = Flask("exactdice", static_folder=PAGE, static_url_path="/page", template_folder=PAGE)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one

@@ -128,20 +128,14 @@ class KeepsToLegal(OffPolicyAlgorithm):
 
 
 class MaskedDQN(KeepsToLegal, DQN):
-    """DQN on environments of this project, exploring and maximising over legal actions only.
-
-    Arguments are those of ``DQN``.
-    """
+    """``DQN`` on environments of this project, exploring and maximising over legal actions only."""
 
     policy: MaskedDQNPolicy
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedDQNPolicy}
 
 
 class MaskedQRDQN(KeepsToLegal, QRDQN):
-    """QRDQN on environments of this project, exploring and maximising over legal actions only.
-
-    Arguments are those of ``QRDQN``.
-    """
+    """``QRDQN`` on environments of this project, exploring and maximising over legal ones only."""
 
     policy: MaskedQRDQNPolicy
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedQRDQNPolicy}

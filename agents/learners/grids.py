@@ -75,11 +75,7 @@ class Perceptron(NamedTuple):
             return bool(((ones - twos).abs() <= ROUNDING * (1 + ones.abs().max())).all())
 
     def actions(self, game: Game, seat: int, grid: Grid) -> IntArray:
-        """Return the network's choice in each state of a grid, shape (row, column).
-
-        The choice is the index, in ``Grid.actions``, of the legal action with the largest
-        preference.
-        """
+        """Return the index in ``Grid.actions`` of the network's choice, shape (row, column)."""
         states = grid.states
         with th.no_grad():
             rows, columns = (
@@ -159,11 +155,7 @@ class PerceptronPolicy(NetworkPolicy):
         """Return the network; None if it is no perceptron."""
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:
-        """Return the function for the actions on grids.
-
-        None if the network is no perceptron, or its first layer no sum over components of the
-        observation.
-        """
+        """Return the function for the actions on grids; None if the network has no fast way."""
         network = self._perceptron()
         if network is None or not network.is_sum(game):
             return None

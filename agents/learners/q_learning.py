@@ -60,10 +60,7 @@ def power(bases: IntArray, exponent: float) -> FloatArray:
 
 
 def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
-    """Raise each number to an integer power of its own, with the same bits on every machine.
-
-    Repeated squaring needs products only (see ``power``).
-    """
+    """Raise each number to an integer power of its own, by products alone (see ``power``)."""
     result = np.ones_like(bases)
     while exponents.any():
         result = np.where(exponents & 1, result * bases, result)
@@ -258,10 +255,7 @@ def check_two_players(game: Game) -> None:
 
 
 class Positions(th.nn.Module):
-    """The position of each game, saved with the model: who is to move, and the state.
-
-    Before the first move of a game its player is -1.
-    """
+    """The position of each game, saved with the model: who is to move, at first -1, and where."""
 
     seats: th.Tensor
     states: th.Tensor

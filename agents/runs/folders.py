@@ -171,13 +171,10 @@ def held(folder: Path, name: str, advice: str = "") -> Path:
 
 @contextmanager
 def reading(path: Path, must: str) -> Iterator[Path]:
-    """Turn any error of the block, which reads a file of a run folder, into a ``RunError``.
-
-    On a damaged file zip, zlib, json, pickle, numpy and torch raise errors of many classes.
-    """
+    """Turn any error of the block, which reads a file of a run folder, into a ``RunError``."""
     try:
         yield path
-    except Exception as error:
+    except Exception as error:  # zip, zlib, json, pickle, numpy and torch raise many classes
         raise RunError(f"{path} must {must}, got: {first_line(error)}") from None
 
 

@@ -303,10 +303,7 @@ def _check_together(options: Hyperparameters) -> None:
 
 
 def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:
-    """Read the entry of a file for a game's environment, or else its entry ``default``.
-
-    ``option`` is the option that gives the file, for messages.
-    """
+    """Read the entry of a file, given by an option, for a game, or else its entry ``default``."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -68,10 +68,7 @@ class _Ending(CallbackList):
 def learn(
     model: BaseAlgorithm, moves: int, callbacks: Sequence[BaseCallback], **options: Any
 ) -> None:
-    """Let a model learn for so many moves, or until a callback ends it.
-
-    ``options`` are further arguments of the model's ``learn``.
-    """
+    """Let a model learn for so many moves, or until a callback ends it."""
     ending = _Ending(list(callbacks))
     try:
         model.learn(moves, callback=ending, **options)

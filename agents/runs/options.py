@@ -55,10 +55,7 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def checked(kind: type[T]) -> type[T]:
-    """Make a frozen dataclass of a class, whose fields pydantic compares with their types.
-
-    Making an object raises a ValueError that names a value that is unknown or out of range.
-    """
+    """Make a frozen dataclass of a class, whose fields pydantic compares with their types."""
     made: Any = pydantic.dataclasses.dataclass(frozen=True, config=_STRICT)(kind)
     build = made.__init__
     names = [entry.name for entry in dataclasses.fields(made)]

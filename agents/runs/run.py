@@ -83,10 +83,7 @@ class Run:
         write_file(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
 
     def finish(self, score: Score, **more: Any) -> None:
-        """Write the final model, its certificate and its score, which ends the run.
-
-        ``more`` are further entries of ``score.json``, in JSON's types.
-        """
+        """Write the final model, its certificate and its score, with more entries of JSON."""
         write_file(self.folder / "final_model.zip", self.model.save)
         write_file(self.folder / "certificate.npz", certificate(score))
         spent = {"steps": self.model.num_timesteps, "seconds": self.log["seconds"][-1]}

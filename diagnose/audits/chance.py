@@ -60,10 +60,7 @@ class Deviation(NamedTuple):
 def check_chance(
     report: Report, steps: Steps, given: Any, env: Any, observations: Any, paid: FloatArray | None
 ) -> None:
-    """Compare outcomes, first states, actions and visits with their laws (see ``deviations``).
-
-    ``given`` is the policy that drew the actions, as the user gives it, or None.
-    """
+    """Compare outcomes, first states, visits, and actions of a given policy, with their laws."""
     policy = None if given is None else player_of(report, given, env, observations, steps)
     if steps.wrong.any():
         report.unchecked["chance"] = "impossible steps have no law"
@@ -215,10 +212,7 @@ def _repeats(
 
     Whoever bets 1 has 1/p after each outcome, of the probability p, that an earlier sequence had
     after the same states and actions, and nothing after another one. So the expectation is 1 if no
-    outcome is copied.
-
-    Returns:
-        What each owner has won, shape (owner,); -inf if a bet has failed.
+    outcome is copied. The result has the shape (owner,), and is -inf if a bet has failed.
     """
     won = np.zeros(int(owners.max()) + 1)
     known = steps.verdicts["transitions"].checked & (steps.terminated | steps.knows_after)

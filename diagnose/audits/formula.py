@@ -188,10 +188,7 @@ def _other_rows(array: Any) -> Iterator[tuple[str, Any]]:
 
 
 def other_lanes(array: Any, most: int) -> Iterator[tuple[str, Any]]:
-    """Yield an array (time, lane, ...) with lanes taken from others up to ``most`` away, by words.
-
-    First time and lane are swapped, as by a reshape in place of a transposition.
-    """
+    """Yield an array (time, lane, ...) with lanes taken from others up to ``most`` away."""
     time, lanes = array.shape[:2]
     swapped = "have time and lane swapped: transpose arrays, where a reshape mixes them"
     yield swapped, array.reshape(lanes, time, *array.shape[2:]).swapaxes(0, 1)

@@ -57,12 +57,9 @@ _SIGN = "loss-sign: the loss is minimised: the optimizer goes down its gradient"
 
 @dataclass(frozen=True)
 class Left:
-    """The gradient that a step has left, against those of losses.
+    """The gradient that a step has left, against those of losses."""
 
-    Gradients are joined to one vector, shape (parameter,).
-    """
-
-    given: FloatArray
+    given: FloatArray  # joined to one vector, (parameter,)
     parameters: Parameters  # of the module before the step, by name
     close: float  # the part of the norm by which gradients that agree may differ
 

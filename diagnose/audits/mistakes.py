@@ -51,11 +51,9 @@ CLIPPED: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def explained(steps: Steps) -> tuple[dict[str, Mistake], Steps]:
-    """Name the mistakes that explain all wrong steps; illegal actions may accompany another one.
+    """Name the mistakes that explain all wrong steps, by the checks that have failed; undo them.
 
-    Returns:
-        The mistake by the name of the check that has failed, nothing if none explains all; and the
-        steps as a right program would have recorded them, as far as this is known.
+    Illegal actions may accompany another mistake. Steps that none explains stay as they are.
     """
     failed = [check for check, verdict in steps.verdicts.items() if verdict.wrong.any()]
     illegal = {}
@@ -172,10 +170,7 @@ def _moved(steps: Steps, lanes: int) -> Iterator[Mistake]:
 
 
 def _moved_rows(text: str, steps: Steps, array: str, given: Any, far: int) -> Mistake:
-    """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative.
-
-    The text may hold the words ``neighbour`` and ``by``.
-    """
+    """Take an array from rows that are ``far`` rows earlier, or later if ``far`` is negative."""
     used = steps.used.copy()
     used[slice(far) if far > 0 else slice(far, None)] = False
     by = "" if abs(far) == 1 else f" ({abs(far)} rows: one step of {abs(far)} environments)"

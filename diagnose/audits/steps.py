@@ -27,9 +27,8 @@ FEW = 64
 def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
     """Add a finding for each array that has entries which are not finite numbers.
 
-    Returns:
-        The record without such arrays, or with zeros for such entries if it needs the array; and
-        the rows of which that is so, shape (row, ...).
+    The record is returned without such arrays, or with zeros for such entries if it needs the
+    array, beside the rows of which that is so, shape (row, ...).
     """
     if isinstance(record, Targets):
         inner, left_out = finite(report, record.transitions)
@@ -287,10 +286,7 @@ class Payment:
 
     @cached_property
     def options(self) -> tuple[FloatArray, BoolArray]:
-        """The payments that may be, and which of them each checked step may have paid.
-
-        Arrays of shape (option,) and (step, option).
-        """
+        """The payments that may be, (option,), and which each step may pay, (step, option)."""
         steps, checked = self.steps, self.checked
         ended, single = steps.terminated[checked], steps.single[checked]
         law, moves = steps.law[0], steps.law[1][checked]

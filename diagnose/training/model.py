@@ -231,9 +231,7 @@ class Diagnosed:
     def figures(self, listed: bool = True, in_training: bool = False) -> Columns:
         """Compute all columns but those of what training visits and of audits.
 
-        Args:
-            listed: whether all moves of the game may be listed, which some columns need.
-            in_training: whether the model's rollout buffer is full and waits for an update.
+        Some need all moves listed, or a rollout buffer that is full and waits for an update.
         """
         columns, cosine = Columns(), "it needs the buffer of training"
         try:

@@ -113,10 +113,7 @@ def best_sets(task: Task) -> Plot:
 
 
 def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str:
-    """Say for which first rolls it is always best to close the one tile with that number.
-
-    The best sets are given for each score to beat, shape (roll, set).
-    """
+    """Say for which first rolls it is best to close that tile, whatever the score to beat."""
     always = [
         str(roll)
         for column, roll in enumerate(rolls.tolist())

@@ -77,10 +77,7 @@ STATES, MOVES = 60, 200
 
 
 def check_batches(game: Game) -> None:
-    """Check that the effect of every move is the same alone, among others, and in fractions.
-
-    Of other methods a sample is asked in batches of several sizes.
-    """
+    """Check that methods say the same of a state or a move alone, in batches, and in fractions."""
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
         own = states_of(game, seat)
