@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
+from rich.console import Console
+from rich.text import Text
 
 from ...baselines import Score, Task, is_policy_name, policy_names, score
 from ...baselines.policies.door import is_path
@@ -24,9 +26,6 @@ from ...envs import find_game
 from ...games import DEFAULT_GAME
 from .folders import load_model
 from .options import GameWord, Keywords, task_from_options
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def task_of_agents(words: Iterable[str], game: str | None, env: Mapping[str, Any]) -> Task:
@@ -111,15 +110,13 @@ def compute(score: Score) -> None:
             getattr(score, figure.name)
 
 
-def report(score: Score, console: "Console") -> None:
+def report(score: Score, console: Console) -> None:
     """Print the exact score and the costliest decisions."""
     show(_parts(score), console)
 
 
-def show(parts: Iterable[str | Table], console: "Console") -> None:
+def show(parts: Iterable[str | Table], console: Console) -> None:
     """Print sentences and tables."""
-    from rich.text import Text
-
     for part in parts:
         if isinstance(part, Table):
             part.show(console)

@@ -26,18 +26,13 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...core import FloatArray, WriteError, write_file
 from ...core.words import first_line
 from .config import RunError, TrainConfig
-
-if TYPE_CHECKING:
-    from stable_baselines3.common.base_class import BaseAlgorithm
-
-    from ..learners.vec_env import GameVecEnv
 
 #: File of a benchmark with a row for each of its runs, in the folder that has the run folders.
 RESULTS = "results.csv"
@@ -115,8 +110,8 @@ def read_config(folder: Path) -> TrainConfig:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
 
 
-def load_model(folder: Path, which: str = "final") -> "tuple[BaseAlgorithm, GameVecEnv]":
-    """Load the final or the best model of a run, and its training environment."""
+def load_model(folder: Path, which: str = "final") -> tuple[Any, Any]:
+    """Load the final or the best model of a run, and its training environment, a ``GameVecEnv``."""
     from .models import make_env, make_model
 
     config = read_config(folder)

@@ -3,18 +3,17 @@
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tyro
+from rich.console import Console
 
 from ..agents.runs.options import GameName, Keywords, environment_from_options
+from ..core import Table, write_file
 from ..core.progress import shown_progress
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
 from .printing import InJson, print_json
-
-if TYPE_CHECKING:
-    from ..diagnose.training.model import Columns
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ class DiagnoseConfig:
     """Run folder, of a finished run or of one with a checkpoint."""
 
 
-def diagnose_models(folder: Path) -> "dict[str, Columns]":
-    """Compute the columns of the models of a run, and write them into its folder.
+def diagnose_models(folder: Path) -> dict[str, Any]:
+    """Compute the ``Columns`` of the models of a run, and write them into its folder.
 
     They are "best" and "final"; before the end of training "checkpoint" instead of "final". A run
     on a track has no "best".
@@ -72,7 +71,6 @@ def diagnose_models(folder: Path) -> "dict[str, Columns]":
 
     from ..agents.runs.folders import load_model, read_config, read_log
     from ..agents.runs.run import Run
-    from ..core import write_file
     from ..diagnose.training.model import COLUMNS, Diagnosed, require_fixed_opponents, to_csv
 
     require_fixed_opponents(folder)
@@ -94,9 +92,6 @@ def diagnose_models(folder: Path) -> "dict[str, Columns]":
 
 def run_diagnose(options: DiagnoseConfig) -> None:
     """Print the figures of a run's models."""
-    from rich.console import Console
-
-    from ..core import Table
     from ..diagnose.training.model import COLUMNS, told_missing
 
     found, console, rows = diagnose_models(options.run_folder), Console(), []

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from rich.console import Console
 
-from ..agents.runs.agent import AgentOptions, policy_from_word, show, task_of_agents
+from ..agents.runs import agent
+from ..agents.runs.agent import AgentOptions
 from ..agents.runs.options import GameWord, Keywords
 from ..baselines import Comparison, Score, compare
 from ..baselines.scoring.summary import summary
@@ -30,18 +32,14 @@ class ScoreConfig(AgentOptions, InJson):
 
 def run_score(options: ScoreConfig) -> None:
     """Print the score of a run's model, or of a policy by its name or from a file."""
-    from rich.console import Console
-
-    from ..agents.runs.agent import compute, report
-
     if not options.is_run:
         options.refuse("a run folder", ceiling=options.ceiling)
     with shown_progress():
         score = options.score()
-        compute(score)
+        agent.compute(score)
         found = _as_json(score) if options.json else {}
     if not options.json:
-        report(score, Console())
+        agent.report(score, Console())
     if options.ceiling:
         from ..agents.learners.ceiling import ceiling
         from ..agents.runs.folders import load_model
@@ -111,15 +109,13 @@ class CompareConfig(InJson):
 
 def run_compare(options: CompareConfig) -> None:
     """Print the comparison."""
-    from rich.console import Console
-
     with shown_progress():
         found = _named(_compare(options), (options.first, options.second))
         parts, content = list(found.parts()), found.as_dict() if options.json else {}
     if options.json:
         print_json(content)
         return
-    show(parts, Console())
+    agent.show(parts, Console())
 
 
 def _compare(options: CompareConfig) -> Comparison:
@@ -132,8 +128,8 @@ def _compare(options: CompareConfig) -> Comparison:
     if runs:
         AgentOptions.refuse("a comparison without runs", game=options.game, env=options.env)
     task = next((run.task for run in runs.values()), None)
-    task = task or task_of_agents(words, options.game, options.env)
-    first, second = (runs.get(word) or policy_from_word(word, task) for word in words)
+    task = task or agent.task_of_agents(words, options.game, options.env)
+    first, second = (runs.get(word) or agent.policy_from_word(word, task) for word in words)
     return compare(first, second, task, deterministic=not options.stochastic)
 
 

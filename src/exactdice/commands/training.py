@@ -1,20 +1,15 @@
 """``exactdice train``; its options are in ``agents``."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..agents.runs.config import TrainConfig
-
-if TYPE_CHECKING:
-    from ..agents.runs.run import Run
-    from ..diagnose.training import DiagnoseCallback
-
 
 #: Number of rows of figures in a diagnosed run.
 ROWS = 40
 
 
-def diagnosis_of(run: "Run") -> "DiagnoseCallback":
-    """Make the callback that diagnoses a run, with about as many rows as exact scores."""
+def diagnosis_of(run: Any) -> Any:
+    """Make the ``DiagnoseCallback`` of a ``Run``, with about as many rows as exact scores."""
     from ..diagnose.training import DiagnoseCallback
 
     updates = run.config.total_steps // run.config.hyperparameters.rollout
