@@ -57,13 +57,9 @@ class BlockMoves:
         )
 
     def divided(self, places: IntArray) -> tuple["BlockMoves", Onward]:
-        """Divide the ways into those inside a block and those that leave it.
+        """Divide the ways into those inside a block, which lead to ``places`` there, and others.
 
-        Args:
-            places: the number of each position in the block, shape (position,); -1 outside.
-
-        Returns:
-            The moves inside, whose targets are numbers in the block, and the ways onward.
+        The place of a position outside is -1.
         """
         targets, goes_on = places[self.targets], self.numbers.any(axis=0)
         inside = goes_on & (targets >= 0)
@@ -89,16 +85,9 @@ class BlockMoves:
 def list_block(
     game: Game, seats: tuple[int, ...], arithmetic: Arithmetic, positions: IntArray
 ) -> Iterator[BlockMoves]:
-    """List the moves of some positions, batch by batch.
+    """List the moves of positions (seat * num_states + state, by growing seat), batch by batch.
 
-    Args:
-        game: the rules.
-        seats: for whom the game may go on.
-        arithmetic: of payoffs.
-        positions: seat * num_states + state of each, by growing seat.
-
-    Raises:
-        GameError: if a move breaks a rule, naming it.
+    The payoffs are those of ``seats``.
     """
     movers = positions // game.num_states
     bounds = np.searchsorted(movers, np.arange(game.num_players + 1)).tolist()
@@ -162,12 +151,9 @@ def divided_by_level(
     levels: IntArray,
     stages_in: Callable[[slice], list[tuple[slice, Stage]]],
 ) -> list[Step]:
-    """Divide the positions of a block into steps, one for each level.
+    """Divide the positions of a block, whose levels grow, into steps, one for each level.
 
-    Args:
-        moves: of the positions.
-        levels: of each position, growing, shape (position,).
-        stages_in: gives the stages of some positions in a row (see ``Step.stages``).
+    ``stages_in`` gives the stages of some positions in a row.
     """
     begins = np.append(np.flatnonzero(np.diff(levels, prepend=-1)), len(levels))
     of_positions, of_moves = sums(moves.mask.sum(axis=1)), sums(moves.counts)
@@ -187,12 +173,7 @@ def divided_by_level(
 
 
 def in_a_row(firsts: IntArray, chosen: IntArray) -> IntArray:
-    """Give the places of the entries of chosen groups, in a row.
-
-    Args:
-        firsts: the first place of each group and, last, the number of places.
-        chosen: numbers of groups.
-    """
+    """Give the places of the entries of chosen groups in a row, given the sums of all counts."""
     begins = firsts[chosen]
     counts = firsts[chosen + 1] - begins
     places: IntArray = np.repeat(begins - sums(counts)[:-1], counts)

@@ -6,7 +6,7 @@ would be solved to wrong numbers without an error.
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import ceil, isfinite
+from math import isfinite
 from numbers import Rational
 from typing import Any
 
@@ -19,8 +19,6 @@ from .words import meant
 
 #: Payoffs other than 0 are from 10^-200 to 10^200 in size, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
-#: The largest relative difference of a probability in ``laws`` from the same one in ``exact_laws``.
-CLOSEST = Fraction(1, 10**9)
 #: Kinds of NumPy's dtypes, by their names in messages.
 KINDS = {"integers": "iu", "bool": "b", "floats": "f", "fractions": "iuO", "numbers": "fiuO"}
 
@@ -74,12 +72,9 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
 
 
 def require_laws(name: str, laws: Array, states: IntArray | None = None) -> None:
-    """Check that no probability is negative and that each row of (law, outcome) sums to one.
+    """Raise a ``GameError`` unless probabilities, (law, outcome), are at least 0 and sum to one.
 
     Fractions must sum to one exactly, floats within their rounding.
-
-    Raises:
-        GameError: naming the first negative entry, by its state if there are ``states``, or sum.
     """
     for row, outcome in np.argwhere(laws < 0)[:1].tolist():
         where = f"in row {row}, outcome {outcome}"
@@ -95,12 +90,9 @@ def require_laws(name: str, laws: Array, states: IntArray | None = None) -> None
 
 
 def as_exact(name: str, numbers: Array) -> Array:
-    """Check that probabilities or payoffs are integers and fractions, and make them Python's.
+    """Return integers and fractions as Python's; raise a ``GameError`` for other numbers.
 
     NumPy's integers, which may be inside a fraction, overflow without a word.
-
-    Raises:
-        GameError: naming a number of another type.
     """
     if numbers.dtype.kind in "iu":
         return numbers.astype(object)
@@ -115,36 +107,8 @@ def as_exact(name: str, numbers: Array) -> Array:
     return exact.reshape(numbers.shape)
 
 
-def roundings_between(laws: Array, exact: Array) -> int:
-    """Return the largest relative error of ``laws``, in roundings (units of 2^-53), rounded up.
-
-    Args:
-        laws: probabilities in floats, shape (law, outcome).
-        exact: the same probabilities as fractions.
-
-    Raises:
-        GameError: if a relative error is larger than ``CLOSEST``.
-    """
-    most = Fraction(0)
-    for (row, outcome), chance in np.ndenumerate(exact):
-        found = Fraction(float(laws[row, outcome]))
-        if chance == 0 == found:
-            continue
-        most = max(most, abs(found / chance - 1) if chance else Fraction(1))
-        if most > CLOSEST:
-            raise GameError(
-                f"laws must be exact_laws in floats, got {float(found)!r} for {chance} in row "
-                f"{row}, outcome {outcome}"
-            )
-    return ceil(most * 2**53)
-
-
 def require_size(largest: Fraction) -> None:
-    """Check that the size of the largest payoff is 0 or from 10^-200 to 10^200.
-
-    Raises:
-        InputError: if it is not.
-    """
+    """Raise an ``InputError`` unless the largest payoff is 0 or from 10^-200 to 10^200 in size."""
     low, high = Fraction(10) ** -LARGEST_EXPONENT, Fraction(10) ** LARGEST_EXPONENT
     if largest and not low <= largest <= high:
         bits = largest.numerator.bit_length() - largest.denominator.bit_length()
@@ -155,10 +119,9 @@ def require_size(largest: Fraction) -> None:
 
 
 def require_array(said: str, array: Any, kind: str, *shape: int | str) -> None:
-    """Check kind (of ``KINDS``) and shape of an array; an axis that is a text has any length.
+    """Raise a ``GameError``, begun by ``said``, unless an array has this kind and shape.
 
-    Raises:
-        GameError: if it is another array, or none; ``said`` begins the message.
+    The kind is one of ``KINDS``; an axis that is a text has any length.
     """
     fits = isinstance(array, np.ndarray) and array.dtype.kind in KINDS[kind]
     fits = fits and array.ndim == len(shape)
@@ -168,10 +131,9 @@ def require_array(said: str, array: Any, kind: str, *shape: int | str) -> None:
 
 
 def require_tables(owner: Any, forms: Mapping[str, tuple[str, ...]], **sizes: int) -> None:
-    """Check arrays with common axes, by name of an attribute their kind and the names of axes.
+    """Check attributes that are arrays with common axes, given by kind and names of axes.
 
-    Raises:
-        GameError: naming the first array of another kind or shape; a default None is no array.
+    An attribute whose default is None may be None.
     """
     for name, (kind, *axes) in forms.items():
         array = getattr(owner, name)
@@ -204,11 +166,7 @@ def pair(said: str, value: Any) -> tuple[Any, Any]:
 
 
 def require_shapes(game: Any, count: int, move: Move) -> None:
-    """Check shapes and dtypes of ``Move``: (move,) or, for payoffs and ends, (move, player).
-
-    Raises:
-        GameError: naming the array of another shape or dtype.
-    """
+    """Raise a ``GameError`` unless the arrays of a ``Move`` have their shapes and dtypes."""
     if not isinstance(move, Move):
         raise GameError(f"advance must give a Move, got {kind_of(move)}")
     kinds = {"seats": "integers", "states": "integers", "payoffs": "numbers", "over": "bool"}
@@ -225,11 +183,7 @@ def action_of(seat: Any, state: Any, action: Any) -> str:
 def require_numbers(
     game: Any, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check that the payoffs of moves, in floats, are finite.
-
-    Raises:
-        GameError: naming the first payoff that is not.
-    """
+    """Raise a ``GameError`` unless the payoffs of moves, in floats, are finite."""
     require_shapes(game, len(states), move)
     wrong = np.argwhere(~np.isfinite(move.payoffs.astype(float)))
     if len(wrong):
@@ -241,11 +195,7 @@ def require_numbers(
 
 
 def range_of(game: Any) -> tuple[float, float]:
-    """Return ``payoff_range`` after checking it.
-
-    Raises:
-        GameError: if it is not a pair of finite numbers in growing order.
-    """
+    """Return ``payoff_range``; raise a ``GameError`` unless it is two finite floats in order."""
     try:
         low, high = game.payoff_range
         right = isfinite(low) and isfinite(high) and low <= high

@@ -3,8 +3,9 @@
 All but the checks of moves run once for each game, before its moves are listed: for exact
 computation, if the game has no sweep of its own, or for the tables of environments. The moves are
 checked as they are listed, batch by batch (``require_rows``, ``require_moves``). A game that breaks
-the contract of ``Game`` raises a ``GameError``. These checks are quick;
-``exactdice.testing.check_game`` compares all methods in every state.
+the contract of ``Game`` raises a ``GameError``, which names the attribute, method or first move,
+the requirement and the value; one that needs too much memory raises a ``SizeError``. These checks
+are quick; ``exactdice.testing.check_game`` compares all methods in every state.
 """
 
 from collections.abc import Sequence
@@ -52,13 +53,7 @@ MOST_SEEN = 1000
 
 
 def require_attributes(game: Any) -> None:
-    """Check that a game has all attributes, and those that are numbers, names, or true or false.
-
-    Raises:
-        InputError: if it is no game.
-        GameError: naming the missing attributes, or a wrong one.
-        SizeError: if a number needs more memory than the limit.
-    """
+    """Check that a game has all attributes, and those that are numbers, names, or true or false."""
     if not isinstance(game, Game):
         shown = f"the class {game.__name__}: call it" if isinstance(game, type) else kind_of(game)
         raise InputError(f"game must be a Game, got {shown}")
@@ -76,12 +71,7 @@ def require_attributes(game: Any) -> None:
 
 
 def require_components(sizes: Any, names: Any) -> None:
-    """Check the sizes and the names of the components of observations.
-
-    Raises:
-        GameError: if they are no integers of at least 1, or not as many texts.
-        SizeError: if a one-hot code of an observation needs more memory than the limit.
-    """
+    """Check the sizes and the names of the components of observations."""
     listed, texts = (np.asarray(given, dtype=object) for given in (sizes, names))
     if listed.ndim != 1 or not len(listed) or not all(is_whole(n) and n >= 1 for n in listed):
         raise GameError(f"observation_sizes must be integers of at least 1, got {sizes!r}")
@@ -96,11 +86,7 @@ def require_components(sizes: Any, names: Any) -> None:
 def require_contract(game: Game) -> list[tuple[int, IntArray]]:
     """Check attributes, laws, stages, the initial law, masks and some observations of a game.
 
-    Returns:
-        The stages, which are slow to list again.
-
-    Raises:
-        GameError: naming the attribute or method, its requirement and its value.
+    The stages, which are slow to list again, are returned.
     """
     require_attributes(game)
     check_memory("num_states", game.num_states, POSITION * game.num_players)
@@ -153,11 +139,7 @@ def _require_floats(game: Game) -> None:
 
 @once_a_game
 def exact_laws_of(game: Game) -> Array:
-    """Return ``exact_laws``, computed and checked once.
-
-    Raises:
-        GameError: if ``exact_laws`` gives no table of fractions whose rows sum to one.
-    """
+    """Return ``exact_laws``, computed and checked once."""
     laws: Any = game.exact_laws()
     require_array("exact_laws must be", laws, "fractions", "law", "outcome")
     laws = as_exact("exact_laws", laws)
@@ -193,11 +175,7 @@ def _require_start(game: Game) -> None:
 
 
 def checked_mask(game: Game, states: IntArray) -> BoolArray:
-    """Return the mask of some states, shape (state, action), after checking it.
-
-    Raises:
-        GameError: if the mask has another shape or dtype, or a state has no legal action.
-    """
+    """Return the mask of some states, shape (state, action), after checking it."""
     mask = game.mask(states)
     require_array("mask must be", mask, "bool", len(states), int(game.num_actions))
     some = mask.any(axis=1)
@@ -208,11 +186,7 @@ def checked_mask(game: Game, states: IntArray) -> BoolArray:
 
 
 def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
-    """Return the observations of some states, after checking that ``encode`` inverts them.
-
-    Raises:
-        GameError: naming the first state whose observation is out of range or is not inverted.
-    """
+    """Return the observations of some states, after checking that ``encode`` inverts them."""
     seen, sizes = game.observe(states, seat), np.array(game.observation_sizes)
     require_array("observe must give", seen, "integers", len(states), len(sizes))
     beyond = ((seen < 0) | (seen >= sizes)).any(axis=1)
@@ -235,12 +209,7 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
 
 @once_a_game
 def order_of(game: Game) -> Order:
-    """Return the stage and block of every position, after ``require_contract``.
-
-    Raises:
-        GameError: if a position is in two stages, if an initial state is in no stage, or as
-            ``require_contract`` does.
-    """
+    """Return the stage and block of every position, after ``require_contract``."""
     stages = require_contract(game)
     listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
     positions, times = np.unique(listed, return_counts=True)
@@ -272,11 +241,7 @@ def order_of(game: Game) -> Order:
 
 
 def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, rows: Any) -> None:
-    """Check the rows of ``laws`` that ``law`` gives for some moves.
-
-    Raises:
-        GameError: naming the first move whose row is out of range.
-    """
+    """Check the rows of ``laws`` that ``law`` gives for some moves."""
     require_array("law must give", rows, "integers", len(states))
     wrong = (rows < 0) | (rows >= len(game.laws))
     if wrong.any():
@@ -290,10 +255,9 @@ def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, row
 def _require_later(
     order: Order, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check that no move leads back; the arguments are those of ``require_moves``.
+    """Check that each move ends the game, leads to a later block, or stays in its block.
 
-    Each move must end the game, lead to a later block, or stay in its block and lead to a later
-    stage or to a position of the cut.
+    In its block it must lead to a later stage or to the cut.
     """
     players, count = order.stages.shape
     stages, blocks, in_cut = (table.ravel() for table in order)
@@ -322,18 +286,7 @@ def _require_later(
 def require_moves(
     game: Game, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check the positions after some moves (see ``_require_later``), and the payoffs.
-
-    Args:
-        game: the rules.
-        seats: player of each move, shape (move,).
-        states: state before each move, shape (move,).
-        actions: shape (move,).
-        move: the result of ``advance``, with payoffs as floats or fractions.
-
-    Raises:
-        GameError: naming the first move that breaks a rule.
-    """
+    """Check the positions after some moves, (move,), and their payoffs, floats or fractions."""
     require_shapes(game, len(states), move)
     _require_later(order_of(game), seats, states, actions, move)
     wrong = _wrong_payoffs(game, seats, states, move)
@@ -388,11 +341,7 @@ def worst_payoff(game: Game) -> float:
 
 
 def require_worst(game: Game) -> None:
-    """Check that an illegal action can be played: that a payoff is below every policy's value.
-
-    Raises:
-        InputError: if policies may be paid less than any payoff.
-    """
+    """Raise an ``InputError`` unless some payoff of an illegal action is below every value."""
     if worst_payoff(game) == -inf:
         raise InputError(
             f"actions must be legal in {game!r}, whose games may be as long and cost as much as "

@@ -19,14 +19,7 @@ from .types import FloatArray
 
 
 def sum_counts(dice: int, sides: int) -> list[int]:
-    """Count the ordered rolls of ``dice`` dice by their sum.
-
-    Returns:
-        ``dice * sides + 1`` integers; entry t counts the rolls with sum t, out of sides**dice.
-
-    Raises:
-        ValueError: if ``dice`` is negative or ``sides`` is below 1.
-    """
+    """Count the ordered rolls of dice by their sum: entry t counts those with sum t."""
     at_least("dice", dice, 0)
     at_least("sides", sides, 1)
     counts = [1]
@@ -45,14 +38,11 @@ def _ways(dice: int, sides: int) -> tuple[int, ...]:
 
 
 def sum_laws(max_dice: int, sides: int) -> FloatArray:
-    """Tabulate the law of the sum of 0, 1, ..., ``max_dice`` dice.
+    """Tabulate the law of the sum of 0, 1, ..., ``max_dice`` dice (Addis 2023, Theorem 1).
 
     Returns:
-        Probabilities, shape (max_dice + 1, max_dice * sides + 1): row n, column t is the
-        probability that n dice show the sum t (Addis 2023, Theorem 1).
-
-    Raises:
-        ValueError: if ``max_dice`` is negative or ``sides`` is below 1.
+        Shape (max_dice + 1, max_dice * sides + 1): row n, column t is the probability that n dice
+        show the sum t.
     """
     at_least("max_dice", max_dice, 0)
     at_least("sides", sides, 1)
@@ -66,24 +56,14 @@ def sum_laws(max_dice: int, sides: int) -> FloatArray:
 
 
 def combinations(dice: int, faces: int) -> list[tuple[int, ...]]:
-    """List the combinations of some dice: their faces in growing order.
-
-    Returns:
-        The combinations in lexicographic order.
-
-    Raises:
-        ValueError: if ``dice`` is negative or ``faces`` is below 1.
-    """
+    """List the combinations of some dice, faces in growing order, in lexicographic order."""
     at_least("dice", dice, 0)
     at_least("faces", faces, 1)
     return list(combinations_with_replacement(range(1, faces + 1), dice))
 
 
 def redundancy(combination: tuple[int, ...]) -> int:
-    """Count the ordered rolls that show a combination: a multinomial coefficient.
-
-    Albarede 2024, section 2.1, equation (1).
-    """
+    """Count the ordered rolls that show a combination (Albarede 2024, section 2.1, equation 1)."""
     repeats = (combination.count(face) for face in set(combination))
     return factorial(len(combination)) // prod(factorial(count) for count in repeats)
 
@@ -91,13 +71,7 @@ def redundancy(combination: tuple[int, ...]) -> int:
 def dice_with_sum(total: int, dice: int, sides: int, *told: int) -> tuple[Die, ...]:
     """Draw the faces of dice with a known sum, for a game whose outcomes are sums.
 
-    Each ordered roll with the sum has the same probability.
-
-    Args:
-        total: the sum.
-        dice: number of dice.
-        sides: number of faces of a die.
-        told: a seed; equal seeds give equal faces.
+    Each ordered roll with the sum is as likely; equal seeds (``told``) give equal faces.
     """
     choose, faces = Random(repr((total, dice, sides, told))), []  # noqa: S311  for pictures only
     for left in range(dice - 1, -1, -1):

@@ -74,17 +74,11 @@ def once_a_game(find: Callable[_Arguments, _Found]) -> Callable[_Arguments, _Fou
 
 
 class Identity(NamedTuple):
-    """The content of a game's arguments, by which games of a class are compared.
+    """The content of a game's arguments, by which games of a class are compared."""
 
-    Attributes:
-        contents: the content of each argument, by name.
-        hashed: the hash of the class and the contents.
-        changeable: the names of the arguments that can be changed in place.
-    """
-
-    contents: dict[str, Hashable]
-    hashed: int
-    changeable: tuple[str, ...]
+    contents: dict[str, Hashable]  # by name of the argument
+    hashed: int  # the hash of the class and the contents
+    changeable: tuple[str, ...]  # the names of the arguments that can be changed in place
 
 
 class Sealed(ABCMeta):
@@ -320,11 +314,7 @@ def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
 
 
 def identify(game: Any) -> Identity:
-    """Compute the identity of a game.
-
-    Raises:
-        GameError: if an argument is not kept as an attribute of its name, or cannot be compared.
-    """
+    """Compute the identity of a game."""
     if type(game).__hash__ is None:
         raise GameError(f"{type(game).__name__} must keep the __eq__ and __hash__ of Game")
     try:
@@ -339,11 +329,7 @@ def identify(game: Any) -> Identity:
 
 
 def require_unchanged(game: Any) -> Identity:
-    """Return the identity of a game after comparing its changeable arguments with it.
-
-    Raises:
-        GameError: if an argument was changed in place after the game was made.
-    """
+    """Return the identity of a game after comparing its changeable arguments with it."""
     identity: Identity = game._identity
     for name in identity.changeable:
         if content(name, game._read[name]) != identity.contents[name]:
@@ -354,15 +340,7 @@ def require_unchanged(game: Any) -> Identity:
 
 
 def content(name: str, value: Any) -> Hashable:
-    """Return the content of an argument: two arguments are alike if their contents are equal.
-
-    Args:
-        name: the name of the argument.
-        value: the argument, or a part of it.
-
-    Raises:
-        GameError: if the argument cannot be compared.
-    """
+    """Return the content of an argument or a part of it; alike arguments have equal contents."""
     kind = type(value)
     if kind in _PLAIN:
         return kind, value

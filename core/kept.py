@@ -68,11 +68,7 @@ def kept(
 
 
 def _title(game: Game, what: str) -> str | None:
-    """Return the line that names a computation; None if its result cannot be stored.
-
-    That is so if an argument of the game is no plain word or number, or the game's code is in no
-    file.
-    """
+    """Return the line that names a computation; None if arguments or code of the game have none."""
     keywords = game.keywords
     if not all(type(value) in (str, int, float, bool, type(None)) for value in keywords.values()):
         return None
@@ -86,11 +82,9 @@ def _title(game: Game, what: str) -> str | None:
 
 @cache
 def _code(kind: type[Game]) -> str | None:
-    """Return a shortened SHA-256 of the sources of a game's package and of the core.
+    """Return a shortened SHA-256 of the sources of a game, of its base classes and of the core.
 
-    So results of changed rules, or of a corrected sweep, get another file. The sources of the
-    classes from which the game inherits count, too. None if a class has no source file, such as a
-    game written in a notebook.
+    None if a class has no source file, such as a game written in a notebook.
     """
     try:
         classes = [each for each in kind.__mro__ if issubclass(each, Game)]  # the last is Game

@@ -124,13 +124,10 @@ def require_seen(legs: Sequence[Leg], sizes: IntArray, columns: Sequence[IntArra
 
 
 def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
-    """Check that results lead to later legs, which roll alike, or settle all payoffs.
+    """Raise a ``GameError`` unless results lead to later legs, which roll alike, or settle payoffs.
 
     In a game with cycles a result may lead to any context of its block, or of a later one, and pays
     only what it settles.
-
-    Raises:
-        GameError: naming the first result that does not.
     """
     contexts = sum(len(leg.contexts) for leg in legs)
     blocks = np.zeros(contexts, dtype=np.int64)
@@ -166,12 +163,7 @@ def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
 def led_back(legs: Sequence[Leg], blocks: IntArray) -> BoolArray:
     """Say to which contexts results of the same leg or of later legs lead inside a block.
 
-    Args:
-        legs: of the game.
-        blocks: block of each context, shape (context,), counted over all legs.
-
-    Returns:
-        Shape (context,), counted over all legs.
+    Contexts, those of ``blocks`` too, are counted over all legs.
     """
     cut, first = np.zeros(len(blocks), dtype=bool), 0
     for leg in legs:

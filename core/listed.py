@@ -38,13 +38,9 @@ WAY = 50
 def connected(
     sources: IntArray, targets: IntArray, cut: IntArray, count: int
 ) -> tuple[IntArray, IntArray]:
-    """Find the connected components of the positions of a cut.
+    """Find the connected components of the positions of a cut, one of ``count`` positions.
 
-    Args:
-        sources: position from which each move leads, shape (move,).
-        targets: position to which it leads, shape (move,).
-        cut: positions of the cut.
-        count: number of positions.
+    Moves lead from ``sources`` to ``targets``.
 
     Returns:
         The component of each position of the cut, and its index within the component.
@@ -79,9 +75,6 @@ class ListedBlock(Block):
         levels: of each position; inside the block moves lead to later ones, or to the cut.
         moves: of the positions.
         places: -1 for each position of the game, shape (player * state,), to work with.
-
-    Attributes:
-        onward: ways that leave the block.
     """
 
     def __init__(
@@ -245,12 +238,7 @@ class ListedBlock(Block):
             self._settle(flow, law)
 
     def _settle(self, flow: Array, law: PayoffLaw) -> None:
-        """List the moves anew, and add to a law the payoff of each that ends the game.
-
-        Args:
-            flow: mass of each move, shape (move,).
-            law: of the payoffs.
-        """
+        """List the moves anew, and add the payoffs of those that end the game, by their flow."""
         weights = np.zeros(self._moves.mask.shape, self._arithmetic.dtype)
         weights[self._moves.mask] = flow
         for _, own, actions, ways in self._listed_anew(self._moves.ends):
@@ -336,23 +324,11 @@ _Part: TypeAlias = tuple[IntArray, BlockMoves]
 
 
 class ListedBlocks:
-    """Makes the blocks of a game whose moves are listed, and keeps them.
+    """Makes the blocks of a game whose moves are listed, checks the moves, and keeps the blocks.
 
     Blocks of the game from which the longest way to a last block is as long do not lead to one
     another: together they are one block, as few long steps are swept faster than many short ones.
-
-    Args:
-        game: the rules.
-        seats: for whom values are computed.
-        arithmetic: of chances and payoffs.
-
-    Attributes:
-        count: number of blocks; one if the game has no cycles.
-
-    Raises:
-        GameError: if a move breaks a rule, naming it, or if payoffs add up to a total outside
-            ``payoff_range``.
-        SizeError: if there are too many moves.
+    Without cycles the game is one block.
     """
 
     def __init__(self, game: Game, seats: tuple[int, ...], arithmetic: Arithmetic) -> None:
@@ -383,11 +359,7 @@ class ListedBlocks:
         return np.split(known[in_order], bounds)
 
     def _list(self, positions: IntArray) -> BlockMoves:
-        """List the moves of some positions.
-
-        Raises:
-            SizeError: if there are too many, with those listed before.
-        """
+        """List the moves of some positions, if there is room for them."""
         listed = []
         for moves in list_block(self._game, self._seats, self._arithmetic, positions):
             self._ways += len(moves.targets)

@@ -18,12 +18,14 @@ In a block with a cut moves pay nothing unless they leave it, so that passes end
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Values
-from .checks import as_exact, range_of, require_shapes, roundings_between
+from .checks import as_exact, range_of, require_shapes
 from .contract import CLOSE, exact_laws_of, order_of, require_moves, require_rows
 from .errors import GameError, SizeError
 from .game import Game, ListedGame, once_a_game
@@ -34,6 +36,8 @@ from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
 BATCH = 2**17
 #: Largest number of outcomes of moves that are listed one by one: 134 MB.
 MOST = 2**25
+#: The largest relative difference of a probability in ``laws`` from the same one in ``exact_laws``.
+CLOSEST = Fraction(1, 10**9)
 
 
 class Outcomes(NamedTuple):
@@ -72,18 +76,10 @@ def list_ways(
     arithmetic: Arithmetic,
     checked: bool = True,
 ) -> Ways:
-    """List the ways of some legal moves of one player.
+    """List the ways of some legal moves of one player, arrays of shape (move,).
 
-    Args:
-        game: the rules.
-        seat: the player to move.
-        states: the state of each move, shape (move,).
-        actions: the action of each move, shape (move,).
-        arithmetic: of chances and payoffs.
-        checked: whether to check the moves, which needs the order of all positions.
-
-    Raises:
-        GameError: naming the first move that breaks the contract.
+    If ``checked``, which needs the order of all positions, the first move that breaks the contract
+    raises a ``GameError``.
     """
     laws = game.law(states, actions)
     require_rows(game, seat, states, actions, laws)
@@ -109,8 +105,7 @@ def list_moves(
 ) -> tuple[IntArray, IntArray, Ways]:
     """List all legal moves from some states: index into ``states``, action, and ways of the moves.
 
-    Raises:
-        GameError: as ``list_ways`` does, or if the mask has another shape or dtype.
+    What breaks the contract raises a ``GameError``.
     """
     _ = order_of(game)  # checks the game before its other methods are called
     rows, actions = legal_moves(game, states)
@@ -131,18 +126,23 @@ def transitions(game: Game, seat: int, state: int, action: int) -> tuple[FloatAr
 
 @once_a_game
 def law_roundings(game: Game) -> int:
-    """Return the largest error of a probability in ``laws``, in roundings, rounded up."""
-    return roundings_between(game.laws, exact_laws_of(game))
+    """Return the largest relative error of ``laws``, in roundings (units of 2^-53), rounded up."""
+    most = Fraction(0)
+    for (row, outcome), chance in np.ndenumerate(exact_laws_of(game)):
+        found = Fraction(float(game.laws[row, outcome]))
+        if chance == 0 == found:
+            continue
+        most = max(most, abs(found / chance - 1) if chance else Fraction(1))
+        if most > CLOSEST:
+            raise GameError(
+                f"laws must be exact_laws in floats, got {float(found)!r} for {chance} in row "
+                f"{row}, outcome {outcome}"
+            )
+    return ceil(most * 2**53)
 
 
 def worth_of(ways: Ways, seat: int, values: Values) -> Array:
-    """Give what ways pay a player and lead to: shape (way,).
-
-    Args:
-        ways: the ways.
-        seat: the player.
-        values: of later positions to it.
-    """
+    """Give what ways pay a player, plus its ``values`` where they lead, shape (way,)."""
     goes_on = ~ways.effect.over[:, seat]
     worth: Array = ways.effect.payoffs[:, seat].astype(ways.chances.dtype)  # they may be integers
     worth[goes_on] += values.at(ways.effect.seats[goes_on], ways.effect.states[goes_on])
@@ -160,24 +160,15 @@ def move_roundings(game: Game, pays_early: bool) -> int:
 
 
 class Moves(NamedTuple):
-    """The moves of one seat, with the payoffs of a player, who may have another seat.
+    """The moves of one seat, with the payoffs of a player, who may have another seat."""
 
-    Attributes:
-        laws: row of ``Game.laws`` for each move, shape (state, action); -1 if the action is illegal
-            or the seat is never to move in the state.
-        firsts: entry of outcome 0 of each move, shape (state, action): outcome k has the entry
-            ``firsts + k``.
-        leads_to: seat * num_states + state of the next position, shape (entry,); -1 if the game is
-            over for the player.
-        paying: the entries with which the player is paid or the game is over, shape (payment,).
-        payoffs: what the player is paid with these, shape (payment,).
-    """
-
+    # (state, action) row of ``Game.laws``; -1 if illegal, or if the seat is never to move there.
     laws: IntArray
-    firsts: IntArray
+    firsts: IntArray  # (state, action) entry of outcome 0; outcome k has the entry ``firsts + k``
+    # (entry,) seat * num_states + state of the next position; -1 if the player's game is over.
     leads_to: IntArray
-    paying: IntArray
-    payoffs: FloatArray
+    paying: IntArray  # (payment,) the entries that pay the player, or end its game
+    payoffs: FloatArray  # (payment,) what the player is paid with these
 
     @property
     def over(self) -> BoolArray:
@@ -186,13 +177,7 @@ class Moves(NamedTuple):
 
 
 def tabulate_moves(game: Game, seat: int, player: int) -> Moves:
-    """List the moves of a seat one by one, and check them.
-
-    Raises:
-        GameError: if a move leads back or breaks another rule, or if payoffs add up to a total
-            outside ``payoff_range``.
-        SizeError: if there are too many.
-    """
+    """List the moves of a seat one by one, and check them and the totals of payoffs."""
     own = states_of(game, seat)
     sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
     laws: Any
@@ -227,11 +212,7 @@ def tabulate_moves(game: Game, seat: int, player: int) -> Moves:
 
 @once_a_game
 def require_totals(game: Game, seat: int, arithmetic: Arithmetic) -> None:
-    """Check that payoffs to a player add up to a total in ``payoff_range``, from any position on.
-
-    Raises:
-        GameError: naming a position from which they do not.
-    """
+    """Raise a ``GameError`` unless payoffs to a player add up to a total in ``payoff_range``."""
     if isinstance(game, ListedGame):
         return
     low, high = extremes(game, seat, arithmetic)
@@ -251,11 +232,7 @@ def require_totals(game: Game, seat: int, arithmetic: Arithmetic) -> None:
 
 
 def extremes(game: Game, seat: int, arithmetic: Arithmetic) -> tuple[Array, Array]:
-    """Give the smallest and the largest payoff to a player, each of shape (player, state).
-
-    Raises:
-        GameError: if a move breaks a rule, naming it.
-    """
+    """Give the smallest and the largest payoff to a player, each of shape (player, state)."""
     low, high = (arithmetic.zeros(game.num_players, game.num_states) for _ in range(2))
     known = np.zeros(low.shape, dtype=bool)  # in cycles not all are known when they are met
     in_order = [

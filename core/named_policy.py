@@ -14,17 +14,11 @@ Maker: TypeAlias = Callable[..., npt.ArrayLike]
 
 @dataclass(frozen=True)
 class NamedPolicy:
-    """A registered policy.
-
-    Attributes:
-        make: the function that makes it.
-        references: the names that the leaderboard scores, such as ("hold:20",); () for none. None
-            stands for the policy's own name, or for no name if it has an argument.
-        title: name of the player for people; empty for the policy's own name.
-        about: a sentence for people on how the player plays; empty for none.
-    """
+    """A registered policy."""
 
     make: Maker
+    # The names that the leaderboard scores, such as ("hold:20",); () for none. None stands for the
+    # policy's own name, or for no name if it has an argument.
     references: tuple[str, ...] | None = None
-    title: str = ""
-    about: str = ""
+    title: str = ""  # name of the player for people; empty for the policy's own name
+    about: str = ""  # a sentence for people on how the player plays; empty for none

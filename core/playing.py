@@ -69,16 +69,7 @@ def make(
 ) -> Move:
     """Make a legal move in each of some games; chance draws the outcomes.
 
-    Args:
-        game: the rules.
-        seats: who moves, shape (game,).
-        states: where, shape (game,).
-        actions: how, shape (game,).
-        rng: the generator of the outcomes.
-        played: the moves are added to it, unless it is None.
-
-    Raises:
-        GameError: naming the first move that breaks a rule.
+    The moves are added to ``played``.
     """
     outcomes = draw(game, states, actions, rng)
     if played is not None:
@@ -105,10 +96,7 @@ def play_on(
         seats: who is to move, shape (game,).
         states: where, shape (game,).
         rng: the generator of actions and outcomes.
-        played: the moves are added to it, unless it is None.
-
-    Raises:
-        GameError: if the players move in circles in a game without cycles.
+        played: the moves are added to it.
     """
     seats, states = seats.copy(), states.copy()
     payoffs = np.zeros((len(seats), game.num_players))

@@ -24,11 +24,7 @@ def has_few_states(game: Game) -> bool:
 
 
 def require_few_states(game: Game) -> None:
-    """Raise an error if a game has too many states for computations that visit each of them.
-
-    Raises:
-        SizeError: if the game has too many states.
-    """
+    """Raise a ``SizeError`` unless a game has few enough states to visit each of them."""
     if not has_few_states(game):
         most = int(MOST * limit_factor())
         raise SizeError(
@@ -40,11 +36,7 @@ def require_few_states(game: Game) -> None:
 
 @once_a_game
 def states_of(game: Game, seat: int) -> IntArray:
-    """List the states in which a seat may be to move, in increasing order: int64, shape (state,).
-
-    Raises:
-        SizeError: if the game has too many states.
-    """
+    """List the states in which a seat may be to move, in increasing order, shape (state,)."""
     require_few_states(game)
     known = np.zeros(game.num_states, dtype=bool)
     for mover, states in game.stages():
@@ -62,11 +54,7 @@ def by_name(game: Game, observation: Iterable[int]) -> dict[str, int]:
 
 
 def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:
-    """List the legal moves in some states: indices into ``states``, and actions, shape (move,).
-
-    Raises:
-        GameError: if the mask has another shape or dtype, or a state has no legal action.
-    """
+    """List the legal moves in some states: indices into ``states``, and actions, shape (move,)."""
     rows, actions = np.nonzero(checked_mask(game, states))
     return rows, actions
 

@@ -27,34 +27,21 @@ GameT = TypeVar("GameT", bound=Game)
 
 @dataclass(frozen=True)
 class Die:
-    """A die.
+    """A die."""
 
-    Attributes:
-        face: the face on top.
-        part: its number among the pieces that a move may take; None if no move takes it.
-        special: whether the face is drawn apart, because it does not count its number.
-    """
-
-    face: int
-    part: int | None = None
-    special: bool = False
+    face: int  # the face on top
+    part: int | None = None  # its number among the pieces that a move may take; None if none does
+    special: bool = False  # whether the face is drawn apart, because it does not count its number
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile with a number or a name, open or closed.
-
-    Attributes:
-        number: the number on it.
-        is_open: whether it is open.
-        part: see ``Die.part``.
-        name: a word or a few, which stand on it instead of the number; empty for the number.
-    """
+    """A tile with a number or a name, open or closed."""
 
     number: int
     is_open: bool
-    part: int | None = None
-    name: str = ""
+    part: int | None = None  # see ``Die.part``
+    name: str = ""  # a word or a few, which stand on it instead of the number; empty for the number
 
 
 @dataclass(frozen=True)
@@ -86,19 +73,12 @@ Piece: TypeAlias = Die | Tile | Gauge | Tokens | Note
 
 @dataclass(frozen=True)
 class Row:
-    """Pieces side by side, with a label.
+    """Pieces side by side, with a label."""
 
-    Attributes:
-        label: a word or two.
-        pieces: the pieces from left to right.
-        seat: the player who owns the pieces; None if no player does.
-        rolled: whether the dice that the player has rolled last are drawn here, in an empty row.
-    """
-
-    label: str
-    pieces: tuple[Piece, ...]
-    seat: int | None = None
-    rolled: bool = False
+    label: str  # a word or two
+    pieces: tuple[Piece, ...]  # from left to right
+    seat: int | None = None  # the player who owns the pieces; None if no player does
+    rolled: bool = False  # whether the dice that the player rolled last are drawn here
 
 
 def dice_of(
@@ -106,10 +86,7 @@ def dice_of(
 ) -> tuple[Die, ...]:
     """Return a die for each face other than 0, which stands for no die.
 
-    Args:
-        faces: the faces on top.
-        part: the ``part`` of the first die, counted up from there; None if no move takes dice.
-        special: the face that is drawn apart (``Die.special``), if any.
+    The parts are counted up from ``part``; ``special`` is the face that is drawn apart.
     """
     shown = [int(face) for face in faces if face]
     return tuple(
@@ -120,45 +97,28 @@ def dice_of(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Layout:
-    """The cells of a batch of states; several states may share a cell.
+    """The cells of a batch of states; several states may share a cell."""
 
-    Attributes:
-        x_label: label of the columns.
-        y_label: label of the rows.
-        column: column of each state, shape (state,), from 0 on.
-        row: row of each state, shape (state,), from 0 on.
-        panel: panel of each state, shape (state,), from 0 on; None if there is one panel.
-        panels: names of the panels.
-        columns: names of the columns; None for numbers.
-        rows: names of the rows; None for numbers.
-    """
-
-    x_label: str
-    y_label: str
-    column: IntArray
-    row: IntArray
-    panel: IntArray | None = None
-    panels: Sequence[str] = ("",)
-    columns: Sequence[str] | None = None
-    rows: Sequence[str] | None = None
+    x_label: str  # of the columns
+    y_label: str  # of the rows
+    column: IntArray  # (state,) from 0 on
+    row: IntArray  # (state,) from 0 on
+    panel: IntArray | None = None  # (state,) from 0 on; None if there is one panel
+    panels: Sequence[str] = ("",)  # names of the panels
+    columns: Sequence[str] | None = None  # names of the columns; None for numbers
+    rows: Sequence[str] | None = None  # names of the rows; None for numbers
 
 
 @dataclass(frozen=True)
 class Group:
-    """Components of an observation that a person gives together, in any order.
+    """Components of an observation that a person gives together, in any order."""
 
-    Attributes:
-        keyword: the keyword by which the group is given: "dice".
-        names: names of the components, with {} for their marks: "die {}", "tile {} open?".
-        counts: whether a component says how many pieces have its mark, such as open tiles or dice
-            of a face; if not, it is the face of a die, or 0 for no die.
-        is_roll: whether these are all dice of a roll, which a person may give without a keyword.
-    """
-
-    keyword: str
-    names: str
+    keyword: str  # by which the group is given: "dice"
+    names: str  # names of the components, with {} for their marks: "die {}", "tile {} open?"
+    # Whether a component says how many pieces have its mark, such as open tiles or dice of a face;
+    # if not, it is the face of a die, or 0 for no die.
     counts: bool = False
-    is_roll: bool = False
+    is_roll: bool = False  # whether these are all dice of a roll, which may have no keyword
 
     def places(self, game: Game) -> dict[str, int]:
         """Return the place of each component of the group in an observation, by its mark."""

@@ -58,18 +58,12 @@ class AliasLaws(NamedTuple):
 
     A law of n outcomes has n slots of equal probability, one for each outcome. A draw that falls
     into a slot below its threshold gives the slot's own outcome, and above it the slot's alias.
-
-    Attributes:
-        sizes: number of outcomes of each law, as floats, shape (law,).
-        firsts: number of the first slot of each law, shape (law,).
-        thresholds: share of each slot that belongs to its own outcome, shape (slot,).
-        aliases: outcome that has the rest of each slot, shape (slot,).
     """
 
-    sizes: FloatArray
-    firsts: IntArray
-    thresholds: FloatArray
-    aliases: IntArray
+    sizes: FloatArray  # (law,) number of outcomes, as floats
+    firsts: IntArray  # (law,) number of the first slot
+    thresholds: FloatArray  # (slot,) share that belongs to the slot's own outcome
+    aliases: IntArray  # (slot,) outcome that has the rest
 
     @classmethod
     def of(cls, tables: Sequence[FloatArray]) -> "AliasLaws":

@@ -27,18 +27,14 @@ STATE, EXACT_STATE, ENTRY = 64, 500, 50
 
 
 def check_states(game: Any, states: float, entries: float = 0) -> None:
-    """Refuse a game that would take more memory than the limit.
+    """Raise a ``SizeError`` for a game that would take more memory than the limit.
 
     The message names the argument that is the largest multiple of its default.
 
     Args:
-        game: the game, of which the attributes with the names of arguments are set; of an argument
-            that is no number there need be no attribute.
+        game: the game, whose arguments that are numbers are set as attributes.
         states: number of its states.
         entries: number of entries of its largest tables.
-
-    Raises:
-        SizeError: if it would take more.
     """
     states, entries = bounded(states, entries)
     taken = STATE * states + ENTRY * entries
@@ -62,25 +58,15 @@ def bounded(*sizes: float) -> tuple[float, ...]:
 
 
 def check_exact(game: Any) -> None:
-    """Refuse to solve a game without rounding that would take more memory than the limit.
-
-    Raises:
-        SizeError: if it would take more.
-    """
+    """Raise a ``SizeError`` for a game that takes too much memory to be solved without rounding."""
     said = f"game must be smaller to be solved exactly, got {game!r}: {game.num_states:,} states"
     _require_memory(said, float(EXACT_STATE * game.num_states))
 
 
 def check_memory(name: str, count: int, each: float) -> None:
-    """Refuse a number of entries that would take more memory than the limit.
+    """Raise a ``SizeError`` for ``count`` entries of ``each`` bytes that take too much memory.
 
-    Args:
-        name: the argument that gives the number.
-        count: the number.
-        each: the bytes of an entry.
-
-    Raises:
-        SizeError: naming the argument and the largest number within the limit.
+    The message says the largest count within the limit, and ``name``, the argument that gives it.
     """
     taken, limit = min(count, LARGEST) * each, MEMORY * limit_factor()
     if taken > limit:
@@ -90,16 +76,7 @@ def check_memory(name: str, count: int, each: float) -> None:
 
 
 def check_array(what: str, game: Any, *shape: int) -> None:
-    """Refuse an array of numbers that would take more memory than the limit.
-
-    Args:
-        what: the name of the array, for the message.
-        game: the game, for the message.
-        shape: the shape of the array.
-
-    Raises:
-        SizeError: if the array would take more.
-    """
+    """Raise a ``SizeError`` for an array of numbers of a game that takes too much memory."""
     said = f"{what} must be of a smaller game, got {game!r}: numbers of shape {shape}"
     _require_memory(said, 8.0 * prod(shape))
 
@@ -131,11 +108,7 @@ def show(number: int) -> str:
 
 
 def limit_factor() -> float:
-    """Read the factor of the limit from ``EXACTDICE_LIMIT``; infinity stands for no limit.
-
-    Raises:
-        SizeError: if the variable is neither a number above 0 nor "none".
-    """
+    """Read the factor of the limit from ``EXACTDICE_LIMIT``; infinity stands for no limit."""
     text = os.environ.get(VARIABLE, "1")
     try:
         factor = inf if text.lower() == "none" else float(text)

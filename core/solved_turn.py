@@ -53,7 +53,7 @@ def solve_turn(
         turn: the turn that is played.
         ends: utility of each result, shape (result, column); floats must be at least 0, as values
             are compared by their relative difference, which keeps small probabilities apart.
-        arithmetic: floats or fractions, as the utilities are.
+        arithmetic: of the utilities.
         choices: actions to be taken instead, shape (state, column).
     """
     shape = (turn.num_states, ends.shape[1])

@@ -17,19 +17,12 @@ _WORDS, _NAME, _GAP = 10, 16, 3
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table."""
 
-    Attributes:
-        header: names of the columns.
-        rows: the cells of each row, texts or numbers.
-        title: what stands above the table in HTML and on a terminal.
-        texts: number of the first columns that hold words; numbers stand on the right.
-    """
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    title: str = ""
-    texts: int = 1
+    header: Sequence[str]  # names of the columns
+    rows: Sequence[Sequence[Any]]  # the cells of each row, texts or numbers
+    title: str = ""  # stands above the table in HTML and on a terminal
+    texts: int = 1  # number of the first columns, which hold words; numbers stand on the right
 
     @classmethod
     def of(cls, kind: type[Any], records: Iterable[Any]) -> Self:
@@ -83,12 +76,9 @@ class Table:
         return f"{start}{caption}<thead>{head}</thead><tbody>{body}</tbody></table>"
 
     def show(self, console: Any) -> None:
-        """Print the table: words wrap at the width of the terminal, numbers stay whole.
+        """Print the table on a ``Console`` of rich: words wrap, numbers stay whole.
 
         If the terminal is too narrow for the columns, each cell gets a line.
-
-        Args:
-            console: a ``Console`` of rich.
         """
         from rich import box, table
         from rich.text import Text
@@ -143,11 +133,7 @@ class InParts:
 
 
 def frame(columns: Mapping[str, Any]) -> Any:
-    """Make a ``pandas.DataFrame`` of columns of equal length.
-
-    Raises:
-        InputError: if pandas is not installed.
-    """
+    """Make a ``pandas.DataFrame`` of columns of equal length."""
     with needing("to_frame", "pandas", InputError):
         from pandas import DataFrame
     return DataFrame(dict(columns))

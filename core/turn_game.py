@@ -151,9 +151,7 @@ class TurnGame(Game):
     ) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
         """Sort states by leg: its number, which they are, their states of the turn, contexts.
 
-        Args:
-            states: shape (state,).
-            seats: whose they are, if players have states in common; None for the first player's.
+        ``seats`` says whose they are, if players have states in common.
         """
         groups = np.searchsorted(self._starts, states, side="right") - 1
         located = np.take(self._first_groups, groups, axis=0)  # many times as fast as indexing
@@ -207,10 +205,7 @@ class TurnGame(Game):
 
     @cached_property
     def _indices(self) -> "dict[int, tuple[Index, Index]]":
-        """States of the turn and contexts by what is seen of them, of legs with different states.
-
-        The keys are numbers of legs.
-        """
+        """States of the turn and contexts by what is seen of them, by leg with own states."""
         found = {}
         for number in np.unique(self._first_groups[:, 0]).tolist():
             leg, (of_turn, of_context) = self.legs[number], self._sizes

@@ -29,14 +29,7 @@ class TurnGains(NamedTuple):
 
 
 class TurnBlock(Block):
-    """Contexts of some legs.
-
-    Args:
-        game: the rules.
-        seats: for whom values are computed: one but for ``backward_together``.
-        arithmetic: of values and mass.
-        number: of the block.
-    """
+    """Contexts of some legs; ``seats`` are one but for ``backward_together``."""
 
     def __init__(
         self, game: TurnGame, seats: int | list[int], arithmetic: Arithmetic, number: int
@@ -103,13 +96,10 @@ class TurnBlock(Block):
         return away * away + part.ahead(self._seat, between)
 
     def _pass(self, decide: Decide, between: Array, ends: Callable[[LegPart], Array]) -> Array:
-        """Sweep the legs last to first.
+        """Sweep the legs last to first, given what the results of a part are worth (``ends``).
 
-        Args:
-            decide: for one player or for several.
-            between: values of contexts before the first roll, shape (..., context): those of the
-                cut and of later blocks. The others are filled in.
-            ends: gives what the results of a part are worth.
+        ``between`` has the values before the first roll, shape (..., context), of the cut and of
+        later blocks; the others are filled in.
 
         Returns:
             Values of the contexts of the cut as the pass finds them, shape (..., cut).
@@ -142,8 +132,7 @@ class TurnBlock(Block):
     def _apart(self) -> list[tuple[IntArray, IntArray]]:
         """Divide the cut into points that lead to different contexts.
 
-        Returns:
-            For each part its points, and the point that leads to each context, (context,).
+        Each part has its points, and the point that leads to each context, (context,).
         """
         origins = np.zeros((len(self._cut), len(self._inside)), dtype=bool)
         origins[np.arange(len(self._cut)), self._cut] = True
@@ -189,15 +178,11 @@ class TurnBlock(Block):
         law: PayoffLaw | None = None,
         totals: Array | None = None,
     ) -> Iterator[tuple[IntArray, IntArray, Array]]:
-        """Play the turns of all legs, first to last.
+        """Play the turns of all legs, first to last, with ``mass`` that no move has brought there.
 
-        Args:
-            decide: as in ``forward``.
-            entering: mass before the first roll of each context, shape (context,). What turns lead
-                to in the block, but not to its cut, is added.
-            mass: holds the mass that no move has brought where it is; None if there is none.
-            law: the settled payoffs are added to it.
-            totals: the mass of the positions of each player is added to it, shape (player,).
+        What turns lead to in the block, but not to its cut, is added to ``entering``, the mass
+        before the first roll of each context; settled payoffs are added to ``law``, and the mass of
+        the positions of each player to ``totals``.
 
         Yields:
             For each part of a leg where the game goes on: context, context that follows, and mass,
