@@ -142,11 +142,7 @@ def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | Non
 
 
 def encoding_for(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding:
-    """Return the encoding with this observation space.
-
-    Raises:
-        ValueError: if no encoding has this space.
-    """
+    """Return the encoding with this observation space, or raise an ``InputError``."""
     encoding = encoding_of(space, sizes)
     if encoding is None:
         raise InputError(

@@ -97,12 +97,12 @@ class _Matrix(NamedTuple):
 
 
 class MoveLaw:
-    """The law of the result of some moves of the agent.
+    """The law of the result of some legal moves of the agent, shape (move,).
 
     Args:
         problem: the agent's decision problem.
-        states: states of the moves, shape (move,).
-        actions: legal actions, shape (move,).
+        states: of the moves.
+        actions: of the moves.
         asked: whether an opponent whose policy is no table is asked for it in every state: records
             of games against a policy that changes cannot be compared with the law of today.
 
@@ -115,7 +115,6 @@ class MoveLaw:
     Raises:
         InputError: if the task has no tables, as they would be too large, or as the policy of an
             opponent is asked anew in every game.
-        SizeError: if the moves have too many outcomes for a list.
     """
 
     def __init__(
@@ -185,11 +184,9 @@ class MoveLaw:
         return np.unique(payoffs if gains is None else np.append(payoffs, gains))
 
     def results(self, states: IntArray, paid: FloatArray | None = None) -> IntArray:
-        """Return the number of a result for each transition; -1 if no move leads there.
+        """Return the number of a result for each next state (-1 at an end) and payment.
 
-        Args:
-            states: the next states, -1 at an end.
-            paid: the payments; None for the first result of each state, whatever is paid.
+        It is -1 if no move leads there; without payments that of the first result of the state.
         """
         places = np.where(states < 0, self._end, states)
         own = np.append(self.states, np.full(len(self.payoffs), self._end))
@@ -208,12 +205,7 @@ class MoveLaw:
         return np.searchsorted(self.states, self.states[results], "right") - results
 
     def transitions(self) -> "_Matrix":
-        """Return the law of the results of all moves, of shape (move, result).
-
-        Raises:
-            GameError: if other players can move in circles for ever.
-            SizeError: if a matrix would take more memory than the limit.
-        """
+        """Return the law of the results of all moves, of shape (move, result)."""
         direct, led, replies, on = (_Matrix.of(*each) for each in self._parts)
         return direct + _product(led, self._until_agent_all(replies, on))
 
@@ -225,10 +217,6 @@ class MoveLaw:
             count: number of groups.
             rows: the row of each move, in growing order, shape (move,).
             height: number of rows. Rows without a move lead to the last group.
-
-        Raises:
-            GameError: if other players can move in circles for ever.
-            SizeError: if a matrix would take more memory than the limit.
         """
         sparse, (direct, led, replies, on) = scipy_sparse("sparse_P"), self._parts
         replied = replies._replace(
@@ -267,12 +255,10 @@ class MoveLaw:
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray, *, paid: bool = False) -> FloatArray:
-        """Return the probability of each transition, shape (transition,).
+        """Return the probability that each move leads to a result, shape (transition,).
 
-        Args:
-            moves: their numbers.
-            results: their numbers, first results of their states; -1 has probability 0.
-            paid: whether results of the same state with other payments are other results.
+        Results are first ones of their states; -1 has probability 0. ``paid`` says whether results
+        of the same state with other payments are other results.
         """
         chances, known = np.zeros(len(moves)), np.flatnonzero(results >= 0)
         distinct, columns = np.unique(results[known], return_inverse=True)

@@ -72,21 +72,15 @@ class SparseLaw(NamedTuple):
 
     The last state is the end: it is absorbing under every action and pays nothing. Illegal actions
     lead to it at the worst payoff.
-
-    Attributes:
-        transitions: a ``scipy.sparse.csr_array`` of probabilities, shape
-            (state * action, next state); action a of state s is in row s * num_actions + a.
-        rewards: expected reward of an action, shape (state, action), in the reward mode.
-        legal: whether an action is legal, shape (state, action).
-        initial: law of the agent's first state, shape (state,).
-        states: number in the game of each state but the end, shape (state - 1,).
     """
 
+    # A ``scipy.sparse.csr_array`` of probabilities, (state * action, next state): action a of state
+    # s is in row s * num_actions + a.
     transitions: Any
-    rewards: FloatArray
-    legal: BoolArray
-    initial: FloatArray
-    states: IntArray
+    rewards: FloatArray  # (state, action) expected reward, in the reward mode
+    legal: BoolArray  # (state, action)
+    initial: FloatArray  # (state,) law of the agent's first state
+    states: IntArray  # (state - 1,) number in the game of each state but the end
 
     def per_action(self) -> list[Any]:
         """Give the transitions of each action, matrices of shape (state, next state)."""

@@ -30,12 +30,7 @@ FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
 
 def to_svg(picture: Picture, label: str) -> str:
-    """Write a picture as SVG.
-
-    Args:
-        picture: the picture.
-        label: a description of it, for screen readers.
-    """
+    """Write a picture as SVG, with a description for screen readers."""
     shapes = "\n".join(map(_element, picture.shapes))
     width, height = picture.page.width, picture.page.height
     return (
@@ -67,11 +62,7 @@ def _element(shape: Shape) -> str:
 
 
 def to_pixels(picture: Picture) -> npt.NDArray[np.uint8]:
-    """Paint a picture: uint8 of shape (height, width, 3), for ``WIDE`` (400, 600, 3).
-
-    Raises:
-        ModuleNotFoundError: if pygame is not installed.
-    """
+    """Paint a picture: uint8 of shape (height, width, 3), for ``WIDE`` (400, 600, 3)."""
     import pygame
 
     pixels: npt.NDArray[np.uint8] = pygame.surfarray.array3d(_surface(picture))
@@ -116,18 +107,7 @@ def _paint(
 
 
 class Renderer:
-    """Shows a game.
-
-    Args:
-        game: the game to show.
-        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, which shows moves one
-            after the other).
-        names: names of the players, by seat.
-
-    Raises:
-        TypeError: if the mode is unknown.
-        DependencyNotInstalled: if the mode needs pygame and it is not installed.
-    """
+    """Shows a game with its players' names, in a render mode of ``GameEnv``."""
 
     def __init__(self, game: Game, mode: str, names: Sequence[str]) -> None:
         if mode not in MODES:
@@ -141,14 +121,7 @@ class Renderer:
         self._window: pygame.Surface | None = None  # it opens with the first picture
 
     def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
-        """Store the scene after some moves, and show the moves one by one in a window.
-
-        Args:
-            played: the moves since the last call.
-            seat: player to move or, if the game is over, the last player to move.
-            state: state in which this player is or was to move.
-            ended: the result in words; empty while the game goes on.
-        """
+        """Store the scene after some moves (see ``film``), and show each in a window."""
         scenes = film(self._game, played, seat, state, self._names, ended)
         self._scene = scenes[-1]
         if self._mode == "human":
@@ -170,11 +143,7 @@ class Renderer:
         self._clock.tick(FRAMES)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the text or the pixels, uint8 of shape (400, 600, 3); None for a window.
-
-        Raises:
-            RuntimeError: if no game has begun.
-        """
+        """Return the text or the pixels; None for a window."""
         if self._mode == "human":
             return None
         if self._scene is None:

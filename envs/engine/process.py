@@ -41,11 +41,7 @@ Numbers = TypeVar("Numbers", int, IntArray)
 
 
 def ends_in(numbers: Numbers) -> Numbers:
-    """Return the entries of outcomes that end a turn, or lead from a node to an event.
-
-    Args:
-        numbers: numbers of results or of events.
-    """
+    """Return the entries of outcomes that end in results, or lead from nodes to events."""
     return -1 - numbers
 
 

@@ -18,21 +18,11 @@ import numpy as np
 
 from ...baselines import Problem
 from ...baselines.cache import cached
-from ...core import (
-    FLOATS,
-    AliasLaws,
-    Array,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    SizeError,
-    TurnGame,
-    TurnSweeps,
-    frozen,
-)
+from ...core import FLOATS, AliasLaws, SizeError, TurnGame, TurnSweeps
 from ...core.contract import worst_payoff
 from ...core.positions import states_of
 from ...core.turn import Piece
+from ...core.types import Array, BoolArray, FloatArray, IntArray, frozen
 from ..encoding import Encoding, EncodingName, Features
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
@@ -63,26 +53,12 @@ class ProcessBuilder:
         return self.num_entries - leads_to.size
 
     def check(self, numbers: float) -> None:
-        """Check that the tables stay within ``LIMIT``.
-
-        Args:
-            numbers: number of entries of eight bytes that are still to be added.
-
-        Raises:
-            SizeError: if the tables would be larger.
-        """
+        """Raise a ``SizeError`` if so many more entries of 8 bytes are beyond ``LIMIT``."""
         if 8 * (self.num_entries + numbers) > LIMIT:
             raise SizeError(f"tables of moves must take at most {LIMIT} bytes")
 
     def build(self, worst: float, payoffs: FloatArray, legal: BoolArray, **tables: Any) -> Process:
-        """Build the process, with integers of 32 bits.
-
-        Args:
-            worst: payoff of illegal moves.
-            payoffs: all other payoffs, in increasing order.
-            legal: the legal actions, shape (place, action).
-            tables: the other tables of ``Process``, of any shape.
-        """
+        """Build the process, with integers of 32 bits; ``worst`` is the payoff of illegal moves."""
         tables["leads_to"] = np.concatenate(self.leads_to)
         for name, table in tables.items():
             if isinstance(table, np.ndarray) and table.dtype.kind == "i":
@@ -102,25 +78,17 @@ class _Paying:
         following: number of what follows each of these ways, an array of shape (way,) for each
             player or leg.
         paid: what the agent is paid with them, the same.
-
-    Attributes:
-        leads_to: number of what follows each pair, shape (pair,).
-        gains: payment of each pair, shape (pair,).
-        nodes: the pair of each way, in the shape of ``following``.
     """
 
     def __init__(self, following: list[IntArray], paid: list[FloatArray]) -> None:
         both = np.stack([np.concatenate(following).astype(np.float64), np.concatenate(paid)])
         pairs, found = np.unique(both, axis=1, return_inverse=True)
-        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]
+        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]  # both (pair,)
+        #: The pair of each way, in the shape of ``following``.
         self.nodes = np.split(found.ravel(), np.cumsum([len(each) for each in paid])[:-1])
 
     def gains_of(self, nodes: slice, count: int) -> FloatArray | None:
-        """Give what the agent is paid at each of ``count`` nodes, the pairs being some of them.
-
-        Returns:
-            Shape (node,); None if none pays.
-        """
+        """Give what the agent is paid at each node, where some are the pairs; None if none."""
         if not len(self.gains):
             return None
         gains = np.zeros(count)
@@ -208,11 +176,7 @@ class _TurnTables(ProcessBuilder):
         )
 
     def _start(self, groups: ContextGroups) -> int:
-        """Return the event with which a game begins.
-
-        If the agent begins, this is the node of its first roll, else the node that draws its first
-        context.
-        """
+        """Return the event with which a game begins: the agent's first roll, or first context."""
         if self._legs[0].seat == self._problem.seat:
             return self._first_node
         initial = self._problem.initial
@@ -227,11 +191,9 @@ class _TurnTables(ProcessBuilder):
         return self._first_node + self._begins
 
     def _add_moves(self) -> tuple[list[IntArray], dict[int, int], dict[int, tuple[int, int]]]:
-        """Add the moves of the agent's turns.
+        """Add the moves of the agent's turns: law and first entry of each.
 
-        Returns:
-            Law and first entry of each move; then, by ``id`` of each turn, its first place, and
-            law and first entry of its first roll.
+        Also, by ``id`` of each turn, its first place, and law and first entry of its first roll.
         """
         laws, firsts, first_places, rolls, place = [], [], {}, {}, 0
         illegal = self._num_results  # one more result than the turns have
@@ -358,11 +320,7 @@ class _MoveTables(ProcessBuilder):
         return moves
 
     def _nodes(self, moves: list[IntArray]) -> IntArray:
-        """Add the nodes of all other players, and the node with which a game begins.
-
-        Returns:
-            Law and first entry of each node, shape (2, node).
-        """
+        """Add all nodes: law and first entry of each, (2, node); a game begins at the last."""
         problem, game, others = self._problem, self._problem.game, self._problem.task.others
         count = len(self._paying.gains) + len(others) * self._size
         nodes = [np.zeros((2, count), dtype=np.int64)]
@@ -395,12 +353,7 @@ class _MoveTables(ProcessBuilder):
 def process_of(problem: Problem) -> Process | None:
     """Make the tables by which a task is played.
 
-    Returns:
-        The tables; None if they would take more than ``LIMIT`` bytes, or if the policy of
-        another player is not a table.
-
-    Raises:
-        ValueError: if the agent never gets to move.
+    None if they would take more than ``LIMIT`` bytes, or if another player's policy is no table.
     """
     if not all(policy.is_table for policy in problem.policies.values()):
         return None
@@ -411,12 +364,7 @@ def process_of(problem: Problem) -> Process | None:
 
 
 def asked_process(problem: Problem) -> Process:
-    """Make the tables of a task, for which opponents' policies are asked in every state.
-
-    Raises:
-        SizeError: if they would take more than ``LIMIT`` bytes.
-        ValueError: if the agent never gets to move.
-    """
+    """Make the tables of a task, for which opponents' policies are asked in every state."""
     return process_of(problem) or _made(problem)
 
 
@@ -431,19 +379,12 @@ def _made(problem: Problem) -> Process:
 def features_of(problem: Problem, encoding: EncodingName) -> tuple[Features, Features | None]:
     """Split encoded observations into features of the place and features of the context.
 
-    The task must have a ``Process``.
-
-    Returns:
-        Features of each place, shape (place, feature), and of each context, (context, feature);
-        their sum is the observation. The second is None if there is one context.
+    Their sum is the observation: (place, feature) and (context, feature), None if there is one
+    context.
     """
-    process = process_of(problem)
+    process, game = process_of(problem), problem.game
     assert process is not None
-    game, groups, coded = (
-        problem.game,
-        process.groups,
-        Encoding(problem.game.observation_sizes, encoding),
-    )
+    groups, coded = process.groups, Encoding(game.observation_sizes, encoding)
     in_order = np.argsort(groups.contexts)
     first_places = np.repeat(groups.places[in_order], groups.widths[in_order])  # (context,)
     first = groups.bases + groups.strides * first_places

@@ -32,19 +32,12 @@ LATER = 2**30
 
 
 class State(NamedTuple):
-    """The state of one environment.
+    """The state of one environment."""
 
-    Attributes:
-        place: number of the agent's place in its turn, int32.
-        context: number of the agent's knowledge of earlier turns, int32.
-        paid: payoff of the game since the agent's first move, float32.
-        time: number of the agent's moves in this game, int32.
-    """
-
-    place: jax.Array
-    context: jax.Array
-    paid: jax.Array
-    time: jax.Array
+    place: jax.Array  # number of the agent's place in its turn, int32
+    context: jax.Array  # number of the agent's knowledge of earlier turns, int32
+    paid: jax.Array  # payoff of the game since the agent's first move, float32
+    time: jax.Array  # number of the agent's moves in this game, int32
 
 
 @dataclass(frozen=True)
@@ -53,26 +46,16 @@ class Environment:
 
     Two environments are equal if their compiled programs are. So JAX compiles nothing anew for
     another opponent if the tables have the same shapes.
-
-    Attributes:
-        name: name of the game.
-        num_actions: number of actions.
-        sizes: number of values of each component of an observation.
-        encoding: the form of observations (see ``Encoding``).
-        reward: the reward mode (see ``Engine``).
-        legacy: whether ``step`` returns the five values of gymnax 0.x.
-        task: the agent's decision problem, for exact computation.
-        default_params: the tables of the task.
     """
 
-    name: str
+    name: str  # of the game
     num_actions: int
-    sizes: tuple[int, ...]
-    encoding: EncodingName
-    reward: RewardMode
-    legacy: bool
-    task: Task = field(compare=False, repr=False)
-    default_params: Params = field(compare=False, repr=False)
+    sizes: tuple[int, ...]  # number of values of each component of an observation
+    encoding: EncodingName  # the form of observations (see ``Encoding``)
+    reward: RewardMode  # see ``Engine``
+    legacy: bool  # whether ``step`` returns the five values of gymnax 0.x
+    task: Task = field(compare=False, repr=False)  # for exact computation
+    default_params: Params = field(compare=False, repr=False)  # the tables of the task
 
     def _reset(self, key: jax.Array, params: Params | None = None) -> tuple[jax.Array, State]:
         """Start a game; return the observation and the state."""
@@ -219,14 +202,9 @@ def state_number(params: Params, state: State) -> jax.Array:
 def draw(key: jax.Array, number: Any, params: Params, row: jax.Array) -> jax.Array:
     """Draw where a move or a node leads (see ``params``): an entry of ``leads_to``.
 
-    A key that is folded with a number is two words of random bits, if it is of the default kind;
-    other kinds, of more words or whose folds have less chance in them, make two words by a draw.
-
-    Args:
-        key: is used for nothing but draws.
-        number: tells the draws of a key apart.
-        params: the tables.
-        row: of ``moves`` or ``nodes``.
+    The number tells the draws of a key apart. A key that is folded with it is two words of random
+    bits, if it is of the default kind; other kinds, of more words or whose folds have less chance
+    in them, make two words by a draw. ``row`` is one of ``moves`` or ``nodes``.
     """
     folded = jax.random.fold_in(key, number)
     if str(jax.random.key_impl(key)) == "threefry2x32":

@@ -37,10 +37,7 @@ WORD, HALF = 2**32, 2**16
 )
 @dataclass(frozen=True)
 class Sights:
-    """Observations in two tables: a row for each place, and a row for each context.
-
-    The observation of a state is the sum of two rows, encoded.
-    """
+    """Observations as two tables: that of a state is the sum of a row of each, encoded."""
 
     by_place: jax.Array  # (place, component)
     # (context, component), None if observations depend on the place alone.
@@ -72,44 +69,27 @@ class Sights:
 
 
 class Params(NamedTuple):
-    """The tables of a task (see ``Process``), a pytree of arrays.
+    """The tables of a task (see ``Process``), a pytree of arrays."""
 
-    Attributes:
-        moves: of each move the number of outcomes, the first of their ``slots``, and the entry of
-            ``leads_to`` for outcome 0, shape (place, action, 3).
-        nodes: the same of each node, and the context of the places to which it leads, shape
-            (node, 4).
-        slots: share of each slot that belongs to its own outcome, in units of 2^-32, and the
-            outcome to which the rest belongs, uint32, shape (slot, 2).
-        node_gains: payment to the agent at each node, shape (node,); None if no node pays.
-        leads_to: the place, or -1 minus the result or event, of each outcome, shape (entry,).
-        events: event of each result in each context, shape (result, context).
-        payoffs: payoff of each event that is no node, shape (event,).
-        start: event with which a game begins.
-        first_node: event that is node 0.
-        legal: whether an action is legal, shape (place, action).
-        sights: the observations.
-        bases: state of place 0 in each context, shape (context,).
-        strides: difference of the states of two neighbouring places, shape (context,).
-        rows: row of each state in ``rewards``, shape (state,); None if the reward is the outcome.
-        rewards: Q*(s, a) - V*(s), shape (row, action), for the reward "regret"; V*(s), shape
-            (row,), for the reward "shaped"; else None.
-    """
-
+    # (place, action, 3) of each move the number of outcomes, the first of their ``slots``, and the
+    # entry of ``leads_to`` for outcome 0.
     moves: jax.Array
-    nodes: jax.Array
+    nodes: jax.Array  # (node, 4) the same, and the context of the places to which a node leads
+    # (slot, 2) uint32: share that belongs to the slot's own outcome, in units of 2^-32, and the
+    # outcome to which the rest belongs.
     slots: jax.Array
-    node_gains: jax.Array | None
-    leads_to: jax.Array
-    events: jax.Array
-    payoffs: jax.Array
-    start: jax.Array
-    first_node: jax.Array
-    legal: jax.Array
-    sights: Sights
-    bases: jax.Array
-    strides: jax.Array
-    rows: jax.Array | None
+    node_gains: jax.Array | None  # (node,) payment to the agent; None if no node pays
+    leads_to: jax.Array  # (entry,) the place, or -1 minus the result or event, of each outcome
+    events: jax.Array  # (result, context) event of each result in each context
+    payoffs: jax.Array  # (event,) payoff of each event that is no node
+    start: jax.Array  # event with which a game begins
+    first_node: jax.Array  # event that is node 0
+    legal: jax.Array  # (place, action) whether an action is legal
+    sights: Sights  # the observations
+    bases: jax.Array  # (context,) state of place 0
+    strides: jax.Array  # (context,) difference of the states of two neighbouring places
+    rows: jax.Array | None  # (state,) row in ``rewards``; None if the reward is the outcome
+    # For "regret" Q*(s, a) - V*(s), (row, action); for "shaped" V*(s), (row,); else None.
     rewards: jax.Array | None
 
 
@@ -136,11 +116,7 @@ class ExactLaw:
 
 
 def exact_law(task: Task, encoding: EncodingName) -> ExactLaw:
-    """List the states of a task.
-
-    Raises:
-        InputError: if the game is too large for tables.
-    """
+    """List the states of a task."""
     process = tables_of(task)
     places, contexts = process.groups.locate(states_of(task.game, task.seat))
     tables = 0, process.legal > 0, sights_of(task, encoding), places, contexts
@@ -148,11 +124,7 @@ def exact_law(task: Task, encoding: EncodingName) -> ExactLaw:
 
 
 def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
-    """Make the params of a task.
-
-    Raises:
-        InputError: if the game is too large for tables.
-    """
+    """Make the params of a task."""
     process = tables_of(task)
     rows, rewards = _rewards(task, reward)
     shape, laws = process.legal.shape, process.laws
@@ -182,11 +154,7 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
 
 
 def tables_of(task: Task) -> Process:
-    """Return the tables of a task.
-
-    Raises:
-        InputError: if the game is too large for tables, or a law has too many outcomes.
-    """
+    """Return the tables of a task, or raise an ``InputError`` if it has none for JAX."""
     process = process_of(prepare(task))
     if process is None:
         raise InputError(

@@ -25,17 +25,11 @@ BATCH = 2**14
 
 
 class ExactScore(NamedTuple):
-    """The core's score of a policy, in JAX's floats: rounded to 32 bits unless 64 are enabled.
+    """The core's score of a policy, in JAX's floats: rounded to 32 bits unless 64 are enabled."""
 
-    Attributes:
-        value: expected payoff of the policy.
-        regret: expected payoff that the policy loses against the optimum.
-        normalized: (value - random) / (optimum - random); 1 if optimum and random agree.
-    """
-
-    value: jax.Array
-    regret: jax.Array
-    normalized: jax.Array
+    value: jax.Array  # expected payoff of the policy
+    regret: jax.Array  # expected payoff that the policy loses against the optimum
+    normalized: jax.Array  # (value - random) / (optimum - random); 1 if these two agree
 
 
 def exact_score(
@@ -88,17 +82,10 @@ def exact_score(
 def _figures(
     tasks: Sequence[Task], number: Any, preferred: Any, wide: bool, dtype: Any
 ) -> npt.NDArray[np.uint32]:
-    """Return value, regret and normalised score of each network of a batch.
+    """Return the words of the figures of each network of a batch, (..., 3), or (..., 3, 2).
 
-    Args:
-        tasks: of the law.
-        number: of the task in ``tasks``, shape (...,).
-        preferred: actions, shape (..., state), or logits, shape (..., state, action).
-        wide: whether the logits are doubles, given as words, shape (..., state, action, 2).
-        dtype: of the figures.
-
-    Returns:
-        The words of the figures, shape (..., 3), or (..., 3, 2) of doubles.
+    Its task has a ``number``, shape (...,); ``preferred`` are actions, (..., state), or logits,
+    (..., state, action), with a last axis of words if they are doubles (``wide``).
     """
     number, preferred = np.asarray(number), np.asarray(preferred)  # no other code may call JAX
     if wide:

@@ -152,11 +152,7 @@ class FourTwoOne(TurnGame):
                     yield action, taken
 
     def parse(self, goal: str) -> Combination:
-        """Read a combination written as digits, such as 421.
-
-        Raises:
-            InputError: if the text is no combination of this game.
-        """
+        """Read a combination written as digits, such as 421."""
         faces = tuple(sorted(int(digit) for digit in goal if digit in "123456789"))
         if faces not in self.combinations or len(goal) != self.dice:
             raise InputError(
@@ -165,14 +161,10 @@ class FourTwoOne(TurnGame):
         return faces
 
     def _turn(self, casts: int, imposed: bool) -> Turn:
-        """Return the tables of a turn.
+        """Return the tables of a turn of at most ``casts`` casts, or of exactly these if imposed.
 
         Afterstates are (casts made, faces accumulated). Results are the combinations; if the player
         may stop early, the combinations after one cast, then those after two casts, and so on.
-
-        Args:
-            casts: the largest number of casts.
-            imposed: whether the player must make all casts.
         """
         held = [part for size in range(self.dice) for part in combinations(size, self.faces)]
         afterstates: list[tuple[int, Combination]] = [(0, ())]
@@ -295,15 +287,7 @@ def _fraction(value: Any) -> Fraction:
 def count_states(
     dice: int, faces: int, casts: int, in_set: bool, duration: int | None = None
 ) -> tuple[float, float]:
-    """Count the states of a round and the entries of its tables before they are made.
-
-    Args:
-        dice: number of dice.
-        faces: faces of each die.
-        casts: the largest number of casts.
-        in_set: whether two players play, as in a set.
-        duration: the number of casts that the only player must make; None for up to ``casts``.
-    """
+    """Count the states of a round and the entries of its tables before they are made."""
     kinds, most, rounds = bounded(faces, casts, duration or casts)
     dice = min(dice, MANY)
     parts = [choose(size + kinds - 1, size) for size in range(dice + 1)]

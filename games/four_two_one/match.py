@@ -161,12 +161,7 @@ class FourTwoOneMatch(TurnGame):
         return phases
 
     def _settle(self, game: FourTwoOne, tokens: IntArray) -> Settlement:
-        """Return the results of every round of a phase.
-
-        Args:
-            game: the rounds of the phase.
-            tokens: token states of the player who begins, shape (token state, 3).
-        """
+        """Return the results of every round of a phase, from the token states of who begins it."""
         assert game.ranks is not None
         ranks = game.ranks
         wins = self.follower_wins_round(game)
@@ -192,11 +187,7 @@ class FourTwoOneMatch(TurnGame):
         return game.ranks[:, None] > game.ranks
 
     def handed(self, game: FourTwoOne, tokens: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the tokens that the loser of a round gets.
-
-        Args:
-            game: the rounds of a phase.
-            tokens: token states of the player who begins, shape (token state, 3).
+        """Return the tokens that the loser of a round gets, from the token states of who begins it.
 
         Returns:
             Tokens from the pot, and tokens from the winner of the round, both of shape (token
@@ -212,15 +203,7 @@ class FourTwoOneMatch(TurnGame):
         return from_pot, np.minimum(owed, np.where(wins, other, own))
 
     def before_rounds(self, values: Values, beginner: int) -> FloatArray:
-        """Average values over the first cast of every round that a player begins.
-
-        Args:
-            values: values of all states, by seat.
-            beginner: seat of the player who begins the round.
-
-        Returns:
-            Shape (token state,).
-        """
+        """Average values over the first cast of every round that a seat begins: (token state,)."""
         means = []
         for phase in self.phases:
             casts, law = phase.round.initial_law()
@@ -266,9 +249,7 @@ def _first_contexts(phases: Sequence[Phase]) -> list[list[list[int]]]:
 def _first_turn(phase: Phase, second: list[int]) -> Leads:
     """Return the contexts of the follower's turn for the results of the player who begins.
 
-    Args:
-        phase: the phase.
-        second: first context of the follower's turn, by number of casts - 1.
+    ``second`` has the first context of the follower's turn, by number of casts - 1.
     """
     turn, to_beat = phase.round.legs[0].turn, len(phase.round.legs[1].contexts)
     casts, result = np.divmod(np.arange(turn.num_results)[:, None], to_beat)
@@ -282,11 +263,7 @@ def _second_turn(
 ) -> Leads:
     """Return the contexts of the next round, or the payoffs, for the results of the follower.
 
-    Args:
-        phases: both phases.
-        phase: the phase of the round.
-        player: the follower.
-        firsts: first context of the turns that begin rounds, by phase and player.
+    ``firsts`` has the first context of the turns that begin rounds, by phase and player.
     """
     over, wins, begins, then = (
         np.moveaxis(table[phase.swapped], 1, 0).reshape(table.shape[1], -1)

@@ -50,11 +50,7 @@ def round_by_round(game: FourTwoOneMatch, aim: Aim) -> IntArray:
 
 
 def in_one_phase(game: FourTwoOneMatch, name: str, aim: Aim) -> IntArray:
-    """Play ``round_by_round`` in the phase "charge" or "discharge", and else the equilibrium.
-
-    Raises:
-        ValueError: if there is no such phase.
-    """
+    """Play ``round_by_round`` in the phase "charge" or "discharge", and else the equilibrium."""
     if name not in PHASES:
         raise InputError(f"phase must be one of {', '.join(PHASES)}, got {name!r}")
     actions: IntArray = Places[Any](SOLVERS)["equilibrium"](game).policies[0].actions.copy()
@@ -103,8 +99,7 @@ def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
 def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
     """Return the payoffs of rounds to the player who begins them, in integers.
 
-    Returns:
-        Shape (follower's result, beginner's result, beginner's token state).
+    The shape is (follower's result, beginner's result, beginner's token state).
     """
     tokens = game.token_states[phase.first_tokens :][: len(phase.settlement.over)]
     wins = game.follower_wins_round(phase.round)

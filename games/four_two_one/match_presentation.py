@@ -158,15 +158,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
         return sentence(f"{said}: {who} {said_of(who, 'take', 'takes')} {many}")
 
     def _handed(self, observation: IntArray, result: Combination) -> tuple[IntArray, IntArray]:
-        """Return the tokens that change hands at the end of a round.
-
-        Args:
-            observation: the observation of the player who casts last.
-            result: the combination of that player.
-
-        Returns:
-            Tokens that this player and the other player get, and tokens that they give.
-        """
+        """Return the tokens that the player who casts last and the other player get, and give."""
         pot, own, other = (int(tokens) for tokens in observation[:3])
         game = self.game.phases[0 if pot else 1].round
         assert game.ranks is not None

@@ -1,6 +1,7 @@
 """The policies for 421 of its source, and their probabilities (Albarede 2024).
 
-All are made of *one-goal strategies*: each makes one combination, the goal, as likely as possible.
+All policies give actions, shape (state,), and raise an ``InputError`` for a wrong argument. They
+are made of *one-goal strategies*: each makes one combination, the goal, as likely as possible.
 Of equally good next states a strategy takes the shorter combination, then the lexicographically
 smaller one (section 5.2; this is the order of the actions). A next player who completes the goal
 too early therefore casts the die with the highest face again.
@@ -11,59 +12,37 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core import (
-    EXACT,
-    FLOATS,
-    Array,
-    BoolArray,
-    InputError,
-    IntArray,
-    NamedPolicy,
-    Turn,
-    arithmetic,
-)
+from ...core import EXACT, FLOATS, InputError, NamedPolicy, arithmetic
 from ...core.solved_turn import in_every_context, solve_turn
-from ...core.turn import Piece
-from .game import FourTwoOne
+from ...core.turn import Piece, Turn
+from ...core.types import Array, BoolArray, IntArray
+from .game import Combination, FourTwoOne
 
 
 def ratchet(game: FourTwoOne, goal: str) -> IntArray:
     """Always put aside as many dice as contribute to a goal (41).
 
     A next player who would complete the goal too early casts the highest of these dice again.
-
-    Returns:
-        Actions, shape (state,).
-
-    Raises:
-        ValueError: if the goal is no combination.
     """
-    wanted = game.parse(goal)
-    return in_every_context(
-        game, [_play_towards(game, leg.turn, wanted, keep_parts=True) for leg in game.legs]
-    )
+    return _play_towards(game, goal, keep_parts=True)
 
 
 def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
     """Accumulate nothing until one cast shows the whole goal (section 4.1).
 
     A next player may not finish early, and so accumulates nothing until the last cast.
-
-    Returns:
-        Actions, shape (state,).
-
-    Raises:
-        ValueError: if the goal is no combination.
     """
+    return _play_towards(game, goal, keep_parts=False)
+
+
+def _play_towards(game: FourTwoOne, goal: str, keep_parts: bool) -> IntArray:
+    """Put aside what contributes to a goal; its parts, too, if these are kept."""
     wanted = game.parse(goal)
-    return in_every_context(
-        game, [_play_towards(game, leg.turn, wanted, keep_parts=False) for leg in game.legs]
-    )
+    choices = [_choices_in(game, leg.turn, wanted, keep_parts) for leg in game.legs]
+    return in_every_context(game, choices)
 
 
-def _play_towards(
-    game: FourTwoOne, turn: Turn, goal: tuple[int, ...], keep_parts: bool
-) -> IntArray:
+def _choices_in(game: FourTwoOne, turn: Turn, goal: Combination, keep_parts: bool) -> IntArray:
     """Return an action for every state of a turn: shape (state,)."""
     choices = np.empty(turn.num_states, dtype=np.int64)
     for state, seen in enumerate(turn.observations.tolist()):
@@ -94,12 +73,6 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     Args:
         game: a game with a utility, not a set.
         horizon_and_serendipity: "h,s", both 0 or 1. Serendipity is for first players.
-
-    Returns:
-        Actions, shape (state,).
-
-    Raises:
-        ValueError: if the argument is wrong, or the game has no utility.
     """
     if horizon_and_serendipity not in ("0,0", "0,1", "1,0", "1,1"):
         raise InputError(

@@ -290,12 +290,7 @@ def ranking_rule(faces: int) -> str:
 
 
 def worth_rule(faces: int, four_two_one: int) -> str:
-    """Write the worth of combinations of three dice in tokens.
-
-    Args:
-        faces: faces of a die.
-        four_two_one: tokens that 421 is worth.
-    """
+    """Write the worth of combinations of three dice in tokens."""
     parts = [f"421 is worth {four_two_one} {plural(four_two_one, 'token')}"] * (faces >= 4)
     parts += ["111 is worth 7 tokens"]
     parts += ["two ones with another face, or three equal faces, are worth that face"]
@@ -304,12 +299,7 @@ def worth_rule(faces: int, four_two_one: int) -> str:
 
 
 def worth_table(faces: int, four_two_one: int) -> list[tuple[str, str]]:
-    """List combinations of three dice by their worth in tokens, the best first.
-
-    Args:
-        faces: faces of a die.
-        four_two_one: tokens that 421 is worth.
-    """
+    """List combinations of three dice by their worth in tokens, the best first."""
     by_worth = _from_the_best(faces, lambda combination: tokens(combination, four_two_one))
     return [
         (_some(by_worth[many]) if many > 1 else "all others", f"{many} {plural(many, 'token')}")

@@ -164,12 +164,7 @@ class Greed(Game):
         return own > self.max_score
 
     def final_halves(self, own: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the payoffs of the player who rolled last and of the other player, in halves.
-
-        Args:
-            own: scores of the player who rolled last.
-            other: scores of the other player, none above the limit.
-        """
+        """Return the payoffs of the player who rolled last and of the other player, in halves."""
         endings = np.where(self.is_bust(own), 0, 2 + np.sign(own - other))  # as in ``endings``
         mover, opponent = self._halves[:, endings]
         return mover, opponent

@@ -1,4 +1,4 @@
-"""The policies for Greed that its source describes (Addis 2023)."""
+"""The policies for Greed that its source describes (Addis 2023), as actions, shape (state,)."""
 
 import numpy as np
 
@@ -23,9 +23,6 @@ def if_else(game: Greed) -> IntArray:
     4. some dice cannot go bust: roll them all, floor((M - p) / s);
     5. p >= o: stop;
     6. roll one die.
-
-    Returns:
-        Actions, shape (state,).
     """
     own, other, last = game.observe(np.arange(game.num_states), 0).T
     to_middle = (other + game.max_score) / 2 - own
@@ -48,9 +45,6 @@ def terminal(game: Greed) -> IntArray:
     The published algorithm decides last turns only. In a normal turn this policy rolls the number
     of dice that would be best if the player stopped right after, and the opponent played its last
     turn by the algorithm. The policy stops if that number is zero.
-
-    Returns:
-        Actions, shape (state,).
     """
     dice, ratings = terminal_search(game)
     hold = 1 - ratings.T  # (own, other): rating after stopping at `own`
@@ -73,10 +67,9 @@ def _with_another_die(ratings: FloatArray, sides: int) -> FloatArray:
 
 
 def terminal_rating(game: Greed, dice: int) -> FloatArray:
-    """Rate a last turn by equation (1): P(o < p + T <= M) + P(p + T = o) / 2.
+    """Rate rolling some dice in each last turn, (own score, other score), by equation (1).
 
-    Returns:
-        Ratings of rolling ``dice`` dice, shape (own score, other score).
+    That is P(o < p + T <= M) + P(p + T = o) / 2.
     """
     law = game.laws[dice]
     cumulative = np.concatenate([[0.0], np.cumsum(law)])  # entry t: P(T < t)

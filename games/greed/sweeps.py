@@ -106,13 +106,7 @@ class GreedSweeps(Sweeps):
 
 
 class GreedBlock(Block):
-    """The whole game, swept in O(M^3), a die at a time.
-
-    Args:
-        game: the rules.
-        seat: for whom values are computed.
-        arithmetic: of values and mass.
-    """
+    """The whole game, swept in O(M^3), a die at a time, with values to ``seat``."""
 
     is_swept_whole = True
 
@@ -318,14 +312,7 @@ class _Backward:
     def _decide(
         self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
     ) -> None:
-        """Call ``decide`` for a stage and store the values.
-
-        Args:
-            mover: the player to move.
-            states: the states of the stage.
-            ratings: ratings of its actions, an array of shape (state, dice) for each seat.
-            one: scale of the states.
-        """
+        """Call ``decide`` with the ratings, (state, dice), of each seat; store the values."""
         bust = self._bust(one)[:, None]
         expected = [
             numbers if mover == seat else bust - numbers
@@ -383,15 +370,10 @@ class _DiceInTheAir:
         self._sum = None if arithmetic.rounds else arithmetic.zeros(*shape)
 
     def land(self, window: slice, dice: int) -> Array:
-        """Average over the faces of one die that lands.
+        """Average over the faces of one die that lands: (..., score in window, dice).
 
-        Args:
-            window: scores.
-            dice: 0 or 1. The average over n dice in the air becomes the entry of n + ``dice``; with
-                1, the entry of no dice is meaningless.
-
-        Returns:
-            Shape (..., score in window, dice), overwritten by the next call.
+        The average over n dice in the air becomes the entry of n + ``dice``, which is 0 or 1; with
+        1, the entry of no dice is meaningless. The next call overwrites the array.
         """
         *rows, _, num_dice = self._steps.shape[1:]
         shape = *rows, window.stop - window.start, num_dice

@@ -189,13 +189,7 @@ class _Known(NamedTuple):
 
 
 def count_turn(dice: float, faces: float, zero_face: float) -> tuple[float, float]:
-    """Count the states and the results of a turn before it is made.
-
-    Args:
-        dice: dice of each player.
-        faces: faces of each die.
-        zero_face: the face worth zero.
-    """
+    """Count the states and the results of a turn before it is made."""
     most = faces - (zero_face == faces)
     rolled = range(1, int(min(dice, MANY)) + 1)
     states = sum(((dice - left) * most + 1) * choose(left + faces - 1, left) for left in rolled)

@@ -137,12 +137,7 @@ class LowestScoreMatch(TurnGame):
         return sorted(found, key=lambda known: (_order(known), known))
 
     def _leg(self, known: list[Standing], numbers: dict[Standing, int]) -> Leg:
-        """Give the turn of one player in the standings of a leg.
-
-        Args:
-            known: the standings.
-            numbers: context of every standing, counted over all legs.
-        """
+        """Give the turn of one player in known standings; ``numbers`` are the contexts of all."""
         turn, seat = self.round.legs[0].turn, known[0].seat
         shape = (turn.num_results, len(known))
         following = np.zeros(shape, dtype=np.int64)

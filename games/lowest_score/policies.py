@@ -1,7 +1,7 @@
 """The calculators and players of the notebook *Dice Game*, as exact functions.
 
 The calculators give fractions. They take a ``LowestScore`` and use its dice and faces alone, not
-its players and objective.
+its players and objective. The players give actions, shape (state,).
 """
 
 from collections.abc import Sequence
@@ -75,11 +75,9 @@ def notebook_choice(
 
 
 def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
-    """Number of dice that OptimalBot keeps, for every score to tie.
+    """Number of dice that OptimalBot keeps, shape (state, score to tie).
 
-    Returns:
-        Numbers of dice, shape (state, score to tie); the last column stands for no score to tie,
-            too.
+    The last column stands for no score to tie, too.
     """
     turn = game.legs[0].turn
     total, rolled = turn.observations[:, 0], (turn.observations[:, 1:] > 0).sum(axis=1)
@@ -89,11 +87,7 @@ def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
 
 
 def only3s(game: LowestScore | LowestScoreMatch) -> IntArray:
-    """Keep all dice that are worth nothing, or the lowest die if there is none (``Only3sBot``).
-
-    Returns:
-        Actions, shape (state,).
-    """
+    """Keep all dice that are worth nothing, or the lowest die if there is none (``Only3sBot``)."""
     rolled = game.legs[0].turn.observations[:, 1:]
     kept = np.maximum((rolled == game.zero_face).sum(axis=1), 1)
     return in_every_context(game, [kept - 1] * len(game.legs))
@@ -105,9 +99,6 @@ def notebook(game: LowestScore) -> IntArray:
     The bot assumes that every later player only tries to beat the bot's score, independently of
     the others. Of equally good numbers of dice it keeps the fewest, and all dice once it can
     neither win nor tie.
-
-    Returns:
-        Actions, shape (state,).
     """
     choices = []
     for leg in game.legs:
@@ -118,11 +109,7 @@ def notebook(game: LowestScore) -> IntArray:
 
 
 def one_round(match: LowestScoreMatch) -> IntArray:
-    """Play each round of a match for itself: the equilibrium of a match of one round.
-
-    Returns:
-        Actions, shape (state,).
-    """
+    """Play each round of a match for itself: the equilibrium of a match of one round."""
     alone = LowestScoreMatch(**match.keywords | {"wins": 1})
     policies = Places[Any](SOLVERS)["equilibrium"](alone).policies
     chosen = {}  # by context of the round: choices in each state of the turn
