@@ -1,6 +1,6 @@
 """The moves of many positions as flat arrays: what a block is swept with (see ``listed``)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ import numpy as np
 
 from .arithmetic import Arithmetic
 from .game import Game
-from .moves import batches, list_moves
+from .moves import list_moves
 from .types import Array, BoolArray, IntArray, Stage
 
 
@@ -82,25 +82,10 @@ class BlockMoves:
         )
 
 
-def list_block(
-    game: Game, seats: tuple[int, ...], arithmetic: Arithmetic, positions: IntArray
-) -> Iterator[BlockMoves]:
-    """List the moves of positions (seat * num_states + state, by growing seat), batch by batch.
-
-    The payoffs are those of ``seats``.
-    """
-    movers = positions // game.num_states
-    bounds = np.searchsorted(movers, np.arange(game.num_players + 1)).tolist()
-    for mover, (first, last) in enumerate(pairwise(bounds)):
-        states = positions[first:last] - mover * game.num_states
-        for batch in batches(game, states):
-            yield _listed(game, seats, arithmetic, mover, states[batch])
-
-
-def _listed(
+def list_from(
     game: Game, seats: tuple[int, ...], arithmetic: Arithmetic, mover: int, states: IntArray
 ) -> BlockMoves:
-    """List the moves of one player from some states."""
+    """List the moves of one player from some states, with the payoffs of ``seats``."""
     rows, actions, ways = list_moves(game, mover, states, arithmetic)
     mask = np.zeros((len(states), game.num_actions), dtype=bool)
     mask[rows, actions] = True

@@ -265,23 +265,22 @@ class Game(metaclass=Sealed):
     def __hash__(self) -> int:
         """Return the hash, after comparing the arguments that can be changed in place."""
         identity = self._identity
-        return (require_unchanged(self) if identity.changeable else identity).hashed
+        for name in identity.changeable:
+            if content(name, self._read[name]) != identity.contents[name]:
+                raise _changed(name)
+        return identity.hashed
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; only during construction."""
-        self._require_unsealed(name)
+        if "_identity" in vars(self):
+            raise _changed(name)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         """Delete an attribute; only during construction."""
-        self._require_unsealed(name)
-        super().__delattr__(name)
-
-    def _require_unsealed(self, name: str) -> None:
         if "_identity" in vars(self):
-            raise GameError(
-                f"{name} must stay as it was when the game was made: make another game instead"
-            )
+            raise _changed(name)
+        super().__delattr__(name)
 
 
 class ListedGame(Game):
@@ -328,15 +327,11 @@ def identify(game: Any) -> Identity:
     return Identity(contents, hash((type(game), *contents.items())), changeable)
 
 
-def require_unchanged(game: Any) -> Identity:
-    """Return the identity of a game after comparing its changeable arguments with it."""
-    identity: Identity = game._identity
-    for name in identity.changeable:
-        if content(name, game._read[name]) != identity.contents[name]:
-            raise GameError(
-                f"{name} must stay as it was when the game was made: make another game instead"
-            )
-    return identity
+def _changed(name: str) -> GameError:
+    """Make the error for a part of a game that has been changed."""
+    return GameError(
+        f"{name} must stay as it was when the game was made: make another game instead"
+    )
 
 
 def content(name: str, value: Any) -> Hashable:

@@ -160,20 +160,6 @@ def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
         first = after
 
 
-def led_back(legs: Sequence[Leg], blocks: IntArray) -> BoolArray:
-    """Say to which contexts results of the same leg or of later legs lead inside a block.
-
-    Contexts, those of ``blocks`` too, are counted over all legs.
-    """
-    cut, first = np.zeros(len(blocks), dtype=bool), 0
-    for leg in legs:
-        result, context = np.nonzero(~leg.ends & (leg.following < first + len(leg.contexts)))
-        targets = leg.following[result, context]
-        cut[targets[blocks[targets] == blocks[first + context]]] = True
-        first += len(leg.contexts)
-    return cut
-
-
 def extremes(legs: Sequence[Leg]) -> tuple[Fraction, Fraction]:
     """Give the smallest and the largest payoff from any context on, whatever the results."""
     if not any(leg.pays_early for leg in legs):

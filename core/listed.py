@@ -14,7 +14,7 @@ import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic, Values
-from .block_moves import BlockMoves, Step, divided_by_level, joined, list_block, small
+from .block_moves import BlockMoves, Step, divided_by_level, joined, list_from, small
 from .blocks import Block, PayoffLaw
 from .contract import order_of
 from .game import Game
@@ -359,12 +359,16 @@ class ListedBlocks:
         return np.split(known[in_order], bounds)
 
     def _list(self, positions: IntArray) -> BlockMoves:
-        """List the moves of some positions, if there is room for them."""
-        listed = []
-        for moves in list_block(self._game, self._seats, self._arithmetic, positions):
-            self._ways += len(moves.targets)
-            check_memory("listed outcomes of moves", self._ways, WAY)
-            listed.append(moves)
+        """List the moves of positions, by growing seat, if there is room for them."""
+        game, listed = self._game, []
+        movers, states = np.divmod(positions, game.num_states)
+        for mover in range(game.num_players):
+            own = states[movers == mover]
+            for batch in batches(game, own):
+                moves = list_from(game, self._seats, self._arithmetic, mover, own[batch])
+                self._ways += len(moves.targets)
+                check_memory("listed outcomes of moves", self._ways, WAY)
+                listed.append(moves)
         return joined(listed)
 
     def _depths(self, listed: list[_Part]) -> IntArray:

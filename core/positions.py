@@ -66,11 +66,11 @@ def legal_in(game: Game, stage: Stage) -> BoolArray:
 
 def are_legal(game: Game, states: IntArray, actions: IntArray) -> BoolArray:
     """Return whether the action chosen in each state is legal, bool, shape (state,)."""
-    legal = [np.empty(0, dtype=bool)]
+    legal = np.empty(len(states), dtype=bool)
     for piece in pieces(len(states)):
         chosen = actions[piece]
-        legal.append(game.mask(states[piece])[np.arange(len(chosen)), chosen])
-    return np.concatenate(legal)
+        legal[piece] = game.mask(states[piece])[np.arange(len(chosen)), chosen]
+    return legal
 
 
 def first_actions(game: Game, states: IntArray) -> IntArray:

@@ -14,6 +14,7 @@ these are fractions, if they are not floats; a leg scales them by the denominato
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -23,7 +24,7 @@ from .checks import at_least, entries, pair, require_count, require_size
 from .contract import require_components
 from .errors import SizeError
 from .game import Game
-from .leg import Leg, adds_up, extremes, led_back, require_legs, require_seats, require_seen
+from .leg import Leg, adds_up, extremes, require_legs, require_seats, require_seen
 from .positions import places_in
 from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
@@ -143,8 +144,6 @@ class TurnGame(Game):
     def exact_range(self) -> tuple[Fraction, Fraction]:
         """Smallest and largest payoff."""
         return self._range
-
-    # ------------------------------------------------------------------ rules
 
     def locate(
         self, states: IntArray, seats: IntArray | None = None
@@ -313,5 +312,13 @@ class TurnGame(Game):
 
     @cached_property
     def is_cut(self) -> BoolArray:
-        """Whether a result leads back to a context, shape (context,), counted over all legs."""
-        return frozen(led_back(self.legs, self.blocks))
+        """Whether a result of the same leg or of a later one leads back to a context of its block.
+
+        Shape (context,), counted over all legs.
+        """
+        cut, blocks = np.zeros(len(self.blocks), dtype=bool), self.blocks
+        for leg, (first, after) in zip(self.legs, pairwise(self.first_contexts), strict=True):
+            result, context = np.nonzero(~leg.ends & (leg.following < after))
+            targets = leg.following[result, context]
+            cut[targets[blocks[targets] == blocks[first + context]]] = True
+        return frozen(cut)
