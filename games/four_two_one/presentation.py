@@ -56,8 +56,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         }
     )
 
-    # ------------------------------------------------------------------ the rules
-
     @override
     def describe_rules(self) -> Iterator[str]:
         if self.game.duration is None:
@@ -99,8 +97,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
             return worth_table(self.game.faces, 10)
         return ranking_table(self.game.faces) if self.game._utility == "set" else ()
 
-    # ------------------------------------------------------------------ states
-
     @override
     def describe(self, observation: IntArray) -> str:
         aside, cast = self._faces(observation)
@@ -137,8 +133,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         if imposed:
             return f"{casts.capitalize()} to beat {self.describe_rank(known[1])}."
         return f"{casts.capitalize()}. What is sure now, and what can the other dice become?"
-
-    # ------------------------------------------------------------------ moves
 
     @override
     def describe_action(self, action: int) -> str:
@@ -201,8 +195,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         """Return the faces that an action takes; dice that were not cast are left out."""
         cast = self._faces(observation)[1]
         return [cast[die] for die in self.game.subsets[action] if die < len(cast)]
-
-    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:

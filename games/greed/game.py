@@ -119,8 +119,6 @@ class Greed(Game):
         self._allowed = self.dice_allowed.astype(small)
         self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
 
-    # ------------------------------------------------------------------ rules
-
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give (own score, other score, last turn?) of each state, the same for both seats."""
         seen = np.empty((*states.shape, 3), dtype=np.int64)

@@ -108,8 +108,6 @@ class LowestScoreMatch(TurnGame):
         ]
         super().__init__(legs, players, observed)
 
-    # ------------------------------------------------------------------ the match
-
     def after(self, known: Standing, result: int) -> Standing | int:
         """Return the standing after a turn, or the seat of the winner if the match is over."""
         wins, turns, seat, best, holder = known

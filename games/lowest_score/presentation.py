@@ -105,6 +105,11 @@ class _OfTurns(Presentation[RulesT]):
         dice = dice_of(self._dice_of(observation), part=0, special=self.game.zero_face)
         return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
 
+    def round_board(self, lowest: str, players_after: int) -> tuple[Row, Row]:
+        """Return two rows of the board: the lowest total so far, and how many players follow."""
+        after = f"{players_after} {plural(players_after, 'player')}" if players_after else "nobody"
+        return Row("lowest so far", (Note(lowest),)), Row("still to play", (Note(after),))
+
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         return tuple(range(action + 1))
@@ -176,13 +181,11 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        best, players_after = (int(observation[i]) for i in (1 + self.game.dice, -1))
-        known = []
-        if self.game.objective != "score" and self.game.players > 1:
-            nothing = best > self.game.max_score
-            known = [Row("lowest so far", (Note("none yet" if nothing else str(best)),))]
-            known.append(Row("still to play", (Note(still_to_play(players_after)),)))
-        return (*self.turn_board(seat, observation), *known)
+        turn, best = self.turn_board(seat, observation), int(observation[1 + self.game.dice])
+        if self.game.objective == "score" or self.game.players == 1:
+            return turn
+        lowest = "none yet" if best > self.game.max_score else str(best)
+        return (*turn, *self.round_board(lowest, int(observation[-1])))
 
     @override
     def settled(
@@ -285,9 +288,8 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
         won = self._rounds_won(self._wins(seat, observation), names)
         owner = whose(names[(seat + holder) % self.game.players])
         lowest = "none yet" if best == self.game.nothing else f"{best}, {owner}"
-        known = Row("lowest so far", (Note(lowest),))
-        after = Row("still to play", (Note(still_to_play(players_after)),))
-        return (*won, *self.turn_board(seat, observation), known, after)
+        turn = self.turn_board(seat, observation)
+        return (*won, *turn, *self.round_board(lowest, players_after))
 
     def _wins(self, seat: int, observation: IntArray) -> list[int]:
         """Return the rounds that each player has won, by seat."""
@@ -325,11 +327,6 @@ def to_come(players_after: int) -> str:
     if not players_after:
         return "nobody to come"
     return f"{spelled(players_after)} {plural(players_after, 'player')} to come"
-
-
-def still_to_play(players_after: int) -> str:
-    """Write the number of players still to come, for the board: "2 players"."""
-    return f"{players_after} {plural(players_after, 'player')}" if players_after else "nobody"
 
 
 def _with_article(face: int) -> str:

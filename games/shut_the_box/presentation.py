@@ -40,8 +40,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         }
     )
 
-    # ------------------------------------------------------------------ the rules
-
     @override
     def describe_rules(self) -> Iterator[str]:
         shown = "The tile 1 is" if self.game.tiles == 1 else f"The tiles 1 to {self.game.tiles} are"
@@ -69,8 +67,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
             else:
                 yield "If the first player closes all tiles, the second may still do the same."
 
-    # ------------------------------------------------------------------ states
-
     @override
     def describe(self, observation: IntArray) -> str:
         *tiles, roll, target = (int(number) for number in observation)
@@ -85,8 +81,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         if target > self.game.max_score:
             return look
         return f"{look} You win if less than {target} is left open."
-
-    # ------------------------------------------------------------------ moves
 
     @override
     def describe_action(self, action: int) -> str:
@@ -122,8 +116,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         if not left:
             return sentence(f"{who} {said_of(who, 'shut', 'shuts')} the box")
         return "" if self.game.num_players > 1 else sentence(f"{who} left {left} open")
-
-    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:
