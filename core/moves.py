@@ -118,6 +118,12 @@ def batches(game: Game, states: IntArray) -> Iterator[slice]:
     return pieces(len(states), max(1, BATCH // most))
 
 
+def transitions(game: Game, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
+    """Return probability and effect of each possible outcome of one move, without checks."""
+    ways = list_ways(game, seat, np.array([state]), np.array([action]), FLOATS, checked=False)
+    return ways.chances, ways.effect
+
+
 @once_a_game
 def law_roundings(game: Game) -> int:
     """Return the largest relative error of ``laws``, in roundings (units of 2^-53), rounded up."""

@@ -115,16 +115,14 @@ class Encoding:
         if self.name == "scaled":
             features = features * self._largest
         elif self.name != "integer":  # single precision has room for sums of bits
-            features = self._decode_bits(features.astype(np.float32, copy=False))
+            components, values = self._bits
+            adds = features.astype(np.float32, copy=False)
+            if self.name != "thermometer":
+                adds = adds * values.astype(np.float32)
+            ends = np.searchsorted(components, np.arange(len(self._sizes) + 1))
+            sums = [adds[..., first:end].sum(axis=-1) for first, end in itertools.pairwise(ends)]
+            features = np.stack(sums, axis=-1)
         return np.rint(features).astype(np.int64)
-
-    def _decode_bits(self, bits: Features) -> Features:
-        """Return the value of each component from its bits."""
-        components, values = self._bits
-        adds = bits if self.name == "thermometer" else bits * values.astype(bits.dtype)
-        ends = np.searchsorted(components, np.arange(len(self._sizes) + 1))
-        sums = [adds[..., first:end].sum(axis=-1) for first, end in itertools.pairwise(ends)]
-        return np.stack(sums, axis=-1)
 
 
 def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:

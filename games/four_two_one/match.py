@@ -127,7 +127,12 @@ class FourTwoOneMatch(TurnGame):
         check_states(self, most * (most + 1) / 2 * charge + most * discharge)
         worths = [worth_of(combination, four_two_one) for combination in combinations(3, faces)]
         self.worths = frozen(np.array(worths))
-        self.token_states = frozen(np.array(list(self._list_tokens())))
+        starts = [
+            (pot, own, tokens - pot - own)
+            for pot in range(tokens, -1, -1)
+            for own in (range(tokens - pot + 1) if pot else range(1, tokens))
+        ]
+        self.token_states = frozen(np.array(starts))
         pots, own, _ = self.token_states.T
         self._number = np.zeros((tokens + 1, tokens + 1), dtype=np.int64)  # by pot and own
         self._number[pots, own] = np.arange(len(pots))
@@ -136,13 +141,6 @@ class FourTwoOneMatch(TurnGame):
         of_tokens = ("pot", tokens + 1), ("own tokens", tokens + 1), ("other's tokens", tokens + 1)
         of_round = zip(longest.observation_names, longest.observation_sizes, strict=True)
         super().__init__(list(legs_of(self.phases)), 2, [*of_tokens, *of_round], first_seen=3)
-
-    def _list_tokens(self) -> Iterator[tuple[int, int, int]]:
-        """List the token states in which a round may begin, by falling pot."""
-        for pot in range(self.tokens, -1, -1):
-            held = self.tokens - pot
-            for own in range(held + 1) if pot else range(1, held):
-                yield pot, own, held - own
 
     def _lay_out(self) -> list[Phase]:
         """Return the phases; with one token there is no discharge."""

@@ -1,7 +1,6 @@
 """Greed: the rules, and sweeps by a recursion."""
 
-from .game import Greed
-from .plain import PlainGreed
+from .game import Greed, PlainGreed
 from .presentation import GreedPresentation
 from .sweeps import GreedSweeps
 

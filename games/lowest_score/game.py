@@ -15,7 +15,7 @@ Objectives:
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -97,8 +97,6 @@ class LowestScore(TurnGame):
         ]
         super().__init__(list(self._legs(turn)), players, observed)
 
-    # ------------------------------------------------------------------ the turn
-
     def by_worth(self, roll: tuple[int, ...]) -> tuple[int, ...]:
         """Sort the faces of a roll by worth."""
         return tuple(sorted(roll, key=lambda face: self.worth[face - 1]))
@@ -129,63 +127,29 @@ class LowestScore(TurnGame):
         tables = number <= rolled, number == rolled, np.array(leads_to), observations
         return Turn(rolls, law, law, *tables, self.max_score + 1)
 
-    # ------------------------------------------------------------------ the round
-
     def _legs(self, turn: Turn) -> Iterator[Leg]:
-        """Yield the leg of each player; its contexts are what the player may know."""
-        shares = self.objective == "share"
-        before, first_context = [_Known(None, 0)], 0  # the first context of the next player
+        """Yield the leg of each player; its contexts are the best total and how many hold it."""
+        shares, players = self.objective == "share", np.arange(self.players)
+        totals = np.arange(self.max_score + 1)[:, None]  # (result, 1)
+        best, tied, first = np.array([self.max_score + 1]), np.array([0]), 0  # no turn yet
         for seat in range(self.players):
-            last = seat == self.players - 1
-            first_context += len(before)
-            tied = range(1, seat + 2) if shares else [1]
-            after = [_Known(best, count) for best in range(self.max_score + 1) for count in tied]
-            numbers = {known: first_context + number for number, known in enumerate(after)}
-            shape = (turn.num_results, len(before))
-            following = np.zeros(shape, dtype=np.int64)
-            payoffs = np.full((*shape, self.players), Fraction(0), dtype=object)
-            settled = np.full((*shape, self.players), last)
-            for result, context in np.ndindex(shape):
-                known = before[context]
-                now = known.after(result, shares)
-                if not last:
-                    following[result, context] = numbers[now]
-                for player, payoff in self._settle(seat, known, result, now):
-                    payoffs[result, context, player] = payoff
-                    settled[result, context, player] = True
-            best = [self.max_score + 1 if known.best is None else known.best for known in before]
-            columns = [best, [self.players - 1 - seat] * len(before)]
-            if shares:
-                columns.insert(1, [known.tied for known in before])
-            yield Leg(seat, turn, np.array(columns).T, following, payoffs, settled)
-            before = after
-
-    def _settle(
-        self, seat: int, known: "_Known", result: int, now: "_Known"
-    ) -> Iterator[tuple[int, Fraction]]:
-        """Yield the players whose payoffs are settled by the result of a turn, and the payoffs."""
-        if self.objective == "score":
-            yield seat, Fraction(-result)
-            return
-        last = seat == self.players - 1
-        for player in range(seat + 1):  # those before who may still win hold the best total so far
-            if now.best != (result if player == seat else known.best):
-                yield player, Fraction(0)
-            elif last:
-                yield player, Fraction(1, now.tied)
-
-
-class _Known(NamedTuple):
-    """The results of the turns before, as far as they matter."""
-
-    best: int | None  # lowest total so far; None: no turn yet
-    tied: int  # number of players who hold it, 1 unless the objective is "share"
-
-    def after(self, result: int, counts: bool) -> "_Known":
-        """Add the result of another turn; ``counts`` says whether ``tied`` is counted."""
-        if self.best is None or result < self.best:
-            return _Known(result, 1)
-        return _Known(self.best, self.tied + int(counts and result == self.best))
+            last, holders = seat == self.players - 1, seat + 1 if shares else 1
+            first += len(best)  # the first context of the next player
+            now = np.minimum(totals, best)  # (result, context)
+            holding = np.where(totals < best, 1, tied + (shares & (totals == best)))
+            following = np.zeros_like(now) if last else first + now * holders + holding - 1
+            if self.objective == "score":
+                settled, paid = players == seat, (players == seat) * -totals[..., None]
+            else:  # those before who may still win hold the best total so far
+                wins = np.where(players == seat, totals[..., None], best[:, None]) == now[..., None]
+                settled, paid = ~wins & (players <= seat), wins & last
+            shape = *now.shape, self.players
+            payoffs = np.broadcast_to(paid, shape) * Fraction(1) / holding[..., None]
+            settled = np.broadcast_to(settled | last, shape).copy()
+            known = [best, *[tied] * shares, np.full_like(best, self.players - 1 - seat)]
+            yield Leg(seat, turn, np.stack(known, axis=1), following, payoffs, settled)
+            best = np.repeat(totals, holders)
+            tied = np.tile(np.arange(1, holders + 1), len(totals))
 
 
 def count_turn(dice: float, faces: float, zero_face: float) -> tuple[float, float]:

@@ -30,34 +30,25 @@ def expected_score_of_roll(game: LowestScore, roll: Sequence[int]) -> Fraction:
 
 def beat_chance(game: LowestScore, goal: int, dice: int) -> Fraction:
     """Best chance to score below a goal with dice to be rolled (``p_beat``)."""
-    if goal <= 0:
-        return Fraction(0)
-    return _before_roll(_beat(game), game, dice, 0, min(goal, game.max_score + 1))
+    return _before_roll(_beat(game), game, dice, 0, _goal(game, goal))
 
 
 def beat_chance_of_roll(game: LowestScore, goal: int, roll: Sequence[int]) -> Fraction:
     """Best chance to score below a goal once dice show a roll (``p_beat_with_roll``)."""
-    if goal <= 0:
-        return Fraction(0)
-    return _after_roll(_beat(game), game, roll, min(goal, game.max_score + 1))
+    return _after_roll(_beat(game), game, roll, _goal(game, goal))
 
 
 def survival_chance(game: LowestScore, score: int, players_after: int) -> Fraction:
     """Chance that no later player beats a score, if each tries only that (``p_winning``)."""
-    goal = max(0, min(score, game.max_score + 1))
-    return Fraction((1 - _beat(game).start[goal]) ** players_after)
+    return Fraction((1 - _beat(game).start[_goal(game, score)]) ** players_after)
 
 
 def win_or_tie_chance(
     game: LowestScore, score_to_tie: int | None, score_so_far: int, dice: int, players_after: int
 ) -> Fraction:
     """Best chance to end at or below a score and to survive after (``p_win_or_tie``)."""
-    if dice == 0:
-        beaten = score_to_tie is not None and score_so_far > score_to_tie
-        return Fraction(0) if beaten else survival_chance(game, score_so_far, players_after)
     solved = _win_or_tie(game, players_after, exact=True)
-    column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
-    return _before_roll(solved, game, dice, score_so_far, column)
+    return _before_roll(solved, game, dice, score_so_far, _to_tie(game, score_to_tie))
 
 
 def notebook_choice(
@@ -68,10 +59,8 @@ def notebook_choice(
     players_after: int,
 ) -> int:
     """Number of dice that OptimalBot keeps (``TurnCalculator.choose_n``)."""
-    if score_to_tie is not None and score_so_far > score_to_tie:
-        return len(roll)
-    column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
-    return int(notebook_choices(game, players_after)[_state(game, roll, score_so_far), column])
+    state, column = _state(game, roll, score_so_far), _to_tie(game, score_to_tie)
+    return int(notebook_choices(game, players_after)[state, column])
 
 
 def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
@@ -130,6 +119,14 @@ def _in_round(known: Standing) -> tuple[int, int, int]:
     """Forget the match: turns played, the best total, and how long ago it was made."""
     holder = (known.seat - known.holder) % len(known.wins)
     return known.turns, known.best, holder
+
+
+def _goal(game: LowestScore, goal: int) -> int:
+    return max(0, min(goal, game.max_score + 1))
+
+
+def _to_tie(game: LowestScore, score: int | None) -> int:
+    return game.max_score if score is None else min(score, game.max_score)
 
 
 @lru_cache(maxsize=16)

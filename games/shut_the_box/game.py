@@ -92,8 +92,6 @@ class ShutTheBox(TurnGame):
         legs = list(self._legs(turn))
         super().__init__(legs, len(legs), observed)
 
-    # ------------------------------------------------------------------ the turn
-
     def num_dice(self, open_sum: int) -> int:
         """Return the number of dice that a player rolls with a sum of open tiles."""
         return 1 if open_sum <= self.largest_one_die_sum else self.dice
@@ -133,8 +131,6 @@ class ShutTheBox(TurnGame):
         seen = np.concatenate([open_tiles >> tiles & 1, roll[:, None]], axis=1)
         layers = self.tiles - sizes[afterstates]
         return Turn(rolls, layers, law, legal, ends, leads_to, seen, self.max_score + 1)
-
-    # ------------------------------------------------------------------ the round
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
         """Yield the leg of each player; the second player's contexts are the scores to beat."""

@@ -15,8 +15,7 @@ from exactdice.agents.learners.q_learning import (
 )
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, prepare, score_self_play
-from exactdice.core.arithmetic import FLOATS
-from exactdice.core.moves import list_ways
+from exactdice.core.moves import transitions
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, ShutTheBox
 from small_games import Rounds
@@ -123,8 +122,7 @@ def test_the_target_of_a_move_is_the_payoff_or_the_value_with_the_sign_of_the_ne
             action = rng.choice(np.flatnonzero(game.mask(np.array([state]))[0]))
             row = (np.array([number]) for number in (seat, state, action))
             (target,), (later,), (reached,) = model._play(*row, rng)
-            ways = list_ways(game, seat, np.array([state]), np.array([action]), FLOATS)
-            chances, move = ways.chances, ways.effect
+            chances, move = transitions(game, seat, state, action)
             wanted = set()
             for i in np.flatnonzero(chances):
                 paid = move.payoffs[i, seat]  # before the end 0 in most games
