@@ -12,6 +12,7 @@ draws the context in which the agent begins. The last nodes are those that pay: 
 contexts again, with what a result pays that leads there.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,20 +73,13 @@ class ProcessBuilder:
 
 
 class _Paying:
-    """The ways of moves that pay the agent before the end: each pair of payment and what follows.
+    """The ways that pay the agent before the end: pairs of a payment and what follows, (way,)."""
 
-    Args:
-        following: number of what follows each of these ways, an array of shape (way,) for each
-            player or leg.
-        paid: what the agent is paid with them, the same.
-    """
-
-    def __init__(self, following: list[IntArray], paid: list[FloatArray]) -> None:
-        both = np.stack([np.concatenate(following).astype(np.float64), np.concatenate(paid)])
+    def __init__(self, following: IntArray, paid: FloatArray) -> None:
+        both = np.stack([following.astype(np.float64), paid])
         pairs, found = np.unique(both, axis=1, return_inverse=True)
-        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]  # both (pair,)
-        #: The pair of each way, in the shape of ``following``.
-        self.nodes = np.split(found.ravel(), np.cumsum([len(each) for each in paid])[:-1])
+        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]  # (pair,)
+        self.nodes = found.ravel()  # (way,) the pair of each way
 
     def gains_of(self, nodes: slice, count: int) -> FloatArray | None:
         """Give what the agent is paid at each node, where some are the pairs; None if none."""
@@ -106,33 +100,29 @@ class _TurnTables(ProcessBuilder):
         self._own = [number for number, leg in enumerate(legs) if leg.seat == problem.seat]
         turns = {id(legs[number].turn): legs[number].turn for number in self._own}
         self._played = list(turns.values())  # legs that share a turn share its places
-        counts = [len(leg.contexts) for leg in legs]
-        self._nodes = [
-            slice(end - count, end) for count, end in zip(counts, np.cumsum(counts), strict=True)
-        ]
+        firsts = game.first_contexts.tolist()
+        self._nodes = [slice(first, after) for first, after in pairwise(firsts)]
         self._num_results = max(turn.num_results for turn in self._played)
-        self._num_contexts = sum(counts[number] for number in self._own)
+        self._num_contexts = sum(len(legs[number].contexts) for number in self._own)
         of_agent = sum(turn.num_states for turn in self._played) * problem.game.num_actions
         of_agent += self._num_results * self._num_contexts
         self.check(of_agent + sum(leg.following.size for leg in legs if leg.seat != problem.seat))
-        ended = [leg.settled[..., problem.seat] for leg in legs]
-        paid = [leg.paid(FLOATS)[..., problem.seat] for leg in legs]
-        settled = [each[over] for each, over in zip(paid, ended, strict=True)]
-        self._payoffs = np.unique(np.concatenate(settled))
+        over = np.concatenate([leg.settled[..., problem.seat].ravel() for leg in legs])
+        paid = np.concatenate([leg.paid(FLOATS)[..., problem.seat].ravel() for leg in legs])
+        nodes = np.concatenate([leg.following.ravel() for leg in legs])
+        self._payoffs = np.unique(paid[over])
         self._first_node = FIRST_PAYOFF + len(self._payoffs)
         self._begins: int = self._nodes[-1].stop  # node with which a game begins
-        early = [~over & (each != 0) for each, over in zip(paid, ended, strict=True)]
-        following = [leg.following[pays] for leg, pays in zip(legs, early, strict=True)]
-        gains = [each[pays] for each, pays in zip(paid, early, strict=True)]
-        self._paying = _Paying(following, gains)
-        self._events = []  # of each result in each context of a leg, (result, context)
-        for leg, each, over, pays, pairs in zip(
-            legs, paid, ended, early, self._paying.nodes, strict=True
-        ):
-            nodes = leg.following.copy()
-            nodes[pays] = self._begins + 1 + pairs
-            payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, each)
-            self._events.append(np.where(over, payoffs, self._first_node + nodes))
+        early = ~over & (paid != 0)
+        self._paying = _Paying(nodes[early], paid[early])
+        nodes[early] = self._begins + 1 + self._paying.nodes
+        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, paid)
+        events = np.where(over, payoffs, self._first_node + nodes)
+        bounds = np.cumsum([leg.following.size for leg in legs])[:-1]
+        self._events: list[IntArray] = [  # of each result in each context of a leg
+            each.reshape(leg.following.shape)
+            for leg, each in zip(legs, np.split(events, bounds), strict=True)
+        ]
         count = self._begins + 1 + len(self._paying.gains)
         self._laws, self._firsts, self._contexts = np.zeros((3, count), dtype=np.int64)
 
@@ -151,8 +141,7 @@ class _TurnTables(ProcessBuilder):
             events[: len(known), contexts] = known
             self._laws[nodes], self._firsts[nodes] = rolls[played]
             self._contexts[nodes] = np.arange(contexts.start, contexts.stop)
-            first, end = self._game.first_contexts[number : number + 2]
-            for start in self._game.bases[first : end : leg.width].tolist():
+            for start in self._game.bases[nodes][:: leg.width].tolist():
                 groups.append((start, begun, leg.width, first_places[played]))
                 begun += leg.width
         located = ContextGroups.of(*np.array(groups).T)
@@ -183,8 +172,8 @@ class _TurnTables(ProcessBuilder):
         states = np.flatnonzero(initial)
         law = np.zeros(self._num_contexts)
         np.add.at(law, groups.locate(states)[1], initial[states])
-        nodes = np.concatenate([np.arange(*self._nodes[n].indices(2**62)) for n in self._own])
-        met = np.flatnonzero(law)
+        own = [np.arange(self._begins)[self._nodes[number]] for number in self._own]
+        nodes, met = np.concatenate(own), np.flatnonzero(law)
         self._laws[self._begins] = self.add_laws(law[None, met])
         firsts = self.add_entries(ends_in(self._first_node + nodes[met]))
         self._firsts[self._begins] = firsts
@@ -268,14 +257,12 @@ class _MoveTables(ProcessBuilder):
         game, self._problem, self._size = problem.game, problem, problem.game.num_states
         self.check(game.num_players * self._size * game.num_actions + game.laws.size)
         self._listed = [problem.law.moves(mover, problem.seat) for mover in range(game.num_players)]
-        self._payoffs = np.unique(
-            np.concatenate([every.payoffs[every.over] for every in self._listed])
-        )
+        over = np.concatenate([every.over for every in self._listed])
+        paid = np.concatenate([every.payoffs for every in self._listed])
+        later = np.concatenate([every.leads_to[every.paying] for every in self._listed])
+        self._payoffs = np.unique(paid[over])
         self._first_node = FIRST_PAYOFF + len(self._payoffs)
-        self._paying = _Paying(
-            [every.leads_to[every.paying[~every.over]].astype(np.int64) for every in self._listed],
-            [every.payoffs[~every.over] for every in self._listed],
-        )
+        self._paying = _Paying(later[~over], paid[~over])
         #: Node of state 0 of each other player.
         self._begins: Any = np.zeros(game.num_players, dtype=np.int32)
         first = len(self._paying.gains)
@@ -307,7 +294,9 @@ class _MoveTables(ProcessBuilder):
         """Add the moves of all players: law and first entry of each, shape (2, state, action)."""
         moves, law = [], self.add_laws(self._problem.game.laws)
         illegal = self.add_entries(np.array([ends_in(ILLEGAL)]))
-        for every, pairs in zip(self._listed, self._paying.nodes, strict=True):
+        counts = [np.count_nonzero(~every.over) for every in self._listed]
+        of_players = np.split(self._paying.nodes, np.cumsum(counts)[:-1])
+        for every, pairs in zip(self._listed, of_players, strict=True):
             movers, states = np.divmod(every.leads_to, self._size)
             nodes = ends_in(self._first_node + self._begins[movers] + states)
             leads_to, over = np.where(movers == self._problem.seat, states, nodes), every.over
