@@ -5,6 +5,7 @@ from pathlib import Path
 import tyro
 
 from ..agents.runs.options import Jobs, Positive, TrackName, checked
+from ..core import make_folder, write_file
 from .grid import BenchmarkConfig, TuneConfig
 
 
@@ -101,7 +102,6 @@ class BoardConfig:
 
 def run_board(options: BoardConfig) -> int:
     """Verify the entries; print what holds and what does not, and where the boards are."""
-    from ..core import make_folder, write_file
     from .admission import admit
     from .entry_boards import CLAIMS, boards_of, summary
     from .pictures import write_entries

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from ..agents.algorithms import ALGORITHMS, agent_name
 from ..agents.runs import folders
@@ -142,8 +143,6 @@ def read_runs(folder: Path) -> list[Run]:
 
 def read_results(folder: Path) -> list[Run]:
     """Read ``results.csv`` and the curves of its runs; no runs if there are no files."""
-    from pydantic import TypeAdapter  # of the extra "agents"
-
     if not (folder / RESULTS).is_file():
         return []
     curves: dict[str, list[tuple[str, str]]] = {}

@@ -19,6 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pebble import ProcessPool
+
 from ..agents.runs.config import RunError
 from ..core import InputError
 from ..core.errors import needing
@@ -111,8 +113,6 @@ def processes(
 
     After so many seconds a job fails with ``TimeoutError``, its process killed.
     """
-    from pebble import ProcessPool  # of the extras "agents" and "entries"
-
     number = processors() if number == -1 else number
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())

@@ -17,7 +17,7 @@ from ..core.positions import has_few_states
 from ..core.presentation import present
 from ..core.progress import tell
 from ..core.words import typed
-from . import agents, page
+from . import agents, page, runs
 from .charts import AGENT_CHARTS, Plot
 from .plotting import GAME_CHARTS
 
@@ -161,8 +161,6 @@ def _improved(game: Game, blunder: Blunder) -> str:
 
 
 def _of_run(agent: AgentOptions) -> Iterator[page.Element]:
-    from . import runs
-
     folder = Path(agent.policy)
     yield from page.section(runs.learning([runs.log_of(folder)]), "learning")
     yield from _drawn("critic", runs.critic, folder, agent.model or "final")

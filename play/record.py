@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from pydantic import Field
 
+from ..agents.runs.folders import read_config
 from ..agents.runs.options import checked, task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import is_certificate, task_of
@@ -166,8 +167,6 @@ def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
         return game.name, game.keywords
     if not (place / "config.json").is_file():
         return None
-    from ..agents.runs.folders import read_config  # needs the libraries of training
-
     config = read_config(place)
     sizes = sizes_of(find_game(config.game))
     given = config.hyperparameters.env_kwargs.items()

@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tyro
 from rich.console import Console
 
@@ -66,7 +67,6 @@ def diagnose_models(folder: Path) -> dict[str, Any]:
     They are "best" and "final"; before the end of training "checkpoint" instead of "final". A run
     on a track has no "best".
     """
-    import numpy as np
     import torch as th
 
     from ..agents.runs.folders import load_model, read_config, read_log

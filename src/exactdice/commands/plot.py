@@ -10,6 +10,7 @@ from ..agents.runs.options import Keywords
 from ..core import InputError
 from ..core.progress import shown_progress
 from ..core.words import plural
+from ..look.charts import format_of
 
 #: A chart and its agent, run folders, or the gallery.
 What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
@@ -68,7 +69,6 @@ def run_plot(options: PlotConfig) -> None:
             drawn = len(write_gallery(folder, options.what[1:], options.only))
         print(f"{drawn} {plural(drawn, 'picture')} drawn in {folder}")
         return
-    from ..look.charts import format_of
     from ..look.plotting import NAMES, list_charts, picture
 
     if not options.what:

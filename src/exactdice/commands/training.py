@@ -3,6 +3,8 @@
 from typing import Any
 
 from ..agents.runs.config import TrainConfig
+from ..agents.tracks import TRACKS
+from ..core import one_of
 
 #: Number of rows of figures in a diagnosed run.
 ROWS = 40
@@ -19,8 +21,6 @@ def diagnosis_of(run: Any) -> Any:
 def run_train(options: TrainConfig) -> None:
     """Train an agent and score it."""
     from ..agents.runs.train import train
-    from ..agents.tracks import TRACKS
-    from ..core import one_of
 
     if options.track is not None:  # the rungs of a ladder are trained on a track's budget
         games = TRACKS[options.track].games
