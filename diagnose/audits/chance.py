@@ -136,7 +136,7 @@ def _outcomes(steps: Steps, paid: FloatArray | None) -> Iterator[Deviation]:
     results = law.results(after, None if paid is None else paid[which])
     if paid is not None:
         low, high = game.payoff_range
-        if steps.pays_early:
+        if steps.problem.pays_early:
             low, high = law.every_payment[[0, -1]]  # known before the record
         pays = (np.arange(law.num_results) >= len(law.states)) | (law.paid != 0)
         scaled = (law.paid - low) / max(high - low, 1e-300)

@@ -121,7 +121,7 @@ class Steps:
             values = numbers(record.final_values, "final_values", shape, finite=False)
             added = factor(record.gamma, "gamma") * np.where(cut, values, 0.0)
             near = close * max(np.abs(added).max(), 1e-6)  # a small one is rounded as a large one
-            paid = np.unique(np.append(steps.law[0].paid if steps.pays_early else [], 0.0))
+            paid = np.unique(np.append(steps.law[0].paid if steps.problem.pays_early else [], 0.0))
             nearest = np.abs((rewards - added)[..., None] - paid).argmin(axis=-1)
             is_added = cut & (np.abs(rewards - added - paid[nearest]) <= near)
             return replace(steps, rewards=np.where(is_added, paid[nearest], rewards))
@@ -155,11 +155,6 @@ class Steps:
         after = np.concatenate([self.states[1:], last])
         after[self.breaks] = -1 if self.final is None else self.final[self.breaks]
         return after
-
-    @cached_property
-    def pays_early(self) -> bool:
-        """Whether moves may pay the agent before the end."""
-        return self.problem.pays_early
 
     @property
     def breaks(self) -> BoolArray:
@@ -281,7 +276,7 @@ class Payment:
         ends = steps.terminated | steps.knows_after
         checked: BoolArray = steps.used & ~steps.wrong & (steps.law[1] >= 0) & ends
         # A sum of several rewards does not tell what moves before the end have paid or added.
-        sums = self.mode == "outcome" and self.declared is None and not steps.pays_early
+        sums = self.mode == "outcome" and self.declared is None and not steps.problem.pays_early
         return checked & (steps.single | sums)
 
     @cached_property
@@ -345,7 +340,7 @@ class Payment:
             later = np.where(within, steps.gamma**powers, np.nan)[:, None] * wanted[:, :, None]
             wanted = later.reshape(len(wanted), -1)
         whole: Any = steps.task.game.payoff_range
-        if steps.pays_early:
+        if steps.problem.pays_early:
             whole = np.append(steps.law[0].paid, 0.0)
         close = steps.close * max(np.ptp(whole), 1e-9)
         best, least = 1.0, np.ones(len(rewards), dtype=bool)
@@ -363,7 +358,9 @@ class Payment:
         """Whether all rewards are right."""
         steps = self.steps
         others = steps.rewards[steps.used & ~steps.terminated]
-        only_ends = self.mode == "outcome" and self.declared is None and not steps.pays_early
+        only_ends = (
+            self.mode == "outcome" and self.declared is None and not steps.problem.pays_early
+        )
         if only_ends and (others != 0).any():
             return False  # the quick way to rule a shift out
         return not self.fit[1].any()
