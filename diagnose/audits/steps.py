@@ -358,10 +358,8 @@ class Payment:
         """Whether all rewards are right."""
         steps = self.steps
         others = steps.rewards[steps.used & ~steps.terminated]
-        only_ends = (
-            self.mode == "outcome" and self.declared is None and not steps.problem.pays_early
-        )
-        if only_ends and (others != 0).any():
+        only_ends = self.mode == "outcome" and self.declared is None
+        if only_ends and not steps.problem.pays_early and (others != 0).any():
             return False  # the quick way to rule a shift out
         return not self.fit[1].any()
 
