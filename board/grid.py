@@ -34,10 +34,6 @@ SEEDS = 5
 BENCHMARKED = ("ppo", "dqn", "qlearning")
 
 
-def _scored() -> tuple[str, ...]:
-    return tuple(name for name, game in GAMES.items() if has_few_states(game()))
-
-
 @checked
 class BenchmarkConfig:
     """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
@@ -95,7 +91,8 @@ class BenchmarkConfig:
         for game in games if track else ():
             one_of("games", game, track.games)
         if self._ladder is None:  # which has the games
-            found["games"] = self.games or (track.games if track else _scored())
+            scored = (name for name, game in GAMES.items() if has_few_states(game()))
+            found["games"] = self.games or (track.games if track else tuple(scored))
         found["seeds"] = self.seeds or (track.seeds if track else SEEDS)
         name = self._ladder.name if self._ladder else self.track or "benchmark"
         folder = self.folder or Path("runs", name)

@@ -51,23 +51,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates in all states that a policy visits, arrays of shape (state,).
+    """Estimates in all states that a policy visits, arrays of shape (state,)."""
 
-    Attributes:
-        task: the agent's decision problem.
-        states: the agent's states of positive occupancy, in growing order.
-        given: the estimates.
-        exact: the exact values.
-        occupancy: probability that a game visits each state; with cycles, expected visits.
-        actions: the actions whose values are estimated; None if the values are of states.
-    """
-
-    task: Task
-    states: IntArray = field(repr=False)
-    given: FloatArray = field(repr=False)
-    exact: FloatArray = field(repr=False)
-    occupancy: FloatArray = field(repr=False)
-    actions: IntArray | None = field(default=None, repr=False)
+    task: Task  # the agent's decision problem
+    states: IntArray = field(repr=False)  # the agent's, of positive occupancy, in growing order
+    given: FloatArray = field(repr=False)  # the estimates
+    exact: FloatArray = field(repr=False)  # the exact values
+    occupancy: FloatArray = field(repr=False)  # probability of a visit; with cycles, visits
+    actions: IntArray | None = field(default=None, repr=False)  # None for values of states
 
     shown: ClassVar[tuple[str, ...]] = ()  # the figures of a subclass that are printed
 

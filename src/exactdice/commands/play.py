@@ -88,19 +88,15 @@ def run_play(options: PlayConfig) -> None:
     if options.web:
         from ..play.web import serve
 
-        serve(record, options.port, _page(options), options.watch)
+        page = "/statistics" if options.statistics else "/"
+        page = f"/puzzles#level={options.puzzles}" if options.puzzles else page
+        serve(record, options.port, page, options.watch)
     elif options.puzzles:
         practise(record, options.puzzles)
     elif options.watch is not None:
         watch(record, options.watch)
     else:
         play(record, options.save or options.resume)
-
-
-def _page(options: PlayConfig) -> str:
-    if options.puzzles:
-        return f"/puzzles#level={options.puzzles}"
-    return "/statistics" if options.statistics else "/"
 
 
 def _record(options: PlayConfig) -> GameRecord:
