@@ -6,8 +6,7 @@ from ..core.moves import require_totals
 from ..core.positions import has_few_states
 from ..core.sizes import show
 from ..envs.planners import LIMIT
-from .answers import check_answers
-from .enumeration import Listing
+from .answers import Listing, check_answers
 from .environments import check_environments
 from .rules import check_batches, check_rules
 
