@@ -206,7 +206,7 @@ def test_the_version_is_printed(run):
 
 @pytest.mark.parametrize("error", [MemoryError("240 GiB"), TypeError("cost() got a keyword")])
 def test_an_error_of_the_program_is_no_finding(run, monkeypatch, error):
-    monkeypatch.setattr("exactdice.commands.diagnosis.audit_file", Mock(side_effect=error))
+    monkeypatch.setattr("exactdice.commands.training.audit_file", Mock(side_effect=error))
     code, said, complaint = run("audit", "mine.npz", "Greed")
     assert (code, said) == (70, "")
     assert complaint.startswith("Traceback")

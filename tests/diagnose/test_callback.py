@@ -29,8 +29,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
 import exactdice
-from exactdice.commands.diagnosis import FILE, diagnose_models
-from exactdice.commands.training import diagnosis_of
+from exactdice.commands.training import FILE, diagnose_models, diagnosis_of
 
 GREED = {"max_score": 10, "sides": 3}
 LEARNERS = {

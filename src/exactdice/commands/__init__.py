@@ -14,19 +14,19 @@ from docstring_parser import parse_from_object
 
 from ..board import commands as board
 from ..core import InputError, one_of
-from . import diagnosis, play, plot, scores, tasks, training, verify
+from . import play, plot, scores, tasks, training
 
 #: All commands by name, in the order of the help.
 COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "train": training.run_train,
     "score": scores.run_score,
     "compare": scores.run_compare,
-    "verify": verify.run_verify,
-    "audit": diagnosis.run_audit,
+    "verify": scores.run_verify,
+    "audit": training.run_audit,
     "solve": tasks.run_solve,
     "ask": tasks.run_ask,
     "describe": tasks.run_describe,
-    "diagnose": diagnosis.run_diagnose,
+    "diagnose": training.run_diagnose,
     "benchmark": board.run_benchmark,
     "tune": board.run_tune,
     "submit": board.run_submit,

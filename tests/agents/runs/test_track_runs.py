@@ -23,7 +23,7 @@ from exactdice.board.strata import area
 from rich.console import Console
 
 import exactdice
-from exactdice.commands.diagnosis import diagnose_models
+from exactdice.commands.training import diagnose_models
 
 ENV = {"max_score": 10, "sides": 3}
 TINY = Track("tiny", 3, 1000, ("Greed",))
