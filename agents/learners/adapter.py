@@ -39,8 +39,7 @@ from ...core.positions import pieces
 from ...envs import Opaque, encoding_of, inspect_training, not_followed
 from ...envs.api.given import has_law
 from ...envs.api.wrappers import inspect_env
-from .grids import Perceptron, PerceptronPolicy, perceptron
-from .networks import Change, change_of, normalisers
+from .networks import Change, Perceptron, PerceptronPolicy, change_of, normalisers, perceptron
 from .q_learning import Table
 from .vec_env import GameVecEnv
 
