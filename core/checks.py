@@ -36,11 +36,7 @@ def is_whole(value: Any) -> bool:
 
 
 def at_least(name: str, value: int, minimum: int) -> int:
-    """Return ``value`` if it is an integer of at least ``minimum``.
-
-    Raises:
-        ValueError: naming the argument, the requirement and the value.
-    """
+    """Return ``value``; raise an ``InputError`` unless it is an integer of at least ``minimum``."""
     if not is_whole(value):
         raise InputError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
@@ -60,11 +56,7 @@ def require_count(name: str, value: Any) -> None:
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    """Return ``value`` if it is one of the known names.
-
-    Raises:
-        ValueError: naming the argument, the known names and the value.
-    """
+    """Return ``value`` if it is one of the known names, else raise an ``InputError``."""
     if value not in known:
         names = ", ".join(repr(entry) for entry in known)
         raise InputError(f"{name} must be one of {names}, got {value!r}{meant(value, known)}")

@@ -30,12 +30,9 @@ class WriteError(OSError):
 
 @contextmanager
 def needing(what: str, install: str, kind: type[Exception] | None = None) -> Iterator[None]:
-    """Say what to install, if a library is missing that the block imports.
+    """Say what pip is to install, if a library is missing that the block imports.
 
-    Args:
-        what: what needs the library.
-        install: what pip is to install.
-        kind: class of the error; by default it remains a ``ModuleNotFoundError``.
+    The error is of a ``kind``, by default a ``ModuleNotFoundError``.
     """
     try:
         yield

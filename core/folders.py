@@ -20,10 +20,7 @@ HOST = platform.node()
 def user_folder(kind: Literal["cache", "data"], variable: str) -> Path | None:
     """Return the folder for files of a kind; None if no file is to be stored.
 
-    Args:
-        kind: a cache, which can be computed again, or data, which cannot.
-        variable: the environment variable that names another folder; with the word "none" no file
-            is stored.
+    The environment variable names another folder; with the word "none" no file is stored.
     """
     if named := os.environ.get(variable, ""):
         return None if named == "none" else Path(named)
@@ -36,11 +33,7 @@ def user_folder(kind: Literal["cache", "data"], variable: str) -> Path | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder if there is none, and check that it can be written to.
-
-    Raises:
-        InputError: if it cannot.
-    """
+    """Make a folder if there is none; raise an ``InputError`` if it cannot be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()

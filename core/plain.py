@@ -32,11 +32,7 @@ class PlainMove(NamedTuple):
 
 
 class PlainRules:
-    """The rules of one game at a time: here by the game's methods for arrays.
-
-    Args:
-        game: the game.
-    """
+    """The rules of one game at a time: here by the game's methods for arrays."""
 
     def __init__(self, game: Any) -> None:
         self._game = game

@@ -89,14 +89,7 @@ def play_on(
 ) -> Reached:
     """Let the players with policies move until another player is to move, or games are over.
 
-    Args:
-        game: the rules.
-        waiting_for: the seats without a policy.
-        choose: the policies of all other seats.
-        seats: who is to move, shape (game,).
-        states: where, shape (game,).
-        rng: the generator of actions and outcomes.
-        played: the moves are added to it.
+    Those of the seats ``waiting_for`` have no policy; the moves are added to ``played``.
     """
     seats, states = seats.copy(), states.copy()
     payoffs = np.zeros((len(seats), game.num_players))

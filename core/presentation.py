@@ -312,11 +312,7 @@ PresentationT = TypeVar("PresentationT", bound=type[Presentation[Any]])
 
 
 def presents(kind: type[Game]) -> Callable[[PresentationT], PresentationT]:
-    """Make the decorated class the presentation of a class of games and of its subclasses.
-
-    Raises:
-        GameError: if ``made_for_two`` is no dictionary.
-    """
+    """Make the decorated class the presentation of a class of games and of its subclasses."""
 
     def decorate(presented: PresentationT) -> PresentationT:
         if not isinstance(presented.made_for_two, Mapping):

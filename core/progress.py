@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from threading import Timer
 from typing import Any, TypeAlias
 
-#: A function of what is done, of what there is to do, and of what it is called.
+#: A function of the part that is done, of the whole, and of the computation's name, which is called
+#: now and then. A new computation begins again at a small part.
 Report: TypeAlias = Callable[[int, int, str], None]
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
@@ -18,12 +19,7 @@ _report: ContextVar[Report | None] = ContextVar("report", default=None)
 
 @contextmanager
 def watched(report: Report) -> Iterator[None]:
-    """Have long computations inside the ``with`` block of this thread report how far they are.
-
-    Args:
-        report: is called now and then with the part that is done, the whole, and its name. A new
-            computation begins again at a small part.
-    """
+    """Have long computations inside the ``with`` block of this thread report how far they are."""
     token = _report.set(report)
     try:
         yield
@@ -42,10 +38,7 @@ def tell(done: int, total: int, name: str) -> None:
 def shown_progress(patience: float = 0.0) -> Iterator[None]:
     """Show the present computation on the error stream while the block runs, if it is a terminal.
 
-    Nothing may be printed inside the block.
-
-    Args:
-        patience: seconds until the line is shown.
+    The line is shown after ``patience`` seconds; nothing may be printed inside the block.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

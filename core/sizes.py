@@ -29,12 +29,8 @@ STATE, EXACT_STATE, ENTRY = 64, 500, 50
 def check_states(game: Any, states: float, entries: float = 0) -> None:
     """Raise a ``SizeError`` for a game that would take more memory than the limit.
 
+    Its largest tables have so many entries; its arguments that are numbers are set as attributes.
     The message names the argument that is the largest multiple of its default.
-
-    Args:
-        game: the game, whose arguments that are numbers are set as attributes.
-        states: number of its states.
-        entries: number of entries of its largest tables.
     """
     states, entries = bounded(states, entries)
     taken = STATE * states + ENTRY * entries

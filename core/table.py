@@ -50,11 +50,9 @@ class Table:
         return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], rules, *lines[1:]])
 
     def html(self, swatches: Mapping[str, str] | None = None, *, sortable: bool = False) -> str:
-        """Write HTML.
+        """Write HTML, with swatches for texts that have a colour, as a legend has.
 
-        Args:
-            swatches: colours by the texts that get a swatch, as a legend has.
-            sortable: whether the names of the columns are buttons, for a script that sorts.
+        If it is sortable, the names of the columns are buttons for a script that sorts.
         """
         from html import escape
 

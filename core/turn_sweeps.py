@@ -1,8 +1,7 @@
 """The sweeps of games of turns, a layer of a turn at a time.
 
 The contexts of a leg are columns, so that one pass over the layers of its turn serves all that
-belong to a block. Between legs a pass has one number a context: backward the value before the first
-roll, forward the mass that enters (see ``turn_values``).
+belong to a block. Between legs a pass has one number a context (see ``turn_values``).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -111,10 +111,6 @@ class MoveLaw:
             Results are these and then the ends.
         paid: the agent's payment until each result, growing among results of the same state and
             among ends, shape (result,).
-
-    Raises:
-        InputError: if the task has no tables, as they would be too large, or as the policy of an
-            opponent is asked anew in every game.
     """
 
     def __init__(

@@ -24,14 +24,9 @@ ROW = 150
 def tabulate_transitions(engine: Engine) -> Transitions:
     """Return the law of the agent's next state for each move, after the opponents' replies.
 
-    Returns:
-        ``P[state][action] = [(probability, next state, reward, terminated), ...]``. The states
-        are the game's and one further state, the end. A move that ends the game leads to the end;
-        the end leads to itself and pays nothing, so that a planner may ignore ``terminated``.
-        States in which the agent is never to move lead to the end too; no move leads to them.
-
-    Raises:
-        ValueError: if the game has more than ``LIMIT`` pairs of state and action.
+    The states are the game's and one further state, the end. A move that ends the game leads to the
+    end; the end leads to itself and pays nothing, so that a planner may ignore ``terminated``.
+    States in which the agent is never to move lead to the end too; no move leads to them.
     """
     game = engine.game
     pairs = game.num_states * game.num_actions
@@ -88,11 +83,7 @@ class SparseLaw(NamedTuple):
         return [self.transitions[action::num_actions] for action in range(num_actions)]
 
     def as_dict(self) -> Transitions:
-        """Give the law as a dictionary in the form of ``P``, with expected rewards.
-
-        Raises:
-            SizeError: if it would take more memory than the limit.
-        """
+        """Give the law as a dictionary in the form of ``P``, with expected rewards."""
         law, num_actions = self.transitions, self.rewards.shape[1]
         check_memory("entries of a dictionary", law.nnz, ROW)
         ends, after = law.indptr.tolist(), law.indices.tolist()
@@ -111,14 +102,7 @@ class SparseLaw(NamedTuple):
 def sparse_law(problem: Problem, reward: RewardMode = "outcome") -> SparseLaw:
     """Return the law of the agent's next state for each move, after the opponents' replies.
 
-    Args:
-        problem: the agent's decision problem.
-        reward: the reward mode (see ``Engine``). "regret" and "shaped" have the same expected
-            rewards.
-
-    Raises:
-        ModuleNotFoundError: if SciPy is not installed.
-        SizeError: if the matrices would take more memory than the limit.
+    The reward modes "regret" and "shaped" have the same expected rewards.
     """
     _ = problem.first  # checks the game before its states are listed
     game, own = problem.game, states_of(problem.game, problem.seat)

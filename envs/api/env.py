@@ -187,11 +187,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
 
 def check_action(action: Any, num_actions: int) -> int:
-    """Return an action as an integer: an int, or an integer scalar or 0-d array of any library.
-
-    Raises:
-        ValueError: if it is not an integer, or outside the action space.
-    """
+    """Return an action as an integer: an int, or an integer scalar or 0-d array of any library."""
     try:
         chosen = None if is_bool(action) else operator.index(action)
     except TypeError:  # 1.9, "1", None: int() would take some of them for an action

@@ -182,11 +182,7 @@ def _is_seed(one: Any) -> bool:
 
 
 def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
-    """Return the actions as integers of shape (num_envs,).
-
-    Raises:
-        ValueError: if the shape is wrong or an action is outside the action space.
-    """
+    """Return the actions as integers of shape (num_envs,)."""
     mixed = isinstance(actions, list | tuple) and any(map(is_bool, actions))
     try:
         checked = np.asarray(actions, bool if mixed else None)

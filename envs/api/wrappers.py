@@ -90,14 +90,10 @@ class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
 
 
 def inspect_env(env: Any) -> tuple[Task, Sight]:
-    """Return the task of an environment of Gymnasium, and the observations of its agent.
+    """Return the task of an environment of Gymnasium, or its id, and its agent's observations.
 
-    Args:
-        env: the environment, or its id.
-
-    Raises:
-        TypeError: if there is no such id, or the environment is not of this project.
-        ValueError: if a wrapper changes the game, or observations are not a function of the state.
+    A ``TypeError`` says that it is no environment of this project, an ``InputError`` that a wrapper
+    changes the game.
     """
     return _inspect(_made(env) if isinstance(env, str) else env, _refuse_changes)
 
@@ -115,12 +111,7 @@ def _made(env_id: str) -> gym.Env[Any, Any]:
 
 
 def inspect_training(env: Any) -> tuple[Task, Sight]:
-    """Return the task of a model's training environment, and the observations of the model.
-
-    Raises:
-        TypeError: if the environment is not of this project.
-        ValueError: if a wrapper may have changed observations or actions in other ways.
-    """
+    """Return the task of a model's training environment, and the observations of the model."""
     return _inspect(env, _refuse_actions)
 
 
@@ -241,11 +232,7 @@ class _Pushing:
     layers: list[Any]  # its wrappers of observations, innermost first
 
     def __call__(self, observations: IntArray) -> Features:
-        """Return the observations behind all wrappers, as a batch.
-
-        Raises:
-            ValueError: if the wrappers give two observations for one state.
-        """
+        """Return the observations behind all wrappers, as a batch: one for each state."""
         for layer in self.layers:
             if getattr(layer, "update_running_mean", False):
                 raise InputError(

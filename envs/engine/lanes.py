@@ -84,14 +84,7 @@ class Lanes(ABC):
     def advance(
         self, lanes: IntArray, actions: IntArray, fresh: BoolArray, rng: np.random.Generator
     ) -> Outcome:
-        """Make one move in each of some lanes, or begin a new game; let the others reply.
-
-        Args:
-            lanes: the lanes, shape (lane,).
-            actions: the action in each of them, ignored where a game begins.
-            fresh: whether a game begins, shape (lane,).
-            rng: the generator of all random numbers.
-        """
+        """Make one move in each of some lanes, or begin a game where ``fresh``; others reply."""
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games in some lanes; the others play up to the agent's first move.

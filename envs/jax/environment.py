@@ -142,11 +142,7 @@ class Environment:
         return params.sights.encoded(state.place, state.context)
 
     def exact_law(self) -> ExactLaw:
-        """Return the law of the task, the first argument of ``exact_score``.
-
-        Raises:
-            InputError: if the game is too large.
-        """
+        """Return the law of the task, the first argument of ``exact_score``."""
         return exact_law(self.task, self.encoding)
 
     def action_space(self, params: Params | None = None) -> Any:

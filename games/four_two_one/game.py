@@ -139,8 +139,6 @@ class FourTwoOne(TurnGame):
             f"utility={shown}, duration={self.duration}{tie})"
         )
 
-    # ------------------------------------------------------------------ the turn
-
     def options(self, cast: Combination) -> Iterator[tuple[int, Combination]]:
         """List the actions after a cast, and the faces that each accumulates."""
         listed = set()
@@ -203,8 +201,6 @@ class FourTwoOne(TurnGame):
             len(results) * (1 if imposed else casts),
         )
 
-    # ------------------------------------------------------------------ the round
-
     def _legs(self) -> Iterator[Leg]:
         """Yield the leg of the first player, and in a set the second's for each number of casts.
 
@@ -232,8 +228,6 @@ class FourTwoOne(TurnGame):
             known = np.stack([np.full(number, casts), ranks], axis=1)
             ended, everyone = np.zeros_like(halves), np.ones(payoffs.shape, dtype=bool)
             yield Leg(1, self._turn(casts, imposed=True), known, ended, payoffs, everyone)
-
-    # ------------------------------------------------------------------ the utility
 
     def _tabulated(self, utility: Utility) -> Array:
         """Return a utility as fractions, shape (combination, casts)."""

@@ -70,9 +70,7 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     horizon 0 the goal is found once, before the first cast, and its one-goal strategy is never
     revised; with horizon 1 every decision leads to an afterstate of largest evaluation (53).
 
-    Args:
-        game: a game with a utility, not a set.
-        horizon_and_serendipity: "h,s", both 0 or 1. Serendipity is for first players.
+    The argument is "h,s", both 0 or 1; serendipity is for first players, and sets have no utility.
     """
     if horizon_and_serendipity not in ("0,0", "0,1", "1,0", "1,1"):
         raise InputError(
@@ -144,12 +142,9 @@ def _within_reach(game: FourTwoOne) -> Array:
 def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[str, list[Fraction]]:
     """Return the result probabilities p_1, p_2 (44) of the one-goal strategy for a goal.
 
-    Args:
-        faces: F.
-        casts: J_1; a next player casts exactly as often.
-        goal: d*, whose length is the number of dice.
-        first: whether the player is first (p_1) or next (p_2). For next players all optimal
-            strategies agree on the goal's entry, and on the others only if the goal is a brelan.
+    The goal d* has as many faces as there are dice; a next player casts exactly J_1 = ``casts``
+    times. For next players all optimal strategies agree on the goal's entry, and on the others only
+    if the goal is a brelan.
 
     Returns:
         For each result, as digits, the probabilities that it comes after 1, 2, ..., ``casts``

@@ -350,12 +350,8 @@ class _DiceInTheAir:
     ratings, and a die in the air moves a rating from step k + f to step k; forward they are
     probabilities, moved from step k - f to step k.
 
-    Args:
-        game: the rules.
-        arithmetic: of the numbers.
-        rows: sizes of further axes, for players, before these two.
-        weight: factor of the number that a die with one point moves.
-        ratio: factor for each further point of the die.
+    ``rows`` are the sizes of further axes, for players, before these two; ``weight`` is the factor
+    of the number that a die with one point moves, ``ratio`` that for each further point.
     """
 
     def __init__(
