@@ -132,9 +132,7 @@ class Step(NamedTuple):
 
 
 def divided_by_level(
-    moves: BlockMoves,
-    levels: IntArray,
-    stages_in: Callable[[slice], list[tuple[slice, Stage]]],
+    moves: BlockMoves, levels: IntArray, stages_in: Callable[[slice], list[tuple[slice, Stage]]]
 ) -> list[Step]:
     """Divide the positions of a block, whose levels grow, into steps, one for each level.
 

@@ -177,9 +177,7 @@ def require_numbers(
 ) -> None:
     """Raise a ``GameError`` unless the payoffs of moves, in floats, are finite."""
     require_shapes(game, len(states), move)
-    wrong = np.argwhere(~np.isfinite(move.payoffs.astype(float)))
-    if len(wrong):
-        row, player = wrong[0].tolist()
+    for row, player in np.argwhere(~np.isfinite(move.payoffs.astype(float)))[:1].tolist():
         raise GameError(
             f"payoffs must be finite numbers, got {move.payoffs[row, player]} by "
             f"{action_of(seats[row], states[row], actions[row])}"

@@ -128,9 +128,8 @@ def _require_floats(game: Game) -> None:
     exact = exact_laws_of(game)
     if exact.shape != laws.shape:
         raise GameError(f"exact_laws must be of shape {laws.shape}, as laws are, got {exact.shape}")
-    wrong = np.abs(exact.astype(float) - laws) > CLOSE
-    if wrong.any():
-        row, outcome = np.argwhere(wrong)[0].tolist()
+    far = np.abs(exact.astype(float) - laws) > CLOSE
+    for row, outcome in np.argwhere(far)[:1].tolist():
         raise GameError(
             f"laws must be exact_laws in floats, got {float(laws[row, outcome])} for "
             f"{exact[row, outcome]} in row {row}, outcome {outcome}"

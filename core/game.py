@@ -51,7 +51,6 @@ from .types import Array, BoolArray, FloatArray, IntArray, Move
 _PLAIN = (type(None), bool, int, str, bytes, Fraction)
 _CHANGEABLE = (list, dict, set)
 
-
 _Arguments = ParamSpec("_Arguments")
 _Found = TypeVar("_Found")
 

@@ -54,9 +54,10 @@ def kept(
         files: source files of the computation, besides those of the game and the core.
     """
     title = _title(game, f"{what}, code {_digest_of(files)}" if files else what)
-    path = None if title is None else _path(title)
-    if path is None or title is None:
+    folder = user_folder("cache", VARIABLE)
+    if folder is None or title is None:
         return compute()
+    path = folder / f"values-{hashlib.sha256(title.encode()).hexdigest()[:32]}"
     stored = _read(path, title)
     if stored is not None and fits(stored):
         return stored
@@ -103,12 +104,6 @@ def _digest_of(files: Iterable[Path]) -> str:
     """Return a shortened SHA-256 of the contents of files."""
     contents = [hashlib.sha256(file.read_bytes()).digest() for file in files]
     return hashlib.sha256(b"".join(contents)).hexdigest()[:16]
-
-
-def _path(title: str) -> Path | None:
-    """Return the cache file of a computation; None if the cache is turned off."""
-    folder = user_folder("cache", VARIABLE)
-    return folder and folder / f"values-{hashlib.sha256(title.encode()).hexdigest()[:32]}"
 
 
 def _read(path: Path, title: str) -> FloatArray | None:

@@ -148,9 +148,7 @@ def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
         leads_on = blocks[np.where(known, leg.following, 0)] - blocks[first:after]
         later = leg.following >= after
         right = known & ((leads_on > 0) | ((leads_on == 0) & (later | has_cycles)))
-        wrong = np.argwhere(~(right | leg.ends))
-        if len(wrong):
-            result, context = wrong[0].tolist()
+        for result, context in np.argwhere(~(right | leg.ends))[:1].tolist():
             where = "a later leg, or in its block to any," if has_cycles else "a later leg"
             raise GameError(
                 f"a result must lead to {where} or settle all payoffs, got result {result} of "

@@ -38,12 +38,9 @@ WAY = 50
 def connected(
     sources: IntArray, targets: IntArray, cut: IntArray, count: int
 ) -> tuple[IntArray, IntArray]:
-    """Find the connected components of the positions of a cut, one of ``count`` positions.
+    """Find the components that moves from sources to targets connect, of the positions of a cut.
 
-    Moves lead from ``sources`` to ``targets``.
-
-    Returns:
-        The component of each position of the cut, and its index within the component.
+    Each position of the cut has the number of its component, and its index there.
     """
     labels = np.arange(count)  # of each position, the smallest that it is known to meet
     while len(sources) and len(cut):
@@ -68,9 +65,7 @@ class ListedBlock(Block):
     after those of all positions, to which moves lead back.
 
     Args:
-        game: the rules.
         seats: for whom values are computed: one but for ``backward_together``.
-        arithmetic: of chances and payoffs.
         positions: seat * num_states + state of each position, by level and seat.
         levels: of each position; inside the block moves lead to later ones, or to the cut.
         moves: of the positions.

@@ -26,11 +26,8 @@ def inverse_laws(game: Game) -> "InverseLaws":
 class InverseLaws:
     """Draws outcomes by inverse transform sampling, a batch in one binary search.
 
-    Row r of the flattened table holds r + P(outcome <= k). For a uniform number u, the place of
-    r + u in that table gives the outcome.
-
-    Args:
-        laws: probabilities, shape (law, outcome); rows sum to one up to rounding.
+    Row r of the flattened table of laws, (law, outcome), holds r + P(outcome <= k). For a uniform
+    number u, the place of r + u in that table gives the outcome.
     """
 
     def __init__(self, laws: FloatArray) -> None:
@@ -86,11 +83,7 @@ class AliasLaws(NamedTuple):
         return np.where(own, outcomes, self.aliases[slots])
 
     def outcomes(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """List the outcomes of positive probability of each row, row by row.
-
-        Returns:
-            Place of the row in ``rows``, number and probability of each outcome, (outcome,).
-        """
+        """List the outcomes of positive probability: place in ``rows``, number and probability."""
         sizes = self.sizes[rows].astype(np.int64)
         places = np.repeat(np.arange(len(rows)), sizes)
         begins = (np.cumsum(sizes) - sizes)[places]

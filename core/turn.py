@@ -108,8 +108,7 @@ class Turn:
             raise GameError("legal must give each state an action")
         number = np.where(self.ends, self.num_results, self.num_afterstates)
         beyond = (self.leads_to < 0) | (self.leads_to >= np.where(self.legal, number, 1))
-        if beyond.any():
-            state, action = np.argwhere(beyond)[0].tolist()
+        for state, action in np.argwhere(beyond)[:1].tolist():
             raise GameError(
                 f"leads_to must be an afterstate below {self.num_afterstates} or a result below "
                 f"{self.num_results}, and 0 if illegal, got {self.leads_to[state, action]} for "
@@ -118,8 +117,7 @@ class Turn:
         before = np.repeat(np.arange(self.num_afterstates), self.possible.sum(axis=1))  # (state,)
         layer_ends = np.searchsorted(self.layers, self.layers[before], side="right")[:, None]
         circles = self.legal & ~self.ends & (self.leads_to < layer_ends)
-        if circles.any():
-            state, action = np.argwhere(circles)[0].tolist()
+        for state, action in np.argwhere(circles)[:1].tolist():
             raise GameError(
                 f"an action must lead to a later layer or end the turn, got action {action} in "
                 f"state {state}, which leads from afterstate {before[state]} to "

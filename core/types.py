@@ -60,7 +60,6 @@ Decide: TypeAlias = Callable[[Stage, Array], Array]
 #: A decision that is the same in all states: the largest value of the legal actions, or their mean.
 Fold: TypeAlias = Literal["best", "mean"]
 
-
 _AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])
 
 

@@ -18,7 +18,6 @@ REFERENCE: dict[str, dict[str, float]] = json.loads(
     Path(__file__).with_name("reference.json").read_text(encoding="utf-8")
 )
 
-
 __all__ = [
     "REFERENCE",
     "Encoding",

@@ -83,12 +83,7 @@ class Encoding:
     def read(self, observation: Any) -> IntArray:
         """Decode one observation, by any encoding but "integer": integers of shape (component,).
 
-        Args:
-            observation: shape (feature,), with numbers from 0 to 1 as ``encode`` gives them, of any
-                dtype.
-
-        Raises:
-            InputError: if ``encode`` never gives this observation.
+        An ``InputError`` says that ``encode`` never gives this observation, in any dtype.
         """
         shape, dtype = self.space.shape, self.space.dtype
         assert shape is not None

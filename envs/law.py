@@ -99,12 +99,8 @@ class _Matrix(NamedTuple):
 class MoveLaw:
     """The law of the result of some legal moves of the agent, shape (move,).
 
-    Args:
-        problem: the agent's decision problem.
-        states: of the moves.
-        actions: of the moves.
-        asked: whether an opponent whose policy is no table is asked for it in every state: records
-            of games against a policy that changes cannot be compared with the law of today.
+    If ``asked``, an opponent whose policy is no table is asked for it in every state; records of
+    games against a policy that changes cannot be compared with the law of today.
 
     Attributes:
         states: the states of the results that are no ends, in growing order, shape (state result,).

@@ -39,10 +39,8 @@ HARMLESS = {
     "stable_baselines3.Monitor",
 }
 
-
 #: Wrappers that change rewards or the length of games, but neither observations nor actions.
 REWARDS = {"gymnasium.NormalizeReward", "gymnasium.TimeLimit"}
-
 
 #: For each library: the keys of observation and mask, and the dtype of masks.
 FORMS: dict[str, tuple[str, str, type[np.generic]]] = {

@@ -43,12 +43,8 @@ class Scene:
     @property
     def words(self) -> str:
         """The scene as lines of text: the moves, and then the position or the result."""
-        moves = [
-            ". ".join(
-                filter(None, (f"{event.who}, {event.position}: {event.words}", event.decided))
-            )
-            for event in self.events
-        ]
+        told = ((f"{e.who}, {e.position}: {e.words}", e.decided) for e in self.events)
+        moves = [". ".join(filter(None, sentences)) for sentences in told]
         now = f"game over: {self.ended}" if self.ended else f"{self.mover}, {self.position}"
         return "\n".join([*moves, now])
 
@@ -80,14 +76,8 @@ def film(
 ) -> list[Scene]:
     """Return the scene of each move, and then the scene after the last move.
 
-    Args:
-        game: the game to show.
-        played: the moves, in their order.
-        seat: player to move now or, if the game is over, the last player to move.
-        state: state in which this player is or was to move.
-        names: names of the players, by seat.
-        ended: the result in words; empty while the game goes on. After the end the last scene is
-            the board that the last move has left.
+    The player in ``seat`` is to move in ``state`` or, if the game is over, was the last to move;
+    then ``ended`` is the result in words, and the last scene the board that the last move has left.
     """
     events = [event_of(game, move, names) for move in played]
     scenes = [

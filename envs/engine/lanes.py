@@ -35,18 +35,9 @@ class Outcome(NamedTuple):
 
 
 class Lanes(ABC):
-    """A batch of games. When a game ends, its state remains the one in which the agent moved last.
+    """A batch of games. The state of a game that is over is that of the agent's last move."""
 
-    Args:
-        problem: the agent's decision problem.
-        num_lanes: number of games.
-        encoding: the form of observations.
-
-    Attributes:
-        played: if there is a single lane that is played by the rules, all moves in it since the
-            last call of ``start`` or ``move``.
-    """
-
+    # All moves since the last call of ``start`` or ``move``, in a single lane played by the rules.
     played: list[Played]
     _totals: FloatArray | None = None  # of each lane; None if moves pay at the end alone
 

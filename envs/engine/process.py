@@ -4,15 +4,11 @@ The agent is at a *place*, the state of its turn, in a *context*, its knowledge 
 move draws an outcome from a law. The outcome leads to another place, or ends the agent's turn with
 a *result*. A result in a context is an *event*: a payoff or a *node*. A node is a draw by chance,
 whose outcomes lead to a place in a context or to the next event. The policies of the other players
-are fixed, so that their moves are chance too. In a game of turns a node is a whole turn of another
-player or, if the agent does not move again, the rest of the game; in any other game a node is the
-action or the outcome of one move of another player. If moves pay before the end, a payment and what
+are fixed, so that their moves are chance too. If moves pay before the end, a payment and what
 follows it are a node too, at which the agent is paid.
 
-In games that are not made of turns, a place is a state of the game, and there is one context.
-
 Events are numbers: GOES_ON, ILLEGAL, the payoffs in increasing order from FIRST_PAYOFF on, and then
-the nodes. ``tables`` makes the tables, by the rules of the game.
+the nodes. ``tables`` makes the tables, and says what places and nodes are in a game.
 """
 
 from dataclasses import dataclass

@@ -5,12 +5,13 @@ same order, and so play the same games.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Problem
-from ...core import BoolArray, FloatArray, IntArray
+from ...core import BoolArray, IntArray
 from ..encoding import Encoding, Features
 from .lanes import Lanes, Outcome
 from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
@@ -29,8 +30,9 @@ class TableLanes(Lanes):
         assert process is not None
         self._process, self._legal = process, process.legal.view(np.bool_)
         self._by_place, self._by_context = features_of(problem, encoding.name)
-        self._gained: FloatArray | None = None  # what nodes pay in each lane, until they are read
-        if process.node_gains is not None:
+        self._gained: Any = None  # what nodes pay in each lane, until it is read
+        self._gains: Any = process.node_gains
+        if self._gains is not None:
             self._gained, self._totals = np.zeros((2, num_lanes))
 
     def states(self) -> IntArray:
@@ -50,11 +52,8 @@ class TableLanes(Lanes):
 
     def _gain(self, lanes: IntArray | list[int], events: IntArray | list[int]) -> None:
         """Pay what nodes pay, each to another lane."""
-        assert self._gained is not None
-        assert self._process.node_gains is not None
-        self._gained[lanes] += self._process.node_gains[
-            np.subtract(events, self._process.first_node)
-        ]
+        nodes = np.subtract(events, self._process.first_node)
+        self._gained[lanes] += self._gains[nodes]
 
     def _outcome(self, events: IntArray, lanes: IntArray) -> Outcome:
         """Return the results of moves whose events are no nodes, each of another lane."""

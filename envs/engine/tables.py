@@ -1,14 +1,15 @@
 """The flat tables of a task, and its observations by place and context.
 
-*A game that is not made of turns*, from its listed moves. Places are the states of the game. Where
-another player is to move, a node draws its action, and a further node for each action draws the
-outcome; if the policy of the player is deterministic, the first node draws the outcome at once. The
-last node draws the state in which the agent begins. The first nodes are those that pay: another
-node, or a state of the agent, with what a move pays.
+*A game that is not made of turns*, from its listed moves. Places are the states of the game, in one
+context. Where another player is to move, a node draws its action, and a further node for each
+action draws the outcome; if the policy of the player is deterministic, the first node draws the
+outcome at once. The last node draws the state in which the agent begins. The first nodes are those
+that pay: another node, or a state of the agent, with what a move pays.
 
 *A game of turns*, joined from the tables of its legs. Each turn in each context begins with a node,
-which draws the first roll: node n belongs to context n, counted over all legs. One further node
-draws the context in which the agent begins. The last nodes are those that pay: the nodes of
+which draws the first roll: node n belongs to context n, counted over all legs. It is the whole turn
+of another player or, if the agent does not move again, the rest of the game. One further node draws
+the context in which the agent begins. The last nodes are those that pay: the nodes of
 contexts again, with what a result pays that leads there.
 """
 

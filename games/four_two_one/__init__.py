@@ -5,9 +5,4 @@ from .match import FourTwoOneMatch
 from .match_presentation import FourTwoOneMatchPresentation
 from .presentation import FourTwoOnePresentation
 
-__all__ = [
-    "FourTwoOne",
-    "FourTwoOneMatch",
-    "FourTwoOneMatchPresentation",
-    "FourTwoOnePresentation",
-]
+__all__ = ["FourTwoOne", "FourTwoOneMatch", "FourTwoOneMatchPresentation", "FourTwoOnePresentation"]

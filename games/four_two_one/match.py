@@ -40,7 +40,6 @@ Starter = Literal["loser", "winner", "alternate", "same"]
 MatchTie = Literal["last", "replay"]
 ShortPot = Literal["truncate", "spill"]
 
-
 #: For each result of a leg: the next context, the payoffs, and whether these are settled.
 Leads = tuple[IntArray, Array, BoolArray]
 
@@ -185,11 +184,9 @@ class FourTwoOneMatch(TurnGame):
         return game.ranks[:, None] > game.ranks
 
     def handed(self, game: FourTwoOne, tokens: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the tokens that the loser of a round gets, from the token states of who begins it.
+        """Return the tokens that the loser of a round gets from the pot, and from the winner.
 
-        Returns:
-            Tokens from the pot, and tokens from the winner of the round, both of shape (token
-            state, result, result to beat).
+        Token states are those of the player who begins: (token state, result, result to beat).
         """
         wins = self.follower_wins_round(game)
         pot, own, other = tokens.T[..., None, None]

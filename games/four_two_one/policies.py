@@ -93,11 +93,9 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
 
 
 def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
-    """Return the strategy of each goal, and its expected utility from each afterstate.
+    """Return the strategy, (state, goal), and expected utility, (afterstate, goal), of each goal.
 
-    Returns:
-        Actions of the one-goal strategies, shape (state, goal); and expected utilities, shape
-        (afterstate, goal), of the goal alone (51) or, with serendipity, of any result (52).
+    The utility is that of the goal alone (51) or, with serendipity, of any result (52).
     """
     turn, paid = game.legs[0].turn, game.legs[0].paid(FLOATS)[:, 0, 0]  # (result,)
     plans = one_goal_strategies(game)

@@ -177,10 +177,8 @@ class GreedBlock(Block):
     def settled(self, stage: Stage) -> tuple[IntArray, IntArray, Array, Array]:
         """List how moves of a stage end the game, by the laws of the sums.
 
-        A die that busts has no position in the recursion, so that these ends are found apart.
-
-        Returns:
-            For each way its place in the stage, the action, the payoff and its probability.
+        A die that busts has no position in the recursion, so that these ends are found apart. Each
+        way has its place in the stage, the action, the payoff and its probability.
         """
         game, arithmetic = self._game, self._arithmetic
         own, other, last = game.scores(stage.states)

@@ -177,9 +177,7 @@ def _after_roll(
 
 
 _ONLY_3S = NamedPolicy(
-    only3s,
-    title="Only zeros",
-    about="Keeps all dice that count zero, or else the lowest die.",
+    only3s, title="Only zeros", about="Keeps all dice that count zero, or else the lowest die."
 )
 #: The policies of the notebook by name, and those for a match.
 POLICIES = {
