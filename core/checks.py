@@ -111,7 +111,7 @@ def require_size(largest: Fraction) -> None:
 
 
 def require_array(said: str, array: Any, kind: str, *shape: int | str) -> None:
-    """Raise a ``GameError``, begun by ``said``, unless an array has this kind and shape.
+    """Raise a ``GameError`` that begins with ``said`` unless an array has this kind and shape.
 
     The kind is one of ``KINDS``; an axis that is a text has any length.
     """

@@ -340,7 +340,7 @@ def worst_payoff(game: Game) -> float:
 
 
 def require_worst(game: Game) -> None:
-    """Raise an ``InputError`` unless some payoff of an illegal action is below every value."""
+    """Raise an ``InputError`` unless an illegal action has a payoff below every policy's value."""
     if worst_payoff(game) == -inf:
         raise InputError(
             f"actions must be legal in {game!r}, whose games may be as long and cost as much as "

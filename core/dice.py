@@ -71,7 +71,7 @@ def redundancy(combination: tuple[int, ...]) -> int:
 def dice_with_sum(total: int, dice: int, sides: int, *told: int) -> tuple[Die, ...]:
     """Draw the faces of dice with a known sum, for a game whose outcomes are sums.
 
-    Each ordered roll with the sum is as likely; equal seeds (``told``) give equal faces.
+    Each ordered roll with the sum is equally likely; equal seeds (``told``) give equal faces.
     """
     choose, faces = Random(repr((total, dice, sides, told))), []  # noqa: S311  for pictures only
     for left in range(dice - 1, -1, -1):

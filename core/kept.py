@@ -69,7 +69,7 @@ def kept(
 
 
 def _title(game: Game, what: str) -> str | None:
-    """Return the line that names a computation; None if arguments or code of the game have none."""
+    """Name a computation in one line; None if the game's arguments or code cannot be written."""
     keywords = game.keywords
     if not all(type(value) in (str, int, float, bool, type(None)) for value in keywords.values()):
         return None

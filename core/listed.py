@@ -38,7 +38,7 @@ WAY = 50
 def connected(
     sources: IntArray, targets: IntArray, cut: IntArray, count: int
 ) -> tuple[IntArray, IntArray]:
-    """Find the components that moves from sources to targets connect, of the positions of a cut.
+    """Find the connected components of a cut's positions, under moves from sources to targets.
 
     Each position of the cut has the number of its component, and its index there.
     """

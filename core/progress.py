@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from threading import Timer
 from typing import Any, TypeAlias
 
-#: A function of the part that is done, of the whole, and of the computation's name, which is called
-#: now and then. A new computation begins again at a small part.
+#: A function of the part that is done, of the whole, and of the computation's name, called now and
+#: then. A new computation begins again at a small part.
 Report: TypeAlias = Callable[[int, int, str], None]
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)

@@ -29,8 +29,8 @@ STATE, EXACT_STATE, ENTRY = 64, 500, 50
 def check_states(game: Any, states: float, entries: float = 0) -> None:
     """Raise a ``SizeError`` for a game that would take more memory than the limit.
 
-    Its largest tables have so many entries; its arguments that are numbers are set as attributes.
-    The message names the argument that is the largest multiple of its default.
+    ``entries`` are those of its largest tables. The message names the argument, of those that are
+    numbers and set as attributes, that is the largest multiple of its default.
     """
     states, entries = bounded(states, entries)
     taken = STATE * states + ENTRY * entries

@@ -9,8 +9,8 @@ that pay: another node, or a state of the agent, with what a move pays.
 *A game of turns*, joined from the tables of its legs. Each turn in each context begins with a node,
 which draws the first roll: node n belongs to context n, counted over all legs. It is the whole turn
 of another player or, if the agent does not move again, the rest of the game. One further node draws
-the context in which the agent begins. The last nodes are those that pay: the nodes of
-contexts again, with what a result pays that leads there.
+the context in which the agent begins. The last nodes are those that pay: the nodes of contexts
+again, with what a result pays that leads there.
 """
 
 from itertools import pairwise
@@ -83,7 +83,7 @@ class _Paying:
         self.nodes = found.ravel()  # (way,) the pair of each way
 
     def gains_of(self, nodes: slice, count: int) -> FloatArray | None:
-        """Give what the agent is paid at each node, where some are the pairs; None if none."""
+        """Give the payments at all nodes, of which ``nodes`` are the pairs; None without pairs."""
         if not len(self.gains):
             return None
         gains = np.zeros(count)
@@ -176,8 +176,7 @@ class _TurnTables(ProcessBuilder):
         own = [np.arange(self._begins)[self._nodes[number]] for number in self._own]
         nodes, met = np.concatenate(own), np.flatnonzero(law)
         self._laws[self._begins] = self.add_laws(law[None, met])
-        firsts = self.add_entries(ends_in(self._first_node + nodes[met]))
-        self._firsts[self._begins] = firsts
+        self._firsts[self._begins] = self.add_entries(ends_in(self._first_node + nodes[met]))
         return self._first_node + self._begins
 
     def _add_moves(self) -> tuple[list[IntArray], dict[int, int], dict[int, tuple[int, int]]]:
@@ -245,8 +244,8 @@ def _result_laws(problem: Problem, game: TurnGame, number: int) -> FloatArray:
         return weights.reshape(*mass.shape, -1).swapaxes(1, 2)
 
     start = np.zeros((played.num_states, len(leg.contexts)))
-    first = played.slices[0][1]
-    start[first] = played.probabilities[FLOATS][played.law[0]][played.possible[0]][:, None]
+    states, chances = played.first_roll(FLOATS)
+    start[states] = chances[:, None]
     return played.forward(decide, start)[1]
 
 

@@ -108,7 +108,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
 
     @override
     def describe(self, observation: IntArray) -> str:
-        pot, own, other, *seen = (int(number) for number in observation)
+        pot, own, other, *seen = observation.tolist()
         aside, cast = [face for face in seen[:2] if face], [face for face in seen[2:5] if face]
         made, imposed, rank = seen[5:]
         phase = f"charge, {pot} in the pot" if pot else "discharge"
@@ -159,7 +159,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
 
     def _handed(self, observation: IntArray, result: Combination) -> tuple[IntArray, IntArray]:
         """Return the tokens that the player who casts last and the other player get, and give."""
-        pot, own, other = (int(tokens) for tokens in observation[:3])
+        pot, own, other = observation[:3].tolist()
         game = self.game.phases[0 if pot else 1].round
         assert game.ranks is not None
         place = game.combinations.index(result), int(np.argmax(game.ranks == observation[-1]))
@@ -181,7 +181,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        pot, own, other = (int(tokens) for tokens in observation[:3])
+        pot, own, other = observation[:3].tolist()
         tokens = self._token_rows(seat, pot, (own, other), names)
         return (*tokens, *self.rounds[0 if pot else 1].board(seat, observation[3:], names))
 

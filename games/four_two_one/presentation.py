@@ -100,7 +100,7 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
     @override
     def describe(self, observation: IntArray) -> str:
         aside, cast = self._faces(observation)
-        made, *known = (int(number) for number in observation[2 * self.game.dice - 1 :])
+        made, *known = observation[2 * self.game.dice - 1 :].tolist()
         imposed = known[0] if known and known[0] else self.game.duration
         which = f"{ordinal(made)} cast of {'at most ' if imposed is None else ''}"
         which += spelled(imposed or self.game.casts)
@@ -126,7 +126,7 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
 
     @override
     def look_at(self, observation: IntArray) -> str:
-        made, *known = (int(number) for number in observation[2 * self.game.dice - 1 :])
+        made, *known = observation[2 * self.game.dice - 1 :].tolist()
         imposed = known[0] if known else 0
         left = (imposed or self.game.duration or self.game.casts) - made
         casts = f"{spelled(left)} {plural(left, 'cast')} {plural(left, 'is', 'are')} left"
@@ -180,7 +180,7 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         self, seat: int, observation: IntArray, result: Combination, names: Sequence[str]
     ) -> str:
         """Compare the combinations of a set; empty if there is none to beat yet."""
-        casts, rank = (int(number) for number in observation[-2:])
+        casts, rank = observation[-2:].tolist()
         if not casts:
             return ""
         assert self.game.ranks is not None

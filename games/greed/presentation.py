@@ -46,13 +46,13 @@ class GreedPresentation(Presentation[Greed]):
 
     @override
     def describe(self, observation: IntArray) -> str:
-        own, other, last = (int(number) for number in observation)
+        own, other, last = observation.tolist()
         turn = ", the last turn as the other has stopped" if last else ""
         return f"{own} {plural(own, 'point')} to {other}{turn}"
 
     @override
     def look_at(self, observation: IntArray) -> str:
-        own, other, last = (int(number) for number in observation)
+        own, other, last = observation.tolist()
         left, mean = self.game.max_score - own, (self.game.sides + 1) / 2
         die = f"a die brings {mean:g} on average"
         if last:
@@ -89,7 +89,7 @@ class GreedPresentation(Presentation[Greed]):
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        own, other, last = (int(number) for number in observation)
+        own, other, last = observation.tolist()
         scores, who = self._scores(seat, own, other, names), names[1 - seat]
         if not last:
             return scores
@@ -107,14 +107,14 @@ class GreedPresentation(Presentation[Greed]):
     def settled(
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
     ) -> tuple[Row, ...]:
-        own, other, _ = (int(number) for number in observation)
+        own, other, _ = observation.tolist()
         return self._scores(seat, own + outcome, other, names)
 
     @override
     def decided(
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
     ) -> str:
-        own, other, last = (int(number) for number in observation)
+        own, other, last = observation.tolist()
         total, them, limit = own + outcome, names[1 - seat], self.game.max_score
         mine, theirs = f"{whose(names[seat])} {total}", f"{whose(them)} {other}"
         if total > limit:

@@ -151,7 +151,7 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
         turn = self.describe_turn(observation)
         if self.game.players == 1:
             return turn
-        best, *tied, after = (int(number) for number in observation[1 + self.game.dice :])
+        best, *tied, after = observation[1 + self.game.dice :].tolist()
         nothing, role = "nothing to beat yet", "to equal or beat"
         if self.game.objective == "score":  # no total beats another one
             nothing, role = "no total yet", "the lowest total so far"
@@ -233,7 +233,7 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
 
     @override
     def describe(self, observation: IntArray) -> str:
-        known = [int(number) for number in observation[1 + self.game.dice :]]
+        known = observation[1 + self.game.dice :].tolist()
         own, *others = known[: self.game.players]
         best, holder, after, seat = known[self.game.players :]
         named = [f" of seat {(seat + i) % self.game.players}" for i in range(self.game.players)]
@@ -252,7 +252,7 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
 
     @override
     def look_at(self, observation: IntArray) -> str:
-        *_, best, _, _, _ = (int(number) for number in observation)
+        *_, best, _, _, _ = observation.tolist()
         turn = self.look_at_turn(int(observation[0]))
         if best == self.game.nothing:
             return turn
@@ -264,7 +264,7 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
     ) -> str:
         total = self.total_after(observation, action)
-        *_, best, holder, after, _ = (int(number) for number in observation)
+        *_, best, holder, after, _ = observation.tolist()
         if total is None or best == self.game.nothing:
             return ""
         other = (seat + holder) % self.game.players
@@ -284,7 +284,7 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        *_, best, holder, players_after, _ = (int(number) for number in observation)
+        *_, best, holder, players_after, _ = observation.tolist()
         won = self._rounds_won(self._wins(seat, observation), names)
         owner = whose(names[(seat + holder) % self.game.players])
         lowest = "none yet" if best == self.game.nothing else f"{best}, {owner}"
@@ -311,7 +311,7 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
     ) -> tuple[Row, ...]:
         total = self.total_after(observation, action)
         assert total is not None  # the last move ends a turn
-        *_, best, holder, _, _ = (int(number) for number in observation)
+        *_, best, holder, _, _ = observation.tolist()
         winner = (seat + holder) % self.game.players
         if best == self.game.nothing or self._takes_it(total, best):
             best, winner = total, seat

@@ -69,7 +69,7 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     @override
     def describe(self, observation: IntArray) -> str:
-        *tiles, roll, target = (int(number) for number in observation)
+        *tiles, roll, target = observation.tolist()
         is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
         to_beat = "" if target > self.game.max_score else f", the other left {target} open"
         return f"open {is_open}, rolled {roll}{to_beat}"
@@ -141,7 +141,7 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         self, seat: int, observation: IntArray, closed: Sequence[int], names: Sequence[str]
     ) -> tuple[Row, ...]:
         """Return the board, with the dice of the last roll, after some tiles have been closed."""
-        *tiles, roll, target = (int(number) for number in observation)
+        *tiles, roll, target = observation.tolist()
         before = sum(i + 1 for i, flag in enumerate(tiles) if flag)
         box = tuple(Tile(i + 1, bool(flag) and i not in closed, i) for i, flag in enumerate(tiles))
         left = sum(tile.number for tile in box if tile.is_open)
