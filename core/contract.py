@@ -8,7 +8,6 @@ the requirement and the value; one that needs too much memory raises a ``SizeErr
 are quick; ``exactdice.testing.check_game`` compares all methods in every state.
 """
 
-from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -221,15 +220,12 @@ def order_of(game: Game) -> Order:
     numbers: Any = np.full(shape, -1, dtype=np.int32)  # small, as there are many positions
     blocks: Any = numbers.copy()
     cut = np.zeros(shape, dtype=bool)
-    of_stages: Sequence[IntArray] = [np.zeros(len(states), dtype=np.int64) for _, states in stages]
-    if game.has_cycles:
-        of_stages = []
-        for seat, states in stages:
-            own, in_cut = pair("block must give a pair of blocks and cut", game.block(seat, states))
-            require_array("block must give blocks as", own, "integers", len(states))
-            require_array("block must give the cut as", in_cut, "bool", len(states))
-            of_stages.append(own)
-            cut[seat, states] = in_cut
+    of_stages = [np.zeros(len(states), dtype=np.int64) for _, states in stages]
+    for number, (seat, states) in enumerate(stages if game.has_cycles else []):
+        own, in_cut = pair("block must give a pair of blocks and cut", game.block(seat, states))
+        require_array("block must give blocks as", own, "integers", len(states))
+        require_array("block must give the cut as", in_cut, "bool", len(states))
+        of_stages[number], cut[seat, states] = own, in_cut
     known = np.unique(np.concatenate([np.unique(of_stage) for of_stage in of_stages]))
     for number, (stage, of_stage) in enumerate(zip(stages, of_stages, strict=True)):
         numbers[stage], blocks[stage] = number, np.searchsorted(known, of_stage)

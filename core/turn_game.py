@@ -122,14 +122,12 @@ class TurnGame(Game):
         self.bases = np.concatenate(bases)
         blocks = [np.zeros(len(leg.contexts)) if leg.blocks is None else leg.blocks for leg in legs]
         self.blocks = np.unique(np.concatenate(blocks), return_inverse=True)[1]
-        self._starts, numbers = np.unique(np.concatenate(starts), return_inverse=True)
-        counts = [len(firsts) for firsts in starts]
+        self._starts = np.unique(np.concatenate(starts))
         self._groups = np.full((self.num_players, len(self._starts), 2), -1)  # leg, first context
-        for number, (leg, groups) in enumerate(
-            zip(legs, np.split(numbers, np.cumsum(counts)[:-1]), strict=True)
-        ):
-            firsts = np.arange(len(groups)) * leg.width
-            self._groups[leg.seat, groups] = np.stack([np.full_like(firsts, number), firsts], 1)
+        for number, (leg, own) in enumerate(zip(legs, starts, strict=True)):
+            groups = np.searchsorted(self._starts, own)
+            self._groups[leg.seat, groups, 0] = number
+            self._groups[leg.seat, groups, 1] = np.arange(len(own)) * leg.width
         owners = (self._groups[..., 0] >= 0).argmax(axis=0)
         self._first_groups = self._groups[owners, np.arange(len(owners))]  # of the first player
 

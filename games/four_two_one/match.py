@@ -212,8 +212,11 @@ class FourTwoOneMatch(TurnGame):
 def legs_of(phases: Sequence[Phase]) -> Iterator[Leg]:
     """Yield a leg for each phase, leg of its round and player, in this order."""
     most = phases[0].tokens[0, 0]  # tokens in the pot at first
-    firsts = _first_contexts(phases)
-    for number, phase in enumerate(phases):
+    counts = [
+        len(phase.tokens) * sum(len(leg.contexts) for leg in phase.round.legs) for phase in phases
+    ]
+    firsts = 2 * np.cumsum([0, *counts[:-1]])  # the first context of each phase
+    for phase, first in zip(phases, firsts, strict=True):
         for place, played in enumerate(phase.round.legs):
             known = np.repeat(phase.tokens, len(played.contexts), axis=0)
             to_beat = np.tile(played.contexts, (len(phase.tokens), 1))
@@ -223,51 +226,36 @@ def legs_of(phases: Sequence[Phase]) -> Iterator[Leg]:
             starts, blocks = phase.first_state + inside + groups, most - contexts[:, 0]
             for player in (0, 1):
                 if place:
-                    leads = _second_turn(phases, phase, player, [first[0] for first in firsts])
+                    leads = _second_turn(phases, phase, player, firsts)
                 else:
-                    leads = _first_turn(phase, [first[1 - player] for first in firsts[number][1:]])
+                    leads = _first_turn(phase, player, first)
                 yield Leg(player, played.turn, contexts, *leads, starts, blocks)
 
 
-def _first_contexts(phases: Sequence[Phase]) -> list[list[list[int]]]:
-    """Return the first context by phase, leg of the round and player, counted over all legs."""
-    counts = [
-        len(phase.tokens) * len(leg.contexts)
-        for phase in phases
-        for leg in phase.round.legs
-        for _ in (0, 1)
-    ]
-    numbers = iter(np.cumsum([0, *counts]).tolist())
-    return [[[next(numbers) for _ in (0, 1)] for _ in phase.round.legs] for phase in phases]
-
-
-def _first_turn(phase: Phase, second: list[int]) -> Leads:
+def _first_turn(phase: Phase, player: int, first: int) -> Leads:
     """Return the contexts of the follower's turn for the results of the player who begins.
 
-    ``second`` has the first context of the follower's turn, by number of casts - 1.
+    Those of a phase, from ``first`` on, are of the two first turns, and then of the two second
+    turns for each number of casts.
     """
     turn, to_beat = phase.round.legs[0].turn, len(phase.round.legs[1].contexts)
     casts, result = np.divmod(np.arange(turn.num_results)[:, None], to_beat)
-    following = np.array(second)[casts] + phase.swapped * to_beat + result
+    turns_before = 2 + (2 * casts + 1 - player) * to_beat
+    following = first + turns_before * len(phase.tokens) + phase.swapped * to_beat + result
     unpaid = np.zeros((*following.shape, 2), dtype=np.int8)
     return following, unpaid, unpaid > 0
 
 
-def _second_turn(
-    phases: Sequence[Phase], phase: Phase, player: int, firsts: list[list[int]]
-) -> Leads:
-    """Return the contexts of the next round, or the payoffs, for the results of the follower.
-
-    ``firsts`` has the first context of the turns that begin rounds, by phase and player.
-    """
+def _second_turn(phases: Sequence[Phase], phase: Phase, player: int, firsts: IntArray) -> Leads:
+    """Return the contexts of the next round, or the payoffs, for the results of the follower."""
     over, wins, begins, then = (
         np.moveaxis(table[phase.swapped], 1, 0).reshape(table.shape[1], -1)
         for table in phase.settlement
     )
-    first_tokens = np.array([each.first_tokens for each in phases])
+    first_tokens, counts = np.array([(each.first_tokens, len(each.tokens)) for each in phases]).T
     later = np.searchsorted(first_tokens, then, side="right") - 1
-    following = np.array(firsts)[later, np.where(begins, player, 1 - player)]
-    following = following + then - first_tokens[later]
+    beginner = np.where(begins, player, 1 - player)
+    following = firsts[later] + beginner * counts[later] + then - first_tokens[later]
     wins_match = over & np.stack([wins, ~wins] if player == 0 else [~wins, wins])
     payoffs = np.moveaxis(wins_match, 0, -1).astype(np.int8)
     return following, payoffs, np.stack([over, over], axis=-1)

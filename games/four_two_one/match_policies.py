@@ -36,14 +36,14 @@ def round_by_round(game: FourTwoOneMatch, aim: Aim) -> IntArray:
     """Maximise a payoff of every round (see the module): actions, shape (state,)."""
     actions = np.empty(game.num_states, dtype=np.int64)
     for phase in game.phases:
-        count, tables = len(phase.settlement.over), []
+        count, tables = len(phase.tokens), []
         choose = _own_worth(game, phase) if aim == "transfer" else _zero_sum(game, phase, aim)
         for number, (leg, choices) in enumerate(zip(phase.round.legs, choose, strict=True)):
             # An axis of length 1 is broadcast.
             shape = (leg.turn.num_states, len(leg.contexts), count)
             seen = np.broadcast_to(choices, shape)
             if number:  # the second player sees the token state from the other side
-                seen = seen[..., phase.swapped[np.arange(count)]]
+                seen = seen[..., phase.swapped]
             tables.append(seen.reshape(-1, count))
         actions[_states(phase)] = np.concatenate(tables).T.ravel()
     return actions
@@ -61,19 +61,15 @@ def in_one_phase(game: FourTwoOneMatch, name: str, aim: Aim) -> IntArray:
 
 
 def _states(phase: Phase) -> slice:
-    size = len(phase.settlement.over) * phase.round.num_states
+    size = len(phase.tokens) * phase.round.num_states
     return slice(phase.first_state, phase.first_state + size)
 
 
 def _own_worth(game: FourTwoOneMatch, phase: Phase) -> list[IntArray]:
     """Return the choices in each turn for the own hand, shape (state, 1, 1)."""
-    turns = [leg.turn for leg in phase.round.legs]
-    worths = game.worths.astype(object)
-    by_casts = [np.tile(worths, turn.num_results // len(worths)) for turn in turns]
-    return [
-        solve_turn(turn, ends[:, None]).choices[:, None]
-        for turn, ends in zip(turns, by_casts, strict=True)
-    ]
+    turns, worths = [leg.turn for leg in phase.round.legs], game.worths.astype(object)[:, None]
+    ends = [np.tile(worths, (turn.num_results // len(worths), 1)) for turn in turns]
+    return [solve_turn(*each).choices[:, None] for each in zip(turns, ends, strict=True)]
 
 
 def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
@@ -101,13 +97,12 @@ def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
 
     The shape is (follower's result, beginner's result, beginner's token state).
     """
-    tokens = game.token_states[phase.first_tokens :][: len(phase.settlement.over)]
     wins = game.follower_wins_round(phase.round)
-    moved = np.ones((len(tokens), *wins.shape), dtype=np.int64)
+    moved = np.ones((len(phase.tokens), *wins.shape), dtype=np.int64)
     if aim == "net":
         moved *= np.where(wins, game.worths[:, None], game.worths)
     if aim == "capped":
-        moved = np.add(*game.handed(phase.round, tokens))
+        moved = np.add(*game.handed(phase.round, phase.tokens))
     if game.tie == "replay":
         moved[:, np.eye(len(wins), dtype=bool)] = 0
     return np.moveaxis(np.where(wins, -moved, moved), 0, -1)
