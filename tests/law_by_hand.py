@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 from exactdice.baselines.law.simple import SimpleGame
 from exactdice.games import InputError
-from law_figures import Chain, by_steps, figures, flat, long_optimum, optimum, pure, same, worths
+from law_figures import Chain, best_by_histories, figures, flat, optimum, paths, pure, worths
 from random_laws import MODES, ONE, ZERO, draw_law
 
 import exactdice
@@ -78,7 +78,7 @@ class Check:
 
     def again(self, what, one, other):
         """Check that both computations by hand agree."""
-        self.that(same(one, other), f"BY HAND {what}: {one} and {other}")
+        self.that(one == other, f"BY HAND {what}: {one} and {other}")
 
 
 def draw_policies(law, moves, draw):
@@ -105,21 +105,25 @@ def eighths(draw, actions, count):
     return [Fraction(chosen[action], 8) for action in range(count)]
 
 
-def compare(law, seed=0):
-    """List in words where the package's figures of a law differ from those by hand."""
+def compare(law, seed=0, more=()):
+    """List in words where the package's figures of a law differ from those by hand.
+
+    Args:
+        law: the law.
+        seed: of the policies that are compared.
+        more: further policies, fractions of shape (state, action).
+    """
     if law.movers:
         return compare_two(law, seed)
     given, law = law, ended(law)
     check, moves, best = Check(law), flat(law), optimum(law)
-    for s, value in ({} if best.must else long_optimum(law) or {}).items():
+    for s, value in ({} if best.must else best_by_histories(law)).items():
         check.again(f"optimum of state {s}", value, best.values[s])
-    listed = {s: {a: [(float(c), to, float(r), over) for c, to, r, over in cell]
-                  for a, cell in enumerate(row)} for s, row in enumerate(given.ways)}  # fmt: skip
-    given = listed, [float(c) for c in law.start], float(law.gamma), law.horizon
-    task = check.attempt("from_P", exactdice.from_P, *given, may=best.must + best.may)
+    task = check.attempt("from_P", exactdice.from_P, *in_floats(given), may=best.must + best.may)
     if task is None:
         return check.found
     policies, solved = draw_policies(law, moves, random.Random(seed)), False
+    policies += [(f"given {n}", np.array(rows, float), rows) for n, rows in enumerate(more)]
     for exact, said in ((False, "solve"), (True, "solve exact")):
         limits = {"must": best.must, "may": best.may, "exact": exact}
         solution = check.attempt(said, exactdice.solve, task, exact, **limits)
@@ -138,6 +142,13 @@ def compare(law, seed=0):
     if solved and any(not cell for row in law.ways for cell in row):
         check_unmasked(check, task, best, random.Random(seed), uniform)
     return check.found
+
+
+def in_floats(law):
+    """Give a law as arguments of ``from_P``."""
+    listed = {s: {a: [(float(c), to, float(r), over) for c, to, r, over in cell]
+                  for a, cell in enumerate(row)} for s, row in enumerate(law.ways)}  # fmt: skip
+    return listed, [float(c) for c in law.start], float(law.gamma), law.horizon
 
 
 def ended(law):
@@ -256,7 +267,7 @@ def check_score(check, name, given, task, moves, weights, best, may, uniform, ma
     top, rel = check.mean(best.values), loose(hand)
     check.again(f"{name}: regret", hand.regret, top - hand.value)
     if masked:
-        check_by_hand(check, name, by_steps(law, weights, best), hand)
+        check_by_hand(check, name, paths(law, weights, best), hand)
     other = Fraction(exactdice.solve(task).error_bound)
     bound = other + Fraction(got.error_bound)
     size = max([hand.size, *(abs(v) for v in best.values if v)])
@@ -299,8 +310,8 @@ def check_by_hand(check, name, again, hand):
         check.again(f"{name}: {figure}", getattr(again, figure), getattr(hand, figure))
     for s, often in enumerate(hand.visits):
         check.again(f"{name}: visits of {s}", again.visits[s], often)
-    ends = {t: c for t, c in getattr(again, "law", {}).items() if c}
-    check.that(ends in ({}, hand.law) or not hand.law, f"BY HAND {name}: law of totals")
+    ends = {t: c for t, c in again.law.items() if c}
+    check.that(not hand.law or ends == hand.law, f"BY HAND {name}: law of totals")
 
 
 def check_costs(check, said, got, hand, bound, rel, size):
@@ -380,7 +391,7 @@ def compare_two(law, seed):
               for row, mover in zip(law.ways, law.movers, strict=True)]  # fmt: skip
     zero = law._replace(ways=signed)  # with what player 0 is paid
     best, moves = optimum(zero), flat(zero)
-    for s, value in (long_optimum(zero) or {}).items():
+    for s, value in best_by_histories(zero).items():
         check.again(f"optimum of state {s}", value, best.values[s])
     may = []
     game = check.attempt("SimpleGame", game_of, law)

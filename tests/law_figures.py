@@ -1,23 +1,17 @@
-"""The figures of a small law by two computations that share no code.
+"""The figures of a small law by two computations that share no code, in fractions.
 
-*A*: ``optimum`` and ``figures`` are linear algebra in fractions, with every stationary policy, the
-recurrent classes of its chain by graph search, and Gaussian elimination.
+*A*: ``optimum`` and ``figures`` are linear algebra, with every stationary policy, the recurrent
+classes of its chain by graph search, and Gaussian elimination.
 
-*B*: ``long_optimum``, ``paths`` and ``long_run`` are recursions over all histories, value iteration
-and sums of powers of matrices, in decimals of 100 digits.
+*B*: ``best_by_histories`` and ``paths`` are recursions over all histories, if those are few.
 """
 
 from collections import Counter, defaultdict
-from decimal import Decimal, getcontext
 from fractions import Fraction
 from itertools import product
-from math import prod
 from types import SimpleNamespace
 
-import numpy as np
 from random_laws import ONE, ZERO
-
-getcontext().prec = 100
 
 
 def flat(law, worst=None):
@@ -261,15 +255,8 @@ class TooLongError(Exception):
     """There are too many histories."""
 
 
-def long_optimum(law):
-    """Find the optimum of the first states again: by histories, value iteration or all policies.
-
-    None if that takes too long.
-    """
-    first = [s for s, c in enumerate(law.start) if c]
-    if law.gamma < 1 and not law.horizon:
-        values = iterated(law)
-        return {s: values[s] for s in first}
+def best_by_histories(law):
+    """Find the optimum of the first states again, by all histories; none if they are many."""
     budget = [6000]
 
     def best(state, made):
@@ -283,103 +270,9 @@ def long_optimum(law):
         )  # fmt: skip
 
     try:
-        return {s: best(s, 0) for s in first}
+        return {s: best(s, 0) for s, c in enumerate(law.start) if c}
     except TooLongError:
-        return None if law.horizon or law.movers else best_of_all(law, first)
-
-
-def iterated(law):
-    """Iterate values of a discounted law until the rest is nothing."""
-    gamma, values = decimal(law.gamma), [Decimal(0)] * len(law.ways)
-    ways = [[[(decimal(c), to, decimal(r), over) for c, to, r, over in cell]
-             for cell in row if cell] for row in law.ways]  # fmt: skip
-    rest = max(abs(r) for row in ways for cell in row for *_, r, _ in cell) / (1 - gamma)
-    while rest > Decimal("1e-25"):
-        worth = [[sum(c * (r + (0 if over else gamma * values[to])) for c, to, r, over in cell)
-                  for cell in row] for row in ways]  # fmt: skip
-        kinds = law.movers or [0] * len(worth)
-        values = [(min if kind else max)(row) for kind, row in zip(kinds, worth, strict=True)]
-        rest *= gamma
-    return values
-
-
-def best_of_all(law, first):
-    """Find the optimum over all policies by long sums; None if they are many."""
-    legal = [[a for a, cell in enumerate(row) if cell] for row in law.ways]
-    if prod(map(len, legal)) > 40:
-        return None
-    found = {s: [] for s in first}
-    for choices in product(*legal):
-        run = long_run(law, list(map(pure, choices, law.ways)))
-        if any(run.rich[s] for s in first):
-            return dict.fromkeys(first)
-        for s in first:
-            found[s] += [] if run.pays_on[s] else [run.values[s]]
-    return {s: max(found[s], default=None) for s in first}
-
-
-def decimal(number):
-    return Decimal(number.numerator) / Decimal(number.denominator)
-
-
-def long_sum(chances):
-    """Add up the powers of a matrix by doubling, and give the last power.
-
-    In the end the rest is nothing, or the chain is in recurrent classes for ever.
-    """
-    power, total = chances, np.array(np.eye(len(chances), dtype=int) * Decimal(1))
-    for _ in range(128):
-        if power.sum(axis=1).max() < Decimal("1e-60"):
-            break
-        total, power = total + power @ total, power @ power
-    return total, power
-
-
-def long_run(law, weights, best=None):
-    """Compute the figures of a policy without a limit from long sums of its moves in decimals.
-
-    Args:
-        law: of one player, without a limit.
-        weights: of stationary policy, shape (state, action).
-        best: the optimum, for the mistakes.
-    """
-    count, tiny = len(law.ways), Decimal("1e-40")
-    chances, paid, size = (np.full(s, Decimal(0)) for s in ((count, count), count, count))
-    cells = [(s, a, decimal(Fraction(w) * c), decimal(law.gamma), to, decimal(r), over)
-             for s, row in enumerate(weights) for a, w in enumerate(row) if w
-             for c, to, r, over in law.ways[s][a]]  # fmt: skip
-    for s, _, c, on, to, r, over in cells:
-        paid[s], size[s] = paid[s] + c * r, size[s] + c * abs(r)
-        if not over:
-            chances[s, to] += c * on
-    _, late = long_sum(chances)
-    for period in range(2, 7):  # the mean over each period, by which classes may go round
-        late = sum(late @ np.linalg.matrix_power(chances, k) for k in range(period)) / period
-    stays = np.array([late[s, s] > tiny for s in range(count)])
-    pays_on, rich = late @ size > tiny, late @ np.where(stays & (late @ paid > tiny), 1, 0) > tiny
-    chances[stays], paid[stays] = Decimal(0), Decimal(0)
-    total, _ = long_sum(chances)
-    values, start = total @ paid, np.array([decimal(c) for c in law.start])
-    run = SimpleNamespace(pays_on=pays_on, rich=rich, values=values, visits=start @ total)
-    if best is None or (pays_on & (start > 0)).any():
-        return run
-    again, kept, ended = np.full(count, Decimal(0)), chances * 0, np.full(count, Decimal(0))
-    run.mistakes = sum(run.visits[s] for s in range(count) if stays[s] and best.values[s] > 0)
-    for s, a, c, on, to, r, over in cells:
-        if stays[s]:
-            continue
-        again[s] += c * r * (r + 2 * (0 if over else on * values[to]))
-        if best.table[s][a] < best.values[s]:
-            run.mistakes += run.visits[s] * c
-            continue
-        ended[s] += c * (1 if over else 1 - on)
-        if not over:
-            kept[s, to] += c * on
-    ended += np.array([Decimal(bool(k and best.values[s] == 0)) for s, k in enumerate(stays)])
-    run.value, run.moves = start @ values, run.visits.sum()
-    run.flawless = start @ long_sum(kept)[0] @ ended
-    run.variance = start @ total @ again - run.value**2
-    return run
+        return {}
 
 
 def paths(law, weights, best):
@@ -409,16 +302,3 @@ def paths(law, weights, best):
     found.visits = [found.visits[s] for s in range(len(weights))]
     found.moves = sum(found.visits)
     return found
-
-
-def by_steps(law, weights, best):
-    """Compute the figures of a policy by B; None if that takes too long."""
-    found = paths(law, weights, best)
-    return found if found or law.horizon else long_run(law, weights, best)
-
-
-def same(one, other):
-    """Whether results of both computations agree, fractions exactly."""
-    if one is None or other is None or isinstance(one, Fraction):
-        return one == other
-    return abs(one - decimal(Fraction(other))) <= Decimal("1e-22") * (1 + abs(one))
