@@ -1,7 +1,6 @@
 """Sweeps with given numbers, for tests that compare the sweeps of two classes."""
 
 import numpy as np
-from exactdice.core.blocks import PayoffLaw
 from exactdice.core.types import Start
 from exactdice.games import FLOATS
 
@@ -38,12 +37,3 @@ def action_values(sweeps, values, seat, kind=FLOATS):
 def starts(mass):
     """Let the mass of all positions, (player to move, state), be where no move has brought it."""
     return [Start(seat, np.flatnonzero(row), row[row != 0]) for seat, row in enumerate(mass)]
-
-
-def payoff_law(sweeps, weights, mass, seat, kind=FLOATS):
-    """Give the law of payoffs if positions of some mass are left by moves of given weights."""
-    law, decide = PayoffLaw(), lambda stage, met: met[:, None] * weights[stage.positions]
-    held = sweeps.mass(decide, starts(mass), kind)
-    for block in sweeps.blocks(seat, kind):
-        block.forward(decide, held, kind.zeros(0), law)
-    return law.chances

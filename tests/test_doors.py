@@ -97,6 +97,7 @@ DOORS = {
     "opponent of a task": lambda policy, env: (
         exactdice.solve(Task(GAME, 1, exactdice.as_policy(policy, env))).value
     ),
+    "compare": lambda policy, env: exactdice.compare(policy, "random", env).gain,
     "exploitability": lambda policy, env: exactdice.exploitability(policy, env),
     "payoff_matrix": lambda policy, env: (
         exactdice.payoff_matrix({"a": policy, "b": "random"}, env).payoffs

@@ -46,7 +46,7 @@ def by_name(game, observation):
 def test_every_position_has_the_values_of_the_solution(task):
     game, solution, rng = task.game, solve(task), np.random.default_rng(0)
     own = states_of(game, task.seat)
-    for state in rng.choice(own, size=min(len(own), 200), replace=False).tolist():
+    for state in rng.choice(own, size=min(len(own), 40), replace=False).tolist():
         seen = game.observe(np.array([state]), task.seat)[0]
         found = answer(task, seen.tolist(), {}, None)
         values = solution.action_values(seen)
@@ -84,11 +84,7 @@ def test_a_policy_is_shown_beside_the_optimum():
         (FourTwoOne(), {"accumulated": "4", "cast": "1, 6", "casts_made": 2}, None),
         (LowestScore(), {"dice": "4 1 4 5", "total_kept": 4, "players_after": 3}, None),
         (ShutTheBox(5), {"open": "135", "roll": "6"}, (1, 0, 1, 0, 1, 6)),
-        (
-            Yahtzee(boxes="ones,full_house"),
-            {"open": "ones", "dice": "33456", "rolls_left": 2},
-            None,
-        ),
+        (YAHTZEE, {"open": "ones", "dice": "33456", "rolls_left": 2}, None),
     ],
 )
 def test_dice_are_read_in_any_order(game, words, wanted):
@@ -101,41 +97,26 @@ def test_dice_are_read_in_any_order(game, words, wanted):
             assert die in shown
 
 
-@pytest.mark.parametrize(
-    ("components", "named", "message"),
-    [
-        ((120,), {}, "own_score must be from 0 to 100, got 120"),
-        (("x",), {}, "own_score must be from 0 to 100, got x"),
-        ((1, 2, 0, 0), {}, r"at most 3 components \(own_score, other_score, last_turn\), got 4"),
-        ((41,), {"own_score": 3}, "own_score must be given once, got 41 and 3"),
-        ((), {"mine": 3}, "must be one of own_score, other_score and last_turn, got mine"),
-        ((), {"own": 3, "own_score": 4}, "own_score must be given once, got 3 and 4"),
-        ((), {"other_score": -1}, "other_score must be from 0 to 100, got -1"),
-    ],
-)
-def test_wrong_components_are_named(components, named, message):
+WRONG = [
+    (Greed(), (120,), {}, "own_score must be from 0 to 100, got 120"),
+    (Greed(), ("x",), {}, "own_score must be from 0 to 100, got x"),
+    (Greed(), (1, 2, 0, 0), {}, r"3 components \(own_score, other_score, last_turn\), got 4"),
+    (Greed(), (41,), {"own_score": 3}, "own_score must be given once, got 41 and 3"),
+    (Greed(), (), {"mine": 3}, "one of own_score, other_score and last_turn, got mine"),
+    (Greed(), (), {"own": 3, "own_score": 4}, "own_score must be given once, got 3 and 4"),
+    (Greed(), (), {"other_score": -1}, "other_score must be from 0 to 100, got -1"),
+    (FourTwoOne(), (), {"cast": "6 4 2 1"}, "cast must be at most 3 numbers, got 6 4 2 1"),
+    (FourTwoOne(), (), {"cast": "6", "cast_2": "1"}, "cast must be .* without cast_2, got both"),
+    (FourTwoOne(), (), {"cast": "9"}, "cast must be from 0 to 6, got 9"),
+    (ShutTheBox(4), (), {"open": "7"}, "open must be of 1, 2, 3 and 4, got 7"),
+    (ShutTheBox(4), (), {"open": "1 1"}, "open must be of 1, 2, 3 and 4, got 1 1"),
+]
+
+
+@pytest.mark.parametrize(("game", "components", "named", "message"), WRONG)
+def test_wrong_components_are_named(game, components, named, message):
     with pytest.raises(InputError, match=message):
-        read_position(Greed(), components, named)
-
-
-@pytest.mark.parametrize(
-    ("game", "named", "message"),
-    [
-        (FourTwoOne(), {"cast": "6 4 2 1"}, "cast must be at most 3 numbers, got 6 4 2 1"),
-        (FourTwoOne(), {"cast": "6", "cast_2": "1"}, "cast must be given without cast_2, got both"),
-        (FourTwoOne(), {"cast": "9"}, "cast must be from 0 to 6, got 9"),
-        (ShutTheBox(4), {"open": "7"}, "open must be of 1, 2, 3 and 4, got 7"),
-        (ShutTheBox(4), {"open": "1 1"}, "open must be of 1, 2, 3 and 4, got 1 1"),
-    ],
-)
-def test_wrong_dice_are_named(game, named, message):
-    with pytest.raises(InputError, match=message):
-        read_position(game, (), named)
-
-
-def test_a_position_that_nobody_meets_is_refused():
-    with pytest.raises(InputError, match="may meet before a move"):
-        solve(Task(FourTwoOne())).ask(cast="642", casts_made=0)
+        read_position(game, components, named)
 
 
 def test_a_component_that_is_left_out_is_zero_or_what_it_must_be():
@@ -154,10 +135,8 @@ def test_what_is_left_out_is_as_at_the_beginning_of_a_game():
     rolls = [answer(card, (1, 1, 2, 4, 4), {}, None), answer(card, (), {"dice": "42114"}, None)]
     assert rolls[0] == rolls[1]
     assert "rolled 1 1 2 4 4 in turn 1 with" in rolls[0].as_dict()["words"]
-    greed = Task(Greed())
-    assert answer(greed, (80, "to", 72), {}, None) == answer(
-        greed, (), {"own": 80, "other": 72}, None
-    )
+    named = answer(Task(Greed()), (), {"own": 80, "other": 72}, None)
+    assert answer(Task(Greed()), (80, "to", 72), {}, None) == named
 
 
 @pytest.mark.parametrize("game", [FourTwoOne(), FourTwoOneMatch(tokens=2)])
@@ -188,7 +167,7 @@ class Ordered(SimpleGame):
 def test_components_that_are_no_dice_keep_their_order():
     solution = solve(Task(Ordered()))
     assert solution.ask(0, 1).value == 2
-    with pytest.raises(InputError, match="observation must be one that the player"):
+    with pytest.raises(InputError, match="observation must be one that the player .* may meet bef"):
         solution.ask(1, 0)
 
 

@@ -1,6 +1,5 @@
 """Two agents side by side: differences that sum to the gain, and games head to head."""
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task
@@ -80,15 +79,6 @@ def test_only_two_meet_head_to_head():
     assert all(meeting.outcomes is None for meeting in two.meetings)  # both win if they tie
     assert np.mean([meeting.payoff for meeting in two.meetings]) == pytest.approx(
         matrix.payoffs[0, 1]
-    )
-
-
-def test_environments_and_functions_are_taken():
-    env = gym.make("exactdice/Greed-v0", max_score=12, sides=4)
-    found = exactdice.compare(lambda seen, masks: masks.argmax(-1), "random", env)
-    assert found.first.policy == "a function"
-    assert found.gain == pytest.approx(
-        found.second.value - exactdice.score(lambda seen, masks: masks.argmax(-1), env).value
     )
 
 

@@ -17,7 +17,7 @@ from tabled import require_same_law
 
 from exactdice.testing import check_game
 
-SEEDS = [0, 22, 26, 33, 4, 7, 13, 15]  # of games with three blocks of several levels
+SEEDS = [0, 22, 26, 33]  # of games with three blocks of several levels
 
 
 class Apart(RandomGame):
@@ -38,7 +38,7 @@ def test_all_answers_agree_with_elimination(seed, players):
     check_game(RandomGame(seed, players))
 
 
-@pytest.mark.parametrize("seed", SEEDS[:5])
+@pytest.mark.parametrize("seed", SEEDS[:3])
 def test_others_who_move_in_circles_are_part_of_the_sparse_law(seed):
     for opponent in ("random", "optimal"):
         require_same_law(Task(RandomGame(seed), 0, opponent))
@@ -59,7 +59,7 @@ def test_floats_are_within_their_bound_of_fractions(kind, seed):
         assert ours == true
 
 
-@pytest.mark.parametrize("seed", SEEDS[:5])
+@pytest.mark.parametrize("seed", SEEDS[:3])
 @pytest.mark.parametrize("kind", [RandomGame, Apart])
 def test_fractions_are_a_fixed_point_in_every_position(kind, seed):
     """F(V) = V, computed from single moves, which know nothing of blocks."""

@@ -165,12 +165,6 @@ def test_forged_networks_are_refused(change, message, written):
     require_refusal(path, policy, claims, message)
 
 
-def test_unsigned_numbers_are_not_read_as_negative_ones(written):
-    path, policy, claims = written
-    unsigned = policy.astype(np.int64).view(np.uint64)
-    require_refusal(path, unsigned, claims, r"must hold integers below 2\^63, got 18")
-
-
 def test_weights_whose_sums_are_not_exact_are_refused():
     with pytest.raises(ValueError, match="weights must be so small that sums are exact"):
         network(scale=2**30)

@@ -44,8 +44,9 @@ def everything(policy, task):
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, monkeypatch):
-    asked = Asked()
+    asked, others = Asked(), dict.fromkeys(task.others, softened)
     remembered = everything(asked, task)
+    against = exactdice.solve(Task(task.game, task.seat, others)).value
     whole = asked.sizes.count(len(states_of(task.game, task.seat)))
     assert whole == 2 * (1 + called.WHOLE)  # by ``score`` and ``evaluate``, and to compare
     monkeypatch.setattr(called, "LAWS", 0)
@@ -55,17 +56,9 @@ def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, mon
     wider = {"policy": "", "error_bound": found["error_bound"]}  # it counts all actions
     assert {**found, **wider} == {**remembered[0], **wider}
     assert remembered[0]["error_bound"] <= found["error_bound"]
+    others = Task(task.game, task.seat, others)  # are asked again, too
+    assert exactdice.solve(others).value == against
     assert isinstance(exactdice.as_policy(softened, task), called.CalledPolicy)
-
-
-@pytest.mark.parametrize("task", TASKS, ids=repr)
-def test_an_opponent_that_is_asked_again_plays_as_one_that_is_remembered(task, monkeypatch):
-    others = dict.fromkeys(task.others, softened)
-    before = exactdice.solve(Task(task.game, task.seat, others)).value
-    monkeypatch.setattr(called, "LAWS", 0)
-    asked = Task(task.game, task.seat, others)
-    assert exactdice.solve(asked).value == before
-    assert asked != Task(task.game, task.seat, others)  # nobody knows what functions have in common
 
 
 def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):

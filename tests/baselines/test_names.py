@@ -23,25 +23,6 @@ class OwnTurns(FourTwoOne):
 GAME = Own(6, 3)
 
 
-def test_a_function_may_give_actions_or_laws():
-    def law(game):
-        mask = game.mask(np.arange(game.num_states))
-        return mask / mask.sum(axis=1, keepdims=True)
-
-    def zero(game):
-        return np.zeros(game.num_states, int)
-
-    exactdice.register(
-        Own, policies={"law": law, "zero": zero, "list": lambda game: zero(game).tolist()}
-    )
-    task = Task(GAME)
-    assert exactdice.score("law", task).value == exactdice.score("random", task).value
-    assert exactdice.score("list", task).value == exactdice.score("zero", task).value
-    exact = exactdice.evaluate("law", task, exact=True).value
-    assert float(exact) == pytest.approx(exactdice.score("random", task).value, abs=1e-12)
-    assert gym.make("exactdice/Own-v0", max_score=6, sides=3, opponent="law").reset(seed=0)
-
-
 @pytest.mark.parametrize(
     ("give", "message"),
     [

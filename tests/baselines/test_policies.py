@@ -6,8 +6,7 @@ from collections import defaultdict
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, is_policy_name, prepare
-from exactdice.baselines.policies import names
+from exactdice.baselines import Task, prepare
 from exactdice.baselines.policies.kinds import DeterministicPolicy, StochasticPolicy, UniformPolicy
 from exactdice.baselines.policies.names import register_policies
 from exactdice.core.positions import states_of
@@ -24,19 +23,6 @@ MASK = GAME.mask(STATES)
 
 def uniform():
     return MASK / MASK.sum(axis=1, keepdims=True)
-
-
-def test_names_tables_actions_and_callables_mean_the_same():
-    actions = if_else(GAME)
-    table = np.eye(GAME.num_actions)[actions]
-    values = {
-        exactdice.evaluate(policy, TASK).value
-        for policy in ("if_else", actions, table, lambda seen, masks: actions[GAME.encode(seen)])
-    }
-    assert max(values) - min(values) < 1e-15
-    random = exactdice.evaluate("random", TASK).value
-    for policy in (uniform(), lambda observations, masks: masks / masks.sum(1, keepdims=True)):
-        assert exactdice.evaluate(policy, TASK).value == pytest.approx(random, abs=1e-15)
 
 
 def planned(env, rounds=12):
@@ -217,14 +203,6 @@ def test_functions_with_more_arguments_than_they_need_are_taken():
         assert exactdice.score(policy, TASK).value == 0
 
 
-def test_float16_rows_are_laws_once_they_are_float64():
-    rows = np.zeros((len(STATES), GAME.num_actions), dtype=np.float16)
-    rows[:, 0], rows[:, 1] = 1, 9.9e-6
-    rows[~MASK[:, 1], 1] = 0
-    law = exactdice.as_policy(rows, TASK).probabilities(STATES)
-    np.testing.assert_allclose(law.sum(axis=1), 1, atol=1e-15)
-
-
 def broken(change):
     table = uniform()
     change(table)
@@ -308,14 +286,3 @@ def test_samples_survive_the_largest_uniform_number():
 def test_the_names_that_every_game_has_are_not_for_registering(name):
     with pytest.raises(ValueError, match=f"names other than optimal, .* got '{name}'"):
         register_policies("Greed", {name: if_else})
-
-
-def test_a_policy_is_known_as_soon_as_it_is_registered(monkeypatch):
-    monkeypatch.setattr(names, "POLICIES", {})
-    with pytest.raises(ValueError, match=r"policy must be .* got 'all'"):
-        exactdice.evaluate("all", TASK)
-    register_policies(
-        "Greed", {"all": lambda game: game.dice_allowed[game.observe(STATES, 0)[:, 0]]}
-    )
-    assert is_policy_name(GAME, "all")
-    assert exactdice.evaluate("all", TASK).value < exactdice.solve(TASK).value

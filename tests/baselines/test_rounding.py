@@ -69,8 +69,8 @@ def compare(seeds, seldom=0, pays=False):
 
 @pytest.mark.parametrize("pays", [False, True])
 def test_errors_are_within_their_bounds(pays):
-    factors = compare(range(15 if pays else 25), pays=pays)
-    assert len(factors) > (8 if pays else 12)
+    factors = compare(range(15), pays=pays)
+    assert len(factors) > 8
     assert np.median(factors) < 200 * (1 + 3 * pays)  # of few games; of thousands it is half
 
 
@@ -112,7 +112,7 @@ class Waiting(RandomGame):
 
 
 @pytest.mark.parametrize("wins", [Fraction(1, 3), Fraction(1)])
-@pytest.mark.parametrize("digits", [1, 5, 7, 8])
+@pytest.mark.parametrize("digits", [1, 8])
 def test_a_position_that_comes_back_nearly_always(digits, wins):
     task = Task(Waiting(10**digits, wins))
     exact, floats = solve(task, exact=True), solve(task)
@@ -126,7 +126,6 @@ def test_a_position_that_comes_back_nearly_always(digits, wins):
     [
         (12, r"values of Waiting must be right within 1e-06 .* may be off by .* exact=True"),
         (16, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
-        (40, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
         (400, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
     ],
 )

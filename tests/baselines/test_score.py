@@ -40,21 +40,6 @@ def test_a_blunder_says_what_happened():
     assert blunder.cost == pytest.approx(blunder.best_value - blunder.value, abs=1e-15)
 
 
-def test_a_score_states_its_terms():
-    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3, seat=1, opponent="if_else")
-    terms = exactdice.score("random", env).as_dict()
-    assert terms["policy"] == "random"
-    assert terms["opponents"] == {"0": "if_else"}
-    assert (terms["seat"], terms["deterministic"], terms["masked"]) == (1, False, True)
-    assert exactdice.score("optimal", env).as_dict()["deterministic"]
-
-
-def test_where_nothing_can_be_lost_the_normalized_score_is_one():
-    score = exactdice.score("random", Task(Greed(1, 1, max_dice=0)))
-    assert score.regret == 0
-    assert score.normalized == 1
-
-
 @pytest.mark.parametrize(
     ("normalized", "expected"),
     [(0.0, 0.0), (0.9, 1.0), (0.999, 3.0), (-9.0, -1.0), (1 - 2e-9, 8.69897), (1.0, 9.0)],

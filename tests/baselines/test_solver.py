@@ -94,7 +94,7 @@ def test_best_response_to_a_stochastic_opponent_agrees_with_enumeration(limit, s
 GAMES = st.builds(Greed, st.integers(1, 15), st.integers(1, 8), st.none() | st.integers(0, 6))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(GAMES, st.integers(0, 1), st.sampled_from(["optimal", "random", "if_else", "terminal"]))
 def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat, opponent):
     try:
@@ -109,17 +109,6 @@ def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat
         evaluation = exactdice.evaluate(name, task)
         assert evaluation.value <= value + 1e-12
         assert np.all(evaluation.values[seat] <= solution.values[seat] + 1e-12)
-
-
-def test_what_is_asked_for_decides_about_fractions_not_the_task():
-    """A task asked for fractions gives the same floats as before, and the other way round."""
-    asked, fresh = Task(Greed(9, 3), 1, "random"), Task(Greed(9, 3), 1, "random")
-    for ask in (exactdice.solve, lambda task, exact: exactdice.evaluate("if_else", task, exact)):
-        assert isinstance(ask(asked, exact=True).value, Fraction)
-        assert {type(value) for value in ask(asked, exact=True).values.ravel()[:9]} == {Fraction}
-        assert type(ask(asked, exact=False).value) is float
-        assert ask(asked, exact=False).value == ask(fresh, exact=False).value
-    assert exactdice.occupancy("random", asked).dtype == float
 
 
 class EveryoneForItself(Greed):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from by_hand import ByHand
 from exactdice.baselines import Task, as_policy, cache, make_task
 from exactdice.baselines.problem import strength
 from exactdice.baselines.problem.strength import _exponential
@@ -18,54 +17,19 @@ GAME = Greed(7, 3)
 NAMES = [(name, keywords) for name, sizes in SMALL.items() for keywords in sizes]
 
 
-def law_by_hand(table):
-    def law(seen):
-        own, other, last = seen
-        state = GAME.encode(np.array([[own, other, int(last)]]))[0]
-        return {int(dice): float(table[state, dice]) for dice in np.flatnonzero(table[state])}
-
-    return law
-
-
-def uniform(game):
-    return lambda seen: dict.fromkeys(game.options(seen[0]), 1 / len(game.options(seen[0])))
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_the_share_is_the_normalised_score_by_enumeration(seat, share):
-    """Greed by plain enumeration: the value of the law, and the law itself, a softmax of values."""
-    game = ByHand(7, 3, lambda own: GAME.mask(GAME.encode(np.array([[own, 0, 0]])))[0].sum() - 1)
-    table = as_policy(f"strength:{share}", Task(GAME, seat)).probabilities(
-        np.arange(GAME.num_states)
-    )
-
-    def value(policy):
-        policies = [lambda seen, player=player: {best(game, player, *seen): 1} for player in (0, 1)]
-        policies[seat] = policy or policies[seat]
-        played = ByHand(7, 3, game.dice_allowed, tuple(policies))
-        return float(played.ratings(0, 0, 0, False)[seat])
-
-    worst, optimum = value(uniform(game)), value(None)
-    found = value(law_by_hand(table))
-    assert (found - worst) / (optimum - worst) == pytest.approx(share, abs=2e-9)
-    slopes = []
-    for own, other, last in [(0, 0, False), (3, 2, False), (4, 5, True), (1, 3, False)]:
-        law = law_by_hand(table)((own, other, last))
-        values = {n: float(game.action(seat, own, other, last, n)) for n in game.options(own)}
-        top = max(values, key=values.__getitem__)
-        slopes += [
-            math.log(law[top] / law[n]) / (values[top] - values[n])
-            for n in law
-            if values[top] - values[n] > 1e-6
-        ]
+def test_the_law_of_each_state_is_a_softmax_of_its_action_values(seat, share):
+    task = Task(GAME, seat)
+    table, law = exactdice.solve(task).table, as_policy(f"strength:{share}", task)
+    chances, slopes = law.probabilities(np.arange(GAME.num_states)), []
+    for values, row in zip(table, chances, strict=True):
+        top = values.argmax()
+        lost = values[top] - values
+        apart = np.flatnonzero((row > 0) & (lost > 1e-6))
+        slopes += [math.log(row[top] / row[n]) / lost[n] for n in apart]
     assert len(slopes) > 5
     assert slopes == pytest.approx([slopes[0]] * len(slopes), rel=1e-6)  # one temperature
-
-
-def best(game, player, own, other, last):
-    values = {n: game.action(player, own, other, last, n) for n in game.options(own)}
-    return max(values, key=values.__getitem__)
 
 
 @pytest.mark.parametrize(("name", "keywords"), NAMES)

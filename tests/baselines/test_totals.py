@@ -14,7 +14,6 @@ from exactdice.baselines import (
     Task,
     evaluate,
     expected_payoffs,
-    occupancy,
     outcome_distribution,
     prepare,
     score,
@@ -22,13 +21,11 @@ from exactdice.baselines import (
 )
 from exactdice.baselines import payoff_matrix as matrix_of
 from exactdice.core.moves import extremes
-from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.games import EXACT, FLOATS, FourTwoOneMatch, GameError, InputError, LowestScoreMatch
+from exactdice.games import EXACT, FourTwoOneMatch, GameError, InputError, LowestScoreMatch
 from random_games import RandomGame
 from small_games import Coins, Rounds
-from sweeping import action_values
 
-SEEDS = [0, 1, 2, 3, 5, 6, 9, 10, 11, 14, 15, 18]
+SEEDS = [0, 1, 2, 3, 5, 6]
 
 
 def seats_of(seed, pays=True, has_cycles=None):
@@ -121,9 +118,8 @@ ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fract
 
 
 @pytest.mark.parametrize("game", ROUNDS, ids=repr)
-def test_turns_that_pay_agree_with_the_tree_and_with_the_listing(game):
-    listing, turns = Sweeps(game), sweeps_of(game)
-    rng = np.random.default_rng(0)
+def test_turns_that_pay_agree_with_the_tree(game):
+    """With the listing of moves, too: see ``check_game``, which ``tests/test_testing.py`` calls."""
     for seat in range(game.num_players):
         task = Task(game, seat, "random")
         exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
@@ -131,15 +127,6 @@ def test_turns_that_pay_agree_with_the_tree_and_with_the_listing(game):
         assert (exact.value, exact.variance) == moments(law)
         assert floats.value == pytest.approx(float(exact.value), abs=floats.error_bound)
         assert floats.variance == pytest.approx(float(exact.variance), rel=1e-12)
-        for arithmetic in (FLOATS, EXACT):
-            values = rng.integers(-3, 4, (game.num_players, game.num_states)) + arithmetic.zeros(1)
-            ours, theirs = (
-                action_values(sweeps, values, seat, arithmetic) for sweeps in (turns, listing)
-            )
-            for mover, states in game.stages():
-                legal = game.mask(states)
-                pairs = (found[mover, states][legal] for found in (ours, theirs))
-                assert next(pairs) == pytest.approx(next(pairs), abs=1e-12)
 
 
 @pytest.mark.parametrize("game", ROUNDS, ids=repr)
@@ -172,22 +159,6 @@ def test_turns_in_cycles_pay_only_what_they_settle():
 
     with pytest.raises(GameError, match="a result of a game with cycles must pay nothing where no"):
         Endless()
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_regret_is_the_sum_of_what_decisions_cost(seed):
-    for task in seats_of(seed):
-        found = score("random", task)
-        costs = sum(blunder.cost for blunder in found.blunders(None))
-        assert costs == pytest.approx(found.regret, abs=1e-12)
-        exact, best = evaluate("random", task, exact=True), solve(task, exact=True)
-        met = occupancy("random", task, exact=True)
-        lost = Fraction(0)
-        for state in np.flatnonzero(met).tolist():
-            legal = np.flatnonzero(task.game.mask(np.array([state]))[0])
-            worth = best.table[state, legal]
-            lost += met[state] * sum(max(worth) - value for value in worth) / len(legal)
-        assert lost == best.value - exact.value
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -230,17 +201,3 @@ def test_an_illegal_action_pays_what_is_worst_from_there_on():
     dares = evaluate(np.ones(5, dtype=int), Task(Held()), masked=False, exact=True)
     assert dares.value == Fraction(1) + Fraction(5, 2) - 5
     assert dares.variance == sum(Fraction(3 * k + 4, 2) ** 2 for k in range(2))
-
-
-def test_a_range_of_whole_games_is_too_narrow_for_the_end_of_a_game():
-    class Narrow(Coins):
-        """All games pay 4 to 20, but from the last coin on it may be nothing."""
-
-        payoff_range = (4.0, 45.0)
-
-        def advance(self, seats, states, actions, outcomes):
-            move = super().advance(seats, states, actions, outcomes)
-            return move._replace(payoffs=move.payoffs + 9 * (states == 0)[:, None])
-
-    with pytest.raises(GameError, match=r"payoffs (must be in payoff_range|.* any position on)"):
-        solve(Task(Narrow()))

@@ -5,11 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.baselines import Problem, Task, evaluate, occupancy, outcome_distribution, solve
+from exactdice.baselines import Problem, Task
 from exactdice.core.turn_game import Leg, TurnGame
 from exactdice.core.types import Move
 from exactdice.envs import Engine
-from exactdice.envs.planners import tabulate_transitions
 from exactdice.games import FourTwoOne, GameError, InputError, ShutTheBox
 from small_games import Rounds, Walk
 
@@ -17,24 +16,6 @@ from small_games import Rounds, Walk
 def circle(game):
     """Let opponents play, and the agent watch."""
     return Task(game, 1, {0: np.ones(game.num_states, dtype=np.int64)})
-
-
-QUESTIONS = {
-    "solve": lambda game: solve(Task(game, 0, "random")),
-    "solve exactly": lambda game: solve(Task(game, 0, "random"), exact=True),
-    "equilibrium": lambda game: solve(Task(game)),
-    "evaluate": lambda game: evaluate("random", Task(game, 0, "random")),
-    "occupancy": lambda game: occupancy("random", Task(game, 0, "random")),
-    "outcomes": lambda game: outcome_distribution("random", Task(game, 0, "random")),
-}
-
-
-@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_move_that_stays_is_named(ask):
-    """It was solved, to some number, and then hung the environment."""
-    message = "got action 1 of player [01] in state [03], which leads to player [01] in state [03]"
-    with pytest.raises(GameError, match=message):
-        ask(Walk(step=0))
 
 
 def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
@@ -46,50 +27,6 @@ def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
     monkeypatch.setattr(Problem, "initial", np.ones(4) / 4)  # as if its circle were met later on
     with pytest.raises(GameError, match="a move must lead to a later stage or end the game"):
         Engine(circle(Endless()), 3).lanes.start(np.arange(3), np.random.default_rng(0))
-
-
-def test_a_game_in_circles_has_no_transition_law():
-    class Back(Walk):
-        """From cell 1 on player 1 moves alone and goes nowhere."""
-
-        def advance(self, seats, states, actions, outcomes):
-            nobody = np.zeros((len(states), 2))
-            return Move(np.ones_like(seats), np.ones_like(states), nobody, nobody > 0)
-
-    with pytest.raises(GameError, match="a move must lead to a later stage or end the game"):
-        tabulate_transitions(Engine(Task(Back(), 0, "random"), 1))
-
-
-def changed(**attributes):
-    return type("Changed", (Walk,), attributes)()
-
-
-@pytest.mark.parametrize(
-    ("game", "message"),
-    [
-        (changed(order=(3, 2, 1, 0)), "a move must lead to a later stage or end the game"),
-        (changed(order=(0, 1, 2)), "a move must lead to a later stage or end the game"),
-        (changed(order=(1, 2, 3)), "initial_law must give states of player 0 that stages lists"),
-        (changed(order=(0, 1, 1, 2, 3)), "must list a position once, got state 1 of player 0"),
-    ],
-    ids=range(4),
-)
-def test_the_order_of_stages_is_checked_where_moves_are_enumerated(game, message):
-    with pytest.raises(GameError, match=message):
-        solve(Task(game, 0, "random"))
-
-
-def test_laws_are_checked_where_outcomes_are_drawn():
-    task = circle(changed(laws=np.array([[0.5, 0.4]])))
-    task.__dict__["initial"] = np.ones(4) / 4  # which computation would have found out
-    with pytest.raises(GameError, match="laws must sum to 1"):
-        Engine(task, 1).lanes.start(np.arange(1), np.random.default_rng(0))
-
-
-def test_exact_laws_sum_to_one_exactly():
-    near = np.array([[Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**30)]], dtype=object)
-    with pytest.raises(GameError, match="exact_laws must sum to 1"):
-        solve(Task(changed(exact_laws=lambda self: near), 0, "random"), exact=True)
 
 
 TURN = ShutTheBox(3, 1, 3).legs[0].turn

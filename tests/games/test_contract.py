@@ -177,6 +177,10 @@ BROKEN = {
         given("stages", lambda stages: [*stages, (0, np.array([4]))]),
         "stages must list states below 4, got 4",
     ),
+    "nearly 1": (
+        {"exact_laws": lambda game: exactly([HALF, HALF + Fraction(1, 10**30)])},
+        "exact_laws must sum to 1",
+    ),
     "seen alike": (given("observe", lambda seen: seen // 2), "encode must invert observe, got 0"),
     "seen beyond": (given("observe", lambda seen: seen + 4), "observe must give values below 4, g"),
     "encoded in floats": (
@@ -186,6 +190,23 @@ BROKEN = {
     "range of fractions": ({"payoff_range": (Fraction(0), ONE)}, "payoff_range must be .* floats"),
     "float observations": (given("observe", lambda seen: seen * 1.0), "observe must give integers"),
 }
+
+
+#: The same, of what games with cycles may do.
+DISORDERED = {
+    "stays": (
+        {"__init__": lambda game: setattr(game, "step", 0)},
+        r"got action 1 of player [01] in state [0-3], which leads to player [01] in state [0-3]",
+    ),
+    "backward stages": ({"order": (3, 2, 1, 0)}, "must lead to a later stage or end the game"),
+    "a stage left out": (
+        {"order": (0, 1, 2)},
+        "must lead to a later stage or end the game|encode must give -1 for what nobody sees",
+    ),
+    "no first stage": ({"order": (1, 2, 3)}, "initial_law must give states .* that stages list"),
+    "a stage twice": ({"order": (0, 1, 1, 2, 3)}, "must list a position once, got state 1 of pla"),
+}
+EVERY = BROKEN | DISORDERED
 
 
 def begun(task):
@@ -278,7 +299,7 @@ def test_wrong_blocks_are_named(block, message):
 
 
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
-@pytest.mark.parametrize(("changes", "message"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(("changes", "message"), EVERY.values(), ids=EVERY)
 def test_a_broken_game_is_refused(changes, message, ask):
     game = type("Broken", (Walk,), changes)()
     if game.num_players == 1 and ask is QUESTIONS["second seat"]:

@@ -16,11 +16,12 @@ from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps, PlainGreed
 from exactdice.games.greed.sweeps import GreedBlock
-from sweeping import backward, payoff_law
+from sweeping import backward
 
 import exactdice
+from exactdice.testing import check_game
 
-SMALL = [(1, 1), (1, 6), (2, 2), (3, 2), (4, 3), (5, 4), (6, 2)]
+SMALL = [(1, 1), (1, 6), (4, 3), (6, 2)]
 HALF = Fraction(1, 2)
 #: What a tie pays to who takes the last turn and to who stopped before, by rule.
 TIES = {"half": (HALF, HALF), "lost": (0, 0), "stopper": (0, 1), "chaser": (1, 0)}
@@ -100,22 +101,6 @@ def test_where_both_lose_a_tie_neither_is_the_others_mirror_image():
     assert GreedSweeps(Greed(5, 3, tie="lost")).backward_mirrored(lambda *_: None) is None
 
 
-@pytest.mark.parametrize("kind", [FLOATS, EXACT])
-@pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("tie", TIES)
-def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, kind):
-    game = Greed(4, 3, tie=tie)
-    rng = np.random.default_rng(0)
-    weights = rng.integers(0, 2**20, (2, game.num_states, game.num_actions))
-    weights *= game.mask(np.arange(game.num_states))
-    mass = np.ones((2, game.num_states), kind.dtype)
-    ours, listed = (
-        payoff_law(sweeps(game), weights.astype(kind.dtype), mass, player, kind)
-        for sweeps in (GreedSweeps, Sweeps)
-    )
-    assert ours == (listed if kind is EXACT else pytest.approx(listed, rel=1e-13))
-
-
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
 def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit, sides, tie):
@@ -130,6 +115,11 @@ def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit
                 assert floats[seat][place, state] == pytest.approx(float(rating), abs=1e-14)
 
 
+@pytest.mark.parametrize("tie", TIES)
+def test_all_answers_are_those_of_the_listing_under_every_rule_for_ties(tie):
+    check_game(Greed(4, 3, tie=tie))
+
+
 def test_where_both_lose_a_tie_the_game_is_not_zero_sum():
     assert [Greed(5, 3, tie=tie).zero_sum for tie in TIES] == [True, False, True, True]
     task = Task(Greed(10, 3, tie="lost"))
@@ -138,21 +128,6 @@ def test_where_both_lose_a_tie_the_game_is_not_zero_sum():
     assert first == exactdice.solve(task, exact=True).value
     with pytest.raises(ValueError, match="game must be zero-sum"):
         exactdice.exploitability("random", task)
-
-
-def test_sampling_follows_the_law_of_every_number_of_dice():
-    game = Greed(8, 3)
-    rng = np.random.default_rng(4)
-    draws = 20_000
-    for dice in range(game.num_actions):
-        batch = (np.full(draws, number) for number in (0, 0, dice))
-        seats, states, actions = batch
-        move = game.advance(seats, states, actions, draw(game, states, actions, rng))
-        totals = np.where(move.over[:, 0], 9, game.observe(move.states, 1)[:, 1])
-        law = np.append(game.laws[dice, :9], game.laws[dice, 9:].sum())
-        seen = np.bincount(totals, minlength=10) / draws
-        assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / draws))
-        assert not seen[law == 0].any()
 
 
 def test_sampling_survives_the_largest_uniform_number():
@@ -183,7 +158,7 @@ def test_positions_and_moves_read_as_sentences():
     assert present(game).tell(seen, 12, 44) == "rolls 12 dice: 44, bust with 101"
 
 
-@pytest.mark.parametrize("sizes", [(20, 6), (30, 1), (10, 6, 30), (15, 4, 9)])
+@pytest.mark.parametrize("sizes", [(20, 6), (10, 6, 30)])
 @pytest.mark.parametrize("player", [0, 1])
 def test_floats_end_games_exactly_where_it_is_possible_and_keep_small_chances(sizes, player):
     """Differences of chances near 1 left 2e-16 for what is impossible, and 0 for what is not."""

@@ -127,11 +127,6 @@ def test_a_variable_that_is_no_limit_is_refused(monkeypatch, text):
         Greed(5)
 
 
-def test_environments_are_refused_as_games_are():
-    with pytest.raises(SizeError, match=r"^players must be lower"):
-        gym.make("exactdice/LowestScore-v0", players=10**6)
-
-
 @pytest.mark.parametrize("encoding", ["integer", "one_hot"])
 @pytest.mark.parametrize("name", ["Greed", "LowestScore", "ShutTheBox", "FourTwoOne"])
 def test_so_many_lanes_are_refused_by_what_each_takes(name, encoding):
