@@ -1,4 +1,4 @@
-"""The package's figures of any small law, against two computations that share no code with it.
+"""The package's figures of any small law, against a computation that shares no code with it.
 
 ``compare`` lists what differs. ``python tests/law_by_hand.py COUNT [FIRST SEED] [MODE ...]``
 compares many laws and prints each discrepancy with its mode and seed.
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 from exactdice.baselines.law.simple import SimpleGame
 from exactdice.games import InputError
-from law_figures import Chain, best_by_histories, figures, flat, optimum, paths, pure, worths
+from law_figures import Chain, figures, flat, optimum, pure, worths
 from random_laws import MODES, ONE, ZERO, draw_law
 
 import exactdice
@@ -76,10 +76,6 @@ class Check:
         self.that(not must, f"{what}: must be refused ({', '.join(must)})")
         return None if must else got
 
-    def again(self, what, one, other):
-        """Check that both computations by hand agree."""
-        self.that(one == other, f"BY HAND {what}: {one} and {other}")
-
 
 def draw_policies(law, moves, draw):
     """Draw policies: name, form for the package, fractions of shape (state, action)."""
@@ -117,8 +113,6 @@ def compare(law, seed=0, more=()):
         return compare_two(law, seed)
     given, law = law, ended(law)
     check, moves, best = Check(law), flat(law), optimum(law)
-    for s, value in ({} if best.must else best_by_histories(law)).items():
-        check.again(f"optimum of state {s}", value, best.values[s])
     task = check.attempt("from_P", exactdice.from_P, *in_floats(given), may=best.must + best.may)
     if task is None:
         return check.found
@@ -265,9 +259,7 @@ def check_score(check, name, given, task, moves, weights, best, may, uniform, ma
     if got is None:
         return
     top, rel = check.mean(best.values), loose(hand)
-    check.again(f"{name}: regret", hand.regret, top - hand.value)
-    if masked:
-        check_by_hand(check, name, paths(law, weights, best), hand)
+    check.near(f"by hand {name}: regret", hand.regret, top - hand.value)
     other = Fraction(exactdice.solve(task).error_bound)
     bound = other + Fraction(got.error_bound)
     size = max([hand.size, *(abs(v) for v in best.values if v)])
@@ -300,18 +292,6 @@ def check_spread(check, said, got, hand, most):
     ends = check.attempt(f"{said}.outcomes", getattr, got, "outcomes")
     if ends is not None or not check.early:
         check_law(check, f"{said}.outcomes", ends, hand)
-
-
-def check_by_hand(check, name, again, hand):
-    """Check the figures of both computations by hand."""
-    if again is None:
-        return
-    for figure in ("value", "variance", "moves", "mistakes", "flawless"):
-        check.again(f"{name}: {figure}", getattr(again, figure), getattr(hand, figure))
-    for s, often in enumerate(hand.visits):
-        check.again(f"{name}: visits of {s}", again.visits[s], often)
-    ends = {t: c for t, c in again.law.items() if c}
-    check.that(not hand.law or ends == hand.law, f"BY HAND {name}: law of totals")
 
 
 def check_costs(check, said, got, hand, bound, rel, size):
@@ -391,8 +371,6 @@ def compare_two(law, seed):
               for row, mover in zip(law.ways, law.movers, strict=True)]  # fmt: skip
     zero = law._replace(ways=signed)  # with what player 0 is paid
     best, moves = optimum(zero), flat(zero)
-    for s, value in best_by_histories(zero).items():
-        check.again(f"optimum of state {s}", value, best.values[s])
     may = []
     game = check.attempt("SimpleGame", game_of, law)
     if game is None or game.num_players == 1:

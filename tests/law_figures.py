@@ -1,9 +1,7 @@
-"""The figures of a small law by two computations that share no code, in fractions.
+"""The figures of a small law by linear algebra in fractions, which shares no code with the package.
 
-*A*: ``optimum`` and ``figures`` are linear algebra, with every stationary policy, the recurrent
-classes of its chain by graph search, and Gaussian elimination.
-
-*B*: ``best_by_histories`` and ``paths`` are recursions over all histories, if those are few.
+Every stationary policy is tried; the recurrent classes of its chain are found by graph search, its
+values and visits by Gaussian elimination.
 """
 
 from collections import Counter, defaultdict
@@ -249,56 +247,3 @@ def totals(chain, start, visits, met):
             elif r:
                 return None
     return {total: chance for total, chance in sorted(law.items()) if chance}
-
-
-class TooLongError(Exception):
-    """There are too many histories."""
-
-
-def best_by_histories(law):
-    """Find the optimum of the first states again, by all histories; none if they are many."""
-    budget = [6000]
-
-    def best(state, made):
-        budget[0] -= 1
-        if budget[0] < 0 or made > len(law.ways) * (not law.horizon) + 6:
-            raise TooLongError
-        choose = min if law.movers and law.movers[state] else max
-        return choose(
-            sum(c * (r + (0 if over or made + 1 == law.horizon else law.gamma * best(to, made + 1)))
-                for c, to, r, over in cell) for cell in law.ways[state] if cell
-        )  # fmt: skip
-
-    try:
-        return {s: best(s, 0) for s, c in enumerate(law.start) if c}
-    except TooLongError:
-        return {}
-
-
-def paths(law, weights, best):
-    """Compute the figures of a policy from all of its histories; None if there are too many."""
-    found = SimpleNamespace(law=Counter(), visits=Counter(), mistakes=ZERO, flawless=ZERO)
-    open_ = [(state, 0, chance, ZERO, True) for state, chance in enumerate(law.start) if chance]
-    for _ in range(1500):
-        if not open_ or open_[-1][1] > 6:  # no law without cycles takes more moves
-            break
-        state, made, chance, total, clean = open_.pop()
-        place = state + made * len(law.ways) * bool(law.horizon)
-        found.visits[place] += chance
-        for a, w in enumerate(weights[place]):
-            wrong = bool(w) and best.table[place][a] < best.values[place]
-            found.mistakes += chance * w * wrong
-            for c, to, r, over in law.ways[state][a] if w else []:
-                now, paid, good = chance * w * c, total + r, clean and not wrong
-                on = 0 if over or made + 1 == law.horizon else law.gamma
-                found.law[paid] += now * (1 - on)
-                found.flawless += now * (1 - on) * good
-                open_ += [(to, made + 1, now * on, paid, good)] if on else []
-    if open_:
-        return None
-    found.value = sum(total * chance for total, chance in found.law.items())
-    squares = sum(total**2 * chance for total, chance in found.law.items())
-    found.variance = squares - found.value**2
-    found.visits = [found.visits[s] for s in range(len(weights))]
-    found.moves = sum(found.visits)
-    return found

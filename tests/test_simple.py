@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines.law.simple import SimpleGame
-from exactdice.games import GameError, Greed, present
+from exactdice.games import GameError, present
 
 import exactdice
 from exactdice.testing import check_game
@@ -37,43 +37,6 @@ class TwoDice(SimpleGame):
         return [(Fraction(1, 6), 0, (face, 1)) for face in range(1, 7)]
 
 
-class SimpleGreed(SimpleGame):
-    """Greed to a few points, state by state: dice are added to a score that must not pass it."""
-
-    def __init__(self, max_score=8, sides=6, max_dice=6):
-        self.max_score, self.sides, self.max_dice = max_score, sides, max_dice
-        super().__init__()
-
-    def start(self):
-        return [(1, (0, 0, 0, 0))]  # mover, own score, other score, last turn?
-
-    def player(self, state):
-        return state[0]
-
-    def actions(self, state):
-        return range(self.max_dice + 1)
-
-    def outcomes(self, state, action):
-        mover, own, other, last = state
-        law = {0: Fraction(1)}
-        for _ in range(action):
-            more = {}
-            for total, chance in law.items():
-                for face in range(1, self.sides + 1):
-                    more[total + face] = more.get(total + face, 0) + chance / self.sides
-            law = more
-        for total, chance in law.items():
-            now = own + total
-            if now > self.max_score:
-                yield chance, -1, None
-            elif last:
-                yield chance, (now > other) - (now < other), None
-            elif action == 0:
-                yield chance, 0, (1 - mover, other, now, 1)
-            else:
-                yield chance, 0, (1 - mover, other, now, 0)
-
-
 def test_a_first_game():
     task = exactdice.Task(TwoDice())
     solution = exactdice.solve(task, exact=True)
@@ -90,23 +53,6 @@ def test_a_first_game():
     assert words.describe(np.array([3, 0])) == "(3, 0)"
     assert words.describe_action(1) == "chooses again"
     check_game(game)
-
-
-@pytest.mark.parametrize("size", [{}, {"max_score": 7, "sides": 3, "max_dice": 4}])
-def test_greed_is_the_vectorised_game_state_by_state(size):
-    simple = SimpleGreed(**size)
-    game = Greed(simple.max_score, simple.sides, simple.max_dice)
-    ours, theirs = exactdice.solve(exactdice.Task(simple)), exactdice.solve(exactdice.Task(game))
-    assert ours.value == pytest.approx(2 * theirs.value - 1, abs=1e-12)
-    compared = 0
-    for number, (mover, own, other, last) in enumerate(simple.states):
-        state = game.encode(np.array([[own, other, last]]))[0]
-        if state < 0:
-            continue
-        value = theirs.found.at(mover, np.array([state]))[0]
-        assert ours.values[mover, number] == pytest.approx(2 * value - 1, abs=1e-12)
-        compared += 1
-    assert compared > 50
 
 
 def test_pig_is_the_vectorised_game_state_by_state(example):
@@ -174,24 +120,6 @@ def test_tic_tac_toe_is_a_draw_and_a_random_player_loses(example):
     assert len(game.states) == 4520  # positions in which a player is to move
     score = exactdice.score("random", gym.make("exactdice/TicTacToe-v0", opponent="random"))
     assert score.value == pytest.approx(0.585 - 0.288, abs=1e-3)  # known chances of random play
-
-
-def test_discounts_and_horizons():
-    class Waits(SimpleGame):
-        gamma = 0.5
-
-        def start(self):
-            return [(1, "here")]
-
-        def actions(self, state):
-            return ["wait"]
-
-        def outcomes(self, state, action):
-            return [(1, 1, "here")]
-
-    assert exactdice.solve(exactdice.Task(Waits()), exact=True).value == 2
-    short = type("Short", (Waits,), {"gamma": 1.0, "horizon": 7})
-    assert exactdice.solve(exactdice.Task(short())).value == 7
 
 
 def faulty(**methods):

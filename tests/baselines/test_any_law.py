@@ -1,4 +1,4 @@
-"""All figures of random small laws, against two computations by hand that share no code.
+"""All figures of random small laws, against a computation by hand that shares no code.
 
 ``python tests/law_by_hand.py 12000`` compares many more laws.
 """

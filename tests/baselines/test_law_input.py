@@ -1,7 +1,6 @@
 """Laws as people give them: which fraction a float stands for, and every form of a table."""
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 
 import gymnasium as gym
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from exactdice.baselines.law.numbers import DENOMINATOR, plain, plain_law, rational
+from exactdice.baselines.law.numbers import DENOMINATOR, plain_law, rational
 from exactdice.envs import GameEnv
 from exactdice.games import InputError
 from hypothesis import example, given
@@ -76,50 +75,6 @@ def test_every_float_is_next_to_its_fraction(number):
     assert abs(rational(number) - Fraction(number)) <= abs(Fraction(number)) / 2**49 + Fraction(
         1, 2**1074
     )
-
-
-@pytest.mark.parametrize(
-    ("number", "fraction"),
-    [
-        (np.int64(3), 3),
-        (Fraction(np.int64(1), np.int64(3)), Fraction(1, 3)),
-        (np.float64(0.1), 0.1),
-        (np.float32(0.1), Fraction(1, 10)),
-        (np.float32(1 / 3), Fraction(1, 3)),
-        (np.float32(-0.7071), Fraction(-7071, 10000)),
-        (np.float16(2 / 3), Fraction(2, 3)),
-        (np.float32(16777217 / 3), Fraction("5592405.5")),
-        (np.array(1.5), 1.5),
-        (torch.tensor(0.1, requires_grad=True), Fraction(1, 10)),
-        (Decimal("0.1"), Fraction(1, 10)),
-        (np.True_, 1),
-    ],
-)
-def test_numbers_of_every_library_become_pythons(number, fraction):
-    found = plain(number)
-    assert found == fraction
-    assert type(found) in (int, float, Fraction)
-    assert type(Fraction(found).numerator) is int
-
-
-@pytest.mark.parametrize(
-    "number",
-    [
-        None,
-        "1",
-        "nan",
-        [1],
-        np.array([1.0]),
-        1j,
-        10**400,
-        -(10**5000),
-        float("inf"),
-        Decimal("NaN"),
-    ],
-    ids=lambda number: type(number).__name__,
-)
-def test_other_things_are_no_numbers(number):
-    assert plain(number) is None
 
 
 def test_sums_of_coarse_floats_become_one():

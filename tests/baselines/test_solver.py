@@ -1,17 +1,14 @@
-"""Exact solving and evaluation of Greed: published values, enumeration, identities."""
+"""Exact solving and evaluation: published values and identities."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.operators.players import Players
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import exactdice
 
@@ -66,51 +63,6 @@ def test_float_and_exact_agree_on_the_default_game_and_on_its_ties():
     assert (several & ~last).sum() == 2
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize(("limit", "sides"), [(3, 2), (4, 3), (6, 2)])
-def test_best_response_to_a_stochastic_opponent_agrees_with_enumeration(limit, sides, seat):
-    game = Greed(limit, sides)
-    allowed = section_7(limit, sides)
-
-    def uniform(observation):
-        count = allowed(observation[0]) + 1
-        return dict.fromkeys(range(count), Fraction(1, count))
-
-    policies = (None, uniform) if seat == 0 else (uniform, None)
-    hand = ByHand(limit, sides, allowed, policies)
-    solution = exactdice.solve(Task(game, seat, "random"), exact=True)
-    whole = hand.rating(0, 0, 0, 0)
-    assert solution.value_before_play == (whole if seat == 0 else 1 - whole)
-    if seat == 1:  # conditioned on the first player's not going bust in the first move
-        bust = sum(
-            p / (allowed(0) + 1)
-            for n in range(allowed(0) + 1)
-            for total, p in totals(n, sides).items()
-            if total > limit
-        )
-        assert solution.value == (1 - whole - bust) / (1 - bust)
-
-
-GAMES = st.builds(Greed, st.integers(1, 15), st.integers(1, 8), st.none() | st.integers(0, 6))
-
-
-@settings(max_examples=20)
-@given(GAMES, st.integers(0, 1), st.sampled_from(["optimal", "random", "if_else", "terminal"]))
-def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat, opponent):
-    try:
-        task = Task(game, seat, opponent)
-        solution = exactdice.solve(task)
-        value = solution.value
-    except ValueError:
-        assert seat == 1  # a first player who always goes bust leaves no move to the second
-        return
-    assert -1e-12 <= value <= 1 + 1e-12
-    for name in ("random", "if_else", "terminal"):
-        evaluation = exactdice.evaluate(name, task)
-        assert evaluation.value <= value + 1e-12
-        assert np.all(evaluation.values[seat] <= solution.values[seat] + 1e-12)
-
-
 class EveryoneForItself(Greed):
     def __init__(self, max_score, sides):
         super().__init__(max_score, sides)
@@ -158,3 +110,32 @@ def test_action_values_of_one_state_are_those_of_the_sweep(task, exact):
         else:
             np.testing.assert_allclose(found[legal], swept[legal], atol=1e-14)
         assert (solution.optimal_actions(seen) == np.flatnonzero(solution.optimal[state])).all()
+
+
+def test_the_game_of_one_die_is_that_of_the_page_on_exact_scoring():
+    """Of ``docs/exact-scoring.md``: keep 5 and 6, then 4 and more."""
+    task = Task(FourTwoOne(dice=1, casts=3, utility="sum"))
+    solution, faces = exactdice.solve(task, exact=True), range(1, 7)
+    assert solution.value == Fraction(14, 3)
+    for cast, recast in ((1, Fraction(17, 4)), (2, Fraction(7, 2))):
+        values = [solution.action_values([face, cast]).tolist() for face in faces]
+        assert values == [[recast, face] for face in faces]
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        LowestScore(2, 3, 2, 3), LowestScore(2, 3, 2, 3, "share"), ShutTheBox(4, 2, 3),
+        FourTwoOne(3, 3, 2, "set"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_an_equilibrium_is_a_mutual_best_response_from_every_position_on(game):
+    both = equilibrium(game)
+    for seat in range(game.num_players):
+        others = {i: both.policies[i] for i in range(game.num_players) if i != seat}
+        best = exactdice.solve(Task(game, seat, others))
+        own = states_of(game, seat)
+        np.testing.assert_allclose(
+            best.values[seat, own], both.values[seat].at(seat, own), atol=1e-14
+        )

@@ -1,10 +1,8 @@
-"""Payoffs that add up: values, variances and bounds where moves pay before the end.
+"""Payoffs that add up: moves that pay before the end.
 
-The truth is a plain tree: every game from the first move to the last with its probability and its
-total, in fractions, by the rules alone.
+``check_game``, which ``tests/test_testing.py`` calls for such games, has their values and variances.
 """
 
-from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,7 +13,6 @@ from exactdice.baselines import (
     evaluate,
     expected_payoffs,
     outcome_distribution,
-    prepare,
     score,
     solve,
 )
@@ -41,63 +38,9 @@ def seats_of(seed, pays=True, has_cycles=None):
         yield task
 
 
-def uniform(game, state):
-    actions = np.flatnonzero(game.mask(np.array([state]))[0])
-    return {action: Fraction(1, len(actions)) for action in actions.tolist()}
-
-
-def ways(game, seat, state, action):
-    """List what may follow a move: chance, next position, payoffs, ends."""
-    row = int(game.law(np.array([state]), np.array([action]))[0])
-    for outcome, chance in enumerate(game.exact_laws()[row].tolist()):
-        if chance:
-            at = (np.array([number]) for number in (seat, state, action, outcome))
-            move = game.exact_advance(*at)
-            after = int(move.seats[0]), int(move.states[0])
-            yield Fraction(chance), after, move.payoffs[0], move.over[0]
-
-
-def tree(game, player, position, known):
-    """Give the law of the total from a position on under uniform play, by plain recursion."""
-    if position not in known:
-        law = defaultdict(Fraction)
-        for action, chosen in uniform(game, position[1]).items():
-            for chance, after, payoffs, over in ways(game, *position, action):
-                later = {0: 1} if over[player] else tree(game, player, after, known)
-                for total, mass in later.items():
-                    law[Fraction(payoffs[player]) + total] += chosen * chance * mass
-        known[position] = law
-    return known[position]
-
-
-def totals(task):
-    """Give the laws of the total from each position on, and that of the whole game."""
-    known, law, start = {}, defaultdict(Fraction), prepare(task, exact=True).start
-    for state, chance in zip(start.states.tolist(), start.chances.tolist(), strict=True):
-        for total, mass in tree(task.game, task.seat, (task.seat, state), known).items():
-            law[total] += chance * mass
-    return known, law
-
-
 def moments(law):
     mean = sum(total * chance for total, chance in law.items())
     return mean, sum((total - mean) ** 2 * chance for total, chance in law.items())
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_values_and_variances_are_those_of_the_tree_of_all_games(seed):
-    for task in seats_of(seed, has_cycles=False):
-        exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
-        known, law = totals(task)
-        for (seat, state), later in known.items():
-            assert exact.values[seat, state] == moments(later)[0]
-        assert sum(law.values()) == 1
-        mean, variance = moments(law)
-        assert (exact.value, exact.variance) == (mean, variance)
-        assert floats.value == pytest.approx(float(mean), abs=floats.error_bound)
-        assert floats.variance == pytest.approx(float(variance), rel=1e-12, abs=1e-15)
-        found = score("random", task)
-        assert found.deviation == pytest.approx(float(variance) ** 0.5)
 
 
 @pytest.mark.parametrize(
@@ -115,18 +58,6 @@ def test_the_sweep_for_variances_agrees_with_the_law_in_cycles(game):
 
 
 ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fraction(-1, 3))]
-
-
-@pytest.mark.parametrize("game", ROUNDS, ids=repr)
-def test_turns_that_pay_agree_with_the_tree(game):
-    """With the listing of moves, too: see ``check_game``, which ``tests/test_testing.py`` calls."""
-    for seat in range(game.num_players):
-        task = Task(game, seat, "random")
-        exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
-        _, law = totals(task)
-        assert (exact.value, exact.variance) == moments(law)
-        assert floats.value == pytest.approx(float(exact.value), abs=floats.error_bound)
-        assert floats.variance == pytest.approx(float(exact.variance), rel=1e-12)
 
 
 @pytest.mark.parametrize("game", ROUNDS, ids=repr)

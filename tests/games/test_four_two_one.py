@@ -1,6 +1,5 @@
-"""421: tables of its source, utilities and words; ``test_turn_games`` has its rules by hand."""
+"""421: tables of its source, utilities and words; ``test_random_sizes`` has its rules by hand."""
 
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -19,10 +18,6 @@ def state(game, held, cast, made, *known):
     found = game.encode(np.array([observation]))[0]
     assert found >= 0
     return int(found)
-
-
-def test_actions_are_ordered_by_size_then_faces():
-    assert GAME.subsets == [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
 
 
 def test_the_hierarchy_is_equation_54():
@@ -96,24 +91,6 @@ def test_moves_read_as_sentences():
     ]  # fmt: skip
     moves = [present(GAME).describe_move(row, number) for number in numbers[:3]]
     assert moves == ["puts aside nothing", "puts aside 2", "puts aside 2 1"]
-
-
-@pytest.mark.parametrize(
-    ("keywords", "players", "turns"),
-    [
-        ({}, 1, [False]),
-        ({"utility": "sum", "duration": 2}, 1, [True]),
-        ({"utility": "set"}, 2, [False, True, True, True]),
-    ],
-)
-def test_there_are_three_games(keywords, players, turns):
-    """A first player may end every cast, a next player only its last; in a set both are met."""
-    game = FourTwoOne(**keywords)
-    assert game.num_players == players
-    made = [leg.turn.observations[leg.turn.ends.any(axis=1), -1] for leg in game.legs]
-    assert [len(set(casts.tolist())) == 1 for casts in made] == turns
-    again = pickle.loads(pickle.dumps(game))
-    assert (again, repr(again)) == (game, repr(game))
 
 
 def test_one_die_has_maps_too():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from by_hand import ByHand, section_7
 from exactdice.baselines import Task
-from exactdice.baselines.operators.players import Players
 from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.core.plain import PlainRules, plain_rules
 from exactdice.core.sampling import InverseLaws, draw
@@ -16,7 +15,6 @@ from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps, PlainGreed
 from exactdice.games.greed.sweeps import GreedBlock
-from sweeping import backward
 
 import exactdice
 from exactdice.testing import check_game
@@ -74,31 +72,6 @@ def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_th
         states = np.arange(game.num_states)
         own = game.observe(states, 0)[:, 0]
         assert game.mask(states).sum(axis=1).tolist() == [most(p) + 1 for p in own]
-
-
-@pytest.mark.parametrize("kind", [FLOATS, EXACT])
-@pytest.mark.parametrize("tie", ["half", "stopper", "chaser"])
-@pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
-def test_where_both_do_the_same_asking_one_player_is_enough(limit, sides, tie, kind):
-    game = Greed(limit, sides, tie=tie)
-    both, one = (Players(sweeps_of(game), 0, {}, kind) for _ in range(2))
-    asked = []
-
-    def choose(stage, expected):
-        asked.append((stage.seat, len(stage.states)))
-        return one.choose(stage, expected)
-
-    values = backward(sweeps_of(game), both.choose, 0, kind)
-    mirrored = sweeps_of(game).backward_mirrored(choose, kind)
-    assert {seat for seat, _ in asked} == {0}
-    assert sum(count for _, count in asked) == game.num_states
-    assert np.abs(values.array - mirrored.array).max() <= (1e-15 if kind is FLOATS else 0)
-    for choice in both.choices.values():
-        assert (choice == one.choices[0]).all()
-
-
-def test_where_both_lose_a_tie_neither_is_the_others_mirror_image():
-    assert GreedSweeps(Greed(5, 3, tie="lost")).backward_mirrored(lambda *_: None) is None
 
 
 @pytest.mark.parametrize("tie", TIES)

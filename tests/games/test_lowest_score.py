@@ -1,4 +1,4 @@
-"""The lowest-score game: its ends and its words; ``test_turn_games`` has its rules by hand."""
+"""The lowest-score game: its ends and its words; ``test_random_sizes`` has its rules by hand."""
 
 import numpy as np
 import pytest

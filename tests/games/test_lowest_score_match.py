@@ -1,4 +1,4 @@
-"""The match of the lowest-score game; its values by hand are in ``test_turn_games``."""
+"""The match of the lowest-score game; its values by hand are in ``test_random_sizes``."""
 
 from fractions import Fraction
 

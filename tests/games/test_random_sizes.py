@@ -1,8 +1,8 @@
-"""A thousand random configurations of the six games, against rules that share no code with them.
+"""Random configurations of the six games, against rules that share no code with them.
 
-In fractions: the optimum against opponents who play uniformly or optimally, and the value of
-uniform play. Flat tables are compared with ``P`` as well. That values of every action and state are
-right, and those of other policies, ``tests/baselines`` shows for fewer configurations.
+In every seat: the optimum against opponents who play uniformly or optimally, and the value of
+uniform play; slowly a thousand, whose flat tables are compared with ``P`` as well. That values of
+every action and state are those of the listing of moves, ``check_game`` shows.
 
     pytest -m slow tests/games/test_random_sizes.py
 """
@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import by_hand
@@ -26,7 +26,7 @@ from by_hand_turns import (
     ShutTheBoxByHand,
     uniform,
 )
-from exactdice.baselines import Task, evaluate, prepare, solve
+from exactdice.baselines import Task, expected_payoffs, prepare, solve
 from exactdice.baselines.cache import clear_cache
 from exactdice.games import (
     FourTwoOne,
@@ -43,7 +43,7 @@ BATCHES, EACH = 25, 40
 SMALL_ENOUGH = 2000  # pairs of state and action of games whose flat tables are compared, too
 
 # Each function below draws a game. It gives the game, uniform play by hand, and a function that
-# gives the value to player 0 if players play policies by hand, of whom None plays best.
+# gives the value to each player if they play policies by hand, of whom None plays best.
 
 
 def greed(rng):
@@ -60,7 +60,7 @@ def greed(rng):
 
     def value(policies):
         hand = by_hand.ByHand(limit, sides, allowed, policies, tuple(map(Fraction, paid)))
-        return hand.rating(0, 0, 0, 0)
+        return hand.ratings(0, 0, 0, 0)
 
     return Greed(limit, sides, dice, tie), any_number, value
 
@@ -72,7 +72,7 @@ def lowest_score(rng):
     if dice == 3 or objective != "win":
         players = min(players, 2 if dice == 3 else 3)
     size = dice, faces, zero, players, objective
-    return LowestScore(*size), uniform, lambda those: LowestScoreByHand(*size, those).turn(())[0]
+    return LowestScore(*size), uniform, lambda those: LowestScoreByHand(*size, those).turn(())
 
 
 def lowest_score_match(rng):
@@ -85,7 +85,7 @@ def lowest_score_match(rng):
         faces, zero = 2, min(zero, 2)
     size, none = (dice, faces, zero, players, wins, starter, tie), (0,) * players
     game = LowestScoreMatch(*size)
-    return game, uniform, lambda those: LowestScoreMatchByHand(*size, those).value(none, 0)[0]
+    return game, uniform, lambda those: LowestScoreMatchByHand(*size, those).value(none, 0)
 
 
 def shut_the_box(rng):
@@ -96,7 +96,7 @@ def shut_the_box(rng):
 
     def value(policies):
         hand = ShutTheBoxByHand(tiles, dice, sides, one_die, shut_wins, objective, policies)
-        return hand.turn(hand.everything, None)[0]
+        return hand.turn(hand.everything, None)
 
     return ShutTheBox(tiles, dice, sides, rule, shut_wins, objective), uniform, value
 
@@ -128,7 +128,7 @@ def four_two_one(rng):
     def value(policies):
         height, tied = by_hand_match.height, Fraction(1, 2) if tie == "half" else Fraction(0)
         rules = paid, duration, lambda one, other: height(one) > height(other), tied
-        return FourTwoOneByHand(dice, faces, casts, policies, *rules).start()[0]
+        return FourTwoOneByHand(dice, faces, casts, policies, *rules).start()
 
     return FourTwoOne(dice, faces, casts, named, duration, tie), uniform, value
 
@@ -158,8 +158,12 @@ def four_two_one_match(rng):
     hand = match_rules(faces)
     rules = hand.Rules(**keywords)
     game = FourTwoOneMatch(faces=faces, **keywords)
-    plays = hand.at_random(rules)
-    return game, plays, lambda policies: hand.Match(rules, tuple(policies)).value()
+
+    def value(policies):
+        first = hand.Match(rules, tuple(policies)).value()
+        return first, 1 - first
+
+    return game, hand.at_random(rules), value
 
 
 KINDS = [greed, lowest_score, lowest_score_match, shut_the_box, four_two_one, four_two_one_match]
@@ -177,18 +181,33 @@ def compare_tables(game, rng):
         require_tables(task)
 
 
+def compare(game, by_chance, value):
+    """Compare what every seat wins with what it wins by hand."""
+    count = game.num_players
+    for seat, (name, others) in product(range(count), (("random", by_chance), ("optimal", None))):
+        task = Task(game, seat, name if count > 1 else [])
+        found = solve(task, exact=True).value_before_play
+        assert found == value([None if i == seat else others for i in range(count)])[seat], task
+        floats = solve(task)
+        assert abs(Fraction(floats.value_before_play) - found) <= floats.error_bound, task
+    everybody = expected_payoffs("random", Task(game), exact=True)
+    assert tuple(everybody) == tuple(value([by_chance] * count)), game
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_dozen_configurations_of_each_game_are_those_by_hand(kind):
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        compare(*kind(rng))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(BATCHES))
 def test_random_configurations_are_those_by_hand(seed):
     rng = np.random.default_rng(seed)
     for kind in rng.choice(len(KINDS), EACH, p=CHANCES):
-        game, by_chance, value = KINDS[kind](rng)
-        for name, others in (("random", by_chance), ("optimal", None)):
-            task, rest = Task(game, 0, name if game.num_players > 1 else []), game.num_players - 1
-            assert solve(task, exact=True).value == value([None, *[others] * rest]), (game, name)
-        task = Task(game, 0, "random" if rest else [])
-        found = evaluate("random", task, exact=True).value
-        assert found == value([by_chance] * game.num_players), game
+        game, *by_hand = KINDS[kind](rng)
+        compare(game, *by_hand)
         if game.num_states * game.num_actions <= SMALL_ENOUGH:
             compare_tables(game, rng)
     clear_cache()

@@ -1,4 +1,4 @@
-"""Shut the Box in words; ``test_turn_games`` has its rules by hand."""
+"""Shut the Box in words; ``test_random_sizes`` has its rules by hand."""
 
 import numpy as np
 from exactdice.games import ShutTheBox, present

@@ -119,23 +119,6 @@ def test_fractions_are_those_by_hand(keywords):
     assert solve(Task(game)).value == pytest.approx(float(by_hand.start()), rel=1e-13)
 
 
-def test_folds_are_the_decisions_of_a_sweep():
-    game = Yahtzee(boxes="sixes,yahtzee,full_house", joker="free")
-    sweeps = sweeps_of(game)
-
-    def mean(stage, expected):
-        return np.where(stage.mask, expected, 0).sum(axis=1) / stage.mask.sum(axis=1)
-
-    def best(stage, expected):
-        return FLOATS.best(expected, stage.mask, 0.0)[0]
-
-    folded, swept = sweeps.folded("best"), backward(sweeps, best, 0)
-    assert (folded.numbers == swept.numbers).all()  # to the last bit
-    assert (folded.array == swept.array).all()
-    uniform = backward(sweeps, mean, 0)
-    assert sweeps.folded("mean").array == pytest.approx(uniform.array, rel=1e-13)
-
-
 def test_the_variance_of_uniform_play_is_that_by_hand():
     game, by_hand = Yahtzee(boxes="ones,yahtzee"), ByHand(boxes=["ones", "yahtzee"])
     sweeps = sweeps_of(game)
