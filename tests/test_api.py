@@ -10,7 +10,6 @@ from exactdice.baselines.scoring.blunders import Blunders
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed
-from matplotlib.figure import Figure
 
 import exactdice
 
@@ -159,19 +158,6 @@ def test_a_payoff_matrix_takes_a_list_as_expected_payoffs_does():
         exactdice.payoff_matrix(["random"], SMALL)
     with pytest.raises(InputError, match="or a list of two at least, got str of 6"):
         exactdice.payoff_matrix("random", SMALL)
-
-
-def test_any_chart_is_a_figure():
-    score = exactdice.score("if_else", SMALL)
-    for figure in (
-        exactdice.plot("mistakes", score),
-        exactdice.plot("outcomes", "if_else", env=SMALL),
-        exactdice.plot("greed-policy", env=SMALL),
-        exactdice.plot("421-laws"),
-        exactdice.plot("mistakes-421"),
-    ):
-        assert isinstance(figure, Figure)
-        assert figure.axes
 
 
 @pytest.mark.parametrize(

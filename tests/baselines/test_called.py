@@ -1,4 +1,4 @@
-"""Networks of large games, which are called where the agent can be met."""
+"""Networks and functions of large games, which are called where the agent can be met."""
 
 import pickle
 
@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch as th
 from exactdice.baselines import Task, make_task
-from exactdice.baselines.policies import called
+from exactdice.baselines.policies import called, tabular
 from exactdice.baselines.policies.called import CalledPolicy
-from exactdice.games import InputError
+from exactdice.core.positions import states_of
+from exactdice.games import Greed, InputError, ShutTheBox
 from small_games import SMALL
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -177,3 +178,43 @@ def test_a_function_that_writes_into_its_masks_is_held_to_the_legal_actions():
 
     with pytest.raises(ValueError, match="policy must choose legal actions"):
         exactdice.score(cheats, make_task("Greed", max_score=10, sides=3))
+
+
+def softened(observations, masks):
+    """Prefer actions by what is seen, but never for certain."""
+    liking = observations.sum(axis=1, keepdims=True) + np.arange(masks.shape[1])
+    weights = masks * (1 + liking % 5)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
+    game = Greed(100)
+
+    def wrong(observations, masks):
+        law = softened(observations, masks)
+        law[(observations == [7, 90, 1]).all(axis=1)] *= 0.5
+        return law
+
+    for ask in (exactdice.as_policy, exactdice.score, exactdice.evaluate, exactdice.occupancy):
+        with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
+            ask(wrong, Task(game))
+    with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
+        gym.make("exactdice/Greed-v0", opponent=wrong)
+    monkeypatch.setattr(called, "LAWS", 0)  # laws are not kept: it is found where it is needed
+    for ask in (exactdice.score, exactdice.evaluate):
+        with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
+            ask(wrong, Task(game))
+
+
+def test_a_large_game_is_scored_without_its_table(monkeypatch):
+    """Of Shut the Box with twelve tiles it would take 2 GB; here the budget is as much smaller."""
+    monkeypatch.setattr(called, "LAWS", 2**16)
+    monkeypatch.setattr(tabular, "BATCH", 2**14)
+    task = Task(ShutTheBox(6, 2, 4), 1, "random")
+    sizes = []
+    score = exactdice.score(lambda *seen: sizes.append(len(seen[1])) or softened(*seen), task)
+    assert score.blunders()
+    assert 0 < score.flawless < 1
+    own = len(states_of(task.game, 1))
+    assert sum(sizes) <= 8 * own  # the door, and a sweep for each of what was asked
+    assert max(sizes) < own / 2  # a stage

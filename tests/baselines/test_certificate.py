@@ -298,11 +298,6 @@ def test_what_is_no_file_of_a_certificate_is_refused(whole, change, message):
     require_refusal(whole, message)
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.npz"):
-        verify(tmp_path / "none.npz")
-
-
 def test_no_more_is_unpacked_than_a_member_promises(whole, monkeypatch):
     """Of a member that states a small size and unpacks to a large one."""
     refile(whole, lambda members: members.update({"claims.npy": bytes(10**8)}))

@@ -1,157 +1,95 @@
-"""Exact properties of tasks agree with plain Python on the tables ``P`` of environments."""
+"""Exact properties of tasks agree with figures of random laws by hand."""
 
 import math
-from collections import defaultdict
+from fractions import Fraction
 from pathlib import Path
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, describe, make_task
 from exactdice.baselines.scoring.description import CLOSE, PROPERTIES, _log2
-from exactdice.core.positions import states_of
+from law_by_hand import in_floats
+from law_figures import figures, flat, optimum, pure, worths
+from random_laws import draw_law
 from small_games import Owed
 
-SIZES = [
-    ("Greed", {"max_score": 5, "sides": 3}, 0),
-    ("Greed", {"max_score": 5, "sides": 3, "opponent": "random"}, 1),
-    ("LowestScore", {"dice": 2, "faces": 3, "zero_face": 2, "players": 3}, 1),
-    ("LowestScoreMatch", {"dice": 2, "faces": 2, "zero_face": 1, "wins": 2}, 0),
-    ("ShutTheBox", {"tiles": 3, "dice": 2, "sides": 2, "one_die": "sum<=2"}, 1),
-    ("FourTwoOne", {"dice": 2, "faces": 3, "casts": 3, "utility": "goal:12"}, 0),
-    ("FourTwoOne", {"dice": 3, "faces": 2, "casts": 2, "utility": "set"}, 1),
-    ("FourTwoOneMatch", {"tokens": 1, "faces": 2, "tie": "replay"}, 0),
-]
+import exactdice
+
+SEEDS = [seed for seed in range(40) if len(draw_law("limits", seed).ways[0]) > 1][:12]
 
 
-class Enumeration:
-    """Value iteration and expected visits on the tables of a task, in plain Python."""
-
-    def __init__(self, name, keywords, seat):
-        env = gym.make(f"exactdice/{name}-v0", seat=seat, **keywords).unwrapped
-        self.table, game = env.P, env.task.game
-        self.start = {s: p for s, p in enumerate(env.initial_state_distrib.tolist()) if p > 0}
-        self.own = states_of(game, seat).tolist()
-        self.legal = {s: np.flatnonzero(game.mask(np.array([s]))[0]).tolist() for s in self.own}
-
-    def action_value(self, worth, state, action):
-        return sum(p * (r + worth.get(t, 0)) for p, t, r, _ in self.table[state][action])
-
-    def row(self, worth, state):
-        return [self.action_value(worth, state, action) for action in self.legal[state]]
-
-    def values(self, decide):
-        worth, before = dict.fromkeys(self.own, 0.0), {}
-        while worth != before:
-            before = worth
-            worth = {state: decide(self.row(worth, state)) for state in self.own}
-        return worth
-
-    def visits(self, policy):
-        met, mass = defaultdict(float), self.start
-        while sum(mass.values()) > 1e-14:
-            later = defaultdict(float)
-            for state, chance in mass.items():
-                met[state] += chance
-                for action, share in policy[state].items():
-                    for p, after, _, over in self.table[state][action]:
-                        if not over:
-                            later[after] += chance * share * p
-            mass = later
-        return met
-
-    def mean_square(self, policy, met):
-        """Payoffs come with the last move, so that the square of their sum is that of one."""
-        return sum(
-            met[state] * share * p * r * r
-            for state in self.own
-            for action, share in policy[state].items()
-            for p, _, r, _ in self.table[state][action]
-        )
-
-    def by_chance(self, worth, policy, met):
-        """Variance of the return that is not due to the agent's actions."""
-        mean = sum(p * worth[state] for state, p in self.start.items())
-        found = sum(p * (worth[state] - mean) ** 2 for state, p in self.start.items())
-        for state in self.own:
-            for action, share in policy[state].items():
-                value = self.action_value(worth, state, action)
-                found += (
-                    met[state]
-                    * share
-                    * sum(
-                        p * (r + worth.get(after, 0) - value) ** 2
-                        for p, after, r, _ in self.table[state][action]
-                    )
-                )
-        return found
+def by_hand(seed):
+    """Draw a law: its task, its moves, its optimum, and the legal actions of each state."""
+    law = draw_law("limits", seed)
+    moves, task = flat(law), exactdice.from_P(*in_floats(law))
+    return law, task, moves, optimum(law), [[a for a, c in enumerate(r) if c] for r in moves]
 
 
-@pytest.mark.parametrize(("name", "keywords", "seat"), SIZES)
-def test_optimal_play_is_described_as_the_tables_say(name, keywords, seat):
-    found = describe(make_task(name, seat=seat, **keywords))
-    by_hand = Enumeration(name, keywords, seat)
-    own, legal = by_hand.own, by_hand.legal
-    worth = by_hand.values(max)
-    optimal = {
-        s: [a for a, value in zip(legal[s], by_hand.row(worth, s), strict=True)
-            if value > worth[s] - 1e-12]
-        for s in own
-    }  # fmt: skip
-    policy = {s: {optimal[s][0]: 1.0} for s in own}
-    met = by_hand.visits(policy)
-    moves = sum(met.values())
-    assert found.moves == pytest.approx(moves)
-    assert found.optimum == pytest.approx(sum(p * worth[s] for s, p in by_hand.start.items()))
-    variance = by_hand.mean_square(policy, met) - found.optimum**2
-    assert found.noise == pytest.approx(math.sqrt(variance))
-    forced = sum(met[s] for s in own if len(legal[s]) == 1)
-    free = sum(met[s] for s in own if len(legal[s]) > 1 and legal[s] == optimal[s])
-    assert found.forced == pytest.approx(forced / moves)
-    assert found.free == pytest.approx(free / moves)
+def even(legal, moves):
+    return [
+        [Fraction(a in some, len(some)) for a in range(len(row))]
+        for some, row in zip(legal, moves, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_optimal_play_is_described_as_by_hand(seed):
+    law, task, moves, best, legal = by_hand(seed)
+    found = describe(task)
+    optimal = [
+        [a for a in own if best.table[s][a] == best.values[s]] for s, own in enumerate(legal)
+    ]
+    weights = [pure(ties[0], row) for ties, row in zip(optimal, moves, strict=True)]
+    hand, blind = (figures(law, moves, each, best) for each in (weights, even(legal, moves)))
+    assert found.moves == pytest.approx(float(hand.moves))
+    assert found.optimum == pytest.approx(float(hand.value), abs=1e-12)
+    assert found.noise**2 == pytest.approx(float(hand.variance), abs=1e-12)
+    forced = sum(v for v, own in zip(hand.visits, legal, strict=True) if len(own) == 1)
+    free = sum(v for v, own, ties in zip(hand.visits, legal, optimal, strict=True)
+               if len(own) > 1 and own == ties)  # fmt: skip
+    assert found.forced == pytest.approx(float(forced / hand.moves))
+    assert found.free == pytest.approx(float(free / hand.moves))
     gaps = {
-        s: worth[s] - max(by_hand.action_value(worth, s, a) for a in legal[s] if a not in best)
-        for s, best in optimal.items()
-        if legal[s] != best
+        s: best.values[s] - max(best.table[s][a] for a in own if a not in optimal[s])
+        for s, own in enumerate(legal)
+        if own != optimal[s]
     }
-    mean = sum(met[s] * gap for s, gap in gaps.items()) / (moves - forced - free)
-    close = sum(met[s] for s, gap in gaps.items() if gap < CLOSE * found.noise)
-    assert found.gap == pytest.approx(mean)
-    assert found.close == pytest.approx(close / (moves - forced - free))
-    blind = by_hand.visits({s: dict.fromkeys(legal[s], 1 / len(legal[s])) for s in own})
+    critical = hand.moves - forced - free
+    if not critical:
+        assert found.gap is found.close is found.rarity is None
+        return
+    costs = {s: float(hand.visits[s] * gap) for s, gap in gaps.items()}
+    close = sum(float(hand.visits[s]) for s, gap in gaps.items() if gap < CLOSE * found.noise)
+    assert found.gap == pytest.approx(sum(costs.values()) / float(critical))
+    assert found.close == pytest.approx(close / float(critical))
     rarity = sum(
-        met[s] * gap * -math.log10(blind[s] / sum(blind.values()))
-        for s, gap in gaps.items()
-        if met[s]
+        cost * -math.log10(blind.visits[s] / blind.moves) for s, cost in costs.items() if cost
     )
-    costs = sum(met[s] * gap for s, gap in gaps.items())
-    assert found.rarity == pytest.approx(rarity / costs)
+    assert found.rarity == pytest.approx(rarity / sum(costs.values()))
 
 
-@pytest.mark.parametrize(("name", "keywords", "seat"), SIZES)
-def test_random_play_is_described_as_the_tables_say(name, keywords, seat):
-    found = describe(make_task(name, seat=seat, **keywords))
-    by_hand = Enumeration(name, keywords, seat)
-    own, legal = by_hand.own, by_hand.legal
-    worth = by_hand.values(lambda row: sum(row) / len(row))
-    policy = {s: dict.fromkeys(legal[s], 1 / len(legal[s])) for s in own}
-    met = by_hand.visits(policy)
-    moves = sum(met.values())
-    assert found.random_moves == pytest.approx(moves)
-    assert found.random == pytest.approx(sum(p * worth[s] for s, p in by_hand.start.items()))
-    several = [s for s in own if len(legal[s]) > 1]
-    reached = [s for s in several if met[s] > 0]
-    assert (found.states, found.decisions) == (len(own), len(several))
-    assert found.reachable_states == sum(met[s] > 0 for s in own)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_play_is_described_as_by_hand(seed):
+    law, task, moves, best, legal = by_hand(seed)
+    found, hand = describe(task), figures(law, moves, even(legal, moves), best)
+    assert found.random_moves == pytest.approx(float(hand.moves))
+    assert found.random == pytest.approx(float(hand.value), abs=1e-12)
+    several = [s for s, own in enumerate(legal) if len(own) > 1]
+    reached = [s for s in several if hand.visits[s]]
+    assert (found.states, found.decisions) == (len(legal), len(several))
+    assert found.reachable_states == sum(often > 0 for often in hand.visits)
     assert found.reachable_decisions == len(reached)
-    assert found.actions == pytest.approx(sum(len(legal[s]) for s in reached) / len(reached))
-    variance = by_hand.mean_square(policy, met) - found.random**2
-    assert found.random_noise == pytest.approx(math.sqrt(variance))
-    by_actions = sum(met[s] * np.var(by_hand.row(worth, s)) for s in own)
-    assert found.by_actions == pytest.approx(by_actions / variance)
-    assert found.signal == pytest.approx(math.sqrt(by_actions / variance / moves))
-    by_chance = by_hand.by_chance(worth, policy, met)
-    assert by_actions + by_chance == pytest.approx(variance)  # the law of total variance
+    assert found.actions * max(len(reached), 1) == sum(len(legal[s]) for s in reached)
+    assert found.random_noise**2 == pytest.approx(float(hand.variance), abs=1e-12)
+    values = [[q for q in worths(row, hand.values) if q is not None] for row in moves]
+    by_actions = sum(
+        often * sum((q - sum(own) / len(own)) ** 2 for q in own) / len(own)
+        for often, own in zip(hand.visits, values, strict=True)
+    )
+    if hand.variance:
+        share = float(by_actions / hand.variance)
+        assert found.by_actions == pytest.approx(share)
+        assert found.signal == pytest.approx(math.sqrt(share / hand.moves))
 
 
 def test_a_game_without_choices_has_no_gap_and_no_signal():

@@ -69,15 +69,6 @@ def test_other_code_has_other_files(folder, sweeps_made, tmp_path, monkeypatch):
     assert len(list(folder.iterdir())) == 2  # the code of the last is in no file
 
 
-def test_the_code_of_a_game_is_that_of_the_games_from_which_it_inherits():
-    own = type(GAME)
-    heir = type("Heir", (own,), {})
-    assert kept._code(heir) != kept._code(own)
-    files = [file for each in (heir, own) for file in kept._sources(each)]
-    assert any(file.parent.name == "yahtzee" for file in files)
-    assert all(file in files for file in kept._sources(own))
-
-
 def three(count, compute):
     """Give three numbers, or as many as are wanted."""
     return kept.kept(GAME, "three", compute, lambda numbers: len(numbers) == count)

@@ -220,19 +220,6 @@ def test_where_no_payoff_is_the_worst_no_illegal_action_is_played():
     assert exactdice.score([0] * 8, task, masked=False).value == pytest.approx(-510)
 
 
-@pytest.mark.parametrize("task", [long_walk(gamma=0.9), long_walk(horizon=20)], ids=str)
-def test_the_worst_payoff_is_below_every_policy(task):
-    env = GameEnv(task)
-    env.reset(seed=0)
-    worst = env.step(1)[1]
-    values = exactdice.evaluate("random", task).values
-    assert worst <= values.min()
-    assert exactdice.solve(exactdice.from_P(env.P, env.initial_state_distrib)).value == (
-        pytest.approx(exactdice.solve(task).value)
-    )
-    assert exactdice.evaluate(np.full((8, 2), 0.5), task, masked=False).variance >= 0
-
-
 def test_grades_are_by_what_the_game_pays():
     law = {0: {0: [(1, 0, 1e-10, True)], 1: [(1, 0, 3e-10, True)], 2: [(1, 0, 0, True)]}}
     moves = exactdice.solve(exactdice.from_P(law, 0)).ask(0).moves

@@ -4,8 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.core.positions import first_actions, states_of
-from exactdice.games import FourTwoOne, Greed, InputError
+from exactdice.games import Greed, InputError
 
 import exactdice
 
@@ -14,10 +13,6 @@ pytestmark = pytest.mark.usefixtures("own_games")
 
 class Own(Greed):
     name = "Own"
-
-
-class OwnTurns(FourTwoOne):
-    name = "OwnTurns"
 
 
 GAME = Own(6, 3)
@@ -60,22 +55,6 @@ def test_what_a_name_gives_is_checked_at_every_door(give, message):
     ):
         with pytest.raises(InputError, match=message):
             ask()
-
-
-def test_only_the_seat_that_plays_counts():
-    task = Task(OwnTurns(3, 3, 2, utility="set"), 0, "random")
-    game = task.game
-
-    def first_seat(game):
-        actions = np.full(game.num_states, -5)
-        own = states_of(game, 0)
-        actions[own] = first_actions(game, own)
-        return actions
-
-    exactdice.register(OwnTurns, policies={"first": first_seat})
-    assert exactdice.score("first", task).value >= 0
-    with pytest.raises(InputError, match="first, as it is registered for OwnTurns: .* got -5"):
-        exactdice.score("first", Task(game, 1, "random"))
 
 
 def test_unmasked_a_name_may_say_what_is_illegal():

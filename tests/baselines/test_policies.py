@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, prepare
-from exactdice.baselines.policies.kinds import DeterministicPolicy, StochasticPolicy, UniformPolicy
+from exactdice.baselines.policies.kinds import StochasticPolicy, UniformPolicy
 from exactdice.baselines.policies.names import register_policies
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed
@@ -253,22 +253,6 @@ def test_a_seat_has_to_get_to_move():
     sizes = {"max_score": 1, "max_dice": 2}
     with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
         gym.make("exactdice/Greed-v0", **sizes, seat=1, opponent=two_dice).reset(seed=0)
-
-
-@pytest.mark.parametrize("kind", ["actions", "table", "random"])
-def test_samples_follow_the_probabilities(kind):
-    actions = if_else(GAME)
-    policies = {
-        "actions": DeterministicPolicy(actions, GAME.num_actions),
-        "table": StochasticPolicy(np.random.default_rng(0).dirichlet(np.ones(7), 242)),
-        "random": UniformPolicy(GAME),
-    }
-    policy, draws = policies[kind], 20_000
-    for state in (0, 57, 241):
-        drawn = policy.sample(np.full(draws, state), np.random.default_rng(1))
-        law = policy.probabilities(np.array([state]))[0]
-        seen = np.bincount(drawn, minlength=7) / draws
-        assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / draws))
 
 
 def test_samples_survive_the_largest_uniform_number():

@@ -1,6 +1,6 @@
 """Payoffs that add up: moves that pay before the end.
 
-``check_game``, which ``tests/test_testing.py`` calls for such games, has their values and variances.
+Values and variances of such games are those of the listing: ``tests/test_testing.py``.
 """
 
 from dataclasses import replace

@@ -94,11 +94,6 @@ def test_each_kind_of_model(model, large):
     compare(loud(model(environment())), large)
 
 
-def test_models_that_draw_from_their_laws(large):
-    model = loud(MaskablePPO("MlpPolicy", environment(), policy_kwargs=SMALL, seed=5))
-    assert not compare(model, large, deterministic=False).deterministic
-
-
 def test_illegal_actions_end_the_game(large):
     def tell(observations, _):
         return np.where(observations[:, 15] > 0, 0, 210)  # ones, also when they are filled

@@ -93,14 +93,6 @@ def test_moves_read_as_sentences():
     assert moves == ["puts aside nothing", "puts aside 2", "puts aside 2 1"]
 
 
-def test_one_die_has_maps_too():
-    game = FourTwoOne(1, 2, 2, "sum")
-    laid_out = present(game).layout(game.observe(np.arange(game.num_states), 0))
-    assert laid_out.columns == ["none"]
-    assert set(laid_out.column.tolist()) == {0}
-    assert laid_out.row.tolist() == [0, 0, 1, 1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -155,15 +155,6 @@ def test_a_list_that_is_changed_in_place_is_found_out(weights):
         solve(Task(game, 0, "random"))
 
 
-def test_other_games_are_answered_after_one_has_been_changed(monkeypatch):
-    game, same = Weighted([0.5, 0.25]), Weighted([0.5, 0.25])
-    value = solve(Task(game, 0, "random")).value
-    game.weights.append(1)
-    assert solve(Task(same, 0, "random")).value == value
-    monkeypatch.setattr("exactdice.baselines.cache.LEAST", 2**25)  # room for one answer
-    assert solve(Task(Walk(), 0, "random")).value
-
-
 def test_copies_are_equal():
     arguments = [0.5, Pair(0.5), [0.5], np.array([0.25]), (np.float32(0.5),)]
     for game in (*map(Weighted, arguments), FourTwoOne(2, 2, 2, [[1, 2]] * 3), Greed(3)):

@@ -14,7 +14,6 @@ from docs.reproductions.four_two_one.match import (
     OptimalMatch,
     gains,
     inversions,
-    largest_inversion,
     lost_above_won,
     rounds,
 )
@@ -85,16 +84,6 @@ def test_results_before_the_reply_are_worth_the_mean_over_it(both):
                     mean = sum(mass * worth[result, two] for (_, two), mass in reply.items())
                     found = foreseen[place, casts - 1, number]
                     assert found == pytest.approx(mean / sum(reply.values()), abs=1e-12)
-
-
-def test_the_largest_inversion_is_one(both):
-    match, by_hand = both
-    tokens, reply, lower, higher = largest_inversion(match)
-    results = match.game.phases[0].round.combinations
-    worth = after(by_hand, tuple(match.game.token_states[tokens].tolist()))
-    assert HEIGHT[results[lower]] < HEIGHT[results[higher]]
-    gained = worth[results[lower], results[reply]] - worth[results[higher], results[reply]]
-    assert gained == pytest.approx(inversions(match)["begins"].max(), abs=1e-12)
 
 
 def test_tokens_moved_gain_the_difference_of_values(both):

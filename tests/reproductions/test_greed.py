@@ -3,7 +3,6 @@
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 from by_hand import HALF, ByHand, section_7, totals
 from exactdice.games import Greed
@@ -72,23 +71,7 @@ def test_the_checks_can_fail():
     assert not turns.certain_victory_wins()
 
 
-def test_the_search_goes_up_while_ratings_rise():
-    turns = LastTurns(6, 3)
-    row, start = turns.row(6, 3), int(turns.start()[turns.row(6, 3)])
-    assert turns.found_upwards()[row] == start
-    turns.ratings[row, start + 1] = turns.one
-    assert turns.found_upwards()[row] == start + 1
-
-
 @pytest.mark.parametrize("sides", [2, 3, 6])
 def test_the_starts_of_small_games_are_positions_of_a_large_one(sides):
     assert starts(8, sides) == [starts(limit, sides)[-1] for limit in range(1, 9)]
     assert starts(5, sides)[-1] == ByHand(5, sides, section_7(5, sides)).rating(0, 0, 0, 0)
-
-
-def test_labels_are_read_for_every_last_turn():
-    table = LastTurns(10, 3)
-    labels = table.figure_3()
-    shown = np.array([[labels[table.row(10 - p, o - p)] for p in range(11)] for o in range(11)])
-    assert (shown[np.triu_indices(11, 1)] == 0).all()  # p > o
-    assert shown[7, 5] == 1
