@@ -34,14 +34,8 @@ def test_dir_lists_the_names_for_users_alone(monkeypatch):
     "function",
     [
         exactdice.as_task,
-        lambda env: exactdice.score("if_else", env).as_dict(),
         lambda env: exactdice.solve(env).value,
-        lambda env: exactdice.evaluate("random", env).value,
-        lambda env: exactdice.exploitability("random", env),
-        lambda env: exactdice.best_response("if_else", env).value,
-        lambda env: exactdice.occupancy("if_else", env).tolist(),
         lambda env: exactdice.expected_payoffs(["if_else", "random"], env),
-        lambda env: exactdice.outcome_distribution("if_else", env),
         lambda env: exactdice.exact_evaluation("random", env),
     ],
 )

@@ -143,7 +143,6 @@ def faulty(**methods):
             "outcomes must give (probability, reward, next state), in a list, got (1, None) for "
             "action 'keep' in state (1, 0)",
         ),
-        ({"outcomes": lambda *_: None}, "next state), in a list, got None for action 'keep'"),
         ({"outcomes": lambda *_: [(0, 1, None)]}, "got probabilities of 0 alone for action"),
         ({"start": lambda _: (1, "s")}, "start must give (probability, state), in a list, got 1"),
         ({"actions": lambda *_: "keep"}, "actions must give a list, got 'keep' in state (1, 0)"),
@@ -157,10 +156,8 @@ def faulty(**methods):
             "rewards must be numbers from -1e+300 to 1e+300, got nan for action 'keep' in state",
         ),
         ({"outcomes": lambda *_: [("x", 0, None)]}, "next state), in a list, got ('x', 0, None)"),
-        ({"outcomes": lambda *_: np.array(1.0)}, "next state), in a list, got array(1.)"),
         ({"outcomes": lambda *_: [(1, "1", None)]}, "from -1e+300 to 1e+300, got '1' for action"),
         ({"outcomes": lambda *_: [(1, 10**400, None)]}, "rewards must be numbers from -1e+300"),
-        ({"outcomes": lambda *_: [(1, np.array([1.0]), None)]}, "got array([1.]) for action"),
         (
             {"outcomes": lambda *_: [(1, 0, [1, 0])]},
             "states must be hashable, such as numbers and tuples, got [1, 0] for action 'keep' in",
@@ -168,11 +165,8 @@ def faulty(**methods):
         ({"start": lambda _: [(1, [1, 0])]}, "states must be hashable, such as numbers"),
         ({"start": lambda _: [(1, None)]}, "start must give states, got None"),
         ({"actions": lambda *_: [[0]]}, "actions must be hashable, such as numbers and tuples"),
-        ({"actions": lambda *_: np.array(1)}, "got array(1) in state (1, 0)"),
         ({"player": lambda *_: "0"}, "player must be 0 or 1, got '0' in state (1, 0)"),
-        ({"player": lambda *_: 0.5}, "player must be 0 or 1, got 0.5 in state (1, 0)"),
         ({"gamma": ".5"}, "gamma must be a number from 0 to 1, got '.5'"),
-        ({"gamma": None}, "gamma must be a number from 0 to 1, got None"),
     ],
 )
 def test_mistakes_are_named(methods, said):

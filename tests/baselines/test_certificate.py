@@ -37,7 +37,6 @@ TASKS = [
     Task(LowestScore(2, 3, 3, 3), 1, ["notebook", "random"]),
     Task(ShutTheBox(4, 2, 3), 1),
     Task(FourTwoOne(2, 3, 2, utility=lambda faces, casts: sum(faces) / casts)),
-    Task(FourTwoOne(3, 3, 2, utility="set", tie="lost"), 1),
 ]
 
 
@@ -154,7 +153,6 @@ CHANGES = {
     ),
     "nan": (filled(9, np.nan), "must hold probabilities from 0 to 1"),
     "longer floats": (filled(9, np.longdouble(1) / 9), LONGER),
-    "overflowing": (filled(5, 1e308), "must hold probabilities from 0 to 1"),
     "out of range": (
         constant(2**64 - 1, np.uint64),
         r"integers below 2\^63, got 18446744073709551",
@@ -165,19 +163,15 @@ CHANGES = {
         r"actions or probabilities as policy, got float64 of shape \(242",
     ),
     "short": (with_policy(lambda policy: policy[1:]), "must hold a policy for 242 states, got 241"),
-    "cube": (with_policy(lambda policy: policy[:, None, None]), "actions or probabilities"),
     "other game": (edited(game="Chess"), "must name a game out of Greed, .*got 'Chess'"),
-    "unhashable game": (edited(game=["Greed"]), r"a game out of Greed, .*got \['Greed'\]"),
     "other keyword": (with_keyword(colour="red"), "keywords seat, opponent, max_.*'colour'"),
     "million": (with_keyword(max_score=10**6), "a game.*max_score must be lower, got .* TB"),
     "long number": (with_size("1" * 5000), "whole policy certificate: Exceeds the limit"),
     "large number": (with_keyword(max_score=10**4000), r"max_score must be lower, got 10\^4000"),
-    "large claim": (edited(value=10**4000), "whole policy certificate: int too large"),
     "no number": (edited(value=float("nan")), "must claim finite numbers, got NaN"),
     "infinite": (replaced('"value": 0.', '"value": 1e999, "old": 0.'), "a finite number as value"),
     "an unknown claim": (edited(beats="all"), "must claim format, .* alone, got beats"),
     "two claims": (replaced('"seat"', '"seat": 1, "seat"'), "a name that is given twice"),
-    "a truth": (edited(value=True), "must claim a finite number as value, got True"),
     "no claim": (replaced('"value"', '"worth"'), "must claim a finite number as value, got None"),
     "deep": (
         lambda parts: parts.update(claims="[" * 100_000),
@@ -185,10 +179,8 @@ CHANGES = {
     ),
     "rather deep": (with_size("[" * 900 + "]" * 900), "must make claims of at most 6 levels"),
     "inline table": (with_keyword(opponent=[[[1.0] + [0.0] * 5] * 242]), "by name, got an inline"),
-    "inline actions": (with_keyword(opponent=[0] * 242), "by name, got an inline table"),
     "a file": (with_keyword(opponent="model.zip"), r"known by name, got 'model\.zip'"),
     "no opponent": (with_keyword(opponent=[]), "opponents or policies must be one or 1, got 0"),
-    "other size": (with_keyword(max_score=0), "max_score must be at least 1, got 0"),
     "no json": (lambda parts: parts.update(claims="{"), "must be a whole policy certificate"),
     "no format": (replaced("certificate 1", "certificate 7"), "must be of the format"),
 }
@@ -235,7 +227,6 @@ HEADER = "{{'descr': {}, 'fortran_order': False, 'shape': {}, }}"
         ),
         (HEADER.format("'|u1'", "(-1, -242)"), r"must hold policy of shape \(-1, -242\)"),
         (HEADER.format("'|O'", "(242,)"), "got object of shape"),
-        (HEADER.format("[('a', '|O')]", "(2,)"), "got .*'O'"),
         (HEADER.format("'<U0'", "(1000000000000,)"), "got <U0"),
         (HEADER.format("'|u1'", "(3L,)"), "must be a whole policy"),
         ("(" * 110, "must be a whole policy certificate"),
@@ -274,10 +265,6 @@ def pickled(path):
     ("change", "message"),
     [
         (lambda path: refile(path, with_members(more=b"")), "sha256 alone, got .*more"),
-        (
-            lambda path: refile(path, lambda members: members.pop("sha256.npy")),
-            "must hold policy, claims, sha256 alone, got",
-        ),
         (
             lambda path: refile(path, with_members(**dict.fromkeys(map(str, range(200)), b""))),
             "alone, got hundreds of members",

@@ -35,28 +35,8 @@ class ChanceHere(Chance):
         return np.where(here, self.rng.integers(0, 2, len(masks)), 0)
 
 
-class ChanceInLaws(Chance):
-    def __call__(self, observations, masks):
-        weights = masks * (1 + 0.01 * self.rng.random(masks.shape))
-        return weights / weights.sum(axis=1, keepdims=True)
-
-
-class Since:
-    """Says something else from the third call on."""
-
-    count = 0
-
-    def __call__(self, observations, masks):
-        self.count += 1
-        return np.full(len(masks), int(self.count > 2))
-
-
 def of_the_batch(observations, _masks):
     return (observations[:, 0] > observations[:, 0].mean()).astype(int)
-
-
-def of_the_place(_observations, masks):
-    return np.arange(len(masks)) % 2
 
 
 def of_the_size(_observations, masks):
@@ -73,37 +53,18 @@ def of_the_kind(_observations, masks):
     return np.zeros(len(masks), int) if len(masks) > 1 else certain(np.ones(1, int))
 
 
-BAD = [
-    Chance,
-    ChanceHere,
-    ChanceInLaws,
-    Since,
-    lambda: of_the_batch,
-    lambda: of_the_place,
-    lambda: of_the_size,
-    lambda: of_the_kind,
-    *(lambda size=size: of_one_size(size) for size in (1, 2, 3, 5, 7)),
-]
+BAD = [Chance, ChanceHere, lambda: of_the_batch, lambda: of_the_size, lambda: of_the_kind]
+BAD += [lambda size=size: of_one_size(size) for size in (1, 2, 7)]
 
 
 @pytest.mark.parametrize("bad", BAD)
 def test_what_is_no_function_of_the_observation_is_refused(bad):
-    message = (
-        r"must answer alike to an observation every time, and \w+( \w+)? says .* in a batch of"
-    )
+    message = r"answer alike to an observation every time, and \w+( \w+)? says .* at \[.*\] in a "
+    message += r"batch of \d+ and .* in one of \d+: what depends on chance"
     with pytest.raises(InputError, match=message):
         exactdice.score(bad(), TASK)
     with pytest.raises(InputError, match=message):
         Task(GAME, 1, bad())
-
-
-def test_the_message_names_policy_observation_and_both_answers():
-    with pytest.raises(InputError) as caught:
-        exactdice.score(of_the_size, TASK)
-    assert str(caught.value).startswith(
-        "policy must answer alike to an observation every time, and of_the_size says action 1 at ["
-    )
-    assert "in a batch of 242 and action 0 in one of 1: what depends on chance" in str(caught.value)
 
 
 def test_what_cannot_be_asked_about_one_observation_is_refused():
@@ -133,13 +94,6 @@ def test_rounding_of_float32_is_no_change_of_mind():
     assert exactdice.score(law, TASK).value > 0
     with pytest.raises(InputError, match="a function says action 1 at"):
         exactdice.score(lambda seen, legal: preferences(seen).argmax(axis=1), TASK)
-
-
-def test_noise_of_preferences_is_refused_however_small_they_are():
-    rng = np.random.default_rng(0)
-    noisy = exactdice.from_network(lambda seen: 1e-6 * rng.normal(size=(len(seen), 7)), TASK)
-    with pytest.raises(InputError, match=r"a function says -?\d.* of action \d at"):
-        exactdice.score(noisy, TASK)
 
 
 def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):

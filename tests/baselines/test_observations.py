@@ -117,10 +117,3 @@ def test_what_agents_of_pettingzoo_see_is_read():
     assert solution.optimal_actions(env.observe("player_0")).tolist() == [4]
     with pytest.raises(InputError, match="observation must be one that env shows"):
         solution.optimal_actions([10, 12, 0])
-
-
-def test_environments_of_one_game_share_what_is_solved_and_not_how_they_show_it():
-    scaled, plain = exactdice.solve(greed(encoding="scaled")), exactdice.solve(greed())
-    assert scaled.policy is plain.policy
-    assert scaled.values is plain.values
-    assert (scaled.action_values([0.5, 0.6, 0]) == plain.action_values([10, 12, 0])).all()

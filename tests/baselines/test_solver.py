@@ -34,21 +34,6 @@ def test_known_float_values(limit, value, opening):
     assert solution.policy.actions[0] == opening
 
 
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_short_cut_through_the_equilibrium_changes_nothing(seat, exact):
-    """The equilibrium is a best response to itself."""
-    game = Greed(9, 3)
-    other = equilibrium(game, exact).policies[1 - seat]
-    both = Task(game, seat), Task(game, seat, other)
-    assert [task.faces_equilibrium for task in both] == [True, False]
-    short, long = (exactdice.solve(task, exact) for task in both)
-    assert float(short.value) == pytest.approx(float(long.value), abs=1e-14)
-    assert (short.policy.actions == long.policy.actions).all()
-    first, second = equilibrium(game, exact).policies
-    assert (first.actions == second.actions).all()  # the seats see alike
-
-
 def test_float_and_exact_agree_on_the_default_game_and_on_its_ties():
     """The exact game has 5,172 last-turn and 2 normal states with several best actions."""
     task = Task(Greed(100, 6))
@@ -120,22 +105,3 @@ def test_the_game_of_one_die_is_that_of_the_page_on_exact_scoring():
     for cast, recast in ((1, Fraction(17, 4)), (2, Fraction(7, 2))):
         values = [solution.action_values([face, cast]).tolist() for face in faces]
         assert values == [[recast, face] for face in faces]
-
-
-@pytest.mark.parametrize(
-    "game",
-    [
-        LowestScore(2, 3, 2, 3), LowestScore(2, 3, 2, 3, "share"), ShutTheBox(4, 2, 3),
-        FourTwoOne(3, 3, 2, "set"),
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_an_equilibrium_is_a_mutual_best_response_from_every_position_on(game):
-    both = equilibrium(game)
-    for seat in range(game.num_players):
-        others = {i: both.policies[i] for i in range(game.num_players) if i != seat}
-        best = exactdice.solve(Task(game, seat, others))
-        own = states_of(game, seat)
-        np.testing.assert_allclose(
-            best.values[seat, own], both.values[seat].at(seat, own), atol=1e-14
-        )

@@ -1,8 +1,15 @@
-"""Arguments that no game of the package takes are refused by name."""
+"""Arguments that no game takes are refused by name, and sizes that are too large at once."""
 
+import time
+import tracemalloc
+
+import gymnasium as gym
 import numpy as np
 import pytest
+from exactdice.baselines import Task, cache, equilibrium, prepare, solve
+from exactdice.core import sizes
 from exactdice.games import (
+    GAMES,
     FourTwoOne,
     FourTwoOneMatch,
     Greed,
@@ -10,8 +17,11 @@ from exactdice.games import (
     LowestScore,
     LowestScoreMatch,
     ShutTheBox,
+    SizeError,
     Yahtzee,
 )
+
+import exactdice
 
 WRONG = [
     (Greed, {"max_score": 0}, "max_score must be at least 1, got 0"),
@@ -81,3 +91,170 @@ WRONG = [
 def test_a_wrong_argument_is_named(kind, keywords, message):
     with pytest.raises(InputError, match=message):
         kind(**keywords)
+
+
+ABSURD = [
+    (Greed, {"max_score": 10**6}, "max_score"),
+    (Greed, {"max_score": 10**4000}, "max_score"),
+    (Greed, {"max_dice": 10**5}, "max_dice"),
+    (Greed, {"sides": 10**20}, "sides"),
+    (Greed, {"max_score": 3 * 10**4, "sides": 1}, "max_score"),
+    (LowestScore, {"players": 10**6}, "players"),
+    (LowestScore, {"players": 10**6, "objective": "share"}, "players"),
+    (LowestScore, {"dice": 50}, "dice"),
+    (LowestScore, {"dice": 10**20, "faces": 2, "zero_face": 1}, "dice"),
+    (LowestScore, {"faces": 10**6}, "faces"),
+    (LowestScore, {"dice": 1, "faces": 10**20}, "faces"),
+    (LowestScoreMatch, {"wins": 10**6}, "wins"),
+    (LowestScoreMatch, {"players": 10**9}, "players"),
+    (LowestScoreMatch, {"players": 7, "starter": "same"}, "players"),
+    (LowestScoreMatch, {"dice": 50}, "dice"),
+    (ShutTheBox, {"dice": 500}, "dice"),
+    (ShutTheBox, {"dice": 10**300}, "dice"),
+    (ShutTheBox, {"sides": 10**9}, "sides"),
+    (ShutTheBox, {"sides": 10**9, "objective": "shut"}, "sides"),
+    (FourTwoOne, {"dice": 20}, "dice"),
+    (FourTwoOne, {"dice": 10**9, "faces": 10**9, "utility": "sum"}, "(dice|faces)"),
+    (FourTwoOne, {"faces": 1000}, "faces"),
+    (FourTwoOne, {"dice": 2, "faces": 10**18, "utility": "sum"}, "faces"),
+    (FourTwoOne, {"casts": 10**6}, "casts"),
+    (FourTwoOne, {"casts": 10**7, "duration": 1}, "casts"),
+    (FourTwoOne, {"casts": 10**3, "utility": "set"}, "casts"),
+]
+
+#: Built below.
+SMALL = [
+    Greed(30),
+    Greed(20, sides=30),
+    Greed(5, sides=500),
+    LowestScore(3, 5),
+    LowestScore(4, players=1),
+    LowestScore(3, 4, players=4, objective="share"),
+    LowestScoreMatch(3, 4, wins=8, starter="next"),
+    LowestScoreMatch(2, 4, players=3, wins=2),
+    LowestScoreMatch(3, 5, players=4, wins=1),
+    ShutTheBox(7),
+    ShutTheBox(4, dice=4),
+    ShutTheBox(4, 1, 60),
+    ShutTheBox(6, one_die="never", objective="sum"),
+    FourTwoOne(),
+    FourTwoOne(faces=8),
+    FourTwoOne(faces=4, utility="set"),
+    FourTwoOne(faces=3, casts=6, utility="set"),
+    FourTwoOne(7, 2, utility="sum"),
+    FourTwoOne(casts=500, duration=1),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments", "blamed"), ABSURD)
+def test_what_does_not_fit_is_refused_within_a_second(kind, arguments, blamed):
+    begun = time.monotonic()
+    with pytest.raises(SizeError, match=rf"^{blamed} must be lower, got .*EXACTDICE_LIMIT"):
+        kind(**arguments)
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("game", SMALL, ids=repr)
+def test_states_are_counted_before_they_are_made(monkeypatch, game):
+    """In what is built beside them too; only absurd sizes need be told from sensible ones."""
+    counted = []
+    module = f"{type(game).__module__}.check_states"
+    monkeypatch.setattr(module, lambda game, states, entries=0: counted.append(states))
+    type(game)(**game.keywords)
+    assert game.num_states <= 1.01 * counted[0] < 4 * game.num_states
+
+
+def test_sizes_that_are_used_are_within_the_limits():
+    Greed(1000)
+    sizes.check_exact(Greed(500))
+    LowestScore(players=20)
+    ShutTheBox(12)
+    FourTwoOne(casts=100)
+
+
+def test_an_exact_solution_may_be_refused_where_floats_are_not():
+    with pytest.raises(SizeError, match=r"^game must be smaller to be solved exactly, got Greed"):
+        solve(Task(Greed(3000)), exact=True)
+
+
+def test_the_variable_lifts_the_limits_and_is_no_part_of_the_game(monkeypatch):
+    plain = Greed(20)
+    monkeypatch.setattr(sizes, "MEMORY", 1e4)
+    with pytest.raises(SizeError, match=r"the limit is 0\.01 MB"):
+        Greed(20)
+    monkeypatch.setenv("EXACTDICE_LIMIT", "2")
+    with pytest.raises(SizeError, match=r"the limit is 0\.02 MB"):
+        Greed(20)
+    for lifted in ("1000", "none"):
+        monkeypatch.setenv("EXACTDICE_LIMIT", lifted)
+        assert Greed(20) == plain
+        assert repr(Greed(20)) == repr(plain)
+        env = gym.make("exactdice/Greed-v0", max_score=20)
+        assert env.unwrapped.task.game.keywords == plain.keywords
+
+
+@pytest.mark.parametrize("text", ["", "lots", "0", "-1", "nan"])
+def test_a_variable_that_is_no_limit_is_refused(monkeypatch, text):
+    monkeypatch.setenv("EXACTDICE_LIMIT", text)
+    with pytest.raises(InputError, match="EXACTDICE_LIMIT must be a number above 0 or none"):
+        Greed(5)
+
+
+@pytest.mark.parametrize("encoding", ["integer", "one_hot"])
+@pytest.mark.parametrize("name", ["Greed", "LowestScore", "ShutTheBox", "FourTwoOne"])
+def test_so_many_lanes_are_refused_by_what_each_takes(name, encoding):
+    env_id, lanes = f"exactdice/{name}-v0", 2000
+    others = {} if name == "FourTwoOne" else {GAMES[name].opponent_keyword: "random"}
+    with pytest.raises(SizeError, match=r"^num_envs must be at most [\d,]+, got 1,000,000,000"):
+        gym.make_vec(env_id, num_envs=10**9, encoding=encoding, **others)
+    gym.make_vec(
+        env_id, num_envs=lanes, encoding=encoding, **others
+    ).reset()  # all share the tables
+    tracemalloc.start()
+    env = gym.make_vec(env_id, num_envs=lanes, encoding=encoding, **others)
+    before = tracemalloc.get_traced_memory()[0]
+    env.reset(seed=1)
+    env.step(env.unwrapped.action_masks().argmax(axis=1))
+    taken = (tracemalloc.get_traced_memory()[1] - before) / lanes
+    tracemalloc.stop()
+    assert taken / 3 < env.unwrapped._engine.lane_bytes() < 3 * taken
+
+
+def test_tables_of_states_and_actions_are_refused_where_games_are_not():
+    task = Task(Greed(1300), 0, "random")
+    solution = exactdice.evaluate("random", Task(Greed(5)))
+    object.__setattr__(solution, "problem", prepare(task))
+    with pytest.raises(SizeError, match="a table of action values must be of a smaller game"):
+        _ = solution.table
+
+
+def test_no_array_of_states_and_actions_is_made_to_solve_and_score():
+    """One such array of floats would take 134 MB."""
+    cache.clear_cache()
+    tracemalloc.start()
+    task = Task(ShutTheBox())
+    score = exactdice.score("random", task)
+    assert score.blunders(None)
+    assert score.as_dict()
+    given = exactdice.score(solve(task).policy.actions.copy(), task)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert given.regret == 0
+    assert taken < 8 * task.game.num_states * task.game.num_actions / 2
+
+
+def test_an_equilibrium_of_many_players_is_refused_where_the_game_is_not():
+    with pytest.raises(SizeError, match="an equilibrium must be of a smaller game"):
+        equilibrium(LowestScore(players=40))
+
+
+def test_observations_that_have_no_numbers_are_refused():
+    with pytest.raises(SizeError, match=r"observations could have 10\^2\d values"):
+        LowestScore(36, 2, 1, players=3)
+
+
+@pytest.mark.parametrize("value", ["1/0", "1e999999999", "9" * 400, 10**400, float("inf"), "x"])
+def test_utilities_that_are_no_finite_numbers_are_refused(value):
+    table = [[value, 0] for _ in range(10)]
+    with pytest.raises(InputError, match="utility must be finite numbers"):
+        FourTwoOne(3, 3, 2, utility=table)

@@ -1,11 +1,16 @@
-"""Both arithmetics: what is multiplied by a scale inside a sweep."""
+"""Both arithmetics: what is multiplied by a scale inside a sweep; the laws of sums of dice."""
 
 from fractions import Fraction
+from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
+from exactdice.core.dice import sum_counts, sum_laws
 from exactdice.core.sweeps import sweeps_of
-from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, Move, ShutTheBox, Stage
+from exactdice.games import EXACT, FourTwoOne, Greed, LowestScore, Move, ShutTheBox
+from hypothesis import given
+from hypothesis import strategies as st
 from small_games import Bare
 from sweeping import backward
 
@@ -35,21 +40,6 @@ def test_sweeps_compute_with_integers(game):
 
     backward(sweeps_of(game), look, 0, EXACT)
     assert kinds == {int}
-
-
-def test_values_are_compared_in_the_scale_of_a_stage():
-    values = EXACT.values(1, 3)
-    values.put((0, slice(None)), np.array([1, 2, 9], dtype=object), 6)
-    for scale, wanted in ((6, [1, 2, 9]), (12, [2, 4, 18]), (1, [Fraction(1, 6), Fraction(1, 3)])):
-        stage = Stage(0, np.arange(len(wanted)), np.full(len(wanted), scale, dtype=object))
-        assert values.at_stage(stage).tolist() == wanted
-
-
-def test_the_scale_of_whole_numbers_is_the_smallest():
-    numbers = np.array([Fraction(1, 4), Fraction(5, 6), 2], dtype=object)
-    whole, scale = EXACT.whole(numbers)
-    assert (whole.tolist(), scale) == ([3, 10, 24], 12)
-    assert FLOATS.whole(numbers.astype(float))[1] == 1
 
 
 class Tosses(Bare):
@@ -87,3 +77,37 @@ def test_numpys_integers_become_pythons(one):
     """Inside a fraction they overflowed, with a warning at most."""
     found = exactdice.evaluate("random", exactdice.Task(Tosses(one)), exact=True)
     assert (found.value, found.variance) == (140, 60 * Fraction(2, 9) * 49)
+
+
+@given(st.integers(0, 5), st.integers(1, 6))
+def test_counts_agree_with_listing_every_roll(dice, sides):
+    sums = [sum(roll) for roll in product(range(1, sides + 1), repeat=dice)]
+    assert sum_counts(dice, sides) == [sums.count(t) for t in range(dice * sides + 1)]
+
+
+@given(st.integers(1, 40), st.integers(1, 20))
+def test_counts_agree_with_theorem_1(dice, sides):
+    for total, count in enumerate(sum_counts(dice, sides)):
+        terms = [
+            (-1) ** k * comb(dice, k) * comb(total - sides * k - 1, dice - 1)
+            for k in range((total - dice) // sides + 1)
+        ]
+        assert count == (sum(terms) if total >= dice else 0)
+
+
+@given(st.integers(0, 60), st.integers(1, 20))
+def test_float_laws_agree_with_counts(dice, sides):
+    law = sum_laws(dice, sides)[dice]
+    exact = [float(Fraction(count, sides**dice)) for count in sum_counts(dice, sides)]
+    np.testing.assert_allclose(law[: len(exact)], exact, rtol=1e-13, atol=0)
+    assert law.sum() == pytest.approx(1, abs=1e-13)
+
+
+@pytest.mark.parametrize("function", [sum_counts, sum_laws])
+def test_bad_arguments_are_named(function):
+    with pytest.raises(ValueError, match=r"dice must be at least 0, got -1"):
+        function(-1, 6)
+    with pytest.raises(ValueError, match="sides must be at least 1, got 0"):
+        function(1, 0)
+    with pytest.raises(ValueError, match=r"dice must be an integer, got 1\.5"):
+        function(1.5, 6)

@@ -50,20 +50,15 @@ def with_entry(name, index, value):
             r"action 0 in state \d+, which leads from afterstate 6 to 2",
         ),
         (with_entry("leads_to", (0, 1), 100), "an afterstate below 7 or a result below 7, .* 100"),
-        (with_entry("leads_to", (0, 1), -1), "and 0 if illegal, got -1 for action 1 in state 0"),
         (with_entry("leads_to", (0, 2), 3), "and 0 if illegal, got 3 for action 2 in state 0"),
         (with_entry("legal", 0, False), "legal must give each state an action"),
         (with_entry("layers", 0, 5), "layers must grow"),
         (with_entry("rolls", (0, 1), 0), "states must be the possible outcomes of all afterstates"),
         (with_entry("rolls", 0, 0), "rolls must be counts"),
-        (with_entry("rolls", (0, 1), -1), "rolls must be counts"),
         (with_entry("rolls", (0, 1), 0.5), "rolls must be counts"),
-        (with_entry("rolls", (0, 1), None), "rolls must be counts"),
         (with_entry("law", 0, 9), "law must be rows of rolls below 2, got 9"),
         (with_entry("layers", 0, -1), "layers must be below 7, got -1"),
-        (with_entry("layers", -1, 10**12), "layers must be below 7, got 1000000000000"),
         ({"num_results": "7"}, "num_results must be an integer of at least 1, got '7'"),
-        ({"num_results": True}, "num_results must be an integer of at least 1, got True"),
         ({"rolls": [[1, 1]]}, r"rolls must be fractions of shape \(law, outcome\), got a list"),
         ({"layers": TURN.layers * 1.0}, r"layers must be integers of .*\(afterstate,\), got float"),
         ({"legal": TURN.legal * 1}, r"legal must be bool of shape \(state, action\), got int64"),
@@ -92,7 +87,6 @@ OfLegs.__abstractmethods__ = frozenset()
     [
         (0, "got result 2 of leg 0, which leads from context 0 to 0"),
         (8, "got result 2 of leg 0, which leads from context 0 to 8"),
-        (-1, "got result 2 of leg 0, which leads from context 0 to -1"),
     ],
 )
 def test_a_result_that_leads_nowhere_later_is_refused(following, message):
@@ -118,10 +112,8 @@ FIRST = Rounds(2, 2).legs[0]
     ("change", "message"),
     [
         ({"seat": 2}, "seat must be below 2, got 2 in leg 0"),
-        ({"seat": True}, "seat must be below 2, got True in leg 0"),
         ({"seat": "0"}, "seat must be below 2, got '0' in leg 0"),
         ({"turn": None}, "turn must be a Turn, got a NoneType"),
-        ({"contexts": None}, "contexts must be integers of .*, got a NoneType"),
         ({"contexts": FIRST.contexts - 1}, "contexts of leg 0 must be below 2 2, got -1 -1"),
         ({"contexts": FIRST.contexts[:, :1]}, r"contexts of leg 0 must be .* \(state, 2\), got"),
         ({"following": FIRST.following * 1.0}, "following must be integers of .*, got float64"),
@@ -130,9 +122,7 @@ FIRST = Rounds(2, 2).legs[0]
         ({"payoffs": FIRST.payoffs * np.nan}, "payoffs must have fractions, got nan"),
         ({"payoffs": FIRST.payoffs > 0}, "payoffs must be fractions of .*, got bool"),
         ({"payoffs": FIRST.payoffs[..., :1], "settled": FIRST.settled[..., :1]}, "leg 0 must be"),
-        ({"settled": FIRST.settled * 1}, "settled must be bool of .*, got int64"),
         ({"starts": np.array([-1])}, "starts must be states of groups of equal size .*, got -1"),
-        ({"starts": np.array([0, 6, 12])}, "starts must be states of groups of equal size"),
         ({"starts": np.array([0, 1])}, "groups of equal size that do not overlap, got 0 1"),
         ({"starts": np.array([0.0])}, r"starts must be integers of shape \(group,\), got float64"),
         ({"blocks": np.array([0, 1])}, "has_cycles must be True where legs have blocks"),
@@ -155,12 +145,9 @@ def seen_alike(**changes):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        *[
-            ("num_players", value, "num_players must be an integer of at least 1, got")
-            for value in (-1, 0, 2.0, True, "2", None)
-        ],
+        ("num_players", 0, "num_players must be an integer of at least 1, got"),
+        ("num_players", 2.0, "num_players must be an integer of at least 1, got"),
         ("num_players", 3, "payoffs of leg 0 must be fractions of .* 3"),
-        ("legs", None, "legs must be Legs, at least one, got None"),
         ("legs", [], "legs must be Legs, at least one, got"),
         ("legs", [5], "legs must be Legs, got a int"),
         ("observed", None, "observed must list components of observations, got None"),

@@ -57,7 +57,6 @@ BROKEN = {
         r"mask must allow an action in each state, got none in state \d",
     ),
     "counted mask": (given("mask", lambda mask: mask * 1), "mask must be bool of shape .* int64"),
-    "short mask": (given("mask", lambda mask: mask[:, :1]), r"mask must be bool of shape \(., 2\)"),
     "nan paid": (
         paid(lambda payoffs, over: np.where(over, np.nan, 0.0)),
         r"payoffs must be (in payoff_range|finite numbers).*, got nan( nan)? by action . of player",
@@ -74,17 +73,9 @@ BROKEN = {
         {"zero_sum": False, **paid(lambda payoffs, over: payoffs + 1.5 * ~over)},
         r"payoffs must be at most 1.0 in size, the span of payoff_range, .* got 1.5 1.5 by action",
     ),
-    "nan paid before the end": (
-        {"zero_sum": False, **paid(lambda payoffs, over: np.where(over, payoffs, np.nan))},
-        r"payoffs must be (at most 1.0 in size|finite numbers).*, got nan( nan)? by action",
-    ),
     "paid too much together": (
         {"zero_sum": False, **paid(lambda payoffs, over: payoffs + 0.25 * ~over)},
         r"payoff_range must hold the payoffs from any position on, .*got .*(1.(25|5|75)|/4) for",
-    ),
-    "paid too little together": (
-        {"zero_sum": False, **paid(lambda payoffs, over: payoffs - 0.25 * ~over)},
-        r"payoff_range must hold the payoffs from any position on, .*got -(0.(25|5|75)|1/4) (to|f)",
     ),
     "false zero_sum": (
         paid(lambda payoffs, over: payoffs / 2),
@@ -103,16 +94,11 @@ BROKEN = {
         {"laws": np.array([[1.5, -0.5]])},
         "laws must not be negative, got -0.5 in row 0, outcome 1",
     ),
-    "true laws": (
-        {"exact_laws": lambda game: exactly([True, False])},
-        "exact_laws must have fractions, got True",
-    ),
     "no laws": ({"exact_laws": lambda game: None}, "exact_laws must be fractions of .* a NoneType"),
     "float laws": (
         {"exact_laws": lambda game: np.array([[0.5, 0.5]])},
         r"exact_laws must be fractions of shape \(law, outcome\), got float64",
     ),
-    "flat laws": ({"laws": np.array([0.5, 0.5])}, r"laws must be floats of .*, got .* \(2,\)"),
     "wide laws": (
         {"exact_laws": lambda game: exactly([HALF, HALF, 0])},
         r"exact_laws must be of shape \(1, 2\), as laws are, got \(1, 3\)",
@@ -122,7 +108,6 @@ BROKEN = {
         start([0, 1], [2, -1]),
         "initial_law must not be negative, got -1 for state 1",
     ),
-    "nan start": (start([0, 1], [1, np.nan]), "initial_law must have fractions, got nan"),
     "text start": (start([0], ["1"]), "initial_law must have fractions, got '1'"),
     "no start": (
         {"initial_law": lambda game: None},
@@ -136,7 +121,6 @@ BROKEN = {
         r"must give probabilities as .* \(2,\), got .* \(1,\)",
     ),
     "nan range": ({"payoff_range": (np.nan, 1.0)}, "payoff_range must be .*, got nan 1.0"),
-    "infinite range": ({"payoff_range": (0.0, np.inf)}, "payoff_range must be .*, got 0.0 inf"),
     "turned range": ({"payoff_range": (1.0, 0.0)}, "payoff_range must be .*, got 1.0 0.0"),
     "no range": ({"payoff_range": None}, "payoff_range must be .*, got None"),
     "other exact range": (
@@ -147,7 +131,6 @@ BROKEN = {
         given("law", lambda rows: rows + 1),
         "law must give rows below 1, got 1 for act",
     ),
-    "row below": (given("law", lambda rows: rows - 1), "law must give rows below 1, got -1 for ac"),
     "float row": (given("law", lambda rows: rows * 1.0), "law must give integers of .* float64"),
     "one payoff": (
         paid(lambda payoffs, over: payoffs[:, :1]),
@@ -156,10 +139,6 @@ BROKEN = {
     "no seats": (
         given("advance", lambda move: move._replace(seats=None)),
         r"advance must give seats as integers of shape \(\d+,\), got a NoneType",
-    ),
-    "counted ends": (
-        given("advance", lambda move: move._replace(over=move.over * 1)),
-        r"advance must give over as bool of .*, got int64 of shape \(\d+, 2\)",
     ),
     "no move": (given("advance", tuple), "advance must give a Move, got a tuple"),
     "no stages": ({"stages": lambda game: []}, "stages must list the positions of the game, got "),

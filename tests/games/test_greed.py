@@ -1,4 +1,4 @@
-"""The rules of Greed, and its recursion against enumeration that shares no code with it."""
+"""The rules of Greed and the ways to play that its source tells of, against enumeration."""
 
 from fractions import Fraction
 from itertools import product
@@ -14,6 +14,7 @@ from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps, PlainGreed
+from exactdice.games.greed.policies import if_else, terminal, terminal_rating, terminal_search
 from exactdice.games.greed.sweeps import GreedBlock
 
 import exactdice
@@ -66,14 +67,6 @@ def test_no_dice_give_the_other_player_a_last_turn():  # section 1.1
     assert game.observe(move.states, 1).tolist() == [[8, 5, 1]]
 
 
-def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_them():
-    allowed = section_7(10, 3)
-    for game, most in [(Greed(10, 3), allowed), (Greed(10, 3, max_dice=4), lambda own: 4)]:
-        states = np.arange(game.num_states)
-        own = game.observe(states, 0)[:, 0]
-        assert game.mask(states).sum(axis=1).tolist() == [most(p) + 1 for p in own]
-
-
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
 def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit, sides, tie):
@@ -88,9 +81,10 @@ def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit
                 assert floats[seat][place, state] == pytest.approx(float(rating), abs=1e-14)
 
 
-@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize("tie", ["stopper", "chaser"])
 def test_all_answers_are_those_of_the_listing_under_every_rule_for_ties(tie):
-    check_game(Greed(4, 3, tie=tie))
+    """The other two rules are in ``small_games.py``."""
+    check_game(Greed(3, 2, tie=tie))
 
 
 def test_where_both_lose_a_tie_the_game_is_not_zero_sum():
@@ -147,15 +141,6 @@ def test_floats_end_games_exactly_where_it_is_possible_and_keep_small_chances(si
     assert all(abs(floats[key] / chance - 1) < 1e-14 for key, chance in exact.items())
 
 
-def test_a_loss_that_cannot_happen_has_no_chance():
-    """Who goes second rolls a die once the first has stopped at 0."""
-    game = Greed(12, 6)
-    stops, rolls = np.zeros(game.num_states, int), np.minimum(1, game.dice_allowed[0])
-    task = Task(game, 1, {0: stops})
-    law = exactdice.outcome_distribution(np.full(game.num_states, rolls), task)
-    assert list(law) == [1.0]
-
-
 class BustWins(Greed):
     """Greed in which a player who is bust has won."""
 
@@ -180,3 +165,50 @@ def test_rules_in_words_follow_the_number_of_dice():
         1: "Roll one die with 3 faces, and add its number to your score.",
         2: "Roll up to two dice with 3 faces, all at once, and add the sum to your score.",
     }
+
+
+GAME = Greed(10, 3)
+TASK = Task(GAME)
+MASK = GAME.mask(np.arange(GAME.num_states))
+
+
+@pytest.mark.parametrize(
+    ("observation", "dice"),
+    [
+        ([60, 50, 1], 0),  # ahead in the last turn
+        ([50, 70, 1], 10),  # 35 points to the middle, 10 dice of 3.5
+        ([99, 100, 1], 1),
+        ([95, 80, 0], 0),  # comfortably ahead
+        ([0, 0, 0], 16),  # 16 dice cannot exceed 100
+        ([95, 96, 0], 1),
+        ([95, 95, 0], 0),
+    ],
+)
+def test_the_if_else_chain_follows_its_documented_thresholds(observation, dice):
+    game = Greed(100, 6)
+    assert if_else(game)[game.encode(np.array(observation))] == dice
+
+
+def test_the_algorithm_of_section_5_is_optimal_in_every_last_turn_of_the_default_game():
+    game = Greed(100, 6)
+    solution = exactdice.solve(Task(game))
+    _, ratings = terminal_search(game)
+    last = solution.values[0][game.num_states // 2 :]
+    np.testing.assert_allclose(ratings.ravel(), last, atol=1e-12)
+
+
+def test_equation_1_agrees_with_the_recursion():
+    table = exactdice.evaluate("random", TASK).table[GAME.num_states // 2 :]
+    for dice in range(GAME.num_actions):
+        legal = MASK[GAME.num_states // 2 :, dice]
+        ratings = terminal_rating(GAME, dice).ravel()
+        np.testing.assert_allclose(ratings[legal], table[legal, dice], atol=1e-14)
+
+
+def test_the_terminal_player_stops_when_no_roll_improves_what_it_holds():
+    game = Greed(20, 3)
+    actions = terminal(game).reshape(2, 21, 21)
+    _, ratings = terminal_search(game)
+    own, other = 20, 5
+    assert actions[0, own, other] == 0
+    assert 1 - ratings[other, own] > 0.5

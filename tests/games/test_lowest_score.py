@@ -1,45 +1,36 @@
-"""The lowest-score game: its ends and its words; ``test_random_sizes`` has its rules by hand."""
+"""The lowest-score game and its match: words, and the notebook's calculators and players.
+
+``test_random_sizes`` has the rules by hand, ``test_claims`` the numbers of the notebook.
+"""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.games import LowestScore, present
+from by_hand_turns import LowestScoreByHand
+from exactdice.baselines import Task, expected_payoffs
+from exactdice.games import LowestScore, LowestScoreMatch, present
+from exactdice.games.lowest_score.policies import (
+    beat_chance,
+    beat_chance_of_roll,
+    expected_score,
+    expected_score_of_roll,
+    notebook_choice,
+    only3s,
+    survival_chance,
+    win_or_tie_chance,
+)
+
+import exactdice
 
 GAME = LowestScore()
 NONE = GAME.max_score + 1
-
-
-def state(game, *observation):
-    found = game.encode(np.array([observation]))[0]
-    assert found >= 0
-    return int(found)
-
-
-def advance(game, seat, observation, action):
-    arrays = (np.array([number]) for number in (seat, state(game, *observation), action, 0))
-    return game.advance(*arrays)
 
 
 def test_a_die_is_worth_its_face_but_one_is_worth_zero():
     assert GAME.worth == [1, 2, 0, 4, 5, 6]
     assert GAME.by_worth((1, 3, 3, 4, 5)) == (3, 3, 1, 4, 5)
     assert LowestScore(2, 4, 4).worth == [1, 2, 3, 0]
-
-
-def test_who_is_beaten_has_lost_at_once():
-    worse = advance(GAME, 1, (8, 2, 0, 0, 0, 0, 9, 2), 0)  # 10 against 9
-    assert worse.over[0].tolist() == [False, True, False, False]
-    better = advance(GAME, 1, (6, 2, 0, 0, 0, 0, 9, 2), 0)  # 8 against 9
-    assert better.over[0].tolist() == [True, False, False, False]
-    tied = advance(GAME, 1, (7, 2, 0, 0, 0, 0, 9, 2), 0)
-    assert not tied.over.any()
-    assert not worse.payoffs.any()
-
-
-def test_scores_are_paid_at_the_end_of_each_turn():
-    game = LowestScore(objective="score")
-    move = advance(game, 1, (7, 2, 0, 0, 0, 0, 4, 2), 0)
-    assert move.over[0].tolist() == [False, True, False, False]
-    assert move.payoffs[0].tolist() == [0, -9, 0, 0]
 
 
 SHARE, SCORE = {"objective": "share"}, {"objective": "score"}
@@ -86,3 +77,131 @@ def test_moves_read_as_sentences():
 def test_faces_have_the_right_article(faces, zero, words):
     told = present(LowestScore(1, faces, zero)).describe_rules()
     assert f"A die counts its face, but {words} counts 0." in told
+
+
+def test_known_expected_scores():
+    known = ["3", "79/18", "2261/432", "544369/93312", "504205555/80621568"]
+    assert [expected_score(GAME, dice) for dice in range(6)] == [0, *map(Fraction, known)]
+
+
+@pytest.mark.parametrize("sizes", [(3, 6, 3), (4, 8, 8), (2, 5, 1)])
+def test_expected_scores_and_chances_to_beat_of_other_sizes(sizes):
+    game = LowestScore(*sizes)
+    hand = LowestScoreByHand(*sizes, 1, "score", [None])
+    for dice in range(1, game.dice + 1):
+        assert expected_score(game, dice) == -hand.turn((), 0, dice)[0]
+    roll = game.by_worth((1, game.faces))
+    assert expected_score_of_roll(game, roll) == -hand.node((), 0, roll)[0]
+    hand.payoffs = lambda totals: (Fraction(totals[0] < 4),)
+    hand.turn.cache_clear()
+    hand.node.cache_clear()
+    assert beat_chance(game, 4, game.dice) == hand.turn(())[0]
+    assert beat_chance_of_roll(game, 4, roll) == hand.node((), 0, roll)[0]
+
+
+def test_goals_out_of_reach_and_goals_that_nobody_misses():
+    assert beat_chance(GAME, 0, 3) == beat_chance_of_roll(GAME, -2, (3, 3)) == 0
+    assert beat_chance(GAME, 100, 5) == beat_chance_of_roll(GAME, 31, (6,) * 5) == 1
+    assert beat_chance(GAME, 1, 0) == 1
+    assert survival_chance(GAME, 0, 7) == 1
+
+
+def test_chance_to_win_or_tie_is_the_chance_to_beat_when_nobody_follows():
+    for score in (1, 5, 12):
+        assert win_or_tie_chance(GAME, score - 1, 0, 5, 0) == beat_chance(GAME, score, 5)
+    assert win_or_tie_chance(GAME, None, 0, 5, 0) == 1
+    assert win_or_tie_chance(GAME, 3, 4, 2, 0) == 0
+
+
+def test_who_cannot_tie_any_more_keeps_everything():
+    assert notebook_choice(GAME, 3, 4, (6, 6), 2) == 2
+    policy = exactdice.evaluate("notebook", Task(GAME, 1, "notebook")).policy
+    state = GAME.encode(np.array([[4, 1, 6, 0, 0, 0, 3, 2]]))
+    assert policy.actions[state] == 1
+
+
+def test_only_3s_keeps_zeros_or_the_lowest_die():
+    game = LowestScore(4, 4, 2, 3)
+    kept = only3s(game) + 1
+    rows = game.observe(np.arange(game.num_states), 0)
+    for row, number in zip(rows.tolist(), kept.tolist(), strict=True):
+        assert number == max(1, row[1:5].count(2))
+
+
+def test_every_seat_may_play_every_policy_of_the_source():
+    line_up = ["notebook", "only3s", "random", "equilibrium"]
+    chances = exactdice.expected_payoffs(line_up, Task(GAME))
+    assert 1 <= sum(chances) < 1.3  # ties count for all
+    assert chances[3] > chances[0] > chances[1] > chances[2]
+    shared = LowestScore(3, 4, 2, 4, "share")
+    assert sum(exactdice.expected_payoffs(line_up, Task(shared), exact=True)) == 1
+
+
+def test_line_ups_of_the_wrong_length_are_named():
+    with pytest.raises(ValueError, match="opponents or policies must be one or 3, got 2"):
+        Task(GAME, 0, ["random", "random"])
+    with pytest.raises(ValueError, match=r"must be for seats \[0, 2, 3\], got \[0, 1\]"):
+        Task(GAME, 1, {0: "random", 1: "random"})
+
+
+MATCH = LowestScoreMatch(2, players=3)
+
+
+def given_away(policy, task):
+    return exactdice.solve(task, exact=True).value - exactdice.evaluate(policy, task, True).value
+
+
+@pytest.mark.parametrize("tie", ["first", "last"])
+def test_for_two_players_it_is_all_one_whether_the_winner_or_the_next_begins(tie):
+    """As in tennis (Kingston 1976, Anderson 1977), and each round may be played for itself."""
+    values = [
+        expected_payoffs("equilibrium", Task(LowestScoreMatch(3, 4, 3, 2, 3, starter, tie)), True)
+        for starter in ("winner", "next", "same")
+    ]
+    assert values[0] == values[1] != values[2]
+    task = Task(LowestScoreMatch(3, 4, 3, 2, 3, "winner", tie), 1, "equilibrium")
+    assert given_away("round", task) == 0
+
+
+def test_with_more_players_a_round_played_for_itself_loses():
+    task = Task(LowestScoreMatch(3, players=3, wins=2), 0, "equilibrium")
+    assert 0 < given_away("round", task) < Fraction(1, 100)
+
+
+def test_positions_and_moves_read_as_sentences():
+    seen = np.array([1, 3, 1, 0, 2, 1, 5, 2, 1, 0])
+    begins = "0 rounds won to 2 of seat 1 and 1 of seat 2, 1 so far, rolled 3 1 (a 3 counts 0), "
+    assert (
+        present(MATCH).describe(seen) == begins + "5 of seat 2 to equal or beat, one player to come"
+    )
+    first = LowestScoreMatch(2, players=3, tie="first")
+    assert present(first).describe(seen) == begins + "5 of seat 2 to beat, one player to come"
+    assert (present(MATCH).describe_action(0), present(MATCH).describe_move(seen, 0)) == (
+        "keeps the lowest die",
+        "keeps 3",
+    )
+    assert present(MATCH).tell(seen, 1, 0) == "keeps 3 1: 2 in all"
+    two = LowestScoreMatch()
+    assert present(two).describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
+        "1 round won to 2, 0 so far, rolled 1 1 2 5 6, nothing to beat yet, one player to come"
+    )
+
+
+def test_the_title_counts_the_rounds():
+    titles = [present(LowestScoreMatch(1, 2, 1, 2, wins)).title for wins in (1, 2)]
+    assert titles == ["The lowest score, one round", "The lowest score, first to 2 rounds"]
+
+
+def test_a_match_of_one_round_is_told_without_a_next_round():
+    match = LowestScoreMatch(2, 3, 3, wins=1)
+    assert list(present(match).describe_rules())[-2:] == [
+        "The lowest total wins it; of equal totals the last to be rolled wins.",
+        "The winner of the round wins the match.",
+    ]
+    seen = np.array([0, 1, 2, 0, 0, match.nothing, 0, 1, 0])
+    assert (
+        present(match).describe(seen)
+        == "0 so far, rolled 1 2, nothing to beat yet, one player to come"
+    )
+    labels = [row.label for row in present(match).board(0, seen, ("you", "other"))]
+    assert labels == ["rolled", "kept so far", "lowest so far", "still to play"]

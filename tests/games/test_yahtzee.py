@@ -136,6 +136,28 @@ def test_the_variance_of_uniform_play_is_that_by_hand():
     assert spreads.numbers[0] == expected
 
 
+def test_exact_mass_of_one_box():
+    game = Yahtzee(boxes="chance")
+    sweeps, (states, chances) = sweeps_of(game), game.initial_law()
+
+    def keep_nothing(stage, mass):  # as long as there is a roll left
+        weights = np.zeros(stage.mask.shape, dtype=object)
+        weights[np.arange(len(mass)), stage.mask.argmax(axis=1)] = mass
+        return weights
+
+    met = forward(sweeps, keep_nothing, [Start(0, states, chances)], 0, EXACT)
+    assert met.numbers[-1] == 1
+    assert met.array[0].tolist() == 3 * chances.tolist()
+
+
+def test_the_law_of_payoffs_of_one_box():
+    found = exactdice.score("random", Task(Yahtzee(boxes="yahtzee")))
+    assert list(found.outcomes) == [0, 50]
+    assert found.outcomes[50] == pytest.approx(found.value / 50, rel=1e-12)
+    assert found.deviation == pytest.approx(50 * (found.outcomes[50] * found.outcomes[0]) ** 0.5)
+    assert exactdice.score("random", Task(Yahtzee(boxes="ones,yahtzee"))).outcomes is None
+
+
 def test_a_sweep_tells_how_far_it_is():
     game, told = Yahtzee(boxes="ones,chance"), []
     with watched(lambda done, total, name: told.append((done, total, name))):
