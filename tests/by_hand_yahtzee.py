@@ -40,7 +40,7 @@ class ByHand:
     def __init__(self, joker="forced", bonus=100, boxes=NAMES):
         self.joker, self.bonus, self.boxes = joker, bonus, frozenset(boxes)
         self.value = cache(self.value)
-        self.mean, self.square = cache(self.mean), cache(self.square)
+        self.mean = cache(self.mean)
 
     def is_joker(self, left, dice):
         return bool(self.bonus) and len(set(dice)) == 1 and "yahtzee" not in left
@@ -71,14 +71,13 @@ class ByHand:
             found |= {tuple(sorted((*kept, die))) for kept in found}
         return {kept for kept in found if len(kept) < 5}
 
-    def mean(self, left, upper, holds, rolls, kept, uniform, square=False):
+    def mean(self, left, upper, holds, rolls, kept, uniform):
         """Roll the dice that are not kept; some rolls are left then."""
         count, total = 5 - len(kept), Fraction(0)
         for rolled in combinations_with_replacement(range(1, 7), count):
             ways = factorial(count) // prod(map(factorial, Counter(rolled).values()))
             dice = tuple(sorted((*kept, *rolled)))
-            position = left, upper, holds, rolls, dice
-            total += ways * (self.square(*position) if square else self.value(*position, uniform))
+            total += ways * self.value(left, upper, holds, rolls, dice, uniform)
         return total / 6**count
 
     def value(self, left, upper, holds, rolls, dice, uniform=False):
@@ -92,18 +91,5 @@ class ByHand:
             worth += [self.mean(*context, kept, uniform) for kept in self.keeps(dice)]
         return Fraction(sum(worth), len(worth)) if uniform else max(worth)
 
-    def square(self, left, upper, holds, rolls, dice):
-        """Give the mean square of the points to come, of uniform play."""
-        worth = []
-        for name in self.allowed(left, dice):
-            paid, (after, *rest) = self.take(left, upper, holds, dice, name)
-            begin = after, *rest, 2, (), True
-            more = 2 * paid * self.mean(*begin) + self.mean(*begin, True) if after else 0
-            worth.append(paid * paid + more)
-        if rolls:
-            context = left, upper, holds, rolls - 1
-            worth += [self.mean(*context, kept, True, True) for kept in self.keeps(dice)]
-        return Fraction(sum(worth), len(worth))
-
-    def start(self, uniform=False, square=False):
-        return self.mean(self.boxes, 0, False, 2, (), uniform, square)
+    def start(self, uniform=False):
+        return self.mean(self.boxes, 0, False, 2, (), uniform)

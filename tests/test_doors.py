@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.baselines import Policy, Task, certificate
-from exactdice.games import Greed
+from exactdice.games import Greed, InputError
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
@@ -29,8 +29,11 @@ LAW = MASK * (1.0 + SEEN[:, :1] + np.arange(GAME.num_actions))
 LAW /= LAW.sum(axis=1, keepdims=True)
 
 
+POLICIES = {"mine": lambda game: ACTIONS, "law": lambda game: LAW}
+
+
 def make(**keywords):
-    exactdice.register(Small, policies={"mine": lambda game: ACTIONS, "law": lambda game: LAW})
+    exactdice.register(Small, policies=POLICIES)
     sizes = {"max_score": 6, "sides": 3, "encoding": "one_hot_float"}
     return gym.make("exactdice/SmallGreed-v0", **{**sizes, **keywords})
 
@@ -118,3 +121,40 @@ def test_every_kind_is_worth_what_its_table_is_worth_at_every_door(kind, tmp_pat
         if (kind, door) not in CLOSED:
             given, wanted = (np.asarray(ask(each, env), float) for each in (policy, table))
             assert given == pytest.approx(wanted, abs=1e-6), door
+
+
+BAD = [
+    (lambda game: np.full(game.num_states, -1), "legal actions, got -1 in state 0"),
+    (lambda game: np.full(game.num_states, game.num_actions - 1), "legal actions, got 4"),
+    (lambda game: np.zeros(3, int), r"integers of shape \(98,\), got int64 of shape \(3,\)"),
+    (lambda game: np.zeros(game.num_states, bool), "got bool of shape"),
+    (lambda game: LAW + 1, "leave illegal actions alone|sum to 1"),
+    (lambda game: None, r"be numbers, got nothing \(None\)"),
+    (lambda game: [[0], [0, 1]], "in rows of one length, got a list"),
+    (lambda game: "zero", "be numbers, got <U4"),
+]
+
+
+@pytest.mark.parametrize(("give", "message"), BAD)
+def test_what_a_name_gives_is_checked_at_every_door(give, message, monkeypatch):
+    monkeypatch.setitem(POLICIES, "bad", give)
+    env, said = make(), f"bad, as it is registered for .*: policy .*{message}"
+    for ask in DOORS.values():
+        with pytest.raises(
+            InputError, match=f"bad, as it is registered for .*: policy .*{message}"
+        ):
+            ask("bad", env)
+
+
+def test_unmasked_a_name_may_say_what_is_illegal(monkeypatch):
+    table = np.full(GAME.num_states, GAME.num_actions - 1)
+    monkeypatch.setitem(POLICIES, "all", lambda game: table)
+    found = exactdice.score("all", make(), masked=False).value
+    assert found == exactdice.score(table, Task(GAME), masked=False).value
+
+
+@pytest.mark.parametrize("policies", [[], [lambda game: 0], "hold", 3])
+def test_policies_are_registered_by_a_mapping(policies):
+    got = type(policies).__name__
+    with pytest.raises(InputError, match=f"must be a mapping from names to .*, got {got}"):
+        exactdice.register(Small, policies=policies)

@@ -53,11 +53,6 @@ def test_generic_code_imports_and_names_no_particular_game():
         assert path not in NAMELESS or list(particular_names(code)) == [], path
 
 
-def test_a_name_of_a_game_is_found():
-    code = "RULES = {'Greed': 1}\ndef f(game='Greed'): 'Of Greed.'"
-    assert list(particular_names(ast.parse(code))) == ["Greed", "Greed"]
-
-
 @pytest.mark.parametrize(
     "code",
     [

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import torch as th
 from exactdice.baselines import Task, make_task
-from exactdice.baselines.policies import called, tabular
+from exactdice.baselines.policies import called
 from exactdice.baselines.policies.called import CalledPolicy
-from exactdice.core.positions import states_of
-from exactdice.games import Greed, InputError, ShutTheBox
+from exactdice.games import Greed, InputError
 from small_games import SMALL
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -204,17 +203,3 @@ def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
     for ask in (exactdice.score, exactdice.evaluate):
         with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
             ask(wrong, Task(game))
-
-
-def test_a_large_game_is_scored_without_its_table(monkeypatch):
-    """Of Shut the Box with twelve tiles it would take 2 GB; here the budget is as much smaller."""
-    monkeypatch.setattr(called, "LAWS", 2**16)
-    monkeypatch.setattr(tabular, "BATCH", 2**14)
-    task = Task(ShutTheBox(6, 2, 4), 1, "random")
-    sizes = []
-    score = exactdice.score(lambda *seen: sizes.append(len(seen[1])) or softened(*seen), task)
-    assert score.blunders()
-    assert 0 < score.flawless < 1
-    own = len(states_of(task.game, 1))
-    assert sum(sizes) <= 8 * own  # the door, and a sweep for each of what was asked
-    assert max(sizes) < own / 2  # a stage

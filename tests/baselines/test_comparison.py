@@ -148,21 +148,6 @@ def test_payoff_matrix_of_a_two_player_game():
     assert matrix.means["any"] == (matrix.payoffs[1, 0] + matrix.payoffs[1, 2]) / 2
 
 
-def test_payoff_matrix_of_a_round_of_three():
-    """One plays against a table of the other."""
-    env = Task(LowestScore(2, 3, 3, 3))
-    matrix = exactdice.payoff_matrix({"n": "notebook", "o": "only3s"}, env, exact=True)
-    seats = [
-        evaluate(
-            "notebook",
-            Task(env.game, seat, dict.fromkeys({0, 1, 2} - {seat}, "only3s")),
-            exact=True,
-        ).value_before_play
-        for seat in range(3)
-    ]
-    assert matrix.payoffs[0, 1] == sum(seats) / 3
-
-
 @pytest.mark.parametrize(
     ("game", "policies", "message"),
     [

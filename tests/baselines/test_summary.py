@@ -37,20 +37,6 @@ def test_the_part_where_a_policy_errs_is_found(condition, words):
     assert part.decisions < part.regret - 0.4
 
 
-def test_the_shares_of_a_part_are_those_of_its_states():
-    scored = exactdice.score("if_else", make_task("Greed"))
-    part = worst_part(scored)
-    least = int(part.words.removeprefix("those with own score at least "))
-    inside = scored.task.game.observe(np.arange(scored.task.game.num_states), 0)[:, 0] >= least
-    assert part.regret == pytest.approx(scored.costs[inside].sum() / scored.regret)
-    assert part.decisions == pytest.approx(scored.occupancy[inside].sum() / scored.moves)
-    excess = part.regret - part.decisions
-    for other in range(101):
-        inside = scored.task.game.observe(np.arange(scored.task.game.num_states), 0)[:, 0] >= other
-        shares = scored.costs[inside].sum() / scored.regret, scored.occupancy[inside].sum()
-        assert shares[0] - shares[1] / scored.moves < excess + 1e-12
-
-
 def test_a_game_without_a_map_is_divided_by_what_the_agent_observes(own_games):
     root = Path(__file__).parent.parent.parent
     own_games(f"{root / 'examples' / 'pig.py'}:Pig")

@@ -244,25 +244,3 @@ def test_the_costliest_decisions_are_kept():
 def test_what_is_rarely_met_is_said_to_be_met_once_in_so_many_games():
     assert _once(1.8e-5) == "once in 56,000 games"
     assert _once(4.95e-5) == "once in 20,000 games"
-
-
-def test_parts_of_a_score_are_shown_as_tables(large):
-    env = environment()
-    large()
-    scored = exactdice.score(lambda _, masks: masks.argmax(-1), env, name="first")
-    found = {table.title: table for table in tables(scored)}
-    assert list(found) == [
-        "Regret by turn", "Regret by roll", "Regret by box",
-        "Points beside optimal play", "Chance beside optimal play",
-    ]  # fmt: skip
-    turns = found["Regret by turn"]
-    assert sum(float(row[1]) for row in turns.rows) == pytest.approx(scored.regret, abs=1e-3)
-    own, best = scored.counts["points"]["Ones"]
-    assert found["Points beside optimal play"].rows[0] == (
-        "Ones", f"{own:.4f}", f"{best:.4f}", f"{own - best:+.4f}",
-    )  # fmt: skip
-    console = Console(file=io.StringIO(), width=100)
-    report(scored, console)
-    said = console.file.getvalue()
-    assert "Most of that is lost, by turn, in 1 (56 %); by roll, in 1 (67 %);" in said
-    assert all(title in said for title in found)

@@ -98,20 +98,6 @@ def test_moves_read_as_sentences():
     assert moves == ["puts aside nothing", "puts aside 2", "puts aside 2 1"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ((1, 3, 3, "sum"), "After each cast put the die aside, for good, or cast it again."),
-        ((1, 3, 3, "goal:3", 2), "Only the last cast counts."),
-        ((2, 3, 3, "goals:12,13"), "You are paid 1 for 21 or 31, else nothing."),
-        ((2, 3, 3, "goals:12,13,21"), "You are paid 1 for 31 and 2 for 21, else nothing."),
-        ((2, 3, 1, lambda *_: 1), "What you are paid depends on the faces."),
-    ],
-)
-def test_rules_in_words_follow_the_arguments(arguments, sentence):
-    assert sentence in list(present(FourTwoOne(*arguments)).describe_rules())
-
-
 GOALS = ["ratchet:124", "bernoulli:124", "ratchet:111"]
 NAMES = [*GOALS, "goal:0,0", "goal:1,0", "goal:0,1", "goal:1,1"]
 

@@ -158,15 +158,6 @@ def test_a_game_with_other_rules_is_not_swept_by_the_rules_that_it_inherits_from
     assert values[0] > 0.8 > values[1]  # who is bust wins
 
 
-def test_rules_in_words_follow_the_number_of_dice():
-    first = {dice: next(iter(present(Greed(5, 3, dice)).describe_rules())) for dice in (0, 1, 2)}
-    assert first == {
-        0: "No dice may be rolled.",
-        1: "Roll one die with 3 faces, and add its number to your score.",
-        2: "Roll up to two dice with 3 faces, all at once, and add the sum to your score.",
-    }
-
-
 GAME = Greed(10, 3)
 TASK = Task(GAME)
 MASK = GAME.mask(np.arange(GAME.num_states))

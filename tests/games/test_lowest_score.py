@@ -41,12 +41,9 @@ SHARE, SCORE = {"objective": "share"}, {"objective": "score"}
     [
         ({}, [NONE, 3], ", nothing to beat yet, three players to come"),
         ({}, [7, 1], ", 7 to equal or beat, one player to come"),
-        ({}, [0, 0], ", 0 to equal or beat, nobody to come"),
         ({"players": 1}, [NONE, 0], ""),
-        ({"players": 8}, [30, 7], ", 30 to equal or beat, 7 players to come"),
         (SHARE, [7, 2, 1], ", 7 to equal or beat, which two players have, one player to come"),
         (SHARE, [7, 1, 2], ", 7 to equal or beat, which one player has, two players to come"),
-        (SHARE, [NONE, 0, 3], ", nothing to beat yet, three players to come"),
         (SCORE, [NONE, 3], ", no total yet, three players to come"),
         (SCORE, [9, 2], ", 9 the lowest total so far, two players to come"),
     ],
@@ -185,11 +182,6 @@ def test_positions_and_moves_read_as_sentences():
     assert present(two).describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
         "1 round won to 2, 0 so far, rolled 1 1 2 5 6, nothing to beat yet, one player to come"
     )
-
-
-def test_the_title_counts_the_rounds():
-    titles = [present(LowestScoreMatch(1, 2, 1, 2, wins)).title for wins in (1, 2)]
-    assert titles == ["The lowest score, one round", "The lowest score, first to 2 rounds"]
 
 
 def test_a_match_of_one_round_is_told_without_a_next_round():

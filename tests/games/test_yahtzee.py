@@ -12,7 +12,6 @@ from exactdice.board.grid import BenchmarkConfig
 from exactdice.core.arithmetic import EXACT, FLOATS
 from exactdice.core.errors import SizeError
 from exactdice.core.positions import has_few_states
-from exactdice.core.progress import watched
 from exactdice.core.sweeps import sweeps_of
 from exactdice.core.types import Start
 from exactdice.games.yahtzee import Yahtzee
@@ -20,7 +19,7 @@ from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
 from exactdice.games.yahtzee.tour import bonus_of_best_play, met_by_best_play
 from exactdice.games.yahtzee.values import YahtzeeValues
-from sweeping import backward, forward
+from sweeping import forward
 
 import exactdice
 
@@ -119,23 +118,6 @@ def test_fractions_are_those_by_hand(keywords):
     assert solve(Task(game)).value == pytest.approx(float(by_hand.start()), rel=1e-13)
 
 
-def test_the_variance_of_uniform_play_is_that_by_hand():
-    game, by_hand = Yahtzee(boxes="ones,yahtzee"), ByHand(boxes=["ones", "yahtzee"])
-    sweeps = sweeps_of(game)
-
-    def mean(stage, expected):
-        total = np.where(stage.mask, expected, 0).sum(axis=1)
-        return EXACT.divided(total, stage.mask.sum(axis=1))
-
-    values = backward(sweeps, mean, 0, EXACT)
-    spreads = sweeps.values(0, mean, EXACT)
-    (block,) = sweeps.blocks(0, EXACT)
-    block.backward(mean, block.deviations(values, spreads), EXACT.zeros(0), spreads)
-    expected = by_hand.start(square=True) - by_hand.start(uniform=True) ** 2
-    assert block.pays_early
-    assert spreads.numbers[0] == expected
-
-
 def test_exact_mass_of_one_box():
     game = Yahtzee(boxes="chance")
     sweeps, (states, chances) = sweeps_of(game), game.initial_law()
@@ -156,18 +138,6 @@ def test_the_law_of_payoffs_of_one_box():
     assert found.outcomes[50] == pytest.approx(found.value / 50, rel=1e-12)
     assert found.deviation == pytest.approx(50 * (found.outcomes[50] * found.outcomes[0]) ** 0.5)
     assert exactdice.score("random", Task(Yahtzee(boxes="ones,yahtzee"))).outcomes is None
-
-
-def test_a_sweep_tells_how_far_it_is():
-    game, told = Yahtzee(boxes="ones,chance"), []
-    with watched(lambda done, total, name: told.append((done, total, name))):
-        sweeps_of(game).folded("best")
-    assert [done for done, *_ in told] == sorted(done for done, *_ in told)
-    count = len(game.contexts)
-    assert told[-1] == (count, count, "beginnings of turns")
-    before = len(told)
-    sweeps_of(game).folded("best")
-    assert len(told) == before  # nobody watches
 
 
 @pytest.mark.parametrize("keywords", [{}, {"joker": "free"}, {"bonus": 0}])

@@ -37,23 +37,9 @@ def test_a_dilemma_by_hand():
     assert goals.optimal_takes(laws.best(2, 3, 2, "11", 2), (), (1, 1), 1) == {(1,)}
 
 
-def test_first_players_have_no_dilemma_and_next_players_have():
-    assert not tables._has_dilemmas(FourTwoOne())
-    assert tables._has_dilemmas(FourTwoOne(duration=2))
-    assert not tables._has_dilemmas(FourTwoOne(duration=1))
-
-
 def test_revision_helps_a_next_player_with_the_transfer_function():
     gain = tables.ratio("transfer", "goal:1,0", False) - tables.ratio("transfer", "goal:0,0", False)
     assert gain == Fraction(1883, 1048863)
-
-
-def test_a_misprinted_cell_is_found(monkeypatch):
-    row = {"chart": "7", "player": "1", "goal": "11", "result": "22"}
-    row |= {"1": "1/36=0.02777", "2": "25/1269=?", "3": ""}
-    monkeypatch.setattr(charts, "printed_table", lambda *_: [row])
-    verdicts = [claim.verdict for claim in charts.chart_claims()]
-    assert verdicts == ["agrees", "agrees by truncation", "wrong", "garbled"]
 
 
 def test_the_checks_can_fail():
@@ -65,14 +51,6 @@ def test_the_checks_can_fail():
     assert not theory.last_decisions_are_optimal("goal:1,0", "sum")
     assert goals._any_one_die(laws.best(2, 3, 2, "12", 2), "12")
     assert not goals._any_one_die(laws.best(2, 2, 2, "12", 2), "12")
-
-
-def test_bounds_are_the_law_or_enclose_it():
-    """The law resolves dilemmas in one way; the others give more and less."""
-    assert laws.bounds("112", "113", None) == (sum(charts.law("112", 3, True)["113"]),) * 2
-    least, most = laws.bounds("112", "113", 3)
-    assert least <= charts.law("112", 3, False)["113"][-1] <= most
-    assert least < most
 
 
 def test_live_dice_by_hand():

@@ -71,21 +71,6 @@ def test_lost_rounds_and_lower_combinations_that_are_worth_more(both):
         assert found == pytest.approx(wanted, abs=1e-12)
 
 
-def test_results_before_the_reply_are_worth_the_mean_over_it(both):
-    match, by_hand = both
-    for phase in match.game.phases:
-        foreseen = match.foreseen(phase)
-        for place in range(len(foreseen)):
-            state = tuple(match.game.token_states[phase.first_tokens + place].tolist())
-            worth, following = after(by_hand, state), by_hand.laws(0, state)[1]
-            for casts in range(1, phase.round.casts + 1):
-                for number, result in enumerate(phase.round.combinations):
-                    reply = following[casts, result]
-                    mean = sum(mass * worth[result, two] for (_, two), mass in reply.items())
-                    found = foreseen[place, casts - 1, number]
-                    assert found == pytest.approx(mean / sum(reply.values()), abs=1e-12)
-
-
 def test_tokens_moved_gain_the_difference_of_values(both):
     match, by_hand = both
     gained = gains(match, -1, 1, 0)

@@ -14,15 +14,6 @@ import exactdice
 from docs.reproductions.lowest_score import order, strategy
 
 
-def test_the_long_run_law_is_the_fixed_point_of_the_chain():
-    rng = np.random.default_rng(0)
-    weights = rng.integers(1, 9, (5, 5))
-    chain = np.array([[Fraction(int(w), int(row.sum())) for w in row] for row in weights])
-    law = np.array(order.stationary(chain))
-    assert law.sum() == 1
-    assert (law[:, None] * chain).sum(axis=0).tolist() == law.tolist()
-
-
 def test_the_winner_of_a_round_for_two_begins_the_next():
     """The seats' shares of the win, round by round of the table."""
     chain = order.moves_first_next(LowestScore(2, 3, 3), 2)

@@ -4,7 +4,6 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.games import ShutTheBox
@@ -12,7 +11,7 @@ from exactdice.games import ShutTheBox
 import exactdice
 from docs.reproductions import pictures
 from docs.reproductions.__main__ import END, HEADING, SOURCES, main, reproduce
-from docs.reproductions.claim import At, printed_table, summary, surprises, table
+from docs.reproductions.claim import At, summary, surprises, table
 from docs.reproductions.shut_the_box.claims import NotesRecursion
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -76,7 +75,6 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("printed", "exact", "verdict", "expected"),
     [
-        ("0.50", Fraction(1, 2), "agrees", "agrees"),
         ("0.50", Fraction(501, 1000), "agrees by rounding", "agrees by rounding"),
         ("1/2", Fraction(1, 2), "agrees", "agrees"),
         ("1/2", Fraction(1, 3), "wrong", "agrees"),
@@ -84,15 +82,11 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
         ("0.66", Fraction(2, 3), "agrees by truncation", "agrees by rounding"),
         ("-0.66", Fraction(-2, 3), "agrees by truncation", "agrees by rounding"),
         ("0.65", Fraction(2, 3), "wrong", "agrees by rounding"),
-        ("0.68", Fraction(2, 3), "wrong", "agrees by rounding"),
         ("66.67%", Fraction(2, 3), "agrees by rounding", "agrees by rounding"),
-        ("66.66%", Fraction(2, 3), "agrees by truncation", "agrees by rounding"),
         ("12.50%", Fraction(1, 8), "agrees", "agrees"),
-        ("3", Fraction(3), "agrees", "agrees"),
         ("3", Fraction(31, 10), "wrong", "agrees"),
         ("<u>2</u>/3", Fraction(2, 3), "garbled", "agrees"),
         ("5(cut)", Fraction(1, 3), "garbled", "garbled"),
-        ("?/72", Fraction(1, 3), "garbled", "garbled"),
     ],
 )
 def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict, expected):
@@ -146,32 +140,10 @@ def test_a_picture_has_numbers_and_a_caption(name):
     assert " ".join(shown.caption.split()) in " ".join(page.split())
 
 
-def test_the_pictures_are_drawn_into_a_folder(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(pictures, "PICTURES", {"two": pictures.figure_2})
-    assert main(["--pictures", str(tmp_path / "new")]) == 0
-    assert (tmp_path / "new" / "two.png").stat().st_size > 3000
-    assert capsys.readouterr().out.startswith("two: The laws of the sum of two, three and four")
-
-
 def test_the_papers_search_misses_21_labels():
     left, right = pictures.figure_3().panels
     assert left.hatched.sum() == 21
     assert (left.texts != right.texts)[left.hatched].all()
-
-
-def test_bars_of_the_tables_stand_beside_what_is_printed():
-    for panel in pictures.tables().panels:
-        printed = np.isfinite(panel.others)
-        assert np.all(panel.values[printed] >= panel.others[printed] - 1e-12)  # truncated
-        assert np.all(panel.values[printed] - panel.others[printed] < 1e-5 + 1e-12)
-    assert np.isnan(panel.others).sum() == 2
-
-
-def test_cut_cells_of_the_notebook_are_hatched():
-    (panel,) = pictures.survival().panels
-    rows = printed_table("lowest_score", "survival")
-    cut = sum("cut" in cell for row in rows for cell in row.values())
-    assert panel.hatched.sum() == cut
 
 
 @pytest.mark.slow
