@@ -9,7 +9,7 @@ import pytest
 from exactdice.baselines.scoring.blunders import Blunders
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
-from exactdice.games import FourTwoOne, Greed
+from exactdice.games import Greed
 
 import exactdice
 
@@ -152,26 +152,6 @@ def test_a_payoff_matrix_takes_a_list_as_expected_payoffs_does():
         exactdice.payoff_matrix(["random"], SMALL)
     with pytest.raises(InputError, match="or a list of two at least, got str of 6"):
         exactdice.payoff_matrix("random", SMALL)
-
-
-@pytest.mark.parametrize(
-    ("what", "env", "message"),
-    [
-        (["greed-policy", "random"], None, "greed-policy must stand alone, got random"),
-        (
-            ["greed-policy"],
-            exactdice.Task(FourTwoOne()),
-            "game must be Greed for greed-policy, got Four",
-        ),
-        (["mistakes-421"], SMALL, "game must be FourTwoOne for mistakes-421, got Greed"),
-        (["mistakes"], SMALL, r"mistakes must be of a score or one policy, plot\("),
-        (["mistakes", "random"], None, "env must be given for mistakes of a policy, got None"),
-        (["mistakes", exactdice.score("random", SMALL)], SMALL, "env must be left out, as a score"),
-    ],
-)
-def test_a_chart_that_cannot_be_drawn_is_refused(what, env, message):
-    with pytest.raises(InputError, match=message):
-        exactdice.plot(*what, env=env)
 
 
 def test_a_chart_without_matplotlib_says_what_to_install(monkeypatch):

@@ -177,43 +177,18 @@ def test_mistakes_are_named(methods, said):
 @pytest.mark.parametrize("number", [int, np.int64, np.int8, np.float32, np.array, np.float64])
 def test_numbers_of_numpy_are_pythons(number):
     """Whole numbers of 64 bits overflow where fractions have larger ones."""
+    of_numpy = number not in (int, np.float64)
+    third = Fraction(np.int64(1), np.int64(3)) if of_numpy else Fraction(1, 3)
 
-    class Walk(SimpleGame):
-        horizon = 45
+    def outcomes(_game, state, _action):
+        if state == 12:
+            return [(number(1), number(3), None)]
+        return [(third, number(7), state + 1), (2 * third, number(-11), max(state - 1, 0))]
 
-        def start(self):
-            return [(number(1), 0)]
-
-        def actions(self, state):
-            return [0]
-
-        def player(self, state):
-            return number(0)
-
-        def outcomes(self, state, action):
-            if state == 12:
-                return [(number(1), number(3), None)]
-            third = (
-                Fraction(1, 3)
-                if number in (int, np.float64)
-                else Fraction(np.int64(1), np.int64(3))
-            )
-            return [(third, number(7), state + 1), (2 * third, number(-11), max(state - 1, 0))]
-
-    task = exactdice.Task(Walk())
-    assert float(exactdice.solve(task, exact=True).value) == pytest.approx(-224.9449846939649)
-    assert exactdice.evaluate("random", task, exact=True).variance > 3261
-
-
-def test_coarse_floats_stand_for_fractions_and_sum_to_one():
-    law = [(np.float32(0.1), np.float32(1 / 3), None), (np.float32(0.9), np.float32(0.2), None)]
-    assert exactdice.solve(
-        exactdice.Task(faulty(outcomes=lambda *_: law)()), exact=True
-    ).value == Fraction(1, 30) + Fraction(18, 100)
-    chances = np.array([0.123456789, 1 - 0.123456789 - 3e-7], dtype=np.float32)
-    rounded = [(chance, paid, None) for chance, paid in zip(chances, (0, 1), strict=True)]
-    task = exactdice.Task(faulty(outcomes=lambda *_: rounded)())
-    assert exactdice.solve(task).value == pytest.approx(1 - 0.123456789, abs=1e-6)
+    methods = {"start": lambda _: [(number(1), 0)], "actions": lambda *_: [0], "outcomes": outcomes}
+    walk = exactdice.Task(faulty(horizon=45, player=lambda *_: number(0), **methods)())
+    assert float(exactdice.solve(walk, exact=True).value) == pytest.approx(-224.9449846939649)
+    assert exactdice.evaluate("random", walk, exact=True).variance > 3261
 
 
 def test_a_game_is_no_environment():

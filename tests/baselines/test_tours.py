@@ -137,30 +137,6 @@ def test_the_best_play_has_no_mistakes(large):
         assert [agent for agent, _ in parts.values()] == [best for _, best in parts.values()]
 
 
-def test_points_and_chances_are_those_of_listed_moves(large):
-    env = environment(boxes="sixes,yahtzee", bonus=0)
-    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=7))
-    task = exactdice.score(model, env).task
-    agent = exactdice.as_policy(model, env)
-    met = exactdice.occupancy(agent, task)
-    states = np.flatnonzero(met)
-    actions = agent.likeliest(states)
-    taken = actions >= 210
-    states, boxes = states[taken], actions[taken] - 210
-    first = np.zeros_like(states)
-    paid = task.game.advance(first, states, boxes + 210, first).payoffs[:, 0]
-    expected = np.bincount(boxes, met[states] * paid, 13)
-    toured = compare(model, large, env)
-    points = {name: agent for name, (agent, _) in toured.counts["points"].items()}
-    names = {"Sixes": 5, "Yahtzee": 11}
-    assert {name: points[name] for name in names} == pytest.approx(
-        {name: expected[box] for name, box in names.items()}, abs=1e-12
-    )
-    agent, best = toured.counts["chance"]["Yahtzee"]
-    assert agent == pytest.approx(expected[11] / 50, abs=1e-12)
-    assert agent < best
-
-
 def test_chance_in_a_function_is_refused(large):
     rng = np.random.default_rng(0)
     large()

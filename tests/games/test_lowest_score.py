@@ -182,18 +182,3 @@ def test_positions_and_moves_read_as_sentences():
     assert present(two).describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
         "1 round won to 2, 0 so far, rolled 1 1 2 5 6, nothing to beat yet, one player to come"
     )
-
-
-def test_a_match_of_one_round_is_told_without_a_next_round():
-    match = LowestScoreMatch(2, 3, 3, wins=1)
-    assert list(present(match).describe_rules())[-2:] == [
-        "The lowest total wins it; of equal totals the last to be rolled wins.",
-        "The winner of the round wins the match.",
-    ]
-    seen = np.array([0, 1, 2, 0, 0, match.nothing, 0, 1, 0])
-    assert (
-        present(match).describe(seen)
-        == "0 so far, rolled 1 2, nothing to beat yet, one player to come"
-    )
-    labels = [row.label for row in present(match).board(0, seen, ("you", "other"))]
-    assert labels == ["rolled", "kept so far", "lowest so far", "still to play"]

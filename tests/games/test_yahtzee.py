@@ -1,7 +1,6 @@
 """The rules of Yahtzee, its sweeps, and the published values."""
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -185,34 +184,6 @@ def test_what_does_not_fit_is_refused():
         solve(Task(GAME), exact=True)
     with pytest.raises(ValueError, match="boxes must be fewer for numbers of all positions"):
         _ = sweeps_of(GAME).values(0, lambda stage, expected: expected[:, 0]).array
-
-
-def test_the_course_of_the_best_play_is_that_of_a_general_sweep():
-    task = Task(Yahtzee(boxes="fives,sixes,yahtzee,fours"))
-    game, solution = task.game, solve(task)
-    values, levels = solution.found.numbers, game.contexts.levels
-    met = met_by_best_play(game, values)
-    chances = bonus_of_best_play(game, values, met)
-    states = np.arange(game.num_states)
-    actions = solution.policy.likeliest(states)
-
-    def decide(stage, mass):
-        weights = np.zeros((len(mass), game.num_actions))
-        weights[np.arange(len(mass)), actions[stage.states]] = mass
-        return weights
-
-    starts = [Start(0, *game.initial_law())]
-    starts[0] = starts[0]._replace(chances=starts[0].chances.astype(float))
-    mass = forward(sweeps_of(game), decide, starts, 0)
-    assert mass.numbers[1:] == pytest.approx(met[1:], abs=1e-12)
-    assert [met[a:b].sum() for a, b in pairwise(levels)] == pytest.approx([1.0] * 4)
-    boxed = states[actions >= KEEPS]
-    context, _, rolls = game.locate(boxed)
-    counted = np.where(actions[boxed] < KEEPS + 6, tables().plain[rolls, actions[boxed] - KEEPS], 0)
-    before = game.contexts.upper[context]
-    earned = (before < 63) & (before + counted >= 63)
-    assert 0 < chances[0] == pytest.approx(mass.at(0, boxed)[earned].sum())
-    assert (np.isnan(chances) == (met[:-1] == 0)).all()
 
 
 @pytest.mark.slow
