@@ -73,12 +73,8 @@ def test_solutions_comparisons_and_answers_are_words_and_tables():
     said = str(solution)
     assert said.startswith(f"{SMALL.words}: optimal value {solution.value}, right within ")
     assert said.endswith("\nlikeliest first position: 0 points to 0; best: roll 1 die")
-    page = solution._repr_html_()
-    assert page.startswith(f"<table><caption>{SMALL.words}</caption>")
-    assert f"<td>{solution.value}</td>" in page
     exact = exactdice.solve(SMALL, exact=True)
     assert str(exact).startswith(f"{SMALL.words}: optimal value {exact.value}\n")
-    assert str(exactdice.evaluate("random", SMALL)).startswith(f"{SMALL.words}: value 0.")
     found = exactdice.compare("random", "random", SMALL)
     words, page = str(found), found._repr_html_()
     assert words.startswith(f'{SMALL.words}\n\n|                    | "random 1" | "random 2" |\n')

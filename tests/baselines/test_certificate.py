@@ -20,7 +20,6 @@ from exactdice.baselines import (
     cache,
     certificate,
     random_value,
-    solve,
     verify,
 )
 from exactdice.baselines.policies.called import CalledPolicy
@@ -348,29 +347,16 @@ def test_claims_are_compared_as_closely_as_the_payoffs_are_large(tmp_path, scale
     require_refusal(path, "claims value")
 
 
-@pytest.fixture
-def rounded(monkeypatch):
-    """Have the value of random play miss the optimum by rounding where both are 1."""
-    monkeypatch.setattr(
-        sys.modules[random_value.__module__],
-        "value_of",
-        lambda *_: SimpleNamespace(value=1 - 1e-15, value_error=0.0),
-    )
+def test_a_normalised_score_is_compared_if_random_play_is_optimal(tmp_path, monkeypatch):
+    """In units of optimum - random any claim would hold; here these differ by rounding."""
+    rounded = SimpleNamespace(value=1 - 1e-15, value_error=0.0)
     cache.clear_cache()
-    yield
-    cache.clear_cache()
-
-
-@pytest.mark.usefixtures("rounded")
-def test_a_normalised_score_is_compared_if_random_play_is_optimal(tmp_path):
-    """In units of optimum - random any claim would hold."""
-    path = tmp_path / "certificate.npz"
-    task = Task(LowestScore(3, players=1))
-    assert random_value(task) == solve(task).value == 1
-    path.write_bytes(certificate(exactdice.score("optimal", task)))
+    monkeypatch.setattr(sys.modules[random_value.__module__], "value_of", lambda *_: rounded)
+    exactdice.score("optimal", Task(LowestScore(3, players=1))).save(path := tmp_path / "1.npz")
     assert verify(path).normalized == 1
     rewrite(path, edited(normalized=0.5))
     require_refusal(path, r"claims normalized = 0.5, computed is 1\.0")
+    cache.clear_cache()
 
 
 def damaged(content, rng):

@@ -82,22 +82,6 @@ def test_a_position_reads_as_a_sentence(keywords, seat, seen, words):
     assert told == f"{aside} put aside, rolled {rolled} on {words}"
 
 
-def test_moves_read_as_sentences():
-    row = GAME.observe(np.array([state(GAME, (4,), (1, 2), 2)]), 0)[0]
-    numbers = [GAME.subsets.index(dice) for dice in [(), (1,), (0, 1), (0, 1, 2)]]
-    assert [present(GAME).describe_action(number) for number in numbers] == [
-        "puts aside nothing",
-        "puts aside the second lowest die",
-        "puts aside the lowest and second lowest dice",
-        "puts aside the lowest, second lowest and third lowest dice",
-    ]
-    assert [present(GAME).tell(row, number, 0) for number in numbers[:3]] == [
-        "puts aside nothing", "puts aside 2", "puts aside 2 1: 4 2 1 in two casts"
-    ]  # fmt: skip
-    moves = [present(GAME).describe_move(row, number) for number in numbers[:3]]
-    assert moves == ["puts aside nothing", "puts aside 2", "puts aside 2 1"]
-
-
 GOALS = ["ratchet:124", "bernoulli:124", "ratchet:111"]
 NAMES = [*GOALS, "goal:0,0", "goal:1,0", "goal:0,1", "goal:1,1"]
 

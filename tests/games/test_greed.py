@@ -61,12 +61,6 @@ def test_the_papers_example_of_a_roll():  # section 2
     assert move.seats[0] == 1
 
 
-def test_no_dice_give_the_other_player_a_last_turn():  # section 1.1
-    game = Greed(10, 3)
-    move = play(game, [5, 8, 0], action=0, outcome=0)
-    assert game.observe(move.states, 1).tolist() == [[8, 5, 1]]
-
-
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
 def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit, sides, tie):

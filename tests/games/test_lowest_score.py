@@ -27,12 +27,6 @@ GAME = LowestScore()
 NONE = GAME.max_score + 1
 
 
-def test_a_die_is_worth_its_face_but_one_is_worth_zero():
-    assert GAME.worth == [1, 2, 0, 4, 5, 6]
-    assert GAME.by_worth((1, 3, 3, 4, 5)) == (3, 3, 1, 4, 5)
-    assert LowestScore(2, 4, 4).worth == [1, 2, 3, 0]
-
-
 SHARE, SCORE = {"objective": "share"}, {"objective": "score"}
 
 
@@ -54,18 +48,6 @@ def test_a_position_reads_as_a_sentence(keywords, known, words):
     assert told == f"3 so far, rolled 1 2{words}"
     told = shown.describe(np.array([4, 3, 1, 6, 0, 0, *known]))
     assert told == f"4 so far, rolled 3 1 6 (a 3 counts 0){words}"
-
-
-def test_moves_read_as_sentences():
-    seen = np.array([4, 3, 1, 6, 0, 0, NONE, 3])
-    actions = [present(GAME).describe_action(action) for action in range(3)]
-    assert actions == [
-        "keeps the lowest die", "keeps the two lowest dice", "keeps the three lowest dice"
-    ]  # fmt: skip
-    moves = [present(GAME).describe_move(seen, action) for action in range(4)]
-    assert moves == ["keeps 3", "keeps 3 1", "keeps 3 1 6", "keeps the four lowest dice"]
-    told = [present(GAME).tell(seen, action, 0) for action in range(3)]
-    assert told == ["keeps 3", "keeps 3 1", "keeps 3 1 6: 11 in all"]
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,35 @@
-"""How claims get their verdicts, and how the page of all sources is made."""
+"""The numbers of the sources: verdicts on claims, and computations by hand beside them."""
 
 import re
 from fractions import Fraction
+from functools import cache
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
+from by_hand import HALF, ByHand, section_7, totals
+from by_hand_match import Match, Rules
 from exactdice.baselines import Task
-from exactdice.games import ShutTheBox
+from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from exactdice.games.lowest_score.policies import notebook
 
 import exactdice
 from docs.reproductions import pictures
 from docs.reproductions.__main__ import END, HEADING, SOURCES, main, reproduce
 from docs.reproductions.claim import At, summary, surprises, table
+from docs.reproductions.four_two_one import charts, goals, laws, match_claims, tables, theory
+from docs.reproductions.four_two_one.match import (
+    SAME,
+    OptimalMatch,
+    gains,
+    inversions,
+    lost_above_won,
+    rounds,
+)
+from docs.reproductions.greed.last_turns import LastTurns
+from docs.reproductions.greed.normal_turns import starts
+from docs.reproductions.lowest_score import order, strategy
 from docs.reproductions.shut_the_box.claims import NotesRecursion
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -109,10 +127,9 @@ def test_a_table_shows_fractions_decimals_and_formulas_and_begins_with_the_wrong
 
 
 def test_the_command_prints_the_pages_of_sources_or_the_index(monkeypatch, capsys):
-    """The claims themselves are computed in the other files of this folder."""
     claim = At("page 1").statement(printed="2 + 2 = 4", holds=True)
-    for source, tables in SOURCES.items():
-        monkeypatch.setitem(SOURCES, source, [(title, lambda: [claim]) for title, _ in tables])
+    for source, each in SOURCES.items():
+        monkeypatch.setitem(SOURCES, source, [(title, lambda: [claim]) for title, _ in each])
     everything = sum(map(len, SOURCES.values()))
     for words, shown in (["greed"], 1), (["421"], 2), (list(SOURCES), everything), ([], everything):
         assert main(words) == 0
@@ -167,3 +184,257 @@ def test_rolls_after_the_box_is_shut_change_nothing(shut_wins):
     plain, early = NotesRecursion(3), NotesRecursion(3, early_stop=True)
     assert plain.after_1(frozenset(), shut_wins) == early.after_1(frozenset(), shut_wins)
     assert plain.after_1(frozenset(), True) == 1
+
+
+def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
+    """The chase tries too few dice, o - p + 1 if they are sure to win; else all is optimal."""
+
+    class Figure3(ByHand):
+        def _ratings(self, player, own, other, last):
+            if not last or self.labelled(own, other) is None:
+                return super()._ratings(player, own, other, last)
+            return self.both(player, own, other, last, self.labelled(own, other))
+
+        def labelled(self, own, other):
+            gap = other - own
+            if gap < 0:
+                return 0
+            if self.sides * (gap + 1) <= self.limit - own:
+                return gap + 1
+            tried = range((self.limit + other - 2 * own) // (self.sides + 1) + 1)
+            return max(tried, key=lambda n: self.both(0, own, other, 1, n)[0])
+
+    assert Figure3(10, 3, section_7(10, 3)).rating(0, 0, 0, 0) == Fraction(209529115, 387420489)
+
+
+def test_the_rule_that_both_lose_a_tie_by_hand():
+    page = (Path(__file__).parents[2] / "docs/reproduction/greed.md").read_text()
+    first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
+    (row,) = (row for row in page.splitlines() if row.startswith("| section 8, a tie lost by"))
+    assert f"| first {float(first):.6f}, second {float(second):.6f}" in row
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(7, 3), (9, 2), (5, 6)])
+def test_ratings_of_last_turns_are_sums_over_the_law(limit, sides):
+    table = LastTurns(limit, sides)
+    for row, (room, gap) in enumerate(zip(table.room.tolist(), table.gap.tolist(), strict=True)):
+        for n in range(limit + 2):
+            rating = sum(
+                chance * (HALF if total == gap else total > gap)
+                for total, chance in totals(n, sides).items()
+                if total <= room
+            )
+            assert table.rating(row, n) == rating
+
+
+def test_the_checks_can_fail():
+    """On ratings that violate them, the checks of section 5 say so."""
+    turns = LastTurns(6, 3)
+    row = turns.row(6, 3)
+    assert turns.compare(Greed(6, 3, max_dice=6))
+    assert turns.is_unimodal()
+    assert turns.conjecture_1_holds()
+    assert turns.is_optimal(turns.found_downwards()).all()
+    turns.ratings[row, 5] = turns.one  # a second peak, far above the middle
+    assert not turns.is_unimodal()
+    assert not turns.conjecture_1_holds()
+    assert not turns.is_optimal(turns.found_downwards()).all()
+    assert not turns.compare(Greed(6, 3, max_dice=6))
+    turns.ratings[turns.row(2, -1), 0] -= 1
+    assert not turns.forfeit_wins()
+    turns.ratings[turns.row(6, 0), 1] -= 1  # one die beats 0 and cannot exceed 6
+    assert not turns.certain_victory_wins()
+
+
+@pytest.mark.parametrize("sides", [2, 3, 6])
+def test_the_starts_of_small_games_are_positions_of_a_large_one(sides):
+    assert starts(8, sides) == [starts(limit, sides)[-1] for limit in range(1, 9)]
+    assert starts(5, sides)[-1] == ByHand(5, sides, section_7(5, sides)).rating(0, 0, 0, 0)
+
+
+def test_lost_cells_have_the_known_values():
+    assert charts.law("123", 3, True)["124"][-1] == Fraction(24239, 559872)
+    assert charts.law("112", 3, True)["222"][-1] == Fraction(20605, 2519424)
+    assert charts.law("1", 1, True)["2"][-1] == Fraction(1, 6)
+
+
+@pytest.mark.parametrize(
+    ("utility", "first", "following"),
+    [
+        ("goal:123", Fraction(42571, 186624), Fraction(24631, 186624)),
+        ("goals:123,224,345", Fraction(367333, 1119744), Fraction(180553, 1119744)),
+        ("transfer", Fraction(349621, 93312), Fraction(407293, 139968)),
+        ("sum", Fraction(14), Fraction(109, 8)),
+    ],
+)
+def test_known_optima(utility, first, following):
+    assert exactdice.solve(Task(FourTwoOne(utility=utility)), exact=True).value == first
+    imposed = FourTwoOne(utility=utility, duration=3)
+    assert exactdice.solve(Task(imposed), exact=True).value == following
+
+
+def test_a_dilemma_by_hand():
+    """Of two dice with three faces and goal 12, cast too early, either is replayed; of 11, one."""
+    assert goals.optimal_takes(laws.best(2, 3, 2, "12", 2), (), (1, 2), 1) == {(1,), (2,)}
+    assert goals.optimal_takes(laws.best(2, 3, 2, "11", 2), (), (1, 1), 1) == {(1,)}
+
+
+def test_revision_helps_a_next_player_with_the_transfer_function():
+    gain = tables.ratio("transfer", "goal:1,0", False) - tables.ratio("transfer", "goal:0,0", False)
+    assert gain == Fraction(1883, 1048863)
+
+
+def test_the_checks_of_421_can_fail():
+    assert goals.ratchet_is_optimal(3, 3, 2, "112")
+    assert not goals.ratchet_is_optimal(3, 3, 3, "112")
+    assert goals.only_ratchet_is_optimal(2, 3, 2, "12")
+    assert not goals.only_ratchet_is_optimal(2, 2, 2, "12")
+    assert theory.last_decisions_are_optimal("goal:1,1", "sum")
+    assert not theory.last_decisions_are_optimal("goal:1,0", "sum")
+    assert goals._any_one_die(laws.best(2, 3, 2, "12", 2), "12")
+    assert not goals._any_one_die(laws.best(2, 2, 2, "12", 2), "12")
+
+
+def test_live_dice_by_hand():
+    """Two dice, goal 12, three faces: 2 rolls end it, 33 keeps both, the rest accumulate one."""
+    (law,) = theory.live_dice_laws(2, 3, 2, "12")
+    assert law == [Fraction(2, 9), Fraction(6, 9), Fraction(1, 9)]
+    (imposed,) = theory.live_dice_laws(2, 3, 2, "12", 2)
+    assert imposed == [0, Fraction(8, 9), Fraction(1, 9)]
+
+
+@pytest.mark.parametrize("keywords", [{"tie": "last"}, {"tie": "replay", "short_pot": "spill"}])
+def test_the_length_of_a_match_by_phase(keywords):
+    keywords |= {"tokens": 3, "charge_casts": 1, "discharge_casts": 2, "starter": "winner"}
+    match = OptimalMatch(FourTwoOneMatch(**keywords))
+    found = rounds(match.game, *match.solved.policies)
+    by_hand = Match(Rules(**keywords)).length()
+    assert found == pytest.approx([float(length) for length in by_hand], abs=1e-11)
+
+
+def test_the_numbers_of_the_claims_stand_on_the_page_of_the_match():
+    page = (Path(__file__).parents[2] / "docs" / "421-match.md").read_text()
+    for name, (optimal_wins, best_wins) in match_claims.LOSSES.items():
+        assert f"| `{name}` | {optimal_wins} | {best_wins} |" in page
+    for rule, value in match_claims.VALUES.items():
+        assert "| `{}={}` | {} |".format(*rule.split("="), value) in page
+    assert all(length in page for length in match_claims.ROUNDS.values())
+
+
+@pytest.mark.slow
+def test_no_difference_of_the_default_match_is_near_the_smallest_that_counts():
+    match = OptimalMatch(FourTwoOneMatch())
+    moved = [list(gains(match, *by).values()) for by in ((0, 1, -1), (-1, 1, 0), (-1, 0, 1))]
+    found = np.abs(np.concatenate([lost_above_won(match), *inversions(match).values(), *moved]))
+    assert found[found > SAME].min() > 1e-3
+    assert found[found <= SAME].max() < SAME / 1e3
+
+
+def test_the_winner_of_a_round_for_two_begins_the_next():
+    """The seats' shares of the win, round by round of the table."""
+    chain = order.moves_first_next(LowestScore(2, 3, 3), 2)
+    shares = exactdice.expected_payoffs(
+        "notebook", Task(LowestScore(2, 3, 3, 2, "share")), exact=True
+    )
+    assert chain.tolist() == [shares, shares[::-1]]
+    assert sum(shares) == 1
+
+
+def test_rerolling_two_dice_beside_a_1_by_enumeration():
+    """The higher of two dice is rolled again if it is worth more than 3, the mean of one die."""
+    worths = (1, 2, 0, 4, 5, 6)
+    lower = equal = Fraction(0)
+    for one, two, again, other in product(worths, repeat=4):
+        low, high = sorted((one, two))
+        total = low + (again if high > 3 else high)
+        lower += Fraction(total < 1 + other, 6**4)
+        equal += Fraction(total == 1 + other, 6**4)
+    assert strategy.compare_rerolls(LowestScore()) == (lower, equal)
+
+
+class Transcribed:
+    """The notebook's calculators, cells 8 to 14, with its caches but without its messages."""
+
+    def __init__(self, dice, faces, zero_face):
+        self.num_dice, self.faces, self.zero_face = dice, faces, zero_face
+        self.p_beat, self.p_beat_with_roll = cache(self._p_beat), cache(self._p_beat_with_roll)
+        self.p_win_or_tie, self.choose_n = cache(self._p_win_or_tie), cache(self._choose_n)
+
+    def worth(self, die):
+        return 0 if die == self.zero_face else die
+
+    def ordered(self, roll):
+        return tuple(sorted(roll, key=self.worth))
+
+    def rolls(self, dice):
+        return [self.ordered(roll) for roll in product(range(1, self.faces + 1), repeat=dice)]
+
+    def possible_cuts(self, ordered_roll):
+        values = [self.worth(die) for die in ordered_roll]
+        for cut in range(1, len(ordered_roll) + 1):
+            yield cut, sum(values[:cut]), len(ordered_roll) - cut
+
+    def _p_beat_with_roll(self, goal, roll):
+        if goal <= 0:
+            return 0
+        if not roll:
+            return 1
+        return max(
+            self.p_beat(goal - value, rerolled) for _, value, rerolled in self.possible_cuts(roll)
+        )
+
+    def _p_beat(self, goal, num_dice):
+        if goal <= 0:
+            return 0
+        if num_dice == 0:
+            return 1
+        total, count = 0, 0
+        for roll in self.rolls(num_dice):
+            total += self.p_beat_with_roll(goal, roll)
+            count += 1
+        return total / count
+
+    def p_winning(self, your_score, num_players):
+        return (1 - self.p_beat(your_score, self.num_dice)) ** num_players
+
+    def _p_win_or_tie(self, score_to_tie, score_so_far, dice_remaining, players_after):
+        if score_to_tie is not None and score_to_tie < score_so_far:
+            return 0
+        if dice_remaining == 0:
+            return self.p_winning(score_so_far, players_after)
+        total, count = 0, 0
+        for roll in self.rolls(dice_remaining):
+            n, new_score = self.choose_n(score_to_tie, score_so_far, roll, players_after)
+            total += self.p_win_or_tie(score_to_tie, new_score, dice_remaining - n, players_after)
+            count += 1
+        return total / count
+
+    def _choose_n(self, score_to_tie, score_so_far, roll, players_after):
+        if score_to_tie is not None and score_to_tie < score_so_far:
+            return len(roll), score_so_far + sum(map(self.worth, roll))
+        best_p, choice = -1, None
+        for n, value, rerolled in self.possible_cuts(roll):
+            p = self.p_win_or_tie(score_to_tie, score_so_far + value, rerolled, players_after)
+            if p > best_p:
+                best_p, choice = p, (n, score_so_far + value)
+        return choice
+
+
+def _decisions(game):
+    """List what OptimalBot keeps in each state, after (score to tie, score so far, roll, after)."""
+    kept = notebook(game) + 1
+    observations = game.observe(np.arange(game.num_states), 0).tolist()
+    for (total, *rest), number in zip(observations, kept.tolist(), strict=True):
+        best, after = rest[game.dice :]
+        to_tie = None if best > game.max_score else best
+        yield (to_tie, total, tuple(filter(None, rest[: game.dice])), after), number
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), pytest.param((5, 6, 3, 8), marks=pytest.mark.slow)],
+)
+def test_optimal_bot_plays_as_the_notebooks_code_in_every_state(sizes):
+    code = Transcribed(*sizes[:3])
+    for decision, number in _decisions(LowestScore(*sizes)):
+        assert number == code.choose_n(*decision)[0], decision
