@@ -55,6 +55,22 @@ def test_a_first_game():
     check_game(game)
 
 
+def test_an_agent_sees_the_numbers_that_its_author_wrote():
+    task = exactdice.Task(TwoDice())
+    score = exactdice.score(
+        lambda seen, legal: legal[:, 1] * 1 * (seen[:, 0] < 4), task, exact=True
+    )
+    assert (score.value, score.regret) == (Fraction(17, 4), 0)
+    assert exactdice.score({(face, 0): int(face < 4) for face in range(1, 7)} | {
+        (face, 1): 0 for face in range(1, 7)}, task).regret == 0  # fmt: skip
+    answer = exactdice.solve(task).ask(3, 0)
+    assert answer.as_dict()["observation"] == {"component 1": 3, "component 2": 0}
+    assert answer.moves[0].choice.action == 1
+    env = exactdice.envs.GameEnv(task)
+    assert {int(env.reset(seed=seed)[0][0]) for seed in range(60)} == set(range(1, 7))
+    assert env.observation_space == gym.spaces.MultiDiscrete([7, 2])
+
+
 def test_pig_is_the_vectorised_game_state_by_state(example):
     simple, game = example("simple_pig.py:SimplePig")(10), example("pig.py:Pig")(10)
     ours, theirs = exactdice.solve(exactdice.Task(simple)), exactdice.solve(exactdice.Task(game))

@@ -84,37 +84,6 @@ def test_two_maps_that_are_drawn_are_two_games():
 # ------------------------------------------------------------------ what agents see
 
 
-class Die(exactdice.SimpleGame):
-    """Roll a die, keep it or roll it again once."""
-
-    def start(self):
-        return [(Fraction(1, 6), (face, 0)) for face in range(1, 7)]
-
-    def actions(self, state):
-        return [0] if state[1] else [0, 1]
-
-    def outcomes(self, state, action):
-        if action == 0:
-            return [(1, state[0], None)]
-        return [(Fraction(1, 6), 0, (face, 1)) for face in range(1, 7)]
-
-
-def test_an_agent_sees_the_numbers_that_its_author_wrote():
-    task = exactdice.Task(Die())
-    score = exactdice.score(
-        lambda seen, legal: legal[:, 1] * 1 * (seen[:, 0] < 4), task, exact=True
-    )
-    assert (score.value, score.regret) == (Fraction(17, 4), 0)
-    assert exactdice.score({(face, 0): int(face < 4) for face in range(1, 7)} | {
-        (face, 1): 0 for face in range(1, 7)}, task).regret == 0  # fmt: skip
-    answer = exactdice.solve(task).ask(3, 0)
-    assert answer.as_dict()["observation"] == {"component 1": 3, "component 2": 0}
-    assert answer.moves[0].choice.action == 1
-    env = GameEnv(task)
-    assert {int(env.reset(seed=seed)[0][0]) for seed in range(60)} == set(range(1, 7))
-    assert env.observation_space == gym.spaces.MultiDiscrete([7, 2])
-
-
 @pytest.mark.parametrize("state", [(-1, 0), (2**70, 0), (10**6, 0), (True, 0), ("a", 1)])
 def test_other_states_are_seen_as_their_number(state):
     kind = simple(
@@ -143,21 +112,6 @@ def test_states_of_65_numbers_are_told_apart():
     states = np.arange(game.num_states)
     assert (game.encode(game.observe(states, 0)) == states).all()
     assert game.encode(np.zeros((1, 65), dtype=int)).tolist() == [-1]
-
-
-def test_numbers_of_states_within_a_limit_are_read_in_every_layer():
-    env = gym.make("FrozenLake-v1")
-    whole = exactdice.solve(env).policy.likeliest(np.arange(1600))
-    without_time = exactdice.solve(env.unwrapped).policy.likeliest(np.arange(16))
-    timed = GameEnv(exactdice.from_P(env.unwrapped, horizon=100))  # shows the state and the time
-    for actions in (whole, without_time):
-        for where in (env, timed):
-            array, mapping = (
-                exactdice.score(given, where).regret
-                for given in (actions, dict(enumerate(actions.tolist())))
-            )
-            assert mapping == array
-    assert exactdice.score(whole, env).regret == 0
 
 
 # ------------------------------------------------------------------ circles

@@ -215,13 +215,8 @@ def make(game):
 
 
 #: The doors through which a game enters.
-DOORS = {
-    "solve": lambda game: solve(Task(game)),
-    "score": lambda game: score("random", Task(game, 0, "random")),
-    "make": make,
-    "equilibrium": equilibrium,
-    "check_game": check_game,
-}
+DOORS = {name: QUESTIONS[name] for name in ("solve", "score", "check_game")}
+DOORS |= {"make": make, "equilibrium": equilibrium}
 COUNTS = "num_players", "num_states", "num_actions"
 #: Attributes, wrong values, and what is said of them, with {} for the attribute.
 WRONG = [
