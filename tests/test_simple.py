@@ -97,6 +97,8 @@ def test_blackjack_has_the_optimum_of_gymnasium_and_its_rewards(example, rules, 
     game = example("blackjack.py:Blackjack")(**rules)
     task = exactdice.Task(game)
     assert exactdice.solve(task).value == pytest.approx(optimum, abs=5e-8)
+    if len(rules) != 1:  # each rule alone is played
+        return
     policy = {}  # stick on 17: hard hands and soft ones
     for hand in game.states:
         total = hand.total + 10 * (hand.ace and hand.total <= 11)

@@ -31,9 +31,9 @@ TASKS = [
     Task(LowestScore(3, 3, players=2), 0, "random"),
     Task(ShutTheBox(4, 2, 3)),
     Task(FourTwoOne(2, 4, utility="sum")),
-    Task(FourTwoOneMatch(tokens=2, faces=2)),
+    Task(FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2)),
     Task(LowestScoreMatch(2, 3, players=2, wins=2)),
-    Task(YAHTZEE),
+    Task(Yahtzee(boxes="ones")),
 ]
 
 

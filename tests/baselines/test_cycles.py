@@ -5,14 +5,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, evaluate, prepare, score, solve
+from exactdice.baselines import SimpleGame, Task, evaluate, prepare, score, solve
 from exactdice.baselines.operators.players import Players
 from exactdice.baselines.problem.equilibrium import equilibrium
-from exactdice.core.types import Move
 from exactdice.envs import sparse_law
 from exactdice.games import GameError, InputError, SizeError
 from random_games import RandomGame
-from small_games import Bare
 from tabled import require_same_law
 
 from exactdice.testing import check_game
@@ -110,42 +108,27 @@ def test_blunders_say_how_often_they_are_met():
     assert f"met {worst.occupancy:.4f} times a game" in worst.words
 
 
-class Whirl(Bare):
+class Whirl(SimpleGame):
     """A game in which both players choose their best at once, and so go in circles for ever."""
 
-    name = "Whirl"
-    has_cycles = True
-    num_players, num_actions, num_states = 2, 2, 4
-    observation_sizes, observation_names = (4,), ("place",)
-    payoff_range, zero_sum = (0.0, 1.0), True
     owners = np.array([1, 0, 1, 0])
     to = np.array([[-1, 3], [-1, 3], [3, -1], [0, 2]])  # by state and action, -1 for the end
     paid = np.array([[612, 937], [823, 912], [389, 614], [513, 811]])  # thousandths to player 0
 
-    def __init__(self):
-        self.laws = self.exact_laws().astype(float)
+    def start(self):
+        return [(1, 1)]
 
-    def exact_laws(self):
-        seldom = Fraction(1, 100)
-        return np.array([[Fraction(1), Fraction(0)], [seldom, 1 - seldom]])
+    def player(self, state):
+        return self.owners[state]
 
-    def law(self, states, actions):
-        return (self.to[states, actions] >= 0).astype(int)
+    def actions(self, state):
+        return [0, 1]
 
-    def exact_advance(self, seats, states, actions, outcomes):
-        after, over = np.maximum(self.to[states, actions], 0), outcomes == 0
-        first = np.array([Fraction(int(k), 1000) for k in self.paid[states, actions]], dtype=object)
-        payoffs = np.where(over[:, None], np.stack([first, 1 - first], axis=1), Fraction(0))
-        return Move(self.owners[after], after, payoffs, np.stack([over, over], axis=1))
-
-    def initial_law(self):
-        return np.array([1]), np.array([Fraction(1)])
-
-    def stages(self):
-        return [(seat, np.flatnonzero(self.owners == seat)) for seat in (0, 1)]
-
-    def block(self, seat, states):
-        return np.zeros_like(states), np.ones(len(states), dtype=bool)
+    def outcomes(self, state, action):
+        paid = Fraction(int(self.paid[state, action]), 1000) * (-1) ** int(self.owners[state])
+        if self.to[state, action] < 0:
+            return [(1, paid, None)]
+        return [(Fraction(1, 100), paid, None), (Fraction(99, 100), 0, int(self.to[state, action]))]
 
 
 def value_of(actions):
@@ -163,9 +146,11 @@ def test_players_who_improve_at_once_in_circles_improve_in_turn(exact, monkeypat
     in_turn = []
     respond = Players.respond
     monkeypatch.setattr(Players, "respond", lambda *asked: in_turn.append(1) or respond(*asked))
-    values = equilibrium(Whirl(), exact).values[0]
+    game = Whirl()
+    values = equilibrium(game, exact).values[0]
     assert in_turn
-    found = [float(values.at(int(seat), np.array([s]))[0]) for s, seat in enumerate(Whirl.owners)]
+    places = [(int(Whirl.owners[s]), np.array([game.states.index(s)])) for s in range(4)]
+    found = [float(values.at(*place)[0]) for place in places]
     plans = list(product((0, 1), repeat=2))
     worst = [
         [value_of([theirs[0], ours[0], theirs[1], ours[1]]) for theirs in plans] for ours in plans

@@ -252,7 +252,7 @@ def test_two_players_who_need_not_end_are_told_what_to_give():
 
 
 def test_a_chain_of_many_states_takes_time_in_proportion_to_its_length():
-    length = 10_000
+    length = 20_000
     kind = simple(
         actions=lambda self, state: [0, 1],
         outcomes=lambda self, state, act: [(1, act, state + 1 if state + 1 < length else None)],

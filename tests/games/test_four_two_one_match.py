@@ -131,7 +131,7 @@ def test_a_position_reads_as_a_sentence():
 
 
 def test_the_table_of_worths_lists_what_each_combination_is_worth():
-    table = present(FourTwoOneMatch(four_two_one=8)).worth_table()
+    table = present(FourTwoOneMatch(1, four_two_one=8)).worth_table()
     assert table[:3] == [("4 2 1", "8 tokens"), ("1 1 1", "7 tokens"), ("6 1 1, 6 6 6", "6 tokens")]
     assert table[-2] == ("2 1 1, 2 2 2, 6 5 4, 5 4 3, 4 3 2, 3 2 1", "2 tokens")
     assert table[-1] == ("all others", "1 token")
