@@ -55,17 +55,7 @@ class Check:
         )
 
     def attempt(self, what, call, *args, must=(), may=(), exact=False, **keywords):
-        """Call the package; None if it refuses the law.
-
-        Args:
-            what: the call in words.
-            call: a function of the package.
-            args: its arguments.
-            must: reasons why it must refuse them.
-            may: reasons why it may.
-            exact: whether it computes exactly.
-            keywords: its other arguments.
-        """
+        """Call the package; None if it refuses the law, as it must or may for some reasons."""
         try:
             got = call(*args, **keywords)
         except InputError as error:
@@ -104,10 +94,7 @@ def eighths(draw, actions, count):
 def compare(law, seed=0, more=()):
     """List in words where the package's figures of a law differ from those by hand.
 
-    Args:
-        law: the law.
-        seed: of the policies that are compared.
-        more: further policies, fractions of shape (state, action).
+    Those are of policies that a seed draws, and of more, fractions of shape (state, action).
     """
     if law.movers:
         return compare_two(law, seed)

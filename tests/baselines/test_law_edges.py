@@ -35,9 +35,6 @@ def simple(**methods):
     return type("Simple", (exactdice.SimpleGame,), usual | methods)
 
 
-# ------------------------------------------------------------------ identity
-
-
 class Waiting(exactdice.SimpleGame):
     gamma = 0.5
     paid = 1
@@ -81,9 +78,6 @@ def test_two_maps_that_are_drawn_are_two_games():
     assert pickle.loads(pickle.dumps(kind())) == kind()
 
 
-# ------------------------------------------------------------------ what agents see
-
-
 @pytest.mark.parametrize("state", [(-1, 0), (2**70, 0), (10**6, 0), (True, 0), ("a", 1)])
 def test_other_states_are_seen_as_their_number(state):
     kind = simple(
@@ -114,9 +108,6 @@ def test_states_of_65_numbers_are_told_apart():
     assert game.encode(np.zeros((1, 65), dtype=int)).tolist() == [-1]
 
 
-# ------------------------------------------------------------------ circles
-
-
 def test_circling_costs_what_the_optimum_would_have_been_paid():
     env = gym.make("FrozenLake-v1", is_slippery=False).unwrapped
     score = exactdice.score(np.zeros(16, int), env)
@@ -145,9 +136,6 @@ def test_a_policy_may_circle_where_no_game_comes():
     for exact in (False, True):
         found = exactdice.evaluate([0, 0], task, exact)
         assert (found.value, found.values[0, 1]) == (1, -np.inf)
-
-
-# ------------------------------------------------------------------ illegal actions
 
 
 def long_walk(length=8, gamma=1.0, horizon=None):
@@ -201,9 +189,6 @@ def test_a_claim_must_be_right_within_the_error_bound(tmp_path):
         np.savez_compressed(path, policy=policy, claims=np.array(text), sha256=hashed)
         with pytest.raises(certificate.CertificateError, match="claims value"):
             exactdice.verify(path)
-
-
-# ------------------------------------------------------------------ what is right is not refused
 
 
 def lock(digits):

@@ -10,28 +10,9 @@ from exactdice.baselines import Task, make_task, score_self_play
 from exactdice.baselines.scoring.figure import nines
 from exactdice.baselines.scoring.summary import lost, pays_wins, result, summary, worst_part
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from random_games import random_law
 
 import exactdice
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
-def test_blunders_of_any_table_sum_to_its_regret(limit, sides, seed, masked):
-    game = Greed(limit, sides)
-    legal = game.mask(np.arange(game.num_states))
-    table = np.random.default_rng(seed).random(legal.shape) * (legal if masked else 1)
-    table /= table.sum(axis=1, keepdims=True)
-    score = exactdice.score(table, Task(game, 0, "random"), masked=masked)
-    assert score.regret >= -1e-12
-    every = score.blunders(None)
-    assert score.blunders(10) == every[:10]
-    assert score.optimal_share == pytest.approx(1 - sum(b.occupancy for b in every) / score.moves)
-    costs = [blunder.cost for blunder in every]
-    assert sum(costs) == pytest.approx(score.regret, abs=1e-10)
-    assert costs == sorted(costs, reverse=True)
 
 
 def test_a_blunder_says_what_happened():

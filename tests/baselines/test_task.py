@@ -151,9 +151,6 @@ def test_a_policy_registered_again_is_asked_again():
     assert solve(task).value != before
 
 
-# ---------------------------------------------------------------------- names
-
-
 @pytest.mark.parametrize(
     "task",
     [

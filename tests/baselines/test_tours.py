@@ -106,14 +106,6 @@ def test_illegal_actions_end_the_game(large):
     assert 0 < toured.value < 5
 
 
-def test_modules_of_torch(large):
-    th.manual_seed(0)
-    env = environment(encoding="one_hot_float")
-    features, actions = env.observation_space.shape[0], env.action_space.n
-    layers = [th.nn.Linear(features, 12), th.nn.GELU(), th.nn.LayerNorm(12)]
-    compare(th.nn.Sequential(*layers, th.nn.Linear(12, actions)), large, env)
-
-
 def test_a_network_whose_features_mix_components_is_called_as_a_whole(large):
     def mix(observations):
         mixed = np.roll(observations, 1, axis=-1) * observations

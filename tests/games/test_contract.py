@@ -95,10 +95,6 @@ BROKEN = {
         "laws must not be negative, got -0.5 in row 0, outcome 1",
     ),
     "no laws": ({"exact_laws": lambda game: None}, "exact_laws must be fractions of .* a NoneType"),
-    "float laws": (
-        {"exact_laws": lambda game: np.array([[0.5, 0.5]])},
-        r"exact_laws must be fractions of shape \(law, outcome\), got float64",
-    ),
     "wide laws": (
         {"exact_laws": lambda game: exactly([HALF, HALF, 0])},
         r"exact_laws must be of shape \(1, 2\), as laws are, got \(1, 3\)",
@@ -136,18 +132,10 @@ BROKEN = {
         paid(lambda payoffs, over: payoffs[:, :1]),
         r"advance must give payoffs as numbers of shape \(\d+, 2\), got float64 of .*\d, 1\)",
     ),
-    "no seats": (
-        given("advance", lambda move: move._replace(seats=None)),
-        r"advance must give seats as integers of shape \(\d+,\), got a NoneType",
-    ),
     "no move": (given("advance", tuple), "advance must give a Move, got a tuple"),
     "no stages": ({"stages": lambda game: []}, "stages must list the positions of the game, got "),
     "stages of nothing": ({"stages": lambda game: None}, "stages must list the .*, got None"),
     "stage of one": ({"stages": lambda game: [(0,)]}, "stages must list pairs of a seat .*, got"),
-    "stage of a float": (
-        {"stages": lambda game: [(0.0, np.arange(4))]},
-        "stages must have seats below 2, got 0.0",
-    ),
     "stage of nobody": (
         given("stages", lambda stages: [*stages, (2, np.array([0]))]),
         "stages must have seats below 2, got 2",

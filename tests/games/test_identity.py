@@ -84,15 +84,6 @@ def test_games_whose_arguments_differ_are_not_the_same(one, other):
     assert all(hash(game) == hash(Weighted(copy.deepcopy(game.weights))) for game in games)
 
 
-def test_normalised_numbers_are_the_same():
-    assert Greed(5) == Greed(np.int64(5))
-    assert hash(Greed(5)) == hash(Greed(np.int64(5)))
-    assert Greed(5) != Greed(6)
-    table = [[1, 2.0]] * 3
-    assert FourTwoOne(2, 2, 2, table) == FourTwoOne(2, 2, 2, np.array(table))
-    assert FourTwoOne(2, 2, 2, table) != FourTwoOne(2, 2, 2, [[1, 3]] * 3)
-
-
 @pytest.mark.parametrize("value", [Opaque(), random.Random(0), (Opaque(),), [{"a": Opaque()}]])
 def test_what_cannot_be_compared_is_refused(value):
     class Keeps(Walk):
