@@ -41,7 +41,8 @@ def seats(name, **sizes):
     return range(make_game(name, **sizes).num_players)
 
 
-SEATS = [(name, seat) for name in GAMES for seat in seats(name)]
+#: The first and the last; the small sizes have every seat.
+SEATS = [(name, seat) for name in GAMES for seat in sorted({0, seats(name)[-1]})]
 SMALL_SEATS = [
     pytest.param(name, size, seat, id=f"{name}{number}-{seat}")
     for name, sizes in SMALL.items()
@@ -199,17 +200,14 @@ def test_vector_and_sb3_play_the_same_games(name, seat, reward):
             assert illegal == info.get("illegal_action", False)
 
 
-@pytest.mark.parametrize(("name", "seat", "reward"), REWARDED)
-def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
-    require_same_play(f"exactdice/{name}-v0", seat=seat, reward=reward, **QUICK.get(name, {}))
-
-
-@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(
+    ("name", "seat", "reward"), [*REWARDED, ("Rounds", 0, "outcome"), ("Rounds", 1, "shaped")]
+)
 @pytest.mark.usefixtures("own_games")
-def test_one_lane_plays_a_game_whose_moves_pay_before_the_end(seat, reward):
-    exactdice.register(Rounds)
-    require_same_play("exactdice/Rounds-v0", seat=seat, reward=reward, **QUICK["Rounds"])
+def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
+    if name == "Rounds":
+        exactdice.register(Rounds)
+    require_same_play(f"exactdice/{name}-v0", 200, seat=seat, reward=reward, **QUICK.get(name, {}))
 
 
 def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
@@ -253,11 +251,7 @@ def test_a_list_of_seeds_fixes_the_games(name):
     one = make_vec(name, 1).unwrapped
     assert first_games(one, [9]) == first_games(one, 9)
 
-
-def test_no_seed_in_a_list_goes_on_from_the_seed_before():
-    env = gym.make_vec("exactdice/Greed-v0", 3).unwrapped
-
-    def games_after(seed, then):
+    def games_after(seed, then):  # where no seed goes on from the seed before
         env.reset(seed=seed)
         return first_games(env, then)
 
@@ -340,9 +334,9 @@ def test_an_illegal_action_takes_nothing_back_that_was_paid_before():
 
 @pytest.mark.parametrize(("name", "seat"), SEATS)
 def test_a_simulation_ends_near_the_exact_score(name, seat):
-    """Random against random, 20,000 games, within 5 standard errors."""
+    """Random against random, within 5 standard errors."""
     task = make(name, **against(name, "random"), seat=seat).unwrapped.task
-    lanes = 20_000
+    lanes = 20_000 if name != "Yahtzee" else 5000  # whose games are long
     games = GameVecEnv(task, lanes)
     games.seed(1)
     games.reset()

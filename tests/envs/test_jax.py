@@ -97,43 +97,38 @@ def test_keys_of_every_kind_draw_from_the_law(kind):
     np.testing.assert_allclose(counts / 20_000, np.full(4, 0.25), atol=5 * 0.433 / 141)
 
 
-def counted(env, params, rounds, repeats):
-    """Make every move often, and count its ends: {(state, action): {(next, reward): count}}."""
+def counted(env, params, repeats):
+    """Make every move often, and count its ends: {(state, action, next, reward): count}."""
     game, process = env.task.game, process_of(prepare(env.task))
     own = states_of(game, env.task.seat)
     states = np.repeat(own, game.num_actions * repeats)
     actions = np.tile(np.repeat(np.arange(game.num_actions), repeats), len(own))
-    place = states_in(process, states)
+    keys = jax.random.split(jax.random.key(0), len(states))
     make_moves = jax.jit(jax.vmap(env.step_env, (0, 0, 0, None)))
-    found = Counter()
-    for number in range(rounds):
-        keys = jax.random.split(jax.random.key(number), len(states))
-        _, after, rewards, over, info = make_moves(keys, place, actions, params)
-        ended, rewards = np.asarray(over), np.asarray(rewards, dtype=float).round(5)
-        later = process.groups.states(np.asarray(after.place), np.asarray(after.context))
-        legal = game.mask(states)[np.arange(len(states)), actions]
-        np.testing.assert_array_equal(info["illegal_action"], ~legal)
-        np.testing.assert_array_equal(later[ended], states[ended])  # where the last move was
-        later = np.where(ended, game.num_states, later)
-        paid, which = np.unique(rewards, return_inverse=True)
-        shape = game.num_states, game.num_actions, game.num_states + 1, len(paid)
-        codes = np.ravel_multi_index((states, actions, later, which), shape)
-        codes, counts = np.unique(codes, return_counts=True)
-        *ends, which = np.unravel_index(codes, shape)
-        columns = [*(end.tolist() for end in ends), paid[which].tolist()]
-        found.update(dict(zip(zip(*columns, strict=True), counts.tolist(), strict=True)))
-    return found
+    _, after, rewards, over, info = make_moves(keys, states_in(process, states), actions, params)
+    ended, rewards = np.asarray(over), np.asarray(rewards, dtype=float).round(5)
+    later = process.groups.states(np.asarray(after.place), np.asarray(after.context))
+    legal = game.mask(states)[np.arange(len(states)), actions]
+    np.testing.assert_array_equal(info["illegal_action"], ~legal)
+    np.testing.assert_array_equal(later[ended], states[ended])  # where the last move was
+    later = np.where(ended, game.num_states, later)
+    columns = (column.tolist() for column in (states, actions, later, rewards))
+    return Counter(zip(*columns, strict=True))
 
 
-def require_law(env, params, rounds, repeats):
-    """Compare the ends of all moves with ``P`` by a chi-square test, at 5 deviations."""
+@pytest.mark.parametrize(
+    ("name", "sizes", "seat", "policy", "reward"),
+    [pytest.param(*case, marks=pytest.mark.slow if case in CASES[:4] else []) for case in CASES],
+)
+def test_moves_end_as_in_P_and_pay_its_rewards(name, sizes, seat, policy, reward):  # noqa: N802
+    """By a chi-square test, at 5 deviations."""
+    env, params = made(name, sizes, seat, policy, reward=reward)
     transitions = tabulate_transitions(Engine(env.task, 1, env.reward))
-    found, moves = counted(env, params, rounds, repeats), rounds * repeats
-    wanted = Counter()
+    found, moves, wanted = counted(env, params, 100), 100, Counter()
     for state in states_of(env.task.game, env.task.seat).tolist():
         for action, ways in transitions[state].items():
-            for chance, later, reward, _ in ways:
-                wanted[state, action, later, round(float(np.float32(reward)), 5)] += chance
+            for chance, later, paid, _ in ways:
+                wanted[state, action, later, round(float(np.float32(paid)), 5)] += chance
     assert found.keys() <= wanted.keys()
     expected = np.array([*wanted.values()]) * moves
     seen = np.array([found[end] for end in wanted])
@@ -142,23 +137,6 @@ def require_law(env, params, rounds, repeats):
     assert not (expected == moves)[seen != moves].any()
     freedom = often.sum() - len({end[:2] for end in wanted})
     assert abs(square - freedom) < 5 * np.sqrt(2 * freedom) + 5
-
-
-@pytest.mark.parametrize(
-    ("name", "sizes", "seat", "policy", "reward"),
-    [pytest.param(*case, marks=pytest.mark.slow if case in CASES[:4] else []) for case in CASES],
-)
-def test_moves_end_as_in_P_and_pay_its_rewards(name, sizes, seat, policy, reward):  # noqa: N802
-    require_law(*made(name, sizes, seat, policy, reward=reward), 1, 100)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "sizes", "seat", "policy", "reward"), CASES[:2])
-def test_a_hundred_million_moves_end_as_in_P(name, sizes, seat, policy, reward):  # noqa: N802
-    env, params = made(name, sizes, seat, policy, reward=reward)
-    moves = len(states_of(env.task.game, seat)) * env.num_actions
-    repeats = 1_000_000 // moves
-    require_law(env, params, -(-50_000_000 // (repeats * moves)), repeats)
 
 
 def play(env, params, key, lanes, length):

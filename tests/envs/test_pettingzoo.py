@@ -48,15 +48,14 @@ SAID = [
     "Observation numpy array is all zeros",
     "Observation is a single number",
 ]
-SMALL_FOR_TWO = [
-    pytest.param(name, sizes, id=f"{name}{number}")
+#: The last small size of each game that two or more play, and a game that pays before the end.
+SMALL_FOR_TWO = {
+    name: sizes
     for name, every in SMALL.items()
-    for number, sizes in enumerate(every)
+    for sizes in every
     if GAMES[name](**sizes).num_players > 1
-]
-#: A game whose moves pay before the end.
-ROUNDS = {"players": 2, "turns": 6, "others": Fraction(-1, 2)}
-SMALL_FOR_TWO.append(pytest.param("small_games:Rounds", ROUNDS, id="Rounds"))
+}
+SMALL_FOR_TWO["small_games:Rounds"] = {"players": 2, "turns": 6, "others": Fraction(-1, 2)}
 
 pytestmark = pytest.mark.usefixtures("own_games")
 played = pytest.mark.parametrize(
@@ -83,20 +82,13 @@ def first_legal(_agent, seen):
     return int(seen["action_mask"].argmax())
 
 
-# ---------------------------------------------------------------------- PettingZoo's own tests
-
-
 @played
-@pytest.mark.parametrize("encoding", ["integer", "one_hot_float"])
-def test_a_game_passes_the_api_test(name, keywords, encoding, recwarn):
-    api_test(make(name, encoding=encoding, **keywords), num_cycles=100)
-    assert [str(w.message) for w in recwarn if not str(w.message).startswith(tuple(SAID))] == []
-
-
-@played
-def test_a_game_passes_the_tests_of_seeds_and_of_pictures(name, keywords):
+def test_a_game_passes_pettingzoos_tests_of_its_api_seeds_and_pictures(name, keywords, recwarn):
+    for encoding in ("integer", "one_hot_float"):
+        api_test(make(name, encoding=encoding, **keywords), num_cycles=100)
     for test in (seed_test, render_test):
         test(partial(make, name, **keywords))
+    assert [str(w.message) for w in recwarn if not str(w.message).startswith(tuple(SAID))] == []
 
 
 def test_pettingzoo_makes_games_by_their_ids_those_of_ones_own_too(own_games):
@@ -111,10 +103,7 @@ def test_pettingzoo_makes_games_by_their_ids_those_of_ones_own_too(own_games):
     del pettingzoo.aec_registry[f"exactdice/{game.name}-v0"]
 
 
-# ---------------------------------------------------------------------- payoffs
-
-
-@pytest.mark.parametrize(("name", "sizes"), SMALL_FOR_TWO)
+@pytest.mark.parametrize(("name", "sizes"), SMALL_FOR_TWO.items())
 def test_games_pay_on_average_what_is_computed(name, sizes):
     """Within five standard errors: by chance one of a million such figures is not."""
     env = raw_env(name, **sizes)
@@ -167,9 +156,6 @@ def test_an_illegal_action_loses_and_the_others_win():
     assert play(env, first_legal)[1] == {"player_0": 0, "player_1": 1}
 
 
-# ---------------------------------------------------------------------- what agents see
-
-
 def test_who_is_not_to_move_sees_its_last_move_and_no_legal_action():
     env = raw_env("Greed", max_score=20)
     env.reset(seed=3)
@@ -186,9 +172,6 @@ def test_who_is_not_to_move_sees_its_last_move_and_no_legal_action():
     assert env.observation_space("player_0") is not env.observation_space("player_1")
 
 
-# ---------------------------------------------------------------------- seeds and copies
-
-
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 @pytest.mark.parametrize("maker", [make, raw_env])
 def test_a_copy_plays_on_alike(duplicate, maker):
@@ -197,9 +180,6 @@ def test_a_copy_plays_on_alike(duplicate, maker):
     env.step(first_legal("", env.observe("player_0")))
     other = duplicate(env)
     assert str(play(env, first_legal)) == str(play(other, first_legal))
-
-
-# ---------------------------------------------------------------------- words
 
 
 def test_the_text_says_who_did_what_and_how_it_ended():
@@ -211,9 +191,6 @@ def test_the_text_says_who_did_what_and_how_it_ended():
     assert "\nplayer_1, " in env.render()
     play(env, lambda agent, seen: int(np.flatnonzero(seen["action_mask"])[-1]))
     assert "\ngame over: player_0 " in env.render()
-
-
-# ---------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(
@@ -272,9 +249,6 @@ def test_without_pettingzoo_one_line_says_what_to_install():
     )
     what, wanted = "exactdice.pettingzoo", "needs more libraries (pettingzoo): pip install"
     assert printed_by(code) == f"{what} {wanted} 'exactdice[pettingzoo]'"
-
-
-# ---------------------------------------------------------------------- exact computation
 
 
 def test_exact_functions_unwrap_harmless_wrappers_and_refuse_others_by_name():

@@ -19,7 +19,6 @@ from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from random_games import RandomGame
-from scipy.sparse import csr_array
 from small_games import SMALL, Rounds
 from tabled import law_of, require_same_games, require_same_law, require_tables
 
@@ -30,13 +29,11 @@ LISTED = [game for game in LISTED if game.num_states * game.num_actions <= plann
 #: Games whose moves pay before the end.
 PAYING = [
     Task(Rounds(), 0),
-    Task(Rounds(2, 4), 0, "random"),
     Task(Rounds(2, 4, Fraction(-1)), 1, "random"),
     Task(Rounds(3, 7, Fraction(-1, 3)), 1, "random"),
     Task(RandomGame(0, 1, has_cycles=False, pays=True), 0),
     Task(RandomGame(3, 2, has_cycles=False, pays=True), 0, "random"),
     Task(RandomGame(5, 2, has_cycles=False, pays=True), 1, "optimal"),
-    Task(RandomGame(7, 2, has_cycles=True, pays=True), 0, "random"),
     Task(RandomGame(11, 2, has_cycles=True, pays=True), 1, "optimal"),
 ]
 TASKS = [
@@ -62,8 +59,8 @@ def test_tables_and_sparse_matrices_are_the_rules(task):
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_arrays_and_plain_numbers_play_the_same_games(task):
-    for lanes in (1, 9, 40):
-        require_same_games(task, lanes, 100)
+    for lanes in (1, 8):
+        require_same_games(task, lanes, 60)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +70,12 @@ def test_arrays_and_plain_numbers_play_the_same_games(task):
 def test_rules_in_plain_numbers_play_the_same_games(keywords):
     """Also one lane, move by move, as single environments do."""
     task = Task(Yahtzee(**keywords), 0)
-    for lanes in (1, 9):
-        require_same_games(task, lanes, 301, (RuleLanes, PlainRuleLanes))
+    require_same_games(task, 9, 101, (RuleLanes, PlainRuleLanes))
     engine, rngs = Engine(task, 1), [np.random.default_rng(seed) for seed in (0, 0, 1)]
     one, other = engine.lanes, RuleLanes(prepare(task), 1, engine.encoding)
     assert isinstance(one, PlainRuleLanes)
     over = True
-    for _ in range(500):
+    for _ in range(150):
         if over:
             one.start_one(rngs[0])
             other.start_one(rngs[1])
@@ -194,21 +190,6 @@ def test_a_mask_that_its_reader_changes_is_no_rule_of_the_game():
         ends = lanes.move(every, actions, rng)
         assert (ends.illegal == ~legal[every, actions]).all()
         lanes.start(np.flatnonzero(ends.over), rng)
-
-
-@pytest.mark.parametrize("count", [127, 128, 129])
-def test_tables_hold_the_number_of_states_itself(count):
-    """A chain of states that pays at its end; both actions go on."""
-    states = np.arange(count)
-    after = [np.append(states[1:], count - 1)] * 2
-    law = [csr_array((np.ones(count), (states, to)), (count, count)) for to in after]
-    paid = np.where(states == count - 2, 1.0, 0.0)
-    task = exactdice.from_P(law, initial=count - 3, rewards=paid)
-    env = GameEnv(task)
-    (first,), _ = env.reset(seed=0)
-    (then,), paid_first, *_ = env.step(0)
-    assert (first, then, paid_first) == (count - 3, count - 2, 0)
-    assert env.step(1)[1:3] == (1, True)
 
 
 @pytest.mark.parametrize("horizon", [8, 2047, 2048, 2049])  # times 16: 128, about 32,768

@@ -1,4 +1,4 @@
-"""Encodings of observations."""
+"""What environments show and take: encodings of observations, what counts as an action."""
 
 from typing import get_args
 
@@ -9,9 +9,11 @@ import torch
 from exactdice.core.positions import states_of
 from exactdice.envs import EncodingName, encoding_of
 from exactdice.envs.encoding import Encoding
-from exactdice.games import Greed, LowestScore, ShutTheBox
+from exactdice.games import Greed, InputError, LowestScore, ShutTheBox
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.preprocessing import preprocess_obs
+
+import exactdice  # noqa: F401  registers the environments
 
 NAMES = get_args(EncodingName)
 
@@ -82,6 +84,51 @@ def test_all_encodings_play_the_same_games_and_the_checker_finds_nothing(name):
         assert np.array_equal(rewards, same)
 
 
-def test_an_unknown_encoding_is_named():
-    with pytest.raises(ValueError, match="encoding must be one of 'integer', 'one_hot', "):
-        gym.make("exactdice/Greed-v0", encoding="two_hot")
+#: ``operator.index`` takes truth values of torch for integers, and under numpy 2.0 those of numpy.
+NONE = [1.0, 1.9, "1", b"1", True, np.True_, None, float("nan"), np.float32(0), np.array([0])]
+NONE += [np.array(True), torch.tensor(True)]
+
+
+@pytest.fixture
+def env():
+    env = gym.make("exactdice/Greed-v0", max_score=10).unwrapped
+    env.reset(seed=0)
+    return env
+
+
+@pytest.fixture
+def vector():
+    vector = gym.make_vec("exactdice/Greed-v0", 2, max_score=10).unwrapped
+    vector.reset(seed=0)
+    return vector
+
+
+@pytest.mark.parametrize("action", NONE, ids=repr)
+def test_what_is_no_integer_is_no_action(env, vector, action):
+    with pytest.raises(InputError, match="action must be an integer, got"):
+        env.step(action)
+    env.step(np.array(0, dtype=np.uint8))  # the game goes on
+    with pytest.raises(InputError, match="actions must be 2 integers, got an array of"):
+        vector.step(np.array([action, action]))
+
+
+def test_an_action_outside_the_space_is_named(env):
+    for action, shown in ((-1, "-1"), (4, "4"), (10**30, r"10\^30"), (-(10**5000), r"-10\^5000")):
+        with pytest.raises(InputError, match=f"action must be from 0 to 3, got {shown}"):
+            env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ([[1, 2], [1]], "actions must be 2 integers, got none: "),
+        ([1, 10**30], "actions must be 2 integers, got an array of object"),
+        ([1], r"actions must be 2 integers, got an array of int64 and shape \(1,\)"),
+        ([3, 4], "actions must be from 0 to 3, got 4"),
+        ([2, True], r"actions must be 2 integers, got an array of bool and shape \(2,\)"),
+    ],
+)
+def test_what_is_wrong_with_actions_is_said_in_one_line(vector, actions, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        vector.step(actions)
+    assert "\n" not in str(refusal.value)
