@@ -1,10 +1,73 @@
-"""The search spaces: each of their choices is a set of hyperparameters, within reason."""
+"""The tracks, their files and search spaces, and the classes that users import."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.hyperparameters import read_hyperparameters
-from exactdice.agents.tracks import TRACKS
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.baselines import make_game
+from exactdice.core import InputError
 from optuna.trial import FixedTrial
+
+from exactdice import agents
+
+TINY = Track("tiny", 1, 1000, ("FourTwoOne",))
+
+
+def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves():
+    for name, track in TRACKS.items():
+        assert track.title == f"{name}, v2"
+        made = {game: make_game(game, **track.keywords.get(game, {})) for game in track.games}
+        if track.self_play:
+            assert all(game.num_players == 2 and game.zero_sum for game in made.values())
+        else:
+            assert not track.keywords
+        assert track.seeds == 5
+        assert track.marks[-1] == track.moves
+        assert track.marks == tuple(
+            track.moves * part // 100 for part in (1, 2, 5, 10, 20, 50, 100)
+        )
+
+
+@pytest.mark.parametrize("rollout", [1, 7, 300, 1000])
+def test_a_score_is_due_at_the_last_update_before_each_mark(rollout):
+    """By hand: the largest number of whole rollouts at or below each mark, each once."""
+    assert TINY.whole(rollout) == 1000 // rollout * rollout
+    due = [moves for moves in range(0, 1000, rollout) if TINY.is_due(moves, rollout)]
+    wanted = {mark // rollout * rollout for mark in TINY.marks} - {1000}
+    assert due == sorted(wanted)
+
+
+def test_a_mark_takes_the_last_score_before_it_if_there_is_one():
+    scores = np.array([0.0, 0.1, 0.2, 0.3])
+    assert TINY.at_marks([0, 20, 99, 990], scores) == [0.0, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3]
+    with pytest.raises(InputError, match=r"moves must begin before 10, got \[20\]"):
+        TINY.at_marks([20, 99], np.array([0.0, 0.1]))
+
+
+@pytest.mark.parametrize("name", TRACKS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_file_of_a_track_fits_its_games(name, algorithm):
+    track = TRACKS[name]
+    if track.self_play and not ALGORITHMS[algorithm].plays_itself:
+        pytest.skip("it does not learn by self-play")
+    for game in track.games:
+        env = dict(track.keywords.get(game, {}))
+        config = TrainConfig(
+            game=game, env=env, track=name, algorithm=algorithm, self_play=track.self_play
+        )
+        assert config.total_steps <= TRACKS[name].moves
+        assert config.total_steps + config.hyperparameters.rollout > TRACKS[name].moves
+
+
+def test_every_folder_of_hyperparameters_is_of_a_track():
+    folder = Path(__file__).parents[2] / "agents/hyperparams"
+    paths = list(folder.glob("*/*"))
+    assert {path.parent.name for path in paths} <= TRACKS.keys()
+    assert {path.stem for path in paths} <= ALGORITHMS.keys()
 
 
 class AtEnd:
@@ -55,3 +118,25 @@ def test_draws_that_are_no_hyperparameters_determine_some():
     assert (few["train_freq"], few["gradient_steps"], few["n_steps"]) == (1, 1, 3)
     fewer = ALGORITHMS["dqn"].space(AtEnd(0, updates=312.0, n_envs=4), 10_000)
     assert (fewer["train_freq"], fewer["gradient_steps"]) == (2, 1)
+
+
+@pytest.mark.parametrize("name", agents.__all__)
+def test_public_classes_are_imported_at_their_first_use(name):
+    found = getattr(agents, name)
+    assert found.__module__.startswith("exactdice.agents.")
+    assert found.__qualname__ == name
+
+
+def test_other_names_are_not_there():
+    with pytest.raises(AttributeError, match="No exactdice.agents attribute SARSA"):
+        agents.SARSA  # noqa: B018
+
+
+def test_without_their_libraries_the_classes_are_not_listed_and_say_what_to_install(monkeypatch):
+    monkeypatch.setattr(agents, "find_spec", lambda _name: None)
+    assert not {*agents.__all__} & {*dir(agents)}
+    error = ModuleNotFoundError("no", name="torch")
+    monkeypatch.setattr(agents, "_load", lambda _name: (_ for _ in ()).throw(error))
+    monkeypatch.delitem(vars(agents), "QTable", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"QTable needs .* \(torch\): .*\[agents\]"):
+        agents.QTable  # noqa: B018

@@ -92,31 +92,23 @@ def test_self_play_needs_two_players(game):
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_network_told_the_optimum_reaches_it_in_a_small_game(build, algorithm):
     model = build(algorithm=algorithm)
-    weights = [weight.clone() for weight in model.policy.parameters()]
-    task = model.get_env().task
-    found = ceiling(model, task)
-    assert found.normalized > 0.999
-    assert all(map(torch.equal, weights, model.policy.parameters()))
-    assert ceiling(model, task).value == found.value
+    assert ceiling(model, model.get_env().task).normalized > 0.999
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
-def test_a_model_that_has_just_learned_has_a_ceiling(build, monkeypatch, algorithm):
+def test_a_model_that_has_just_learned_has_the_ceiling_of_an_untrained_one(
+    build, monkeypatch, algorithm
+):
     """The last outputs of PPO have gradients, so that they have no deep copy."""
     monkeypatch.setattr("exactdice.agents.learners.ceiling.UPDATES", 2)
     model = build(algorithm=algorithm)
     task = model.get_env().task
     untrained = ceiling(model, task)
+    assert untrained.normalized < 0.99
     model.learn(1000)
     weights = [weight.clone() for weight in model.policy.parameters()]
     assert ceiling(model, task).value == untrained.value
     assert all(map(torch.equal, weights, model.policy.parameters()))
-
-
-def test_a_network_that_sees_too_little_has_a_lower_ceiling(build):
-    narrow = {"policy_kwargs": "{net_arch: [1]}", "batch_size": "128"}
-    model = build(hyperparams=narrow)
-    assert ceiling(model, model.get_env().task).normalized < 0.99
 
 
 def test_tables_and_models_of_another_game_have_no_ceiling(build):
