@@ -47,9 +47,8 @@ def test_every_game_has_hyperparameters_that_build_a_model(small_env, game, algo
     assert all(hasattr(callback, "on_step") for callback in make_callbacks(config))
     if algorithm == "ppo":
         assert model.gamma == config.hyperparameters.gamma
-        assert model.lr_schedule(1.0) == pytest.approx(
-            float(config.hyperparameters.learning_rate.removeprefix("lin_"))
-        )
+        rate = float(config.hyperparameters.learning_rate.removeprefix("lin_"))
+        assert model.lr_schedule(1.0) == pytest.approx(rate)
         assert model.lr_schedule(0.0) == 0.0
         assert model.env.engine.reward == reward
 
@@ -104,20 +103,17 @@ def test_the_files_hold_what_rl_zoo3_reads(name):
         assert set(options) <= {"net_arch", "activation_fn", "n_quantiles"}
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
-def test_the_text_of_a_network_that_rl_zoo3_runs_is_read(algorithm, tmp_path):
+def test_the_text_of_a_network_that_rl_zoo3_runs_is_read(tmp_path):
     text = (
         "dict(activation_fn=nn.Tanh, net_arch=[8, 4], optimizer_class=th.optim.AdamW, "
         "optimizer_kwargs=dict(weight_decay=3))"
     )
-    options = {"hyperparams": {"policy_kwargs": text}, "num_envs": 8}
-    model = _build(TrainConfig("FourTwoOne", algorithm=algorithm, **options))
-    assert model.policy.activation_fn is torch.nn.Tanh
-    assert model.policy.net_arch == [8, 4]
-    optimizer = model.policy.optimizer
-    assert type(optimizer) is torch.optim.AdamW
-    assert [group["weight_decay"] for group in optimizer.param_groups] == [3]
-    assert eval(text, {"nn": torch.nn, "th": torch})["optimizer_class"] is torch.optim.AdamW
+    config = TrainConfig("FourTwoOne", hyperparams={"policy_kwargs": text}, num_envs=8)
+    model, known = _build(config), eval(text, {"nn": torch.nn, "th": torch})
+    assert model.policy.activation_fn is known["activation_fn"]
+    assert model.policy.net_arch == known["net_arch"]
+    assert type(model.policy.optimizer) is known["optimizer_class"]
+    assert [group["weight_decay"] for group in model.policy.optimizer.param_groups] == [3]
     model.save(tmp_path / "model.zip")  # with the class of its optimizer
     assert exactdice.score(tmp_path / "model.zip", "exactdice/FourTwoOne-v0").value > 0
 
@@ -177,13 +173,11 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ("ppo policy_kwargs dict(net_arch=f())", "policy_kwargs must be a mapping or such as"),
         ("ppo policy_kwargs dict(activation_fn=os.system)", "policy_kwargs must be a mapping or"),
         ("ppo policy_kwargs dict(", "policy_kwargs must be a mapping or such as"),
-        ("ppo policy_kwargs dict(net_arch=[8], net_arch=[9])", "must be a mapping or such as"),
         ("ppo policy_kwargs dict(net_arch=" + "(" * 5000 + ")", "must be a mapping or such as"),
         ("ppo policy_kwargs 3", "policy_kwargs must be a mapping or such as .*, got 3"),
         ("ppo policy_kwargs {net_arch: [-1]}", "net_arch must be at least 1, got -1"),
         ("ppo policy_kwargs {net_arch: 64}", "net_arch must be a list, got 64"),
         ("ppo policy_kwargs {net_arch: {vf: [x]}}", "net_arch vf must be a whole number, got 'x'"),
-        ("ppo policy_kwargs {net_arch: {pi: 8}}", "net_arch pi must be a list, got 8"),
         ("ppo policy_kwargs {net_arch: {qf: [8]}}", "net_arch qf must be pi or vf, got 'qf'"),
         ("ppo policy_kwargs {1: 2}", "policy_kwargs must be among net_arch, .*, got 1"),
         ("ppo policy_kwargs {dim: 3}", "policy_kwargs must be among net_arch, .*, got 'dim'"),
@@ -226,6 +220,7 @@ def test_numbers_are_read_as_people_write_them():
 
 TRACK = {"track": "exactdice-10k"}
 SELF = {"self_play": True}
+SHAPED = {"algorithm": "qlearning", "reward": "shaped"}  # whose targets are of outcomes
 REGRET = files("exactdice.agents").joinpath("hyperparams", "ppo-regret.yml")
 
 
@@ -256,14 +251,8 @@ def test_the_reward_is_named_by_an_option_or_a_file(options):
         ({"self_play": "no"}, "self_play must be true or false, got 'no'"),
         ({"stop_at": "x"}, "stop_at must be a number, got 'x'"),
         ({"stop_at": 1.5}, "stop_at must be at most 1, got 1.5"),
-        (
-            {**SELF, "algorithm": "dqn"},
-            "self_play needs the algorithm ppo, qlearning or a2c-masked, got dqn",
-        ),
-        (
-            {**SELF, "algorithm": "qlearning", "reward": "shaped"},  # targets are of outcomes
-            "reward must be outcome in self_play of qlearning",
-        ),
+        ({**SELF, "algorithm": "dqn"}, "needs the algorithm ppo, qlearning or a2c-masked, got dqn"),
+        ({**SELF, **SHAPED}, "reward must be outcome in self_play of qlearning"),
         ({"resume": Path("x"), "steps": 5}, "resume must be the only option.*got steps"),
         ({"track": "exactdice-7k"}, "track must be one of 'exactdice-10k', 'exactdice-100k'"),
         ({**TRACK, "steps": 500}, "steps must be left to the track exactdice-10k, got 500"),
