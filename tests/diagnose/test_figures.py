@@ -27,9 +27,6 @@ def moved(table, size=0.3, seed=0):
     return table + np.random.default_rng(seed).normal(0.1, size, table.shape)
 
 
-# --------------------------------------------------------------------------------- critics
-
-
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 @pytest.mark.parametrize("policy", ["random", "optimal"])
 def test_the_figures_are_weighted_by_occupancy(task, policy):
@@ -98,6 +95,10 @@ def test_a_function_and_a_module_see_what_the_environment_shows():
     for found in (by_function, by_module, by_masked):
         assert found.rmse == pytest.approx(by_array.rmse, abs=1e-12)
     assert by_array.rmse > 0.1
+    actions = env.action_space.n
+    wide = np.outer(weights, np.linspace(0.5, 1, actions))
+    one, other = overestimation(env, shown @ wide), overestimation(env, lambda seen: seen @ wide)
+    assert one.against_optimum.mean == pytest.approx(other.against_optimum.mean)
 
 
 def test_the_policy_of_a_model_is_its_law():
@@ -107,9 +108,6 @@ def test_the_policy_of_a_model_is_its_law():
     drawn, fixed = (evaluate(model, env, deterministic=kind).values[0] for kind in (False, True))
     assert critic(env, model, drawn).rmse == 0
     assert critic(env, model, fixed).rmse > 0.01
-
-
-# ------------------------------------------------------------------------- overestimation
 
 
 def greedy_of(q, task):
@@ -159,20 +157,6 @@ def test_the_smallest_of_equal_actions_is_taken_and_illegal_ones_never():
     assert worst.words.startswith(
         f"{present(task.game).describe(seen)}: {does}; estimate 0.5000, exact"
     )
-
-
-def test_q_may_be_a_function_or_a_module():
-    env = gym.make("exactdice/Greed-v0", **GREED)
-    game = env.unwrapped.task.game
-    module = torch.nn.Linear(3, game.num_actions).double()
-    weights, bias = (given.detach().numpy() for given in (module.weight, module.bias))
-    table = game.observe(np.arange(game.num_states), 0) @ weights.T + bias
-    wanted = overestimation(env, table).against_optimum
-    for q in (module, lambda seen: seen @ weights.T + bias):
-        assert overestimation(env, q).against_optimum.mean == pytest.approx(wanted.mean)
-
-
-# --------------------------------------------------------------------------------- errors
 
 
 WRONG = [

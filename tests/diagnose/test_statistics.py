@@ -72,17 +72,6 @@ def test_log_probabilities_are_the_policys(long):
     assert "divided by recorded ones is 1.0" in told.words
 
 
-def test_environments_with_one_seed_are_named():
-    env, arrays = play("Greed", steps=40, lanes=2, max_score=20)
-    assert audit(env, rollout(arrays), policy="random").ok
-    copied = {name: np.repeat(array[:, :1], 64, axis=1) for name, array in arrays.items()}
-    report = audit(env, rollout(copied), policy="random")
-    assert "visits" in {found.check for found in report.findings}
-    assert {found.mistake for found in report.findings} == {"same-seeds"}
-    (visits,) = (found for found in report.findings if found.check == "visits")
-    assert "the number of games that meet " in visits.words
-
-
 def test_actions_and_visits_of_a_policy_that_plays_differently_are_noticed():
     """Even if each recorded action could have been drawn."""
     env, arrays = play("Greed", steps=60, lanes=32, max_score=20)
