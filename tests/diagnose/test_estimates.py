@@ -139,48 +139,30 @@ def test_values_after_the_last_row_are_those_of_its_next_observations(recorded):
         assert [found.mistake for found in report.findings] == [name] * (name is not None)
 
 
-@pytest.fixture(scope="module")
-def batch():
-    """Return an environment, transitions, their arrays and the values of two networks."""
+def target(moves, later, ends, reward=1.0):
+    return reward * moves.rewards + 0.9 * np.where(ends, 0, later)
+
+
+def test_a_mistake_in_targets_is_named():
     env, arrays = play("Greed", steps=40, lanes=8, max_score=12)
     moves, game = transitions(arrays), env.unwrapped.task.game
     tables = np.random.default_rng(3).normal(size=(2, game.num_states, game.num_actions))
-    networks = [lambda seen, table=table: table[game.encode(seen.astype(int))] for table in tables]
-    seen = {
-        when: (game.mask(game.encode(each)), *(network(each) for network in networks))
-        for when, each in (("now", moves.observations), ("next", moves.next_observations))
-    }
-    return env, moves, networks, seen
-
-
-def target(moves, seen, when="next", ends=None, reward=1.0):
-    legal, values, _ = seen[when]
-    later = np.where(legal, values, -np.inf).max(axis=1)
-    ended = moves.terminated.astype(bool) if ends is None else ends
-    return reward * moves.rewards + 0.9 * np.where(ended, 0, later)
-
-
-TARGETS = {
-    "rewards-left-out": {"reward": 0.0},
-    "rewards-negated": {"reward": -1.0},
-    "observations-for-next-observations": {"when": "now"},
-}
-
-
-def test_a_mistake_in_targets_is_named(batch):
-    env, moves, (network, online), seen = batch
-    right = Targets(moves, target(moves, seen), network, online, 0.9)
+    network, online = (lambda seen, table=t: table[game.encode(seen.astype(int))] for t in tables)
+    legal = game.mask(game.encode(moves.next_observations))
+    later = np.where(legal, network(moves.next_observations), -np.inf).max(axis=1)
+    ended = moves.terminated.astype(bool)
+    right = Targets(moves, target(moves, later, ended), network, online, 0.9)
     assert audit(env, right).held["targets"]
-    wrong = {name: target(moves, seen, **mistake) for name, mistake in TARGETS.items()}
-    ended, later = moves.terminated.astype(bool), target(moves, seen) - moves.rewards
-    wrong["terminated-of-the-row-before"] = target(moves, seen, ends=np.roll(ended, 1))
-    wrong["gamma-added"] = moves.rewards + np.where(ended, 0, 0.9 + later / 0.9)
-    wrong["signs-of-rewards-for-rewards+target-ignores-ends"] = np.sign(moves.rewards) + (
-        target(moves, seen, ends=False) - moves.rewards
-    )
-    for name, targets in wrong.items():
+    paid = np.sign(moves.rewards) - moves.rewards
+    for name, targets in (
+        ("rewards-negated", target(moves, later, ended, -1.0)),
+        ("terminated-of-the-row-before", target(moves, later, np.roll(ended, 1))),
+        (
+            "signs-of-rewards-for-rewards+target-ignores-ends",
+            target(moves, later, ended & False) + paid,
+        ),
+    ):
         found = audit(env, dataclasses.replace(right, targets=targets)).findings
         assert [(each.check, each.mistake) for each in found] == [("targets", name)]
-    double = dataclasses.replace(right, double=True)
-    (found,) = audit(env, double).findings
+    (found,) = audit(env, dataclasses.replace(right, double=True)).findings
     assert found.mistake == "double-dqn-missing"

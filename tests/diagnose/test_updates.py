@@ -85,22 +85,12 @@ PARTS = {
         "advantages": (given["returns"] - values).detach()
     },
     "returns-for-advantages": lambda given, new, values: {"advantages": given["returns"]},
-    "values-without-a-gradient": lambda given, new, values: {
-        "squares": (values.detach() - given["returns"]) ** 2
-    },
-    "other-loss": lambda given, new, values: {
-        "squares": nn.functional.smooth_l1_loss(values, given["returns"], reduction="none")
-    },
-    "clip-wrong": lambda *_: {"low": 0.7, "high": 1.3, "vf_coef": 1e-3},
-    "clip-of-large-ratios-alone": lambda *_: {"low": 0.0, "vf_coef": 1e-3},
-    "advantages-divided-by-their-deviation": lambda *_: {"mean": 0.0, "vf_coef": 1e-3},
     "log-probs-of-the-next-row": lambda given, new, values: {"old": given["log_probs"].roll(-1)},
     "advantages-of-the-row-before": lambda given, new, values: {
         "advantages": given["advantages"].roll(1)
     },
     "returns-negated": lambda given, new, values: {"squares": (values + given["returns"]) ** 2},
     "advantages-shifted": lambda given, *_: {"mean": given["advantages"].mean() + 0.5},
-    "kl-coef-wrong": lambda given, new, values: {"more": 0.3 * (given["log_probs"] - new).mean()},
     "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
     None: lambda given, new, values: {"more": (values**3).mean()},
 }
@@ -113,9 +103,7 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
     def loss(given, new, entropy, values):
         return right(given, new, entropy, values, **PARTS[mistake](given, new, values))
 
-    clips = "clip-wrong", "clip-of-large-ratios-alone", "advantages-divided-by-their-deviation"
-    small = {"vf_coef": 1e-3} if mistake in clips else {}
-    (found,) = audit(env, ppo(numbers, loss, **small)).findings
+    (found,) = audit(env, ppo(numbers, loss)).findings
     assert (found.check, found.mistake) == ("gradient", mistake)
     if mistake is None:
         assert found.words.endswith("What they have in common: the parameters of critic.")
@@ -148,53 +136,6 @@ def test_the_loss_of_a_critic_may_be_clipped_and_a_wrong_clip_is_named(batch, na
     assert [found.check for found in findings] == ["gradient"] * (name is not None)
     for found in findings:
         assert name in (found.mistake, *re.findall(r"[a-z-]+", found.words))
-
-
-def with_optimizer(numbers, rate=0.1, most=None, late=False, **declared):
-    """Take a right step; gradients are clipped to the norm .1 before it, or after it."""
-    step, kept = None, torch.optim.SGD.step
-
-    def taken(optimizer):
-        nonlocal step
-        step = copy.deepcopy(optimizer)
-        parameters = optimizer.param_groups[0]["params"]
-        optimizer.param_groups[0]["lr"] = rate
-        if most is not None and not late:
-            nn.utils.clip_grad_norm_(parameters, most)
-        kept(optimizer)
-        if most is not None and late:
-            nn.utils.clip_grad_norm_(parameters, most)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.optim.SGD, "step", taken)
-        update = ppo(numbers, right, **declared)
-    return replace(update, optimizer=step)
-
-
-@pytest.mark.parametrize(
-    ("taken", "check", "mistake"),
-    [
-        ({"learning_rate": 0.1}, None, None),
-        ({"rate": 0.07, "learning_rate": 0.1}, "learning rate", "learning-rate-wrong"),
-        ({"rate": 0.0, "learning_rate": 0.1}, "parameters", "learning-rate-zero"),
-        ({"most": 0.1, "max_grad_norm": 0.1}, None, None),
-        ({"max_grad_norm": 0.1}, "gradient norm", "gradients-not-clipped"),
-        (
-            {"most": 0.1, "late": True, "max_grad_norm": 0.1},
-            "learning rate",
-            "gradients-clipped-late",
-        ),
-    ],
-)
-def test_a_step_is_that_of_the_optimizer(batch, taken, check, mistake):
-    env, numbers = batch
-    report = audit(env, with_optimizer(numbers, **taken))
-    named = [(found.check, found.mistake) for found in report.findings]
-    assert named == ([] if check is None else [(check, mistake)])
-    assert "learning rate" not in report.unchecked
-    step = with_optimizer(numbers, learning_rate=0.1)
-    step.optimizer.param_groups[0]["lr"] = 0.0  # a schedule sets it after the copy
-    assert audit(env, step).ok
 
 
 def test_a_batch_has_the_rows_of_its_rollout(batch):
@@ -339,7 +280,7 @@ def dqn(numbers, loss="huber", used="huber", part=None, **declared):
     targets = torch.tensor(numbers["returns"], dtype=torch.float32)
     kinds = {"huber": nn.functional.smooth_l1_loss, "mse": nn.functional.mse_loss}
     if callable(used):
-        used(network(seen), values, targets).backward()
+        used(values, targets).backward()
     else:
         kinds[used](values, targets).backward()
     torch.optim.SGD(network.parameters(), lr=0.1).step()
@@ -396,16 +337,11 @@ WEIGHTS = np.linspace(0.2, 1.0, 200)
 @pytest.mark.parametrize(
     ("used", "declared", "mistake"),
     [
-        (lambda _, v, t: (torch.tensor(WEIGHTS) * (v - t) ** 2).mean(), {"weights": WEIGHTS}, None),
+        (lambda v, t: (torch.tensor(WEIGHTS) * (v - t) ** 2).mean(), {"weights": WEIGHTS}, None),
         ("mse", {"weights": WEIGHTS}, "weights-left-out"),
-        (lambda _, v, t: 0.5 * ((v - t) ** 2).sum(), {}, None),
-        (lambda _, v, t: ((v - t).clamp(-1, 1) ** 2).mean(), {}, "errors-clipped-in-the-square"),
-        (lambda _, v, t: ((v - t.roll(1)) ** 2).mean(), {}, "targets-of-the-row-before"),
-        (
-            lambda every, v, t: ((v - t) ** 2).mean() + (every**2).sum(1).mean() - (v**2).mean(),
-            {},
-            "values-of-other-actions-towards-0",
-        ),
+        (lambda v, t: 0.5 * ((v - t) ** 2).sum(), {}, None),
+        (lambda v, t: ((v - t).clamp(-1, 1) ** 2).mean(), {}, "errors-clipped-in-the-square"),
+        (lambda v, t: ((v - t.roll(1)) ** 2).mean(), {}, "targets-of-the-row-before"),
     ],
 )
 def test_a_mistake_of_the_loss_of_action_values_is_named(batch, used, declared, mistake):

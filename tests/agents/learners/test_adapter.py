@@ -24,7 +24,6 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
-from torch import nn
 
 import exactdice
 
@@ -68,28 +67,6 @@ def test_methods_that_may_do_something_else_are_refused(make, method):
     for deterministic in (True, False):
         with pytest.raises(InputError, match=f"{method} of its own, which may do something else"):
             exactdice.score(model, ENV, deterministic=deterministic)
-
-
-class Deep(nn.Linear):
-    """A network as stable-baselines3 needs it: a part for actions, and one for values."""
-
-    latent_dim_pi = latent_dim_vf = 5
-    forward_actor = forward_critic = nn.Linear.forward
-
-
-class OwnNetwork(ActorCriticPolicy):
-    """The recipe of stable-baselines3 for a network of one's own."""
-
-    def _build_mlp_extractor(self):
-        self.mlp_extractor = Deep(self.features_dim, 5)
-
-
-def test_networks_of_ones_own_are_scored():
-    model = PPO(OwnNetwork, ENV, seed=1, device="cpu")
-    seen = ENV.unwrapped.task.game.observe(np.arange(242), 0)
-    actions = model.predict(seen, deterministic=True)[0]
-    found = exactdice.score(model, ENV, masked=False).value
-    assert found == exactdice.score(actions, ENV, masked=False).value
 
 
 def test_a_law_that_is_not_that_of_the_network_is_refused():

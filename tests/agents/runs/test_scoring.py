@@ -75,15 +75,6 @@ class Mirror(gym.Wrapper):
         return seen[[1, 0, 2]], *others
 
 
-class Rewards(gym.RewardWrapper):
-    """A wrapper of rewards by its class, which changes observations too."""
-
-    reset = Mirror.reset
-
-    def reward(self, reward):
-        return reward
-
-
 class Inside(gym.Env):
     """Has an environment inside, and is no wrapper."""
 
@@ -198,7 +189,6 @@ def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_
         (lambda: TransformAction(scaled(), lambda dice: 6 - dice, ACTIONS), "TransformAction"),
         (lambda: VecFrameStack(DummyVecEnv([scaled]), 1), "VecFrameStack"),
         (lambda: Mirror(make()), "Mirror"),
-        (lambda: Rewards(make()), "Rewards"),
         (Inside, "Inside"),
     ],
 )
@@ -336,7 +326,7 @@ def test_environments_in_other_processes_are_looked_into():
         vector.close()
     refused("its SubprocVecEnv is closed: score it before that", model, make())
     expected = exactdice.score(ppo(mirrored(make())), mirrored(make())).value
-    for wrap in (Mirror, mirrored, Rewards, lambda _: Inside(), lambda _: Monitor(Inside())):
+    for wrap in (Mirror, mirrored, lambda _: Monitor(Inside())):
         vector = SubprocVecEnv([make, partial(wrap, make())])
         try:
             model = ppo(vector)
