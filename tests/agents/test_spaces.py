@@ -127,12 +127,9 @@ def test_public_classes_are_imported_at_their_first_use(name):
     assert found.__qualname__ == name
 
 
-def test_other_names_are_not_there():
+def test_without_their_libraries_the_classes_are_not_listed_and_say_what_to_install(monkeypatch):
     with pytest.raises(AttributeError, match="No exactdice.agents attribute SARSA"):
         agents.SARSA  # noqa: B018
-
-
-def test_without_their_libraries_the_classes_are_not_listed_and_say_what_to_install(monkeypatch):
     monkeypatch.setattr(agents, "find_spec", lambda _name: None)
     assert not {*agents.__all__} & {*dir(agents)}
     error = ModuleNotFoundError("no", name="torch")

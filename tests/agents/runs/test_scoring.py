@@ -325,13 +325,11 @@ def test_environments_in_other_processes_are_looked_into():
     finally:
         vector.close()
     refused("its SubprocVecEnv is closed: score it before that", model, make())
-    expected = exactdice.score(ppo(mirrored(make())), mirrored(make())).value
-    for wrap in (Mirror, mirrored, lambda _: Monitor(Inside())):
-        vector = SubprocVecEnv([make, partial(wrap, make())])
-        try:
-            model = ppo(vector)
-            refused("a wrapper in another process, which cannot", model, make())
-            assert exactdice.score(model, mirrored(make())).value == expected
-            assert vector.reset().shape == (2, 3)
-        finally:
-            vector.close()
+    vector = SubprocVecEnv([make, lambda: Mirror(make())])
+    try:
+        model = ppo(vector)
+        refused("a wrapper in another process, which cannot", model, make())
+        expected = exactdice.score(ppo(mirrored(make())), mirrored(make())).value
+        assert exactdice.score(model, mirrored(make())).value == expected
+    finally:
+        vector.close()
