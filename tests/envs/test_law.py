@@ -82,12 +82,9 @@ def test_a_law_or_replies_without_room_are_refused(monkeypatch, size, limit, mes
         _ = env.unwrapped.sparse_P
 
 
-def test_a_dictionary_of_a_game_that_is_too_large_by_default_is_refused():
+def test_a_dictionary_without_room_is_refused(monkeypatch):
     with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
         _ = gym.make("exactdice/Greed-v0").unwrapped.P
-
-
-def test_a_dictionary_without_room_is_refused(monkeypatch):
     law = gym.make("exactdice/Greed-v0", max_score=20).unwrapped.sparse_P
     monkeypatch.setenv("EXACTDICE_LIMIT", "0.001")
     with pytest.raises(SizeError, match="entries of a dictionary must be at most 53,333, got"):

@@ -91,11 +91,7 @@ REFUSED = [
     (other(name="a/b"), GameError, "Other must have a name that is one word, got 'a/b'"),
     (takes("max_score"), GameError, "Short must have a default for each argument, got max_score"),
     (takes("*sizes"), GameError, r"Short must take its arguments by name, got \*sizes"),
-    (
-        type("Unfinished", (Game,), {"name": "New"}),
-        GameError,
-        "must have the methods advance, .*, s",
-    ),
+    (type("Empty", (Game,), {"name": "New"}), GameError, "must have the methods advance, .*, s"),
     *(
         (takes(f"{word}=0"), GameError, f"arguments other than .*{word}.*, got {word}$")
         for word in TAKEN
@@ -112,16 +108,16 @@ def test_what_cannot_be_registered_is_named(game, error, message):
 
 
 @pytest.mark.parametrize(
-    ("policies", "message"),
+    ("name", "policy", "message"),
     [
-        ({"optimal": stop}, "policies must have names other than optimal, .*, got 'optimal'"),
-        ({"random:<x>": stop}, "policies must have names other than .*, got 'random:<x>'"),
-        ({"stop": 0}, "policies must be functions of the game, got 0 as stop"),
+        ("optimal", stop, "policies must have names other than optimal, .*, got 'optimal'"),
+        ("random:<x>", stop, "policies must have names other than .*, got 'random:<x>'"),
+        ("stop", 0, "policies must be functions of the game, got 0 as stop"),
     ],
 )
-def test_policies_that_cannot_be_registered_are_named(policies, message):
+def test_policies_that_cannot_be_registered_are_named(name, policy, message):
     with pytest.raises(InputError, match=message):
-        exactdice.register(Short, policies=policies)
+        exactdice.register(Short, policies={name: policy})
     assert "Short" not in GAMES
 
 
@@ -131,9 +127,8 @@ def test_an_attribute_that_is_missing_is_named():
             super().__init__()
             del self.num_states
 
-    game = Unsized()
     with pytest.raises(GameError, match="Unsized must have the attributes num_states"):
-        Task(game)
+        Task(Unsized())
 
 
 @pytest.mark.parametrize("place", ["{folder}/short.py:Short", "short:Short"])
@@ -142,9 +137,8 @@ def test_a_game_is_loaded_from_its_place_once(place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     place = place.format(folder=tmp_path)
-    game = find_game(place)
-    assert find_game(place) is game is GAMES["Short"]
-    assert exactdice.solve(gym.make("exactdice/Short-v0")).task.game == game()
+    assert find_game(place) is find_game(place) is GAMES["Short"]
+    assert gym.make("exactdice/Short-v0").unwrapped.task.game == GAMES["Short"]()
 
 
 def write_rules(folder, sides):

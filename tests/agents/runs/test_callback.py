@@ -1,12 +1,27 @@
-"""Exact evaluation in training scripts of one's own."""
+"""What runs and scripts of one's own score and write while they train, and what does not fit."""
 
 import contextlib
 import csv
+import importlib.util
+import json
+import sys
+import tracemalloc
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents import ExactEvalCallback, GameVecEnv
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.runs import callback, folders
+from exactdice.agents.runs.callback import RunCallback, sample_score
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.run import Run
+from exactdice.agents.runs.train import _logged_by_wandb, train
+from exactdice.board.results import read_runs
+from exactdice.games import InputError, SizeError
+from exactdice.look.runs import learning, log_of
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import configure
@@ -124,3 +139,196 @@ def test_toy_text_in_other_processes_is_followed_without_wrappers_of_observation
         again = ExactEvalCallback(gym.make(LAKE), interval=64)
         with pytest.raises(exactdice.InputError, match="a wrapper in another process"):
             model.learn(1, callback=again)
+
+
+OPTIONS = {"game": "Yahtzee", "env": {"boxes": "ones,yahtzee"}}
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Have games of more than 1,000 states scored by tours."""
+    exactdice.baselines.cache.clear_cache()
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.envs.engine.engine.ADVANTAGES", 0)
+    monkeypatch.setattr(callback, "GAMES", 50)
+    yield
+    exactdice.baselines.cache.clear_cache()
+
+
+def test_the_margin_of_a_sample_score_holds_the_exact_score(build):
+    model = build(**OPTIONS)
+    env = model.get_env()
+    exact = exactdice.score(model, env)
+    policy = ModelPolicy(model, env.task.game)
+    inside = 0
+    for seed in range(10):
+        found = sample_score(policy, env.task, (seed,))
+        inside += abs(found.value - exact.value) <= found.margin
+        assert found.value + found.regret == pytest.approx(exact.optimum)
+        assert found.moves == pytest.approx(exact.moves, rel=0.05)
+        assert 0 < found.margin < 0.05 * exact.deviation * 1.96
+    assert inside >= 7  # 95 % of 10: 6 or fewer have a chance of 0.1 %
+    assert sample_score(policy, env.task, (3,)) == sample_score(policy, env.task, (3,))
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("dqn", marks=pytest.mark.slow)])
+def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, algorithm, capsys):
+    result = train(small(**OPTIONS, algorithm=algorithm))
+    folder = Path("runs", f"Yahtzee-{algorithm}-1")
+    log = folders.read_log(folder)
+    assert log["margin"][-1] == 0
+    assert (log["margin"][:-1] > 0).all()
+    assert len(log["margin"]) > 2
+    assert log["results"][-1] == result.value
+    assert result.policy.endswith("in fixed point")
+    verified = exactdice.verify(folder / "certificate.npz")
+    saved = json.loads((folder / "score.json").read_text())
+    assert verified.value == result.value == saved["value"]
+    ones = verified.counts["points"]["Ones"][0]
+    assert saved["counts"]["points"]["Ones"][0] == pytest.approx(ones)
+    assert "sample games" in capsys.readouterr().out
+    assert saved["best_normalized"] == result.normalized
+    assert folders.exact_part(log)["normalized"].tolist() == [result.normalized]
+    (run,) = read_runs(Path("runs"))
+    assert run.scores == (result.normalized,)
+    drawn = learning([log_of(folder)])
+    (line,) = drawn.panels[0].series
+    assert line.y[-1] == line.low[-1] == line.high[-1] == pytest.approx(1 - result.normalized)
+    wide = 2 * log["margin"][0] / (result.optimum - result.random)
+    assert line.high[0] - line.low[0] == pytest.approx(wide)
+    assert "Bands are 95 % intervals" in drawn.caption
+
+
+@pytest.mark.usefixtures("large")
+def test_a_network_that_no_certificate_holds_is_refused_before_training(small):
+    hyperparams = {"policy_kwargs": "dict(activation_fn=nn.ELU, net_arch=[8])"}
+    with pytest.raises((RunError, ValueError), match="must have layers of ReLU or of Tanh"):
+        train(small(**OPTIONS, hyperparams=hyperparams))
+
+
+@pytest.mark.usefixtures("large")
+def test_a_resumed_run_goes_on_with_its_margins(interrupted):
+    folder = interrupted(**OPTIONS)
+    before = folders.read_log(folder)["margin"]
+    assert len(before) == 2
+    assert train(TrainConfig(resume=folder)) is not None
+    after = folders.read_log(folder)["margin"]
+    assert len(after) > 3
+    assert list(after[:2]) == list(before)
+    assert after[-1] == 0
+
+
+def test_a_resumed_run_has_the_points_of_its_unfinished_games(small):
+    run = Run.create(small(**OPTIONS, run_folder=Path("run")))
+    run.model.learn(1000, callback=[RunCallback(run, lambda *_: None)])
+    run.save()
+    engine, resumed = run.model.get_env().engine, Run.resume(Path("run")).model.get_env().engine
+    assert engine.lanes.totals.any()
+    assert resumed.lanes.states().tolist() == engine.lanes.states().tolist()
+    assert resumed.lanes.totals.tolist() == engine.lanes.totals.tolist()
+
+
+def pretend(monkeypatch, *there):
+    """Have these libraries for logs found, and no others."""
+    find = importlib.util.find_spec
+
+    def found(name, package=None):
+        asked = name in ("tensorboard", "wandb")
+        return (name if name in there else None) if asked else find(name, package)
+
+    monkeypatch.setattr("importlib.util.find_spec", found)
+
+
+def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, tmp_path, monkeypatch):
+    pretend(monkeypatch, "tensorboard", "wandb")
+    run = Run.create(small(tensorboard=True, run_folder=tmp_path / "run"))
+    assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
+    run.model.tensorboard_log = None  # as tensorboard may not be here
+    run.model.learn(1, callback=RunCallback(run, lambda *_: None))
+    assert Run.resume(tmp_path / "run").model.tensorboard_log == str(tmp_path / "run/tensorboard")
+    assert Run.create(small(run_folder=tmp_path / "other")).model.tensorboard_log is None
+
+
+def test_weights_and_biases_takes_what_tensorboard_does(small, tmp_path, monkeypatch):
+    session = MagicMock()
+    monkeypatch.setitem(sys.modules, "wandb", session)
+    pretend(monkeypatch, "tensorboard", "wandb")
+    run = Run.create(small(wandb="dice", run_folder=tmp_path / "run"))
+    with _logged_by_wandb(run):
+        session.init().__exit__.assert_not_called()
+    session.init().__exit__.assert_called_once()
+    wanted = {"project": "dice", "name": "run", "sync_tensorboard": True}
+    wanted["config"] = run.config.to_json()
+    assert session.init.call_args_list[0].kwargs.items() >= wanted.items()
+    assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
+
+
+@pytest.mark.parametrize(
+    ("options", "missing", "message"),
+    [
+        ({"tensorboard": True}, "tensorboard", "tensorboard .* libraries, got True: pip in"),
+        ({"wandb": "dice"}, "tensorboard", "tensorboard .* libraries, got 'dice': pip in"),
+        ({"wandb": "dice"}, "wandb", "wandb needs .* libraries, got 'dice': pip install wandb"),
+    ],
+)
+def test_a_log_needs_its_library(small, tmp_path, monkeypatch, options, missing, message):
+    pretend(monkeypatch, *{"tensorboard", "wandb"} - {missing})
+    with pytest.raises(InputError, match=message):
+        Run.create(small(**options, run_folder=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+HUGE = "10000000000000"
+STEPS = {"batch_size": "2048", "buffer_size": "2000000", "n_steps": "1000000"}
+TABLE = {"algorithm": "qlearning", "env": {"max_score": 1100, "opponent": "if_else"}}
+BUFFERS = {"algorithm": "dqn"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {**BUFFERS, "hyperparams": {"buffer_size": HUGE}},
+            r"buffer_size must .* [\d,]+, got 10,0",
+        ),
+        ({**BUFFERS, "hyperparams": {"batch_size": HUGE}}, r"batch_size must be at most [\d,]+"),
+        ({**BUFFERS, "hyperparams": STEPS}, r"n_steps must be at most [\d,]+, got 1,000,"),
+        ({"hyperparams": {"n_steps": HUGE}}, r"n_steps must be at most [\d,]+"),
+        ({"num_envs": 10**9}, r"num_envs must be at most [\d,]+, got 1,000,000,000"),
+        (TABLE, r"Q-learning's tables must be of a smaller game"),
+    ],
+)
+def test_what_does_not_fit_is_named(build, options, message):
+    with pytest.raises(SizeError, match=f"^{message}"):
+        build(**options)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Give the bytes that are asked for, by the name of the hyperparameter."""
+    bytes_of = {}
+    monkeypatch.setattr(
+        "exactdice.agents.runs.models.check_memory",
+        lambda name, count, each: bytes_of.update({name: count * each}),
+    )
+    return bytes_of
+
+
+@pytest.mark.parametrize(("algorithm", "name"), [("ppo", "n_steps"), ("dqn", "buffer_size")])
+def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(build, asked, algorithm, name):
+    model = build(algorithm=algorithm)
+    buffer = model.rollout_buffer if algorithm == "ppo" else model.replay_buffer
+    taken = sum(getattr(array, "nbytes", 0) for array in vars(buffer).values())
+    assert taken / 3 < asked[name] < 3 * taken
+
+
+def test_what_a_batch_of_several_steps_takes_is_estimated_to_a_factor_of_three(build, asked):
+    sizes = {"batch_size": "64", "buffer_size": "2000", "n_steps": "200"}
+    model = build(algorithm="dqn", hyperparams=sizes)
+    model.replay_buffer.pos = 100
+    tracemalloc.start()
+    model.replay_buffer.sample(model.batch_size)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken / 3 < asked["n_steps"] < 3 * taken
