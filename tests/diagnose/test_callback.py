@@ -24,8 +24,8 @@ from exactdice.diagnose import (
     unvisited,
 )
 from exactdice.diagnose import training as module
-from exactdice.diagnose.training import FindingWarning, audit_buffer
-from exactdice.diagnose.training.model import COLUMNS, Diagnosed, Diary
+from exactdice.diagnose.training import FindingWarning
+from exactdice.diagnose.training.model import COLUMNS, Diary
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
@@ -438,20 +438,3 @@ def test_toy_text_is_diagnosed(kind, vector, given, tmp_path):
         assert visited[game.encode(np.array([[0, 0]]))].all()
         assert {5, 7, 11, 12, 15}.isdisjoint(seen[:, 0].tolist())  # holes and the goal
         assert seen[:, 1].max() >= 5
-
-
-def test_games_that_a_limit_cuts_are_told_from_ended_ones():
-    """A program that takes them for ended has a finding; stable-baselines3 has none."""
-    reports = []
-
-    def audited(training):
-        diagnosed = Diagnosed(training.model)
-        reports.extend(audit_buffer(diagnosed, ours.locals, cuts) for cuts in (ours._cuts, []))
-
-    ours = DiagnoseCallback(budget=1)
-    both = [ours, AfterRollout(audited)]
-    env = DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3)
-    PPO("MlpPolicy", env, n_steps=128, batch_size=64, seed=0, device="cpu").learn(1, callback=both)
-    right, wrong = reports
-    assert right.findings == []
-    assert "truncation-as-end" in [found.mistake for found in wrong.findings]

@@ -371,18 +371,12 @@ def test_draws_that_another_law_explains_are_named():
         best = np.where(masks, network(seen), -np.inf).argmax(1)
         return np.where(rng.random(len(seen)) < 0.5, at_random(seen, masks, rng), best)
 
-    def finding(policy, **options):
-        env, arrays = play("Greed", max_score=12, sides=3, **options)
-        found = audit(env, rollout(arrays), policy).findings
-        return next(each for each in found if each.check == "policy")
-
-    found = finding(EpsilonGreedy(network, 0.1), choose=choose)
-    assert found.mistake == "epsilon-wrong"
-    assert 0.4 < float(found.words.split("epsilon = ")[1][:-1]) < 0.6
+    env, arrays = play("Greed", max_score=12, sides=3)
     masks = Greed(12, 3).mask(np.arange(Greed(12, 3).num_states))
     law = np.where(masks, np.array([0.2, 0.5, 0.3, *5 * [0]]) + 1e-3, 0)
     law /= np.maximum(law.sum(1, keepdims=True), 1e-9)
-    assert finding(law).mistake == "random-actions"
+    findings = audit(env, rollout(arrays), law).findings
+    assert {"policy": "random-actions"}.items() <= {f.check: f.mistake for f in findings}.items()
     env, arrays = play("Greed", max_score=12, sides=3, choose=choose)
     epsilon = np.full(arrays["actions"].shape, 0.5)
     assert audit(env, rollout(arrays), EpsilonGreedy(network, epsilon)).ok

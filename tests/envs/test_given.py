@@ -28,22 +28,6 @@ OPTIMA = [
 ]
 
 
-def iterated(env, gamma):
-    """Compute the values of optimal play in each state by value iteration, until they settle."""
-    law = env.unwrapped.P
-    values, before = np.zeros(len(law)), None
-    while before is None or np.abs(values - before).max() > 1e-13:
-        before = values
-        after = lambda to, over: 0 if over else gamma * before[to]  # noqa: B023, E731
-        values = np.array(
-            [
-                max(sum(p * (r + after(to, over)) for p, to, r, over in ways) for ways in moves)
-                for moves in (law[state].values() for state in range(len(law)))
-            ]
-        )
-    return values
-
-
 @pytest.mark.parametrize(("name", "keywords", "limited", "free"), OPTIMA)
 def test_optima_of_toy_text(name, keywords, limited, free):
     env = gym.make(name, **keywords)
@@ -52,14 +36,6 @@ def test_optima_of_toy_text(name, keywords, limited, free):
     assert without.value == pytest.approx(float(free), abs=1e-9)
     assert without.error_bound < 1e-9
     assert exactdice.solve(env.unwrapped, exact=True).value == free
-
-
-@pytest.mark.parametrize("name", [LAKE, "CliffWalking-v1"])
-@pytest.mark.parametrize("gamma", [1, 0.9])
-def test_values_of_all_states_are_those_of_value_iteration(name, gamma):
-    env = gym.make(name).unwrapped
-    solution = exactdice.solve(exactdice.from_P(env, gamma=gamma))
-    assert np.allclose(solution.values[0], iterated(env, gamma), rtol=0, atol=1e-9)
 
 
 def test_a_stationary_policy_within_the_limit_is_simulated():

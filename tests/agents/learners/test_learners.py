@@ -221,20 +221,6 @@ def test_the_plan_is_the_value_iteration_of_what_was_seen(bonus):
     assert sorted(model.times) == sorted(times.values())
 
 
-def test_a_saved_model_has_the_counts(tmp_path):
-    env = GameVecEnv(Task(Greed(8, 3)), 8)
-    model = Planner("ModelTable", env, seed=0).learn(2048)
-    model.save(tmp_path / "model.zip")
-    again = Planner.load(tmp_path / "model.zip")
-    states = np.arange(env.task.game.num_states)
-    for plan in (0, 1):
-        np.testing.assert_array_equal(
-            again.policy.rows(states, plan), model.policy.rows(states, plan)
-        )
-    assert again.policy.times.sum() == 2048
-    assert again.exploration_rate == 0  # of its law: its moves are those of the plan
-
-
 def test_a_game_whose_moves_have_too_large_numbers_is_refused():
     game = SimpleNamespace(num_states=2**30, num_actions=8, observation_sizes=(2,))
     with pytest.raises(exactdice.InputError, match="the planner needs a smaller game"):

@@ -1,6 +1,5 @@
 """What runs and scripts of one's own score and write while they train, and what does not fit."""
 
-import contextlib
 import csv
 import importlib.util
 import json
@@ -26,7 +25,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 import exactdice
 
@@ -78,7 +77,6 @@ def flat_lake(**keywords):
     return gym.wrappers.FlattenObservation(gym.make(LAKE, **keywords))
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize(
     ("kind", "vector", "scored"),
     [
@@ -111,7 +109,6 @@ class Shifted(gym.ObservationWrapper):
         return (state + 1) % 16
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_wrappers_of_training_are_followed_in_toy_text_and_others_refused():
     exact = ExactEvalCallback(gym.make(LAKE), interval=64)
     model = DQN("MlpPolicy", Shifted(gym.make(LAKE)), seed=0, device="cpu")
@@ -125,20 +122,6 @@ def test_wrappers_of_training_are_followed_in_toy_text_and_others_refused():
         DQN("MlpPolicy", gym.make("CliffWalking-v1"), seed=0, device="cpu").learn(
             1, callback=ExactEvalCallback(gym.make("CliffWalking-v1"), interval=64)
         )
-
-
-@pytest.mark.usefixtures("one_thread")
-def test_toy_text_in_other_processes_is_followed_without_wrappers_of_observations():
-    exact = ExactEvalCallback(gym.make(LAKE), interval=64)
-    with contextlib.closing(SubprocVecEnv([lambda: gym.make(LAKE)], "fork")) as env:
-        model = DQN("MlpPolicy", env, seed=0, device="cpu").learn(1, callback=exact)
-    actions = model.predict(np.arange(16), deterministic=True)[0]
-    assert exact.log["results"] == [exactdice.score(actions, gym.make(LAKE)).value]
-    with contextlib.closing(SubprocVecEnv([lambda: Shifted(gym.make(LAKE))], "fork")) as changed:
-        model = DQN("MlpPolicy", changed, seed=0, device="cpu")
-        again = ExactEvalCallback(gym.make(LAKE), interval=64)
-        with pytest.raises(exactdice.InputError, match="a wrapper in another process"):
-            model.learn(1, callback=again)
 
 
 OPTIONS = {"game": "Yahtzee", "env": {"boxes": "ones,yahtzee"}}
