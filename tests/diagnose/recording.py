@@ -15,6 +15,7 @@ TASKS = [
     Task(FourTwoOneMatch(tokens=2, faces=2), 1, "random"),
 ]
 
+SAME_STEP = AutoresetMode.SAME_STEP
 BASIC = "observations", "actions", "rewards", "terminated"
 
 
@@ -23,14 +24,7 @@ def at_random(_, masks, rng):
 
 
 def play(
-    name,
-    steps=60,
-    lanes=8,
-    mode=AutoresetMode.SAME_STEP,
-    seed=0,
-    masked=True,
-    choose=at_random,
-    **keywords,
+    name, steps=60, lanes=8, mode=SAME_STEP, seed=0, masked=True, choose=at_random, **keywords
 ):
     """Play by a function of (observations, masks, generator); return environment and arrays.
 

@@ -12,12 +12,15 @@ from exactdice.core import InputError, SizeError
 from exactdice.diagnose import critic, gae, overestimation
 from exactdice.envs import Engine, MaskInObservation, sparse_law
 from exactdice.envs.planners import tabulate_transitions
-from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox, present
+from exactdice.games import FourTwoOneMatch, Greed, present
 from recording import TASKS
 from small_games import Rounds
 
 import exactdice
 
+MATCH = Task(FourTwoOneMatch(2, "loser", "replay", 1, 2, faces=2), 0, "random")
+ROUNDS = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 1, "random")  # pay before the end
+EVERY = [*TASKS, MATCH, ROUNDS]
 GREED = {"max_score": 6, "sides": 3, "opponent": "random"}
 
 
@@ -186,10 +189,6 @@ def test_a_discount_is_a_probability():
         critic(TASKS[0], "random", np.zeros(TASKS[0].game.num_states), 1.5)
 
 
-MATCH = Task(FourTwoOneMatch(2, "loser", "replay", 1, 2, faces=2), 0, "random")
-ROUNDS = Task(Rounds(players=2, turns=5, others=Fraction(-1, 2)), 1, "random")  # pay before the end
-
-
 @pytest.mark.parametrize(
     ("task", "gamma"), [(MATCH, 0.0), (MATCH, 0.6), (MATCH, 0.99), (MATCH, 1.0), (ROUNDS, 1.0)]
 )
@@ -225,14 +224,6 @@ def test_values_of_scaled_rewards_are_those_of_the_linear_equations(task, reward
         np.testing.assert_allclose(part.exact, table[places, part.actions], atol=1e-12)
 
 
-ADVANTAGE_TASKS = [
-    Task(Greed(6, 3, tie="stopper"), 1, "random"),
-    Task(LowestScore(2, 3, 3, 2, "score"), 1, "random"),
-    Task(ShutTheBox(3, 2, 3), 0, "optimal"),
-    Task(FourTwoOneMatch(tokens=1, faces=2, tie="replay"), 0, "random"),
-    Task(Rounds(players=2, turns=3, others=Fraction(-1, 2)), 0, "random"),
-]
-#: Pays in every move.
 CLIFF = exactdice.from_P(gym.make("CliffWalking-v1", is_slippery=True))
 
 
@@ -246,7 +237,7 @@ def own_numbers(task, seed=1):
     return np.random.default_rng(seed).normal(size=task.game.num_states) * 0.3
 
 
-@pytest.mark.parametrize("task", ADVANTAGE_TASKS, ids=repr)
+@pytest.mark.parametrize("task", EVERY, ids=repr)
 def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline(task):
     policy, critic = some_policy(task.game), own_numbers(task)
     values = evaluate(policy, task).values[task.seat]
@@ -269,7 +260,7 @@ def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline
 @pytest.mark.parametrize(
     ("task", "gamma", "gae_lambda"),
     [
-        *((task, *pair) for task in ADVANTAGE_TASKS for pair in ((0.9, 0.6), (1.0, 0.0))),
+        *((task, *pair) for task in EVERY for pair in ((0.9, 0.6), (1.0, 0.0))),
         (CLIFF, 0.9, 0.6),
     ],
 )
@@ -314,7 +305,7 @@ def test_rewards_without_luck_have_no_noise_for_optimal_play():
 
 
 def test_wrong_arguments_are_refused(monkeypatch):
-    task = ADVANTAGE_TASKS[0]
+    task = TASKS[0]
     with pytest.raises(InputError, match=r"^gae_lambda must be from 0 to 1, got 1\.5$"):
         gae(task, "random", own_numbers(task), gae_lambda=1.5)
     with pytest.raises(InputError, match=r"^values must be of shape \(\d+,\), got \(3,\)$"):

@@ -346,10 +346,11 @@ ROWS = [
     for *words, name, moves in TABLE
 ]
 EDITS = {"ppo": PPO | LATER, "dqn": DQN | LATER_DQN}
-#: Those planted later are run with the slow tests.
+#: Those planted later, and those whose name another one has, are run with the slow tests.
+AT_ONCE = [row for row in reversed(ROWS) if row[1] not in LATER | LATER_DQN]
+FIRST = {(row[0], row[3] or row[1]): row for row in AT_ONCE}
 MARKED = [
-    pytest.param(*row, marks=pytest.mark.slow if row[1] in LATER | LATER_DQN else ())
-    for row in ROWS
+    pytest.param(*row, marks=() if row in FIRST.values() else pytest.mark.slow) for row in ROWS
 ]
 
 

@@ -101,7 +101,7 @@ def test_pettingzoo_makes_games_by_their_ids_those_of_ones_own_too(own_games):
 def test_games_pay_on_average_what_is_computed(name, sizes):
     """Within five standard errors: by chance one of a million such figures is not."""
     env = raw_env(name, **sizes)
-    game, number = env.game, 300
+    game, number = env.game, 200
     names = ["random", *["optimal"] * (game.num_players - 1)]
     policies = {f"player_{seat}": convert(known, game, seat) for seat, known in enumerate(names)}
     rng = np.random.default_rng(7)

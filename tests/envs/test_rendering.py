@@ -2,7 +2,7 @@
 
 import sys
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from itertools import pairwise, product
 
 import gymnasium as gym
 import numpy as np
@@ -102,15 +102,14 @@ def test_moves_of_the_others_are_seen_in_their_order_in_a_window_one_by_one(monk
     window.close()
 
 
-@pytest.mark.parametrize("page", [WIDE, NARROW])
 @pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
-def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes, page):
+def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
     game = GAMES[name](**sizes)
     names = names_of(make_task(name, 0, **sizes))
     for seat, states in game.stages():
         for state in states[:: max(1, len(states) // 8)].tolist():
             legal = np.flatnonzero(game.mask(np.array([state]))[0])
-            for action in legal[:3].tolist():
+            for action, page in product(legal[:3].tolist(), (WIDE, NARROW)):
                 event = event_of(game, Played(seat, state, action, action), names)
                 scene = scene_at(game, seat, state, names, [event] * 3, action)
                 picture = picture_of(scene, page)

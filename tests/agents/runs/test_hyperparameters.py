@@ -178,6 +178,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ("ppo policy_kwargs {net_arch: [-1]}", "net_arch must be at least 1, got -1"),
         ("ppo policy_kwargs {net_arch: 64}", "net_arch must be a list, got 64"),
         ("ppo policy_kwargs {net_arch: {vf: [x]}}", "net_arch vf must be a whole number, got 'x'"),
+        ("ppo policy_kwargs {net_arch: {pi: 8}}", "net_arch pi must be a list, got 8"),
         ("ppo policy_kwargs {net_arch: {qf: [8]}}", "net_arch qf must be pi or vf, got 'qf'"),
         ("ppo policy_kwargs {1: 2}", "policy_kwargs must be among net_arch, .*, got 1"),
         ("ppo policy_kwargs {dim: 3}", "policy_kwargs must be among net_arch, .*, got 'dim'"),
