@@ -25,6 +25,8 @@ from rich.console import Console
 import exactdice
 
 QUIET = Console(quiet=True)
+#: Algorithms that keep what others keep.
+ALIKE = "ppo-unmasked", "a2c", "trpo", "ndqn", "qrdqn"
 #: Each algorithm, and the other rewards with some that learn from rollouts, replay and tables.
 RUNS = [(algorithm, "outcome") for algorithm in ALGORITHMS]
 RUNS += [("ppo", "regret"), ("dqn", "shaped"), ("qlearning", "regret")]
@@ -86,7 +88,10 @@ def test_payoffs_are_scaled_to_a_span_of_1_for_dqn(small, algorithm, span):
     assert rewards == pytest.approx(np.array(episodes) / span)
 
 
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+@pytest.mark.parametrize(
+    "algorithm",
+    [pytest.param(name, marks=pytest.mark.slow if name in ALIKE else []) for name in ALGORITHMS],
+)
 def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     trained, interrupted, capsys, algorithm
 ):
