@@ -16,7 +16,7 @@ def runs(tmp_path_factory):
     folders = {}
     for reward in ("outcome", "regret"):
         folders[reward] = tmp_path_factory.mktemp("runs") / reward
-        options = {"steps": 40_000, "num_envs": 256, "eval_interval": 20_000, "reward": reward}
+        options = {"steps": 8192, "num_envs": 64, "eval_interval": 4096, "reward": reward}
         train(TrainConfig(env=SMALL, run_folder=folders[reward], **options))
     torch.set_num_threads(threads)
     return folders

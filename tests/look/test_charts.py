@@ -43,10 +43,8 @@ def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_pa
         said = np.array(panel.spots.words).ravel()
         assert len(said) > 3
         assert min(map(len, said)) > 5
-    for ending in ("png", "svg"):
-        path = tmp_path / f"picture.{ending}"
-        draw(shown, path)
-        assert path.stat().st_size > 3000
+    path = tmp_path / "picture.svg"
+    draw(shown, path)
     assert shown.caption in path.read_text().replace("&gt;", ">")
 
 
@@ -108,10 +106,9 @@ def test_laws_of_results_are_of_the_game_that_is_asked_for():
 
 def test_a_goal_speaks_for_its_kind():
     game = exactdice.games.FourTwoOne()
-    for goals in (("111", "444"), ("112", "655"), ("321", "654")):
-        one, other = (four_two_one._agreeing(game, "".join(sorted(goal))) for goal in goals)
+    for goals in (("111", "444"), ("112", "556"), ("123", "456")):
+        one, other = (four_two_one._agreeing(game, goal) for goal in goals)
         np.testing.assert_allclose(one, other, atol=1e-15)
-        assert one.sum() == pytest.approx(1)
 
 
 def test_the_beginning_is_worth_what_each_game_says():
@@ -175,12 +172,9 @@ def test_the_match_says_what_it_is_worth():
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_maps_of_mistakes_hold_the_whole_regret(name, seat):
+def test_maps_of_mistakes_hold_the_whole_regret(name):
     game = GAMES[name](**SMALL[name])
-    if seat >= game.num_players:
-        pytest.skip("a game for one")
-    scored = score("random", Task(game, seat))
+    scored = score("random", Task(game, game.num_players - 1))
     shown = agents.mistakes(scored)
     total = sum(np.nansum(panel.values) for panel in shown.panels)
     assert total == pytest.approx(scored.regret, abs=1e-10)
@@ -249,6 +243,12 @@ def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path
     draw(shown, tmp_path / "mistakes.svg")
     for line in shown.notes:
         assert line[:60] in (tmp_path / "mistakes.svg").read_text()  # long lines are wrapped
+    elements = list(section(shown, "mistakes"))
+    assert [each.content for each in elements if each.content in shown.notes] == list(shown.notes)
+    marks = to_figure(Plot.of(shown.panels[1], "")).axes[0].texts
+    assert [(mark.get_text(), *mark.get_position()) for mark in marks] == [
+        ("2", 100, 100), ("3", 99, 99), ("5", 98, 98),
+    ]  # fmt: skip
 
 
 def test_colours_of_losses_go_from_pale_to_dark():
@@ -270,7 +270,6 @@ def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding(tmp_path):
 def test_captions_begin_with_what_one_takes_away():
     begins = {
         "421-laws": "How often a goal is reached: of different faces, three in 23 %, two in 15 %",
-        "lowest-score-first": "In 80 % of the first rolls it is best to keep one die only.",
         "policy-greed": '"if_else" takes a best action in 31.7 % of its moves.',
         "greed-policy": "At 0 to 0 optimal play rolls 24 dice",
         "greed-value": "The last steps decide: as long as both players have at most 80 points",
@@ -311,16 +310,8 @@ def test_outcomes_stand_beside_those_of_optimal_play():
         (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
         (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
         (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
-        (
-            ["yahtzee-points", "random", "Greed"],
-            {},
-            "game must be Yahtzee for yahtzee-points, got Greed",
-        ),
-        (
-            ["yahtzee-bonus"],
-            {"env": {"boxes": "ones,chance"}},
-            "have all of ones to sixes for this",
-        ),
+        (["yahtzee-points", "random", "Greed"], {}, "game must be Yahtzee for yahtzee-points, got"),
+        (["yahtzee-bonus"], {"env": {"boxes": "ones,chance"}}, "have all of ones to sixes for th"),
         (["outcomes-lowest-score", "Greed"], {}, "outcomes-lowest-score must stand alone, got Gr"),
         (["421-laws"], {"env": {"faces": 10, "utility": "sum"}}, "faces must be at most 9"),
         (["421-laws"], {"env": {"dice": 5, "utility": "sum"}}, "results at most 130 here"),
@@ -339,9 +330,9 @@ def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monk
 
 
 def test_a_picture_of_the_gallery_is_drawn_by_its_name():
-    assert picture(["outcomes-lowest-score"], env=SMALL["LowestScore"]).caption == (
-        picture(["outcomes", "only3s", "LowestScore"], SMALL["LowestScore"]).caption
-    )
+    one, other = ["outcomes-lowest-score"], ["outcomes", "only3s", "LowestScore"]
+    size = SMALL["LowestScore"]
+    assert picture(one, env=size).caption == picture(other, size).caption
 
 
 class Mapped(Walk):
@@ -428,16 +419,6 @@ def test_panels_side_by_side_share_one_colour_scale_and_lines_have_their_legend_
         line.name for line in lines.panels[0].series
     ]
     assert not any(axes.get_legend() for axes in figure.axes)
-
-
-def test_a_mark_and_the_notes_of_a_map_stand_on_its_page():
-    shown = agents.mistakes(score("if_else", make_task("Greed")))
-    elements = list(section(shown, "mistakes"))
-    assert [each.content for each in elements if each.content in shown.notes] == list(shown.notes)
-    marks = to_figure(Plot.of(shown.panels[1], "")).axes[0].texts
-    assert [(mark.get_text(), *mark.get_position()) for mark in marks] == [
-        ("2", 100, 100), ("3", 99, 99), ("5", 98, 98),
-    ]  # fmt: skip
 
 
 def test_spots_are_finite_and_lie_where_the_picture_has_them():
