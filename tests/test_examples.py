@@ -28,7 +28,6 @@ COMMAND = str(Path(sys.executable).with_name("exactdice"))
 
 @pytest.fixture
 def twenty_one(own_games):
-    """Make environments of it."""
     own_games(PLACE)
     return partial(gym.make, "exactdice/TwentyOne-v0")
 
@@ -51,7 +50,7 @@ def first_wins(limit, sides):
     return best_of(limit, sides, lambda own: 1 - second_wins(own))
 
 
-@pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 2), (9, 6), (21, 6), (12, 20)])
+@pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 2), (21, 6)])
 def test_the_value_of_twenty_one_is_that_of_a_recursion_by_hand(twenty_one, limit, sides):
     env = twenty_one(limit=limit, sides=sides)
     value = first_wins(limit, sides)
@@ -74,7 +73,6 @@ def said(prints, own_games):  # noqa: ARG001
 
 
 def test_every_command_takes_it_and_a_run_folder_finds_it_again(said, tmp_path, monkeypatch):
-    """Trained in one working directory with a relative path, scored from another one."""
     game = [PLACE, "--env", "limit", "5"]
     assert "optimal value 0.4" in said("solve", *game)
     assert "hold:4" in said("score", "hold:4", *game)
@@ -103,7 +101,6 @@ def test_the_workers_of_a_benchmark_load_it(said, tmp_path):
 
 @pytest.fixture
 def pig(own_games):
-    """Load the class of Pig."""
     return own_games(PIG)
 
 
@@ -126,9 +123,8 @@ def test_a_game_with_cycles_has_to_name_its_blocks(pig):
 
 
 def test_pig_is_solved_as_it_was_published(pig):
-    """In the game of 100 points the first player wins 0.5305927 (Neller and Presser 2004)."""
     solution = exactdice.solve(Task(pig()))
-    assert solution.value == pytest.approx(0.5305927, abs=5e-8)
+    assert solution.value == pytest.approx(0.5305927, abs=5e-8)  # Neller and Presser 2004
     assert 0 < solution.error_bound < 2e-11
     page = (FOLDER.parent / "docs/add-a-game.md").read_text(encoding="utf-8")
     told = r"the player who begins wins (\S+), and that this is right\nwithin (\S+), the"
@@ -146,13 +142,13 @@ def test_pig_is_solved_as_it_was_published(pig):
 
 @pytest.mark.slow
 def test_two_who_hold_at_20_play_as_published(pig):
-    """The first of them wins about .5347 (Neller, nifty.stanford.edu/2010/neller-pig)."""
     value = exactdice.evaluate("hold:20", Task(pig(), 0, "hold:20")).value
-    assert value == pytest.approx(0.5347, abs=5e-5)
+    assert value == pytest.approx(0.5347, abs=5e-5)  # nifty.stanford.edu/2010/neller-pig
 
 
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
-    options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "40000"]
+    options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "8000"]
+    options += ["--learning-starts", "1000"]
     command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options]
     said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     scores = [float(score) for score in re.findall(r"normalized (\S+),", said.stdout)]
@@ -209,8 +205,7 @@ def test_a_buffer_keeps_the_last_transitions(learner):
 @pytest.mark.slow  # for two or three minutes each
 @pytest.mark.timeout(900)
 def test_a_learner_reaches_the_tuned_agents_within_a_point(learner):
-    """On Greed, as its docstring says; docs/leaderboard.md has PPO at 0.9975, DQN at 0.9964."""
-    tuned = {"ppo": 0.9975, "dqn": 0.9964}[learner.__name__]
+    tuned = {"ppo": 0.9975, "dqn": 0.9964}[learner.__name__]  # docs/leaderboard.md
     assert learner.main(learner.Args())["normalized"] > tuned - 0.01
 
 
@@ -230,7 +225,7 @@ def points_of_metres(sets, repeats):
     return best(sets, repeats, 0)
 
 
-@pytest.mark.parametrize(("sets", "repeats"), [(1, 0), (1, 3), (2, 2), (4, 5)])
+@pytest.mark.parametrize(("sets", "repeats"), [(1, 0), (2, 2), (4, 5)])
 def test_metres_are_worth_what_a_recursion_with_the_total_says(own_games, sets, repeats):
     solution = exactdice.solve(Task(own_games(METRES)(sets, repeats)), exact=True)
     assert solution.value == points_of_metres(sets, repeats)

@@ -16,8 +16,6 @@ from spawned import printed_by
 
 from exactdice import registry
 
-RUNS = ROOT / "benchmarks/exactdice-10k"
-
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
@@ -124,7 +122,6 @@ def test_without_extras_environments_are_made_solved_and_scored(without_extras):
 
 
 def test_networks_of_torch_need_no_stable_baselines3(without_extras):
-    """As users of TorchRL, skrl, RLlib and CleanRL have it: each function that takes a network."""
     done = without_extras(
         "import gymnasium as gym, torch, exactdice\n"
         "from exactdice.diagnose import critic, entropy, gae, gradient, overestimation\n"
@@ -168,16 +165,13 @@ def libraries(installed, extra):
     ("extra", "words", "code", "said"),
     [
         ("cli", "solve --env max_score 10 sides 3", 0, "0.5001285115"),
-        ("cli", "score if_else --env max_score 10 sides 3", 0, "costliest decisions"),
-        ("entries", "plot track .", 0, "drawn in track.png"),
+        ("look", "report random --env max_score 3", 0, "normalised score"),
         ("entries", "board . --output out", 1, "refused: FourTwoOne: must have a card.json, got"),
     ],
 )
 def test_an_extra_brings_what_its_commands_need(
     installed, without_extras, tmp_path, extra, words, code, said
 ):
-    for name in ("results.csv", "curves.csv"):
-        shutil.copy(RUNS / name, tmp_path)
     (tmp_path / "FourTwoOne").mkdir()  # which is no entry
     program = (
         f"import os; os.chdir({str(tmp_path)!r}); from exactdice.cli import main\n"
@@ -205,14 +199,11 @@ def test_importing_the_package_loads_what_gymnasium_needs_alone():
     ("code", "printed"),
     [
         ("from exactdice.core import GAMES; print(GAMES['Greed'](3, 2).keywords['sides'])", "2"),
-        ('from exactdice.baselines import as_task; print(as_task("exactdice/Greed-v0").seat)', "0"),
         ("from exactdice.baselines import policy_names as p, make_game as m; "
          "print(p(m('Greed'))[-1], p(m('LowestScoreMatch'))[-1])", "terminal round"),
-        ("from exactdice.baselines.policies.door import Reading, converted; import torch; "
-         "print(type(converted(torch.eye(3), None, Reading())[0]).__name__)", "ndarray"),
     ],
 )  # fmt: skip
-def test_a_module_that_is_imported_alone_knows_games_policies_and_converters(code, printed):
+def test_a_module_that_is_imported_alone_knows_games_and_policies(code, printed):
     assert printed_by(code) == printed
 
 
@@ -244,11 +235,11 @@ def test_every_table_of_policies_is_in_the_registry():
     assert {place.partition(":")[0] for place in registry.POLICIES.values()} == known
 
 
-def test_the_readme_code_runs():
-    """The eight lines of the README print what stands below them, but for the ends of lines."""
+def test_the_readme_code_prints_what_stands_below_it(capsys):
     text = (ROOT / "README.md").read_text()
     code, shown = re.search(
         r"```python\n([^`]*)```\n\nprints\n\n```text\n([^`]*)```", text
     ).groups()
     assert len(code.strip().splitlines()) == 8
-    assert printed_by(code).split() == shown.split()
+    exec(code, {})
+    assert capsys.readouterr().out.split() == shown.split()

@@ -60,6 +60,8 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         ["train", "--resume", "mine"],
         ["score", "mine"],
         ["plot", "mine"],
+        ["plot", "greed-policy", *SMALL],
+        ["report", "random", *SMALL],
         ["benchmark"],
         ["tune"],
         ["play", "--against", "mine"],
@@ -72,24 +74,10 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         assert (code, complaint) == (0, "")
         assert words in said
     for (code, said, complaint), (command, *_) in zip(ends[len(works) :], fails, strict=True):
-        extra = {"plot": "look", "board": "entries"}.get(command, "agents")
+        extra = {"plot": "look", "report": "look", "board": "entries"}.get(command, "agents")
         need = f"error: {command} needs more libraries: pip install 'exactdice[{extra}]'\n"
         assert (code, said, complaint) == (2, "", need)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_charts_of_games_need_the_extra_of_pictures_alone(tmp_path):
-    commands = [["plot", "greed-policy", *SMALL], ["report", "random", *SMALL]]
-    training = HEAVY.replace("matplotlib,", "")
-    for command, (code, said, complaint) in zip(
-        commands, run_without(training, commands, tmp_path), strict=True
-    ):
-        assert (code, complaint) == (0, ""), command
-        assert said
-    ends = run_without(HEAVY, commands, tmp_path)
-    for (command, *_), (code, said, complaint) in zip(commands, ends, strict=True):
-        need = f"error: {command} needs more libraries: pip install 'exactdice[look]'\n"
-        assert (code, said, complaint) == (2, "", need)
 
 
 def test_without_tyro_the_command_line_says_what_to_install(tmp_path):

@@ -50,11 +50,7 @@ MATES = ["LowestScore", "--env", "opponents", "only3s,random,notebook"]
             ["solve", *SMALL, "--exact"],
             "max_score 10, sides 3, seat 0, against optimal: optimal value 14352595/28697814",
         ),
-        (
-            ["solve", *SMALL],
-            "likeliest first position: 0 points to 0; best: roll 1 die",
-        ),
-        (["solve", "--env", "max_score", "4", "sides", "2", "seat", "1"], "optimal value 0."),
+        (["solve", *SMALL], "likeliest first position: 0 points to 0; best: roll 1 die"),
         (["solve", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
         (["solve", *MATES], "against only3s in seat 1, random in seat 2 and notebook in seat 3: o"),
         (["solve", *SET, "--exact"], "116396797115/313456656384"),
@@ -68,12 +64,10 @@ MATES = ["LowestScore", "--env", "opponents", "only3s,random,notebook"]
             ["score", "notebook", "LowestScore"],
             "(deterministic, masked) in LowestScore, seat 0, against notebook in seats 1, 2 and 3 ",
         ),
-        (["score", "ratchet:421", "FourTwoOne"], "ratchet:421 (deterministic, masked)"),
         (
             ["score", "random", "fourtwoone", "--env", "casts", "2"],
             "random (stochastic, masked) in FourTwoOne, casts 2",
         ),
-        (["plot", "outcomes", "random", "fourtwoone", "--env", "casts", "2"], "drawn in "),
     ],
 )
 def test_every_game_has_its_policies_and_keywords(prints, arguments, words):
@@ -135,7 +129,7 @@ def test_agents_of_a_game_for_one_are_compared_without_games(run, monkeypatch):
     assert "No differences: " in said
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 132])
+@pytest.mark.parametrize("width", [40, 80])
 def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     said = run("score", "if_else")[1]
@@ -151,7 +145,6 @@ def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
 @pytest.mark.parametrize(
     "words",
     [
-        ["score", "if_else", *SMALL],
         ["score", "random", "Yahtzee", "--env", "boxes", "ones,chance"],
         ["compare", "if_else", "terminal", *SMALL],
         ["diagnose", "mine"],
@@ -170,7 +163,7 @@ def test_no_table_cuts_a_number(prints, monkeypatch, words):
 
     wide = numbers(1000)
     assert wide
-    for width in (80, 60, 40):
+    for width in (80, 40):
         assert numbers(width) == wide
 
 

@@ -21,7 +21,7 @@ def test_the_main_job_trains_scores_and_saves(refusal, prints):
 
 @pytest.mark.posix
 def test_ctrl_c_saves_and_says_how_to_resume(run):
-    slow = [*SMALL, "--steps", "6000", "--num-envs", "64", "--eval-interval", "500"]
+    slow = [*SMALL, "--steps", "4000", "--num-envs", "64", "--eval-interval", "500"]
     command = [*JOB, *slow, "--run-folder", "mine"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         while "steps: regret" not in running.stdout.readline():
@@ -41,7 +41,7 @@ def test_ctrl_c_saves_and_says_how_to_resume(run):
 def test_plot_draws_runs(run, refusal, prints, mine):
     prints("plot", "mine", "--picture", "curves.svg")
     assert "Greed: PPO" in Path("curves.svg").read_text()
-    for name in ("curves.PNG", "curves.pdf", "curves.jpg", "curves.webp"):
+    for name in ("curves.PNG", "curves.pdf", "curves.webp"):
         assert run("plot", "mine", "--picture", name)[0] == 0
         assert Path(name).stat().st_size > 1000
     said = refusal("plot", "mine", "--picture", "x.pgf")
@@ -71,11 +71,11 @@ def test_a_configuration_that_is_not_one_is_refused(refusal, mine, key, value):
 
 @pytest.mark.parametrize("name", ["hyperparameters.yml", "config.json"])
 def test_a_configuration_of_brackets_is_refused(refusal, mine, name):
-    (mine / name).write_text("[" * 20_000)
+    (mine / name).write_text("[" * 5000)
     assert refusal("score", "mine").startswith("mine/config.json must be the configuration of")
 
 
-@pytest.mark.parametrize("value", ["[" * 20_000, "2001-99-99", "!!timestamp x", "{1: }}"])
+@pytest.mark.parametrize("value", ["[" * 5000, "2001-99-99", "!!timestamp x", "{1: }}"])
 def test_texts_that_are_no_yaml_are_refused(refusal, tmp_path, value):
     said = refusal("train", "--hyperparams", "n_steps", value)
     assert said.startswith("n_steps must be a value in YAML, got '")

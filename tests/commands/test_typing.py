@@ -43,9 +43,8 @@ def test_the_help_says_no_none_and_keeps_sentences_whole(prints, monkeypatch, co
 
 def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypatch):
     for words in (
-        ["score", "random", "FourTwoOneMatch", "--env", "tokens", "3"],
+        ["score", "random", "FourTwoOneMatch", "--env", "tokens", "2"],
         ["solve", *SMALL],
-        ["describe", "Greed", *SMALL],
     ):
         plain = run(*words)
         assert (plain[0], plain[2]) == (0, "")
@@ -95,11 +94,9 @@ def test_the_shell_completes_commands_options_and_values(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ["solve", *SMALL],  # prints
-        ["score", "if_else", *SMALL],  # prints by rich
+        ["solve", *SMALL],
         ["play", "--statistics"],  # by a console of its own
         ["score", "--help"],  # ends in the parser
-        ["--version"],
     ],
     ids=" ".join,
 )
@@ -124,7 +121,6 @@ def test_sizes_that_do_not_fit_are_one_line(refusal):
         (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
         (["train", "--steps", "0"], "steps must be at least 1, got 0"),
         (["train", "--resume", "nowhere"], "error: run folder must hold a config.json, got nowh"),
-        (["train", "--steps", "many"], "error: steps must be a whole number, got 'many'"),
         (["train", "--steps", "9", "--steps", "8"], "error: --steps must be given once, got it 2"),
         (["train", "--env", "max_score", "5", "max_score", "6"], "each name once, got max_score"),
         (["train", "--hyperparams", "gamma", "1", "gamma", "0"], "hyperparams must give each name"),
@@ -146,9 +142,7 @@ def test_sizes_that_do_not_fit_are_one_line(refusal):
         (["solve", "--game", "Greed"], "Unrecognized options: --game"),
         (["train", "--conf", "."], "conf must be a YAML file, got .: Is a directory"),
         (["verify"], "certificates must be one file at least, got none"),
-        (["benchmark", "--seeds", "0"], "seeds must be at least 1, got 0"),
         (["tune", "--trials", "0"], "trials must be at least 1, got 0"),
-        (["benchmark", "--games", "Chess"], "game must be one of Greed"),
         *((["plot", "gallery", "--folder", name], "folder must have a name") for name in (".", "")),
         (["play", ""], "error: game must be one of Greed, "),
     ],
@@ -185,10 +179,6 @@ def test_every_command_names_a_limit_that_is_none(refusal, monkeypatch, words, l
     [
         (["solve", *SMALL], ">&- 2>&-"),
         (["play", "Greed", *SMALL], "<&-"),
-        (["play", "Greed", *SMALL], "<&- >&- 2>&-"),
-        pytest.param(["solve", *SMALL], "<&-", marks=pytest.mark.slow),
-        pytest.param(["solve", *SMALL], "<&- >&- 2>&-", marks=pytest.mark.slow),
-        pytest.param(["play", "Greed", *SMALL], ">&- 2>&-", marks=pytest.mark.slow),
     ],
 )
 def test_a_process_without_standard_streams_ends_well(tmp_path, words, closed):
