@@ -147,7 +147,7 @@ def test_two_who_hold_at_20_play_as_published(pig):
 
 
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
-    options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "8000"]
+    options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "15000"]
     options += ["--learning-starts", "1000"]
     command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options]
     said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)

@@ -101,8 +101,8 @@ def test_a_grid_has_one_cell_for_each_combination_once():
     assert {cell.seed for cell in found} == {0, 1, 2}
 
 
-@pytest.mark.parametrize("name", [name for name in TRACKS if not TRACKS[name].self_play])
-def test_a_track_gives_games_seeds_moves_and_folder(name):
+def test_a_track_gives_games_seeds_moves_and_folder():
+    name = "exactdice-10k"
     config = BenchmarkConfig(track=name, algorithms=("ppo", "dqn"))
     assert config.place == Path("runs", name)
     cells = config.cells()
@@ -166,16 +166,10 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, cap
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lives", [(0.0,), (0.0, 0.5)])
-def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(
-    tiny, calm, lives
-):
-    """Its last life ends with the same scores as a benchmark that was left alone.
-
-    Only the parent is killed, and called again at once: its workers may still be there.
-    """
+def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(tiny, calm):
+    """Only the parent is killed, and called again at once: its workers may still be there."""
     hurried = replace(calm, folder=tiny.folder, jobs=2)
-    for seconds in lives:
+    for seconds in (0.0, 0.5):
         running = subprocess.Popen(command(hurried), stdout=subprocess.DEVNULL)
         wait_until(lambda: list(hurried.folder.glob("*/evaluations.npz")))
         time.sleep(seconds)
@@ -189,7 +183,6 @@ def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_ce
 
 
 def test_no_more_than_the_last_cells_model_stays_in_memory(tiny, monkeypatch):
-    """Although Python's collector finds no reason to run."""
     made, make = [], models.make_model
 
     def making(*arguments):
@@ -202,14 +195,13 @@ def test_no_more_than_the_last_cells_model_stays_in_memory(tiny, monkeypatch):
     monkeypatch.setattr(models, "make_model", making)
     gc.disable()
     try:
-        assert grid.benchmark(replace(tiny, algorithms=("dqn",), seeds=3, steps=64)) == []
+        assert grid.benchmark(replace(tiny, algorithms=("dqn",), steps=64)) == []
     finally:
         gc.enable()
-    assert len(made) == 3
+    assert len(made) == 2
 
 
 def test_a_folder_in_which_another_process_trains_is_not_deleted(tiny):
-    """A run that ``train.py`` began there has nothing but its options before its first score."""
     cell = tiny.cells()[0]
     cell.run_folder.mkdir(parents=True)
     options = cell.run_folder / "config.json"
@@ -248,7 +240,6 @@ def test_more_cells_can_be_added_to_a_folder(done):
 
 
 def test_runs_of_other_options_under_a_cells_name_are_refused(done):
-    """A renamed folder would be counted as another seed."""
     first, second = (cell.run_folder for cell in done.cells())
     shutil.rmtree(second)
     shutil.copytree(first, second)
@@ -270,7 +261,6 @@ def test_a_folder_with_a_model_is_never_deleted(done):
 
 
 def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, finished, monkeypatch):
-    """Killed at its first score, between the best model and all that comes after it."""
     write = callback.write_file
 
     def killed(path, save):
@@ -338,7 +328,6 @@ def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
 
 
 def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
-    """Nothing is written into its folder, and the other cells run."""
     mine, other = tiny.cells()
     with ThreadPoolExecutor(1) as pool:
         with grid.owned(other) as ours:
@@ -364,6 +353,7 @@ def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_re
             running.result(60)
 
 
+@pytest.mark.slow  # one process, in the test of a cell that is waited for, has most of it
 def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny, calm):
     both = replace(calm, folder=tiny.folder)
     with started(both) as other:
@@ -393,10 +383,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, folder):
         ({"games": ("Chess",)}, "game must be one of Greed"),
         ({"track": "exactdice"}, "track must be one of 'exactdice-10k', "),
         ({"ladder": ("Greed",)}, "ladder must be one of 'greed-score', "),
-        (
-            {"ladder": ("greed-score",), "games": ("Greed",)},
-            "games must be left to the ladder greed-score, got Greed",
-        ),
+        ({"ladder": ("greed-score",), "games": ("Greed",)}, "games must be left to the ladder gre"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -405,7 +392,6 @@ def test_bad_options_are_named(options, message):
 
 
 def test_a_run_of_which_only_the_results_are_left_is_finished(done, capsys):
-    """As in a folder whose models were removed; its row and its certificate stay as they are."""
     names = ("results.csv", "curves.csv", "certificates.zip", "leaderboard.md")
     before = {name: (done.folder / name).read_bytes() for name in names}
     known = read_runs(done.folder)
@@ -429,7 +415,6 @@ def test_a_run_of_which_only_the_results_are_left_is_finished(done, capsys):
     ("name", "change"),
     [
         ("results.csv", lambda text: text.replace(b"qlearning,", b"qlearning,,")),
-        ("results.csv", lambda text: text.replace(b"name,", b"nam,")),
         ("curves.csv", lambda text: text.replace(b"outcome-0", b"outcome-9")),
         ("curves.csv", lambda text: text[:-3] + b"x\n"),
         ("curves.csv", None),
@@ -440,7 +425,6 @@ def test_a_run_of_which_only_the_results_are_left_is_finished(done, capsys):
     ],
 )
 def test_a_damaged_file_is_named(done, name, change):
-    """A file of a run, or one that a folder has of all its runs."""
     path = done.folder / name
     content = path.read_bytes()
     path.unlink() if change is None else path.write_bytes(change(content))

@@ -94,16 +94,7 @@ NO_FILE = "must be a file, and no link or folder"
 #: said of it.
 FILES = {
     "no card": ({"card.json": None}, "must have a card.json, got none"),
-    "no seed": (
-        {"Greed-1.npz": None},
-        "every game must have the seeds of the others, missing: Greed-1$",
-    ),
-    "one seed": (
-        {"Greed-1.npz": None, "FourTwoOne-1.npz": None},
-        "every game must have 2 to 20 seeds, got 1",
-    ),
     "other game": ({"Pig-0.npz": b""}, "games must be those of tiny, Greed, FourTwoOne, got Pig"),
-    "other file": ({"run.py": b""}, r"alone, got run\.py"),
     "pickle": ({"Greed-0.npy": b""}, r"alone, got Greed-0\.npy"),
     "terminal codes": ({"a\x1b[2K": b""}, r"got a\\x1b\[2K"),
     "two names of a seed": ({"Greed-01.npz": b""}, r"alone, got Greed-01\.npz"),
@@ -119,10 +110,7 @@ FILES = {
     "deep card": ({"card.json": b"[" * 9000}, "must be the card"),
     "no text": ({"card.json": b"\xff\xfe"}, "must be the card"),
     "list": ({"card.json": b"[1]"}, "must be a mapping with"),
-    "twice": (
-        {"card.json": b'{"moves": 1, "moves": 2}'},
-        "must be the card of an entry, got: a name that is given twice",
-    ),
+    "twice": ({"card.json": b'{"moves": 1, "moves": 2}'}, "got: a name that is given twice"),
 }
 
 
@@ -189,10 +177,10 @@ def test_a_card_names_the_field_the_requirement_and_the_value(field, value, mess
         make_card({**CARD, field: value})
 
 
-@pytest.mark.parametrize("field", Card.model_fields)
-def test_a_card_has_all_fields(field):
-    with pytest.raises(InputError, match=f"{field} must be given, got none"):
-        make_card({name: value for name, value in CARD.items() if name != field})
+def test_a_card_has_all_fields():
+    for field in Card.model_fields:
+        with pytest.raises(InputError, match=f"{field} must be given, got none"):
+            make_card({name: value for name, value in CARD.items() if name != field})
 
 
 def rewritten(content, without=None, **changes):
@@ -227,10 +215,6 @@ CERTIFICATES = {
     "easier": (
         lambda content: content_of("Greed", 0, max_score=4, sides=3),
         "must be of Greed with its default keywords, max_score 5, got max_score 4",
-    ),
-    "easier policy": (
-        lambda content: rewritten(content_of("Greed", 0, max_score=4, sides=3), keywords={"max_score": 5}),  # noqa: E501
-        "must hold a policy for .* states",
     ),
     "weaker opponent": (
         lambda content: content_of("Greed", 0, **SIZES["Greed"], opponent="random"),
@@ -304,7 +288,6 @@ def whole(task, actions):
 
 @pytest.mark.parametrize("policy", [None, "optimal"])
 def test_a_copy_with_changes_in_rare_positions_is_refused(tmp_path, policy, monkeypatch):
-    """Its values are others, or an optimal policy takes another action in a position never met."""
     monkeypatch.setitem(SIZES, "Greed", {"max_score": 20})
     monkeypatch.setitem(SIZES, "FourTwoOne", {"faces": 6})
     original = make_entry(tmp_path / "a")
@@ -335,7 +318,6 @@ def test_a_copy_of_half_an_entry_is_refused_and_so_is_one_of_two_entries(tmp_pat
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_an_entry_of_the_board_must_be_unchanged(tmp_path, seed):
-    """Else a pull request could add a seed to the entry of another author."""
     entry, accepted = make_entry(tmp_path / "new" / "one"), tmp_path / "accepted"
     shutil.copytree(entry, accepted / "one")
     assert not admit(tmp_path / "new", 1, accepted).refused
@@ -345,8 +327,8 @@ def test_an_entry_of_the_board_must_be_unchanged(tmp_path, seed):
     assert reason.startswith("must stay as it is on the board")
 
 
-@pytest.mark.parametrize("title", ["DICE  by heart", "Dice, by-heart (.)"])
-def test_a_title_is_taken_once_on_a_track(tmp_path, title):
+def test_a_title_is_taken_once_on_a_track(tmp_path):
+    title = "DICE,  by-heart (.)"
     make_entry(tmp_path / "one")
     make_entry(tmp_path / "two", first=7, title=title)
     found = admit(tmp_path, 1)
@@ -354,7 +336,6 @@ def test_a_title_is_taken_once_on_a_track(tmp_path, title):
 
 
 def test_a_seed_is_not_entered_twice_but_optimal_policies_may_be_alike(tmp_path):
-    """Many programs find them: two seeds that are optimal are no copies of each other."""
     entry = make_entry(tmp_path / "one")
     twice = "seeds must be different runs, got the same policies for 0 and 1 in 2 of 2 games"
     for optimal, refused in ((False, {"one": twice}), (True, {})):
@@ -401,9 +382,7 @@ def test_the_board_is_ordered_by_the_mean_of_the_nines():
         assert {len(row) for row in table.rows} == {len(table.header)}
 
 
-def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(
-    tmp_path, monkeypatch
-):
+def test_a_certificate_of_an_earlier_version_lacks_later_keywords(tmp_path, monkeypatch):
     monkeypatch.setattr(admission, "make_task", make_task)
     path = tmp_path / "Greed-0.npz"
     content = certificate(exactdice.score("if_else", make_task("Greed")))

@@ -86,14 +86,8 @@ def test_the_rows_of_an_algorithm_by_hand():
     assert second[:7] == ["DQN", "1 to 2", "1 of 2", "1", "40", "4.000", "-"]  # one seed
     assert pairs.header == ["better than", "PPO", "DQN"]
     assert pairs.rows == [["PPO", "", "0.00"], ["DQN", "1.00", ""]]
-    assert Board(Path(), TINY, runs).brief.rows[1] == [
-        "DQN",
-        "1 to 2",
-        "1 of 2",
-        "4.000",
-        "-",
-        "0.9999",
-    ]
+    brief = Board(Path(), TINY, runs).brief.rows[1]
+    assert brief == ["DQN", "1 to 2", "1 of 2", "4.000", "-", "0.9999"]
     assert scores.header == ["normalised score", "Greed", "FourTwoOne"]
     assert scores.rows == [["PPO", "0.9630", "0.0000"], ["DQN", "0.9999", "-"]]
     assert [row[:3] for row in games.rows] == [
@@ -109,7 +103,6 @@ def test_the_rows_of_an_algorithm_by_hand():
 
 
 def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
-    """Those of a ladder have a leaderboard, in which each size is a game of its own."""
     for size in (10, 5):
         options = {"track": "tiny", "algorithm": "qlearning", "num_envs": 16}
         where = tmp_path / f"Greed-{size}"
@@ -134,9 +127,8 @@ def test_runs_of_another_version_are_refused(folder, monkeypatch):
 
 
 def test_a_score_on_a_track_says_how_many_games_are_flawless(folder, tmp_path):
-    one = (
-        shutil.copytree(folder / "FourTwoOne-qlearning-outcome-0", tmp_path / "one") / "score.json"
-    )
+    shutil.copytree(folder / "FourTwoOne-qlearning-outcome-0", tmp_path / "one")
+    one = tmp_path / "one/score.json"
     one.write_text(json.dumps({**json.loads(one.read_text()), "flawless": None}))
     with pytest.raises(RunError, match=r"score.json must be the score of a run"):
         read_board(tmp_path)
@@ -168,7 +160,6 @@ def test_means_intervals_and_worst_seeds_by_hand():
 
 
 def test_resampling_seeds_within_each_game_leaves_the_games_apart():
-    """Without noise inside the games there is none in their mean, however far they are apart."""
     runs = [
         run(game, seed, score, moves=(to_99,), scores=(0.99,))
         for game, score, to_99 in (("Greed", 0.5, 7), ("FourTwoOne", 0.9, 9))
@@ -186,7 +177,6 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
 
 
 def test_a_cross_table_is_not_lost_with_the_models_that_it_needs(tmp_path):
-    """As in a checkout, which has certificates alone; without one all else is written."""
     place = tmp_path / "board"
     shutil.copytree(ROOT / "benchmarks/exactdice-selfplay-1m", place)
     before = {path.name: path.read_bytes() for path in place.iterdir()}

@@ -10,20 +10,17 @@ import exactdice
 
 @pytest.fixture
 def paths(tmp_path):
-    """Write two certificates that hold, and a third that does not."""
-    files = [tmp_path / f"FourTwoOne-{seed}.npz" for seed in range(3)]
-    for path, policy in zip(files, ("random", "optimal"), strict=False):
-        path.write_bytes(certificate(exactdice.score(policy, make_task("FourTwoOne"))))
+    """Write a certificate that holds, and another that does not."""
+    files = [tmp_path / f"FourTwoOne-{seed}.npz" for seed in range(2)]
+    files[0].write_bytes(certificate(exactdice.score("optimal", make_task("FourTwoOne"))))
     files[-1].write_bytes(b"")
     return files
 
 
 def test_every_certificate_is_answered(paths):
     found = admission.check_all(dict.fromkeys(paths, "FourTwoOne"), 2)
-    assert found.pop(paths[-1]).startswith("FourTwoOne-2.npz must be a whole policy certificate")
-    assert {path: each.value for path, each in found.items()} == {
-        path: exactdice.verify(path).value for path in paths[:2]
-    }
+    assert found.pop(paths[-1]).startswith("FourTwoOne-1.npz must be a whole policy certificate")
+    assert found[paths[0]].value == exactdice.verify(paths[0]).value
 
 
 def test_a_process_that_ends_or_takes_too_long_refuses_its_certificate(paths, monkeypatch):
