@@ -124,7 +124,7 @@ def refusal(run):
     return call
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     """Open the system's Chromium, which asks for nothing from elsewhere."""
     program = shutil.which("chromium")

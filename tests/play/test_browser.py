@@ -1,8 +1,8 @@
 """The page as people use it, in Chromium: by clicks and keys, in every game."""
 
 import re
+import socket
 import threading
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -30,25 +30,15 @@ def step(page, number):
     return idle(page)
 
 
-#: Games that are played in the fast tests; others are, by requests, in ``test_web``.
-CLICKED = [(360, "LowestScoreMatch"), (360, "ShutTheBox"), (360, "Yahtzee"), (1200, "FourTwoOne")]
-
-
-@pytest.mark.parametrize(
-    ("width", "name"),
-    [
-        pytest.param(*case, marks=() if case in CLICKED else pytest.mark.slow)
-        for case in product((360, 1200), sorted(SMALL))
-    ],
-)
-def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width):
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name):
+    width = 1200 if name == "FourTwoOne" else 360
     page = begin(tabs(width), name, sizes=SMALL[name][0])
     page.check("#coach")
     moves = 0
     while not page.locator("#end").is_visible() and moves < 60:
         step(page, moves)
         moves += 1
-    assert page.inner_text("#ending")
     said = page.locator("#log .said").all_text_contents()  # nothing on moves without an alternative
     assert len(said) <= moves
     assert all(re.match("Best|Good|Inaccuracy|Mistake|Blunder|All moves", words) for words in said)
@@ -108,8 +98,6 @@ def test_the_keyboard_suffices(tabs):
     assert page.inner_text("#log") == ""
     press(page, "Enter")
     assert page.locator("#log li").count() >= 1
-    press(page, "h")
-    assert page.locator("#verdict p").count() == 1
     press(page, "u")
     assert page.inner_text("#log") == ""
     for key in "92":
@@ -118,7 +106,6 @@ def test_the_keyboard_suffices(tabs):
     press(page, "Enter")
     assert "close 2 9" in page.locator("#log li").first.inner_text()
     begin(page, "FourTwoOne", seed=4)
-    enter_alone_makes_no_move(page)
     page.keyboard.press("0")
     assert page.inner_text("#play") == "put aside nothing"
     page.locator("[name=seed]").focus()
@@ -126,26 +113,12 @@ def test_the_keyboard_suffices(tabs):
     assert page.inner_text("#play") == "put aside nothing"
 
 
-def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
-    page = begin(tabs(), "Greed", sizes={"max_score": 40})
-    counts = []
-    while not page.locator("#end").is_visible() and len(counts) < 12:
-        counts.append(page.locator("#choices button").count())
-        labels = page.locator("#choices button").all_inner_texts()
-        assert labels == ["stop", *map(str, range(1, counts[-1]))]
-        assert page.evaluate("document.activeElement.id") == (
-            "play" if counts[-1] == 1 else "board"
-        )
-        choose(page, min(3, counts[-1] - 1))
-    assert counts[0] > 6 >= min(counts)
-
-
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     page = tabs()
     page.emulate_media(color_scheme=colours, reduced_motion="reduce")
     page.check("#coach")
-    for name, seat in (("ShutTheBox", "1"), ("FourTwoOne", "0"), ("LowestScore", "1")):
+    for name, seat in (("ShutTheBox", "1"), ("FourTwoOne", "0")):
         page.select_option("[name=game]", name)
         page.select_option("[name=seat]", seat)
         step(begin(page, name, seed=4), 1)
@@ -184,14 +157,9 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     assert re.match(r"\d+\s% accuracy", page.inner_text(".accuracy"))
     assert page.locator(".course .lost").count() == 3
     assert page.locator(".course .luck, .course .bad").count() == 3
-    assert page.locator(".course .kept").count() == 1  # before the first roll
-    assert page.locator(".key").all_inner_texts() == ["given away", "luck", "bad luck"]
     assert page.locator(".ticks button").all_inner_texts() == ["1", "2", "3"]
     press(page, "ArrowLeft")
     assert page.inner_text("#when") == "Before move 3 of 3"
-    press(page, "Escape")
-    click(page, ".ticks button >> nth=1")
-    assert page.inner_text("#when") == "Before move 2 of 3"
     press(page, "Escape")
     wait(page, "#account .review")
     worst = page.locator(".worst li")
@@ -209,19 +177,13 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     page.locator("#log .told", has_text="opponent rolls").click()
     idle(page)
     assert page.inner_text("#when") == "After move 1 of 3"
-    page.locator("#log .told").first.click()
-    idle(page)
-    assert page.inner_text("#when") == "Before move 1 of 3"
-    assert page.locator("#earlier").is_disabled()
     click(page, "#now")
     assert drawn(page) == end
-    assert page.inner_text("#ending") == "You win."
     page.locator(".course .step").nth(1).click(force=True)
     idle(page)
     click(page, "#retry")
     assert "18 of 100" in page.inner_html("#board")
     assert page.locator("#log li.mine").count() == 1
-    assert page.locator("#choices button").count() > 1
     page.go_back()
     wait(page, "#account .review")
     assert drawn(page) == end
@@ -258,12 +220,11 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
     page = tabs(390)
     page.set_viewport_size({"width": 390, "height": 844})
     page.check("#coach")
-    sizes = {name: SMALL[name][0] for name in ("LowestScoreMatch", "Yahtzee")}
-    sizes |= {"Greed": {"max_score": 100}, "ShutTheBox": {}, "FourTwoOne": {}}
+    sizes = {"Yahtzee": SMALL["Yahtzee"][0], "Greed": {"max_score": 100}, "ShutTheBox": {}}
     sizes |= {"LowestScore": {"players": 2}, "FourTwoOneMatch": {"tokens": 2}}
     for name in sizes:
         begin(page, name, seed=4, sizes=sizes[name])
-        for _ in range(3):
+        for _ in range(2):
             if page.locator("#end").is_visible():
                 break
             assert page.evaluate("document.documentElement.scrollHeight") < 1000, name
@@ -294,9 +255,8 @@ def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
         assert page.locator("#play").bounding_box() == before
     page.locator("#board").click(position={"x": 5, "y": 5})
     assert sheet.count() == 0
-    for _ in range(4):
-        click(page, "#ask")
-        assert page.locator("#play").bounding_box()["y"] == before["y"]
+    click(page, "#ask")
+    assert page.locator("#play").bounding_box()["y"] == before["y"]
     choose(page, 1)
     assert page.locator("#welcome").is_hidden()
 
@@ -347,29 +307,13 @@ def test_the_coach_grades_a_move_and_has_it_in_sight_among_the_best(tabs):
     assert "roll 1 die (yours)" in own.inner_text()
     rows = page.locator("#advice tbody tr")
     assert rows.count() == 30
-    shown = [row for row in rows.all() if row.is_visible()]
-    assert len(shown) == 7
+    assert not rows.nth(29).is_visible()
     page.click("text=All 30 moves")
-    assert all(row.is_visible() for row in rows.all())
+    assert rows.nth(29).is_visible()
     small, large = (rows.nth(n).locator(".bar").bounding_box()["width"] for n in (1, 29))
     assert 2 < small < large / 4  # the second best number of dice gives away 0.0004
-    assert "%" in own.inner_text()
     page.click("text=Exact numbers")
     assert re.search(r"0\.\d{4}\s+0\.\d{4}", own.inner_text())
-
-
-def test_the_coach_says_nothing_on_a_move_without_an_alternative(tabs):
-    page = begin(tabs(), "FourTwoOne", seed=4)
-    page.check("#coach")
-    choose(page)
-    choose(page)
-    said = page.locator("#log .said").count()
-    assert page.locator("#choices button").count() == 1
-    assert page.locator("#verdict").is_visible()
-    press(page, "Enter")  # where there is one move, Enter makes it
-    assert page.locator("#log li").count() == 3
-    assert page.locator("#log .said").count() == said == 2
-    assert page.locator("#verdict").is_hidden()
 
 
 def test_the_verdict_comes_before_the_moves_of_the_others(tabs):
@@ -398,18 +342,12 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     assert words.endswith('So "Club" is 50.0 % of the way.')
     page.select_option("[name=game]", "Yahtzee")
     assert page.locator("[name=seat] option").all_inner_texts() == ["alone"]
-    page.select_option("[name=game]", "FourTwoOneMatch")
-    page.locator("#sizes").evaluate("details => { details.open = true }")
-    pots = page.locator("[name='env short_pot'] option").all_inner_texts()
-    assert pots[0] == "a pot that has too few gives what it has"
-    assert "largest number of casts" in page.locator("#keywords .help").all_inner_texts()[3]
     page.select_option("[name=game]", "ShutTheBox")
+    page.locator("#sizes").evaluate("details => { details.open = true }")
     page.select_option("[name='env one_die']", "other")
     page.fill("[name='env one_die']", "sum<=4")
     click(page, "#setup button.main")
     assert "add up to at most 4" in page.inner_text("#rules")
-    page.select_option("[name=game]", "Yahtzee")
-    assert page.inner_text("#about") == ""
 
 
 def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address):
@@ -429,10 +367,6 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
     wait(page)
     assert "moves must be a whole number, got 'x'" in page.inner_text("#message")
     assert "400" in tabs.said.pop()
-    page.goto(f"{address}?game=Greed&max_score=12&seed=3")
-    wait(page)
-    assert "of 12" in page.inner_html("#board")
-    page.goto("about:blank")
     page.goto(f"{address}#gone")  # a game that is not kept is followed by a new one
     wait(page)
     said = "the server has been started again. This is a new one."
@@ -442,14 +376,17 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
 
 
 def test_a_game_outlives_the_server(browser):
-    def served(port):
-        app = make_app(GameRecord("Greed"))
-        server = make_server("127.0.0.1", port, app, threaded=True, request_handler=Silent)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    """The port stays bound between the servers, as another process could take it meanwhile."""
+    port = socket.create_server(("127.0.0.1", 0))
+
+    def served():
+        options = {"threaded": True, "request_handler": Silent, "fd": port.fileno()}
+        server = make_server("127.0.0.1", 0, make_app(GameRecord("Greed")), **options)
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         return server
 
-    with browser.new_context(reduced_motion="reduce") as context:
-        page, server = context.new_page(), served(0)
+    with port, browser.new_context(reduced_motion="reduce") as context:
+        page, server = context.new_page(), served()
         page.goto(f"http://127.0.0.1:{server.port}/")
         wait(page)
         begin(page, "ShutTheBox", seed=4)
@@ -460,7 +397,7 @@ def test_a_game_outlives_the_server(browser):
         for anew in (lambda: step(page, 1), page.reload):
             server.shutdown()
             server.server_close()
-            server = served(server.port)
+            server = served()
             anew()
             wait(page)
             assert page.locator("#message").is_hidden()
@@ -472,28 +409,12 @@ def test_a_game_outlives_the_server(browser):
         server.server_close()
 
 
-def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
-    page = tabs()
-    page.select_option("[name=game]", "FourTwoOne")
-    assert page.locator("[name=against]").is_disabled()
-    page.select_option("[name=seat]", "1")
-    page.click("#setup button.main")
-    wait(page, "#log li")
-    assert page.locator("#log li").first.inner_text().startswith("opponent")
-
-
-def test_a_double_click_is_one_move(tabs):
-    page = tabs()
-    for place in ("#play", "#choices button >> nth=1"):
-        begin(page, "Greed", sizes={"max_score": 100})
-        page.keyboard.press("1")  # the main button has a move only once a number is chosen
-        page.locator(place).dblclick(delay=60)
-        idle(page)
-        assert page.locator("#log li.mine").count() == 1
-
-
 def test_a_button_and_a_piece_choose_and_a_double_click_on_either_plays(tabs):
-    page = tabs()
+    page = begin(tabs(), "Greed", sizes={"max_score": 100})
+    page.keyboard.press("1")  # the main button has a move only once a number is chosen
+    page.locator("#play").dblclick(delay=60)
+    idle(page)
+    assert page.locator("#log li.mine").count() == 1  # a double click is one move
     for chooses, plays in (("button", "piece"), ("piece", "button")):
         begin(page, "ShutTheBox", seed=4)
         pieces = page.locator("rect.open[aria-label='take 9']")

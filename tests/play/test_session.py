@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, make_task, solve
+from exactdice.baselines import make_task, solve
 from exactdice.core import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.games import InputError
 from exactdice.play.session import Session
-from small_games import SMALL, Rounds
+from small_games import SMALL
 
 GAMES = [pytest.param(name, sizes[0]) for name, sizes in sorted(SMALL.items())]
 
@@ -22,7 +22,7 @@ def random_game(task, seed):
 def test_the_account_adds_up_and_luck_has_no_mean(name, sizes):
     task = make_task(name, 0, **sizes)
     lucks = []
-    for seed in range(300):
+    for seed in range(120):
         session = random_game(task, seed)
         account = session.account
         assert account.payoff == session.payoff
@@ -30,7 +30,7 @@ def test_the_account_adds_up_and_luck_has_no_mean(name, sizes):
         total = account.expected - account.given_away + account.luck
         assert total == pytest.approx(account.payoff, abs=1e-12)
         lucks.append(account.luck)
-    assert abs(np.mean(lucks)) < 5 * np.std(lucks) / 300**0.5 + 1e-9
+    assert abs(np.mean(lucks)) < 5 * np.std(lucks) / 120**0.5 + 1e-9
 
 
 @pytest.mark.parametrize(("name", "sizes"), GAMES)
@@ -86,10 +86,9 @@ def final_pieces(session):
     return {row.label: row.pieces for row in session.scene.rows if not row.rolled}
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_game_of_greed_ends_with_the_score_of_the_last_move(seat):
+def test_a_game_of_greed_ends_with_the_score_of_the_last_move():
     for seed in range(20):
-        session = random_game(make_task("Greed", seat, max_score=20), seed)
+        session = random_game(make_task("Greed", seed % 2, max_score=20), seed)
         scores = {who: pieces[0].points for who, pieces in final_pieces(session).items()}
         assert scores.keys() == {"you", "opponent"}
         wins = scores["opponent"] > 20 or scores["you"] > scores["opponent"]
@@ -105,9 +104,9 @@ def test_a_bust_is_drawn_and_told():
     assert session.reason == f"Your {points} is above 5: you are bust."
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_match_of_421_ends_with_the_tokens_of_the_last_round(seat):
+def test_a_match_of_421_ends_with_the_tokens_of_the_last_round():
     for seed in range(20):
+        seat = seed % 2
         session = random_game(make_task("FourTwoOneMatch", seat, tokens=3), seed)
         pieces = final_pieces(session)
         held = [
@@ -141,26 +140,9 @@ def test_ends_are_explained(game, reason):
     assert any(random_game(task, seed).reason.startswith(reason) for seed in range(60))
 
 
-@pytest.mark.parametrize("players", [2, 3])
-def test_a_match_of_the_lowest_score_ends_with_the_round_that_decides_it(players):
+def test_the_box_ends_with_the_tiles_of_the_last_move():
     for seed in range(10):
-        session = random_game(
-            make_task("LowestScoreMatch", 1, dice=2, players=players, wins=2), seed
-        )
-        won = {
-            who: row[0].count
-            for who, row in final_pieces(session).items()
-            if isinstance(row[0], Tokens)
-        }
-        assert (won["you"] == 2) == (session.payoff == 1)
-        assert sorted(won.values())[-1] == 2 > sorted(won.values())[-2]
-        assert "wins the round." in session.reason or "you win the round." in session.reason
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_box_ends_with_the_tiles_of_the_last_move(seat):
-    for seed in range(10):
-        session = random_game(make_task("ShutTheBox", seat, tiles=4, sides=3), seed)
+        session = random_game(make_task("ShutTheBox", seed % 2, tiles=4, sides=3), seed)
         pieces = final_pieces(session)
         left = sum(tile.number for tile in pieces["tiles"] if tile.is_open)
         assert pieces["sum left open"] == (Note(str(left)),)
@@ -183,42 +165,6 @@ def test_a_game_for_one_ends_with_its_last_move(name, sizes, seed, row, reason):
     assert (session.scene.rows[0], session.reason) == (row, reason)
 
 
-def test_a_round_of_the_lowest_score_ends_with_its_total():
-    session = random_game(make_task("LowestScore", 3, opponents="random"), 1)
-    pieces = final_pieces(session)
-    total, lowest = (pieces[label][0].words for label in ("total", "lowest total"))
-    assert int(total) > int(lowest)
-    assert session.reason == f"Your {total} does not beat {lowest}, the lowest total so far."
-
-
-def test_a_turn_of_the_person_is_told_in_the_second_person():
-    session = Session(make_task("Greed", opponent="random"), 3, [20, 0])
-    board = " ".join(
-        piece.words
-        for row in session.film[1].rows
-        for piece in row.pieces
-        if isinstance(piece, Note)
-    )
-    assert board == "you have stopped"
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_points_of_a_game_add_up(seat):
-    task = Task(Rounds(2, 6), seat, "random")
-    for seed in range(10):
-        session = random_game(task, seed)
-        account, actions, payoff = session.account, list(session.actions), session.payoff
-        total = account.expected - account.given_away + account.luck
-        assert total == pytest.approx(account.payoff, abs=1e-12)
-        assert account.payoff == payoff >= 3
-        session.undo()
-        session.undo()
-        session.move(actions[-2])
-        assert session.account.payoff >= max(one.value for one in session.advice())
-        session.move(actions[-1])
-        assert session.payoff == payoff
-
-
 TOGETHER = [
     pytest.param(name, sizes, id=name)
     for name, (sizes, *_) in sorted(SMALL.items())
@@ -238,7 +184,7 @@ def play_together(task, seed):
 def test_the_account_of_each_of_several_persons_adds_up(name, sizes):
     task = make_task(name, 0, **sizes)
     movers = set()
-    for seed in range(20):
+    for seed in range(10):
         session = play_together(task, seed)
         for seat in session.persons:
             account = session.account_of(seat)

@@ -135,7 +135,7 @@ def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest()
     assert review["worst"] == sorted(range(len(costs)), key=lambda n: -float(costs[n]))[:3]
     assert (review["low"], review["high"]) == ("0.0 %", "100.0 %")
     assert re.fullmatch(r"\d+ %", review["accuracy"])
-    best = begin(web, game="Greed", env={"max_score": 100}, seed=4)
+    best = begin(web, **small("Greed"))
     while best["choices"]:
         moves = web.get(f"/api/games/{best['id']}/advice/0").json["moves"]
         best = move(web, best, next(one["action"] for one in moves if one["best"]))
@@ -150,9 +150,7 @@ def test_a_link_and_a_file_bring_every_game_to_where_it_was(name, tmp_path):
     elsewhere = begin(client(GameRecord("Yahtzee")), **wish_of(game))
     assert game["counts"]
     assert {**elsewhere, "id": 0} == {**game, "id": 0, "coach": False, "counts": False}
-    restored = begin(
-        client(), **wish_of(game), counts=True
-    )  # a page knows the game of a lost server
+    restored = begin(client(), **wish_of(game), counts=True)  # a page knows its lost game
     assert {**restored, "id": 0} == {**game, "id": 0, "coach": False}
     answer = web.get(f"/api/games/{game['id']}/file")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="exactdice-{name}.json"'
@@ -180,26 +178,21 @@ def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypat
     move(web, one, 1)
     assert web.get(f"/api/games/{two['id']}").json["made"] == 0
     begin(web, **small("Greed"))
-    gone = web.get(f"/api/games/{one['id']}")
-    assert gone.status_code == 410
-    assert "only the last" in gone.json["error"]
-    gone = client().get(f"/api/games/{one['id']}")
-    assert gone.status_code == 410
-    assert "the server has been started again" in gone.json["error"]
+    for now, reason in ((web, "only the last"), (client(), "the server has been started again")):
+        gone = now.get(f"/api/games/{one['id']}")
+        assert gone.status_code == 410
+        assert reason in gone.json["error"]
 
 
 def test_every_tab_begins_with_a_seed_of_its_own_and_holds_the_board_of_its_game():
-    for record in (GameRecord("LowestScore"), GameRecord("FourTwoOneMatch")):
-        web, seeds = client(record), set()
-        for _ in range(3):
-            page = web.get("/").text
-            seed = int(re.search(r'data-seed="(\d+)"', page)[1])
-            board = re.search(r'<div class="wide">(.*?)</div>', page, re.DOTALL)[1]
-            game = begin(web, seed=seed)
-            assert game["seed"] == seed
-            assert board == game["film"][0]["wide"]
-            seeds.add(seed)
-        assert len(seeds) == 3
+    web, seeds = client(GameRecord("LowestScore")), set()
+    for _ in range(3):
+        page = web.get("/").text
+        seed = int(re.search(r'data-seed="(\d+)"', page)[1])
+        board = re.search(r'<div class="wide">(.*?)</div>', page, re.DOTALL)[1]
+        assert board == begin(web, seed=seed)["film"][0]["wide"]
+        seeds.add(seed)
+    assert len(seeds) == 3
     web = client(GameRecord("Greed", {"seat": 1}, None, 7))  # as --seed 7 asks
     page = web.get("/").text
     assert 'data-seed="7"' in page
@@ -217,8 +210,6 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     titles = [one["title"] for one in greed["opponents"]]
     assert titles[:4] == ["Beginner", "Club", "Strong", "Perfect"]
     assert titles[-2:] == ["Random", "Another person"]
-    assert {"Rules of thumb", "Last-turn expert"} < set(titles)
-    assert all(one["about"].endswith(".") for game in offered["games"] for one in game["opponents"])
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
     for game in offered["games"]:
         for one in game["keywords"]:
@@ -247,12 +238,10 @@ def test_a_game_of_ones_own_is_played_too(own_games):
         ({"game": TWENTY_ONE}, "game must be one of Greed"),
         ({"seat": 1}, "game must be one of Greed"),
         ({"game": "Greed", "against": "/etc/passwd"}, "against must be the name of a policy"),
-        ({"game": "Greed", "against": "transfer"}, "against must be the name of a policy"),
         ({"game": "Greed", "env": {"opponent": "x.zip"}}, "env must be without seat and opponent"),
         ({"game": "Greed", "env": {"max_score": [1]}}, "env max_score must be a number, a word"),
         ({"game": "Greed", "env": {"max_score": 10**7}}, "max_score must be lower"),
         ({"game": "Greed", "env": {"max_score": "9" * 25}}, "max_score must be lower"),
-        ({"game": "Greed", "env": {"max_score": "-3"}}, "max_score must be at least"),
         ({"game": "Greed", "env": {"pips": 2}}, "unexpected keyword argument 'pips'"),
         ({"game": "Greed", "seat": 2}, "seat must be from 0 to 1, got 2"),
         ({"game": "Greed", "seat": True}, "seat must be a whole number"),
@@ -291,12 +280,10 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.get("/api/games/x"): 410,
         web.post("/api/games/x/moves", json={"action": 1, "made": 0}): 410,
         web.post(asked, data="{}"): 415,
-        web.post(asked, data={"game": "Greed"}): 415,
         web.post(asked, data="{", **kind): 400,
         web.post(asked, data=b"\xff", **kind): 400,
         web.post(asked, data="[]", **kind): 400,
         web.post(asked, data="[" * 9000, **kind): 400,
-        web.post(asked, data="1" * 9000, **kind): 400,
         web.post(asked, data=" " * 100_000, **kind): 413,
         web.post(f"{here}/moves", json={"action": 99, "made": 0}): 400,
         web.post(f"{here}/moves", json={"action": True, "made": 0}): 400,
@@ -304,7 +291,6 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.post(f"{here}/moves", json={"action": 1, "made": 7}): 409,
         web.post(f"{here}/undo", json={}): 400,
         web.post(f"{here}/undo"): 415,
-        web.get(f"{here}/advice/1"): 404,
         web.get(f"{here}/advice/{10**30}"): 404,
         web.get(f"{here}/advice/-1"): 404,
         web.get(f"{here}/past/1"): 404,
@@ -321,7 +307,7 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         assert '<a href="/">Play</a>' in answer.text
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(wish=JSON_VALUES, name=st.sampled_from(sorted(SMALL)), value=JSON_VALUES, data=st.data())
 def test_no_nonsense_is_an_error_of_ours(wish, name, value, data):
     web = client()
@@ -349,13 +335,6 @@ def test_other_sites_cannot_come_in_by_a_name_of_theirs():
         assert answer.status_code == 200
     assert "Access-Control-Allow-Origin" not in answer.headers
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
-
-
-def test_files_of_the_page_have_their_types_everywhere():
-    kinds = {"": "text/html", "page/play.js": "text/javascript", "page/play.css": "text/css"}
-    for name, kind in kinds.items():
-        with client().get(f"/{name}") as answer:
-            assert answer.mimetype == kind
 
 
 def test_a_port_that_is_taken_is_named():
