@@ -12,6 +12,7 @@ import pytest
 from checkout import ROOT
 
 from exactdice.cli import _parse, main
+from exactdice.registry import GAMES
 
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
@@ -82,9 +83,8 @@ SMALLER = {
     "exactdice solve examples/pig.py:Pig": ("target", "10"),
     "exactdice train examples/pig.py:Pig": ("target", "10"),
     "exactdice solve FourTwoOneMatch": ("tokens", "2"),
-    "python train.py --conf": ("max_score", "20"),
-    "python train.py --hyperparams": ("max_score", "20"),
-    "python train.py --self-play": ("max_score", "20"),
+    "exactdice plot policy if_else Greed": ("max_score", "20"),
+    "exactdice play Greed --puzzles": ("max_score", "20"),
 }
 
 
@@ -123,11 +123,13 @@ def arguments(words):
 def cut_short(words):
     """Give what a command says, with a single step of training, or of a smaller game."""
     given = arguments(words)
+    smaller = [SMALLER[begin] for begin in matching(words, SMALLER)]
     if matching(words, TRAINING):
         steps = given.index("--steps") if "--steps" in given else len(given)
         given[steps : steps + 2] = ["--steps", "1"]
-    for begin in matching(words, SMALLER):
-        name, size = SMALLER[begin]
+        if not {"--env", "--resume", *GAMES} & set(given) and ":" not in str(given):
+            smaller = [("max_score", "20")]
+    for name, size in smaller:
         if name in given:
             given[given.index(name) + 1] = size
         else:
@@ -225,15 +227,14 @@ def test_every_block_says_its_language_and_no_command_hides_as_text():
 
 
 def test_times_below_a_second_stand_on_one_page():
-    """So that no two pages tell different ones; the others lead to it."""
     measured = re.compile(r"\b0\.\d+ s\b|\b\d+ ms\b")
     with_times = {page for page in PAGES if measured.search((ROOT / page).read_text("utf-8"))}
     assert with_times <= {"docs/speed.md"}
 
 
 def test_every_name_of_the_package_that_a_page_has_is_there():
-    for page in PAGES:
-        text = (ROOT / page).read_text(encoding="utf-8")
+    for page in [*FILES, *(ROOT / "docs/notebooks").glob("*.ipynb")]:
+        text = page.read_text(encoding="utf-8")
         for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", text)):
             if name.startswith("exactdice.jax") and find_spec("jax") is None:
                 continue
@@ -241,7 +242,6 @@ def test_every_name_of_the_package_that_a_page_has_is_there():
 
 
 def test_every_figure_of_the_story_of_the_sources_is_one_that_reproduce_prints():
-    """As `docs/reproduction/` has it; the counts of the table are sums of those of the index."""
     story = (ROOT / "docs/what-the-sources-got-wrong.md").read_text(encoding="utf-8")
     index = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
     pages = (ROOT / "docs/reproduction").glob("*.md")
@@ -268,7 +268,6 @@ def test_every_figure_of_the_story_of_the_sources_is_one_that_reproduce_prints()
     ],
 )
 def test_the_boards_are_those_that_their_program_draws(monkeypatch, games):
-    """Those of the larger games are slow, as the optimum plays them."""
     monkeypatch.syspath_prepend(ROOT / "docs")
     import boards
 

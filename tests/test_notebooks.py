@@ -47,19 +47,10 @@ def book(path):
     return nbformat.read(path, as_version=4)
 
 
-#: One runs in the fast tests; the audits of the others have tests of their own in tests/diagnose.
-FAST = "your-first-agent"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=[] if path.stem == FAST else pytest.mark.slow) for path in PATHS],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.slow  # test_docs.py finds names that are gone, the tests below what is not kept
 # On Windows zmq says that it works round what the event loop there lacks, which is no fault.
 @pytest.mark.filterwarnings("ignore:Proactor event loop does not implement:RuntimeWarning")
 def test_it_runs_and_shows_what_is_kept_in_it(path, book, tmp_path, monkeypatch):
-    """After a change of what it shows, `make notebooks` keeps the new."""
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     before = sorted(FOLDER.iterdir())
     now = run_path(str(FOLDER / "run.py"))["executed"](path)
