@@ -88,8 +88,7 @@ def test_the_certificates_of_an_archive_are_verified_and_named_as_in_a_folder(
         assert [line.partition(":")[0] for line in said.splitlines()] == [
             f"{archive}/mine.npz", f"{archive}/other.npz",
         ]  # fmt: skip
-    for words in (["score", archive / "mine.npz"], ["compare", archive / "mine.npz", "if_else"]):
-        assert f"{certified.value:.6f}" in prints(*words)
+    assert f"{certified.value:.6f}" in prints("compare", archive / "mine.npz", "if_else")
     code, _, complaint = run("verify", archive / "none.npz", archive / "mine.npz")
     assert code == 2
     assert f"{archive}/none.npz must be a certificate that can be read: there is no" in complaint
@@ -109,8 +108,8 @@ def test_the_certificates_of_an_archive_are_verified_and_named_as_in_a_folder(
     [
         *(["verify"], ["score"], ["compare", "if_else"], ["report"], ["audit"], ["diagnose"]),
         *(["board"], ["plot"], ["plot", "mistakes"], ["train", "--conf"], ["train", "--resume"]),
-        *(["train", "--env", "opponent"], ["play", "--resume"], ["play", "--against"]),
-        *(["play", "--watch"], ["submit", "--title", "a", "--link", "https://a.b"]),
+        *(["train", "--env", "opponent"], ["play", "--resume"], ["play", "--watch"]),
+        ["submit", "--title", "a", "--link", "https://a.b"],
     ],
     ids=" ".join,
 )
@@ -143,11 +142,9 @@ def test_no_name_in_a_certificate_forges_a_line(run, prints):
     code, shown, complaint = run("verify", *paths)
     assert (code, complaint) == (0, "")
     Path("d\x1b[2K\nd.npz").write_bytes(content)
-    sizes = ["--env", "max_score", "5", "sides", "3"]
-    for words in (["score", "d\x1b[2K\nd.npz"], ["compare", "random", "d\x1b[2K\nd.npz"]):
-        said = prints(*words, *sizes)
-        assert all(line.isprintable() for line in said.splitlines())
-        assert "\nd.npz" not in said
+    said = prints("compare", "random", "d\x1b[2K\nd.npz", "--env", "max_score", 5, "sides", 3)
+    assert all(line.isprintable() for line in said.splitlines())
+    assert "\nd.npz" not in said
     for path in paths:
         Path(path).write_bytes(content[:-9])
     code, _, refused = run("verify", *paths)

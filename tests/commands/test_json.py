@@ -166,7 +166,7 @@ class Paying(exactdice.SimpleGame):
 
 @pytest.mark.usefixtures("own_games")
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-@pytest.mark.parametrize("size", ["1e160", "1e-190", "1e-300", "1.7e308"])
+@pytest.mark.parametrize("size", ["1e160", "1e-190", "1.7e308"])
 def test_numbers_that_json_has_not_are_null_and_sizes_are_refused_in_a_line(size, run, tmp_path):
     (tmp_path / "paying.py").write_text(PAYING.format(size=size))
     game, held = f"{tmp_path / 'paying.py'}:Paying", str(tmp_path / "held.npz")

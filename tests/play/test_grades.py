@@ -18,13 +18,8 @@ def advice(*losses, best=0.5):
 
 def test_a_grade_begins_at_its_threshold():
     moves = advice(0.0, 0.0099, 0.01, 0.0499, 0.05, 0.1499, 0.15, 0.5)
-    assert [one.grade for one in moves] == [
-        "best",
-        "good",
-        *["inaccuracy"] * 2,
-        *["mistake"] * 2,
-        *["blunder"] * 2,
-    ]
+    grades = ["best", "good", *["inaccuracy"] * 2, *["mistake"] * 2, *["blunder"] * 2]
+    assert [one.grade for one in moves] == grades
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,10 @@ def test_a_piece_with_a_name_is_meant_by_it_or_by_its_beginning():
     moves = [choice(0, "keep nothing"), choice(1, "keep 1", 0), choice(2, "keep 1 1", 0, 1)]
     moves += [choice(3 + i, f"take {name}", 5 + i) for i, name in enumerate(names)]
     cases = {"0": 0, "11": 2, "1 1": 2, "01": 1, "fours": 3, "Four  of": 4, "ful": 5, "YAHTZEE": 6}
+    cases |= {"keep 0": 0, "keep 1 1": 2, "score full house": 5, "take ful": 5}
     for reply, number in cases.items():
         assert understand(reply, moves, on) is moves[number]
-    for reply, number in {"keep 0": 0, "keep 1 1": 2, "score full house": 5, "take ful": 5}.items():
-        assert understand(reply, moves, on) is moves[number]
-    with pytest.raises(
-        ValueError, match=r"That can be d or e or take fours or take four of a kind"
-    ):
+    with pytest.raises(ValueError, match=r"That can be d or e or take fours or take four of a kin"):
         understand("four", moves, on)
     told_what = "type the numbers or the name on the pieces, such as 1 1 or Yahtzee, 0 for none, or"
     for nonsense in ("sixes", "11 12", ", ,", "reroll 1 1"):
