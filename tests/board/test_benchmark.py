@@ -1,7 +1,6 @@
 """The benchmark: cells, resuming, failures, statistics, pages."""
 
 import gc
-import os
 import re
 import shutil
 import signal
@@ -12,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -90,12 +90,9 @@ def calm(tmp_path_factory):
 
 
 def test_a_grid_has_one_cell_for_each_combination_once():
-    found = BenchmarkConfig(
-        ("Greed", "FourTwoOne", "Greed"),
-        algorithms=("ppo", "dqn", "ppo"),
-        rewards=("outcome", "regret", "outcome"),
-        seeds=3,
-    ).cells()
+    games, algorithms = ("Greed", "FourTwoOne", "Greed"), ("ppo", "dqn", "ppo")
+    rewards = ("outcome", "regret", "outcome")
+    found = BenchmarkConfig(games, algorithms=algorithms, rewards=rewards, seeds=3).cells()
     assert len({cell.run_folder for cell in found}) == len(found) == 2 * 2 * 2 * 3
     assert found[0].run_folder.name == "Greed-ppo-outcome-0"
     assert {cell.seed for cell in found} == {0, 1, 2}
@@ -150,8 +147,6 @@ def test_a_folder_has_one_track(tiny):
 
 
 def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, capsys):
-    folders = sorted(path.name for path in done.folder.iterdir() if path.is_dir())
-    assert folders == ["FourTwoOne-qlearning-outcome-0", "FourTwoOne-qlearning-outcome-1"]
     text = re.sub(" +", " ", (done.folder / "leaderboard.md").read_text())
     mean = np.mean([run.normalized for run in read_runs(done.folder)])
     assert f"| FourTwoOne | Q-learning | 2 | {mean:.4f} |" in text
@@ -159,9 +154,7 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, cap
     before = [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
     assert grid.benchmark(done) == []
     assert before == [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
-    said = capsys.readouterr().out
-    assert "2 cells, 0 of them to do" in said
-    last = said.rstrip().splitlines()[-1].split()  # the table is the end
+    last = capsys.readouterr().out.rstrip().splitlines()[-1].split()  # the table is the end
     assert last[:4] == ["FourTwoOne", "Q-learning", "2", f"{mean:.4f}"]
 
 
@@ -222,21 +215,14 @@ def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypa
         return real(config, console)
 
     monkeypatch.setattr(grid, "train", train)
+    assert len(grid.benchmark(replace(tiny, seeds=1))) == 1
+    assert not (tiny.folder / "leaderboard.md").exists()
     failures = grid.benchmark(tiny)
     assert failures == [f"{FIRST}: ZeroDivisionError: no luck"]
     assert f"failed: {FIRST}" in capsys.readouterr().out
     assert (tiny.folder / "FourTwoOne-qlearning-outcome-1/score.json").exists()
-    assert len(grid.benchmark(replace(tiny, seeds=1, folder=tiny.folder / "none"))) == 1
-    assert not (tiny.folder / "none" / "leaderboard.md").exists()
     monkeypatch.setattr(grid, "train", real)
     assert grid.benchmark(tiny) == []
-
-
-def test_more_cells_can_be_added_to_a_folder(done):
-    grid.benchmark(replace(done, games=("Greed",), seeds=1))
-    text = re.sub(" +", " ", (done.folder / "leaderboard.md").read_text())
-    for game, runs in {"Greed": 1, "FourTwoOne": 2, "all": 3}.items():
-        assert f"| {game} | Q-learning | {runs} |" in text
 
 
 def test_runs_of_other_options_under_a_cells_name_are_refused(done):
@@ -289,21 +275,6 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
     assert len(list(long.folder.glob("*/checkpoint.pt"))) == 2
     assert not any(map(grid.is_owned, long.cells()))
     assert not list(long.folder.glob("*/score.json"))
-
-
-@pytest.mark.slow
-@pytest.mark.posix
-def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
-    config = replace(tiny, steps=400_000, jobs=2)
-    with started(config, begun=2) as process:
-        victim = min(workers_of(process))
-        os.kill(victim, signal.SIGKILL)
-        output, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "its process ended with exit code -9" in output
-    assert "Traceback" not in errors
-    assert len(values(config)) == 1
-    assert grid.benchmark(replace(config, jobs=1)) == []
 
 
 @pytest.mark.posix
@@ -364,10 +335,9 @@ def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny, calm):
     assert not list(both.folder.glob(".*"))
 
 
-@pytest.mark.parametrize("folder", ["file", "file/below"])
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, folder):
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    config = replace(TINY, folder=tmp_path / folder)
+    config = replace(TINY, folder=tmp_path / "file/below")
     with pytest.raises(InputError, match="^folder must be a place to write to, got [^\n]*$"):
         grid.benchmark(config)
 
@@ -434,11 +404,8 @@ def test_a_damaged_file_is_named(done, name, change):
 
 
 def test_a_page_that_cannot_be_drawn_leaves_the_runs_and_the_tables(done, capsys):
-    def fail(_board):
-        raise RuntimeError("no font")
-
     (done.folder / "leaderboard.md").unlink()
-    (failure,) = grid.benchmark(done, page=fail)
+    (failure,) = grid.benchmark(done, page=Mock(side_effect=RuntimeError("no font")))
     assert failure == f"the leaderboard of {done.folder}: RuntimeError: no font"
     assert f"failed: {failure}" in capsys.readouterr().out.replace("\n", "")
     assert len(values(done)) == 2

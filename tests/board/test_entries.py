@@ -43,7 +43,6 @@ def test_an_entry_holds_and_others_stop_nothing(run, tmp_path):
     assert code == 1
     for words in (
         "holds: good\n",
-        "holds: also\n",
         "refused: bad: Greed-1.npz must be a whole policy certificate: it is cut off",
         "refused: archive.zip: must be a folder, and no link or archive\n",
         "nobody can prove with how many moves a policy was trained",
@@ -58,9 +57,7 @@ def test_an_entry_holds_and_others_stop_nothing(run, tmp_path):
         assert float(row["normalized"]) == score.normalized
         assert float(row["nines"]) == nines(score.normalized)
     text = summary.read_text()
-    assert text.startswith(
-        "## Entries: 2 hold, 2 refused\n\n~~~text\nrefused: archive.zip: must be"
-    )
+    assert text.startswith("## Entries: 2 hold, 2 refused\n\n~~~text\nrefused: archive.zip: must")
     assert "| Dice by heart | PPO | 1 to 2 | 2 |" in text
     assert entry_boards.CLAIMS in text
     page = (out / "tiny.html").read_text()
@@ -247,9 +244,8 @@ def test_certificates_that_do_not_hold_are_refused(tmp_path, monkeypatch, change
 def test_a_copy_is_refused_also_with_a_changed_card_order_of_seeds_and_a_few_other_moves(tmp_path):
     make_entry(tmp_path / "b-original")
     copy = make_entry(tmp_path / "a-copy", title="My own", algorithm="Mine")
-    (copy / "Greed-0.npz").rename(copy / "first")
-    (copy / "Greed-1.npz").rename(copy / "Greed-0.npz")
-    (copy / "first").rename(copy / "Greed-1.npz")
+    for seed in range(2):
+        (copy / f"Greed-{seed}.npz").write_bytes(content_of("Greed", 1 - seed))
     (copy / "FourTwoOne-1.npz").write_bytes(content_of("FourTwoOne", 50))
     accepted = tmp_path.parent / f"{tmp_path.name}-main"
     shutil.copytree(tmp_path / "b-original", accepted / "b-original")

@@ -34,10 +34,8 @@ def test_the_page_is_whole_and_needs_nothing_else():
 
     Check().feed(page)
     assert opened == []
-    assert page.count("<table") == 2
-    assert "<svg" in page
-    for word in ("FourTwoOne", "Q-learning", "PPO", "goal:1,1", "3.733089"):
-        assert word in page
+    assert (page.count("<table"), page.count("<svg")) == (2, 1)
+    assert "3.733089" in page
 
 
 def finished(game, algorithm, points=3):

@@ -5,6 +5,7 @@ import io
 import math
 from functools import cache, partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -29,7 +30,6 @@ from full_disk import no_file_above
 from optuna.pruners import NopPruner
 from optuna.trial import TrialState
 from rich.console import Console
-from sb3_contrib import MaskablePPO
 
 GAMES = ("FourTwoOne", "Greed", "LowestScore")
 ONE = ("FourTwoOne",)
@@ -131,10 +131,6 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
         scored.append(found.normalized)
         return found
 
-    updates, learn = [], MaskablePPO.train
-    monkeypatch.setattr(
-        MaskablePPO, "train", lambda model: (updates.append(model.num_timesteps), learn(model))
-    )
     monkeypatch.setattr(trial, "score_self_play", watched)
     sizes = {"ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}}
     points = {}
@@ -143,8 +139,6 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
     assert found == {"Greed": scored[-1]}
     assert list(points) == [50, 100]
     assert points[100] == trial.bounded_nines(scored[-1])
-    assert all(moves <= 2000 for moves in updates)
-    assert len(updates) > 10 or algorithm == "qlearning"
 
 
 @pytest.mark.usefixtures("formula")
@@ -208,7 +202,7 @@ def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_p
 
 @pytest.mark.slow
 def test_workers_share_the_trials_and_the_finals(search):
-    config = search(track="exactdice-10k", games=("FourTwoOne",), trials=7, jobs=2)
+    config = search(track="exactdice-10k", games=ONE, trials=7, jobs=2)
     tune(config, QUIET)
     trials = drawn(config)
     assert len(trials) in (7, 8)  # two workers may begin the last one at once
@@ -225,11 +219,8 @@ def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(searched):
     for each in stopped:
         point = each.last_step
         assert point in RUNGS
-        reached = [
-            other.intermediate_values[point]
-            for other in trials
-            if other.number <= each.number and point in other.intermediate_values
-        ]
+        before = [other.intermediate_values for other in trials[: each.number + 1]]
+        reached = [values[point] for values in before if point in values]
         assert sum(value > each.value for value in reached) >= len(reached) // 2
     for each in open_study(searched(ONE)[0]).trials:
         assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
@@ -303,9 +294,7 @@ def test_the_tables_have_a_row_for_each_trial_the_best_first_and_one_game_its_en
 
 @pytest.mark.usefixtures("formula")
 def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys, monkeypatch):
-    def fail(_study, _folder):
-        raise RuntimeError("all trials are alike")
-
+    fail = Mock(side_effect=RuntimeError("all trials are alike"))
     monkeypatch.setattr(tuner, "draw_importances", fail)
     written = tune(search(trials=1))
     assert [path.name for path in written] == ["trials.csv", "trials.md", "qlearning.yml"]
@@ -342,11 +331,8 @@ def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(search, tmp_path):
 
 
 def test_weights_that_diverge_end_a_trial_with_the_worst_score(search, monkeypatch):
-    def diverge(*_):
-        raise trial.DivergedError
-
     points = {}
-    monkeypatch.setattr(trial, "_train", diverge)
+    monkeypatch.setattr(trial, "_train", Mock(side_effect=trial.DivergedError))
     with pytest.raises(trial.DivergedError):
         trial.run_trial(search(), CHOSEN, 0, points.__setitem__)
     assert points == {100: trial.WORST}
@@ -368,9 +354,13 @@ def test_options_out_of_range_are_refused(search, others, message):
         search(**others)
 
 
-def test_the_folder_of_another_search_is_refused(search, searched):
+def test_the_folder_of_another_search_or_of_none_is_refused(search, searched):
     with pytest.raises(InputError, match="has algorithm qlearning instead of ppo: choose another"):
         tune(search(algorithm="ppo", folder=searched()[0].place), QUIET)
+    search().place.mkdir()
+    (search().place / "search.db").write_text("no database\nat all\n" * 100)
+    with pytest.raises(InputError, match="storage must be a database of a search, got sqlite:"):
+        tune(search(), QUIET)
 
 
 @pytest.mark.usefixtures("formula")
@@ -386,17 +376,12 @@ def test_a_full_disk_leaves_the_trials_that_were_there(search):
     assert len(drawn(search())) == left + 1
 
 
-def test_a_damaged_database_is_refused(search):
-    search().place.mkdir()
-    (search().place / "search.db").write_text("no database\nat all\n" * 100)
-    with pytest.raises(InputError, match="storage must be a database of a search, got sqlite:"):
-        tune(search(), QUIET)
-
-
 @pytest.mark.usefixtures("formula")
 def test_searches_on_several_machines_share_a_storage(search, tmp_path):
     url = f"sqlite:///{tmp_path / 'shared.db'}"
-    first, second = (search(trials=2, storage=url, folder=tmp_path / name) for name in "ab")
+    first, second = (
+        search(trials=2, storage=url, folder=tmp_path / name / "mine") for name in "ab"
+    )
     tune(first, QUIET)
     tune(second, QUIET)
     assert drawn(first) == drawn(second)

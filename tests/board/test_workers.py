@@ -1,4 +1,4 @@
-"""Processes that do one job after the other, and cells that share a process."""
+"""Processes that do one job after the other, for cells and for certificates of strangers."""
 
 import json
 import multiprocessing
@@ -9,11 +9,16 @@ import time
 
 import numpy as np
 import pytest
+import spawned
 import torch
 from exactdice.agents.runs.config import TrainConfig
+from exactdice.baselines import certificate, make_task
+from exactdice.board import admission
 from exactdice.board.benchmark import run_cell
 from exactdice.board.workers import processes, processors
 from pebble import ProcessExpired
+
+import exactdice
 
 #: Jobs of a pool that evaluates expressions.
 PID = "__import__('os').getpid()"
@@ -113,3 +118,32 @@ def test_a_cell_does_not_depend_on_the_cells_before_it(tmp_path, algorithm):
     disturb()
     assert run_cell(after) is None
     np.testing.assert_equal(saved(after), saved(before))
+
+
+@pytest.fixture
+def paths(tmp_path):
+    """Write a certificate that holds, and another that does not."""
+    files = [tmp_path / f"FourTwoOne-{seed}.npz" for seed in range(2)]
+    files[0].write_bytes(certificate(exactdice.score("optimal", make_task("FourTwoOne"))))
+    files[-1].write_bytes(b"")
+    return files
+
+
+def test_every_certificate_is_answered(paths):
+    found = admission.check_all(dict.fromkeys(paths, "FourTwoOne"), 2)
+    assert found.pop(paths[-1]).startswith("FourTwoOne-1.npz must be a whole policy certificate")
+    assert found[paths[0]].value == exactdice.verify(paths[0]).value
+
+
+def test_a_process_that_ends_or_takes_too_long_refuses_its_certificate(paths, monkeypatch):
+    job = {paths[0]: "FourTwoOne"}
+    monkeypatch.setattr(admission, "answer_of", spawned.ends)
+    assert list(admission.check_all(job, 1).values()) == [
+        "FourTwoOne-0.npz must be verified, but the process that tried ended, perhaps for lack of "
+        "memory"
+    ]
+    monkeypatch.setattr(admission, "answer_of", spawned.sleeps)
+    monkeypatch.setattr(admission, "SECONDS", 0.1)
+    assert list(admission.check_all(job, 1).values()) == [
+        "FourTwoOne-0.npz must be verified in 0 seconds, got no result"
+    ]

@@ -97,7 +97,7 @@ def test_rules_change_with_every_keyword(name, keyword):
 
 
 @pytest.mark.parametrize("name", MATTERS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_rules_are_sentences(name, data):
     keywords = dict(BASE.get(name, {}))
