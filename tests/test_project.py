@@ -24,8 +24,8 @@ def test_the_citation_is_of_this_version_and_complete():
     assert {"message", "title", "authors", "version"} <= cited.keys()  # what the format requires
     assert cited["version"] == exactdice.__version__
     assert cited["license"] == PROJECT["license"]
-    assert [author["name"] for author in cited["authors"]] == ["The exactdice developers"]
-    assert [author["name"] for author in PROJECT["authors"]] == ["The exactdice developers"]
+    for authors in (cited["authors"], PROJECT["authors"]):
+        assert [author["name"] for author in authors] == ["The exactdice developers"]
     assert f"version = {{{exactdice.__version__}}}" in (ROOT / "README.md").read_text()
     assert str(cited["title"]) in " ".join((ROOT / "README.md").read_text().split())
 
@@ -42,7 +42,6 @@ TEXTS = [
 
 
 def test_no_text_names_an_address_or_a_package_that_nobody_has_published():
-    """Else a stranger may take the name. Until there is one, it is "this repository"."""
     unknown = r"github\.com/exactdice|exactdice\.github\.io|pip install '?exactdice"
     found = [path for path in TEXTS if re.search(unknown, path.read_text(encoding="utf-8"))]
     addresses = unknown.rpartition("|")[0]
@@ -53,7 +52,6 @@ def test_no_text_names_an_address_or_a_package_that_nobody_has_published():
 
 
 def test_messages_add_an_extra_to_the_package_that_is_installed():
-    """As pip takes that one, in an editable installation, too; a dot would need the checkout."""
     lines = [(path, line) for path in FILES for line in path.read_text("utf-8").splitlines()]
     hints = [(path, re.search(r"'([\w.]*)\[(\w+|{extra})\]'", line)) for path, line in lines]
     hints = [(path, *hint.groups()) for path, hint in hints if hint]
@@ -63,7 +61,6 @@ def test_messages_add_an_extra_to_the_package_that_is_installed():
 
 
 def test_one_page_alone_installs_from_the_checkout():
-    """The one that says what `make setup` has, whose installation a copy would replace."""
     line = re.compile(r"pip install '\.\[")
     pages = [path for path in TEXTS if path.suffix in {".md", ".ipynb", ".py"}]
     found = {path.name for path in pages if line.search(path.read_text(encoding="utf-8"))}
@@ -116,7 +113,6 @@ def test_every_python_that_the_package_claims_is_tested():
 
 
 def test_a_game_has_few_members():
-    """What the author of a game must know: the rules. Words and boards stand beside it."""
     annotated = {name for kind in Game.__mro__ for name in getattr(kind, "__annotations__", {})}
     members = {name for name in {*dir(Game), *annotated} if not name.startswith("_")}
     assert len(members) <= 25

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -62,27 +63,17 @@ def test_a_full_disk_leaves_the_file_that_was_there(tmp_path, name):
 def test_a_full_disk_leaves_nothing_of_an_entry(tmp_path, room):
     SCORE.save(certificate := tmp_path / "Greed-0.npz")
     assert certificate.stat().st_size > 600
+    card, files = make_card({**CARD, "track": "exactdice-10k"}), {("Greed", 0): certificate}
     with no_file_above(room), pytest.raises(WriteError, match="cannot be written: file too large"):
-        submission._make(
-            tmp_path / "entry",
-            make_card({**CARD, "track": "exactdice-10k"}),
-            {("Greed", 0): certificate},
-            1,
-        )
+        submission._make(tmp_path / "entry", card, files, 1)
     assert list(tmp_path.iterdir()) == [certificate]
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, call):
+@pytest.mark.parametrize(("of", "call"), [(os, "fsync"), (Path, "replace")])
+def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, of, call):
     write_file(path := tmp_path / "file", b"old")
-
-    def fail(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    if call == "fsync":
-        monkeypatch.setattr(os, "fsync", fail)
-    else:
-        monkeypatch.setattr(Path, "replace", fail)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(of, call, Mock(side_effect=full))
     with pytest.raises(WriteError, match="file cannot be written: no space left on device$"):
         write_file(path, b"new")
     assert path.read_bytes() == b"old"

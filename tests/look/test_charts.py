@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import LawGame, Task, make_task, prepare, score, solve
 from exactdice.baselines.solving.solver import tour_of
-from exactdice.games import GAMES, InputError, present
+from exactdice.games import GAMES, InputError
 from exactdice.look import agents, plotting
 from exactdice.look.charts import Bars, Chart, Lines, Map, Plot, Series, named
 from exactdice.look.drawing import draw, to_drawing, to_figure
@@ -174,15 +174,6 @@ def test_maps_of_mistakes_hold_the_whole_regret(name):
     assert "best" in panel.words(int(row), int(column))
 
 
-def test_of_what_an_agent_draws_the_words_name_what_costs_most():
-    scored = score("random", make_task("Greed", **SMALL["Greed"]))
-    words = agents.decision(scored, 0)
-    start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
-    costliest = present(scored.task.game).describe_action(max(start, key=lambda b: b.cost).action)
-    assert f": {costliest} with probability " in words
-    assert words.endswith("best rolls 1 die")
-
-
 def map_of(values, **options):
     return Map(title="", x_label="", y_label="", value_label="", values=values, **options)
 
@@ -341,7 +332,6 @@ def test_more_names_than_fit_are_told_by_what_they_begin_with():
         9 * number + 4: f"{begin} ..."
         for number, begin in enumerate(("3 4", "3 5", "1 4", "1 5", "2 4", "2 5"))
     }
-    assert named(rolls, 5) == {9: "3 ...", 27: "1 ...", 45: "2 ..."}
     unequal = ["1 4", "2 4", *(f"3 {number}" for number in range(10))]
     assert named(unequal, 4) == {0: "1 ...", 7: "3 ..."}  # "2 ..." has no room beside "1 ..."
 

@@ -241,7 +241,6 @@ def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
     for name in ("Rules", "Moves", "Coach", "More"):
         if name != "Rules":
             page.locator("summary", has_text=re.compile(f"^{name}$")).click()
-        assert sheet.count() == 1
         box = sheet.bounding_box()
         assert box["y"] > 844 / 4
         assert 760 < box["y"] + box["height"] <= 844  # where the thumb is
@@ -279,14 +278,11 @@ def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
         click(page, "#ask")
     said.append(page.locator("#verdict p").all_inner_texts())
     assert list(map(len, said)) == [0, 1, 2, 3]
-    assert "30 points are left" in said[-1][0]
     best = page.locator("#advice tr.best th").first.inner_text()
-    assert best in said[-1][1]
     assert said[-1][2].startswith(f"Best: {best} (")
     assert page.locator("#advice tbody tr").count() == page.locator("#choices button").count()
     page.click("#ask")
     assert page.locator("#advice tr").count() == 0
-    assert page.inner_text("#ask") == "Hint"
 
 
 def test_the_coach_grades_a_move_and_has_it_in_sight_among_the_best(tabs):

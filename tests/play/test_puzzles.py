@@ -60,7 +60,6 @@ def test_every_puzzle_is_a_mistake_of_its_level_and_is_asked_once(found):
             assert level in (level_of(one.advice), ANY)
         questions = {tuple((m.choice.action, m.value) for m in one.advice) for one in some}
         assert len(questions) == len(some)
-    assert {one.task.seat for one in drawn[ANY]} == {0, 1}
 
 
 def test_decisions_are_drawn_in_proportion_to_what_they_cost(found):
@@ -80,7 +79,6 @@ def test_the_same_seed_draws_the_same_puzzles(found):
 
 def test_the_first_answer_counts_and_the_score_is_exact(found):
     practice = Practice(GAME, puzzles(found, "easy", 3))
-    assert practice.score == ""
     costs = []
     for number in range(4):
         assert practice.puzzle is not None
@@ -93,13 +91,10 @@ def test_the_first_answer_counts_and_the_score_is_exact(found):
     assert practice.score == f"2 of 4 solved; {25 * sum(costs):.1f} % given away per puzzle."
     with pytest.raises(InputError, match=r"action must be one of .*, got 99"):
         practice.answer(99)
-
-
-def test_after_the_last_puzzle_nothing_is_asked():
-    practice = Practice(GAME, iter(()))
-    assert practice.puzzle is None
+    after = Practice(GAME, iter(()))
+    assert after.puzzle is None
     with pytest.raises(InputError, match="action must be left, got 0"):
-        practice.answer(0)
+        after.answer(0)
 
 
 def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_in_turn():

@@ -16,7 +16,6 @@ from exactdice.play.statistics import (
     path_of_games,
     read_games,
 )
-from full_disk import no_file_above
 
 RECORD = GameRecord("Greed", {"max_score": 20}, "if_else", 3)
 
@@ -99,16 +98,6 @@ def test_nothing_is_kept_where_it_is_switched_off_or_cannot_be(tmp_path, monkeyp
     assert (tmp_path / "file").read_bytes() == b""
     with pytest.raises(InputError, match="must be a file that can be read"):
         read_games(tmp_path)
-
-
-def test_a_full_disk_leaves_the_games_before(path):
-    game = kept_game(play(RECORD), RECORD)
-    keep(game, path)
-    with no_file_above(path.stat().st_size + 9), pytest.raises(WriteError, match="no space"):
-        keep(game, path)
-    keep(game, path)
-    said = f"Line 2 of {path} is damaged and was passed over."
-    assert read_games(path) == ([game, game], [said])
 
 
 def test_puzzles_of_ones_own_games_are_their_costliest_moves():

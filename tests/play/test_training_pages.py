@@ -89,11 +89,9 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
         file.write(b"damage\n")
     visit(page, address, "statistics")
     rows = page.locator(".totals").first.locator("tr").all_inner_texts()
-    assert [rows[0].strip(), rows[1]] == ["all games", "games\t2"]  # the same dice do not count
-    ended = page.locator(".totals").nth(1).locator("tbody tr").all_inner_texts()
-    assert all(
-        re.match(r".* \d+:\d\d .* against Perfect\t.*\t(won|lost|tied)$", row) for row in ended
-    )
+    assert rows[1] == "games\t2"  # the same dice do not count
+    ended = page.locator(".totals").nth(1).locator("tbody tr").first.inner_text()
+    assert re.match(r".* \d+:\d\d .* against Perfect\t.*\t(won|lost|tied)$", ended)
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert page.locator(".course .one").count() == 2
@@ -109,8 +107,6 @@ def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address):
     for place in (5, 4):
         choose(page, place)
         assert page.locator("#verdict").is_visible() == (place == 4)
-    lines = page.locator("#log .told").all_text_contents()  # of a card that may be closed
-    assert [line.partition(" rolls")[0] for line in lines] == ["player 1", "player 2"]
     assert page.locator("#log .said").count() == 1
     assert page.inner_text("#turn") == "Now player 1"
     while not page.locator("#end").is_visible():
