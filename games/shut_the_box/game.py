@@ -14,7 +14,7 @@ shutting the box, too. In the recursion one die is rolled if the open sum is at 
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -26,6 +26,7 @@ from ...core.leg import Leg
 from ...core.sizes import check_states
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
+from ...core.types import Array
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12
@@ -99,10 +100,8 @@ class ShutTheBox(TurnGame):
     def _closable(self) -> list[tuple[int, ...]]:
         """List the sets of tiles whose sum can be rolled, after the empty set."""
         numbers = range(1, self.tiles + 1)
-        sets = (
-            chosen for size in numbers for chosen in combinations(numbers, size)
-            if sum(chosen) <= self.dice * self.sides
-        )  # fmt: skip
+        every = chain.from_iterable(combinations(numbers, size) for size in numbers)
+        sets = [chosen for chosen in every if sum(chosen) <= self.dice * self.sides]
         return [(), *sorted(sets, key=lambda chosen: (sum(chosen), chosen))]
 
     def _turn(self) -> Turn:
@@ -134,24 +133,21 @@ class ShutTheBox(TurnGame):
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
         """Yield the leg of each player; the second player's contexts are the scores to beat."""
-        scores = np.arange(self.max_score + 1)
+        scores: Array = np.arange(self.max_score + 1)
         none = np.array([[self.max_score + 1]])
         ended = np.zeros((len(scores), 1), dtype=np.int64)
         settled = np.ones((len(scores), 1, 1), dtype=bool)
         if self.objective != "win":
-            solo = -scores if self.objective == "sum" else (scores == 0).astype(np.int64)
-            paid = np.array([Fraction(int(payoff)) for payoff in solo], dtype=object)
+            paid = (-scores if self.objective == "sum" else scores == 0) * Fraction(1)
             yield Leg(0, turn, none, ended, paid[:, None, None], settled)
             return
         following = 1 + scores[:, None]  # contexts of the second leg come after the only one here
-        first = np.full((len(scores), 1, 2), Fraction(0), dtype=object)
         decided = np.zeros((len(scores), 1, 2), dtype=bool)
-        if self.shut_wins:
-            first[0, 0, 0], decided[0] = Fraction(1), True
-        yield Leg(0, turn, none, following, first, decided)
+        decided[0] = self.shut_wins
+        wins = decided * np.array([Fraction(1), Fraction(0)])
+        yield Leg(0, turn, none, following, wins, decided)
         halves = 1 + np.sign(scores - scores[:, None])  # (own score, score to beat)
-        second = np.array([Fraction(half, 2) for half in range(3)], dtype=object)[halves]
-        payoffs = np.stack([1 - second, second], axis=-1)
+        payoffs = np.stack([2 - halves, halves], axis=-1) * Fraction(1, 2)
         everyone = np.ones(payoffs.shape, dtype=bool)
         yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
 
