@@ -243,16 +243,22 @@ class TurnGame(Game):
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Go on with the turn, or end it and begin the next player's."""
-        return self._advance(FLOATS, seats, states, actions, outcomes)
+        return self._advance(seats, states, actions, outcomes, FLOATS)
 
     def exact_advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Do the same, with payoffs as fractions."""
-        return self._advance(EXACT, seats, states, actions, outcomes)
+        return self._advance(seats, states, actions, outcomes, EXACT)
 
-    def _advance(self, arithmetic: Arithmetic, seats: IntArray, *moves: IntArray) -> Move:
-        states, actions, outcomes = moves
+    def _advance(
+        self,
+        seats: IntArray,
+        states: IntArray,
+        actions: IntArray,
+        outcomes: IntArray,
+        arithmetic: Arithmetic,
+    ) -> Move:
         seats, after_states = seats.copy(), np.zeros_like(states)
         payoffs = arithmetic.zeros(len(states), self.num_players)
         over = np.zeros((len(states), self.num_players), dtype=bool)

@@ -98,9 +98,6 @@ def known_law(env_id: str) -> type[LawGame]:
 
     Its arguments are those of the environment that have a default, ``gamma`` and, by default the
     limit that Gymnasium sets, ``horizon``; 0 stands for no limit.
-
-    Raises:
-        InputError: if there is no such environment, or it has no ``P``.
     """
     env = _made(env_id)
     if not has_law(env.unwrapped) or env.spec is None:
