@@ -131,6 +131,9 @@ class LowestScore(TurnGame):
         """Yield the leg of each player; its contexts are the best total and how many hold it."""
         shares, players = self.objective == "share", np.arange(self.players)
         totals = np.arange(self.max_score + 1)[:, None]  # (result, 1)
+        shared = [Fraction(0), *(Fraction(1, number) for number in range(1, self.players + 1))]
+        minus_total = [Fraction(-total) for total in range(self.max_score + 1)]
+        amounts = np.array(minus_total if self.objective == "score" else shared)
         best, tied, first = np.array([self.max_score + 1]), np.array([0]), 0  # no turn yet
         for seat in range(self.players):
             last, holders = seat == self.players - 1, seat + 1 if shares else 1
@@ -139,12 +142,12 @@ class LowestScore(TurnGame):
             holding = np.where(totals < best, 1, tied + (shares & (totals == best)))
             following = np.zeros_like(now) if last else first + now * holders + holding - 1
             if self.objective == "score":
-                settled, paid = players == seat, (players == seat) * -totals[..., None]
+                settled, paid = players == seat, (players == seat) * totals[..., None]
             else:  # those before who may still win hold the best total so far
                 wins = np.where(players == seat, totals[..., None], best[:, None]) == now[..., None]
-                settled, paid = ~wins & (players <= seat), wins & last
+                settled, paid = ~wins & (players <= seat), (wins & last) * holding[..., None]
             shape = *now.shape, self.players
-            payoffs = np.broadcast_to(paid, shape) * Fraction(1) / holding[..., None]
+            payoffs = amounts[np.broadcast_to(paid, shape)]
             settled = np.broadcast_to(settled | last, shape).copy()
             known = [best, *[tied] * shares, np.full_like(best, self.players - 1 - seat)]
             yield Leg(seat, turn, np.stack(known, axis=1), following, payoffs, settled)

@@ -147,7 +147,8 @@ class ShutTheBox(TurnGame):
         wins = decided * np.array([Fraction(1), Fraction(0)])
         yield Leg(0, turn, none, following, wins, decided)
         halves = 1 + np.sign(scores - scores[:, None])  # (own score, score to beat)
-        payoffs = np.stack([2 - halves, halves], axis=-1) * Fraction(1, 2)
+        amounts = np.array([Fraction(half, 2) for half in range(3)])
+        payoffs = amounts[np.stack([2 - halves, halves], axis=-1)]
         everyone = np.ones(payoffs.shape, dtype=bool)
         yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
 
