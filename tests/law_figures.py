@@ -170,14 +170,9 @@ def worths(row, values):
 
 
 def figures(law, moves, weights, best, threshold=ZERO):
-    """Compute all figures of a policy; None if it has no value.
+    """Compute all figures of a policy, ``weights[state][action]``; None if it has no value.
 
-    Args:
-        law: for its start.
-        moves: see ``flat``.
-        weights: the policy, fractions of shape (state, action).
-        best: the optimum.
-        threshold: actions that lose no more are no mistakes.
+    Actions that lose no more than the threshold are no mistakes.
     """
     chain, start = Chain(moves, weights), {s: c for s, c in enumerate(law.start) if c}
     if chain.endless & set(start):

@@ -47,11 +47,6 @@ def test_roundings_of_long_games_add_up(stays, gamma):
     check_game(exactdice.from_P({0: {0: last[0]}, 1: {0: last[0]}}, 0, gamma).game)
 
 
-def test_many_payoffs_add_up():
-    law = {s: {0: [(1, s + 1 if s < 99 else 0, 0.1, s == 99)]} for s in range(100)}
-    check_game(exactdice.from_P(law, 0).game)
-
-
 @pytest.mark.parametrize("payoff_range", [(-5.0, 44.0), (-4.0, 45.0)])
 def test_a_range_that_points_leave_together_is_named(payoff_range):
     low, high = payoff_range

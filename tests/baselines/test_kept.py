@@ -69,18 +69,6 @@ def test_other_code_has_other_files(folder, sweeps_made, tmp_path, monkeypatch):
     assert len(list(folder.iterdir())) == 2  # the code of the last is in no file
 
 
-def three(count, compute):
-    """Give three numbers, or as many as are wanted."""
-    return kept.kept(GAME, "three", compute, lambda numbers: len(numbers) == count)
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_file_with_another_count_of_numbers_is_passed_over():
-    assert three(3, lambda: np.arange(3.0)).tolist() == [0, 1, 2]
-    assert three(3, lambda: np.ones(3)).tolist() == [0, 1, 2]
-    assert three(2, lambda: np.ones(2)).tolist() == [1, 1]
-
-
 def times(content, factor):
     """Make a file whose checksum is right and whose numbers are wrong."""
     title, digest, rest = content.split(b"\n", 2)

@@ -14,18 +14,14 @@ from exactdice.baselines import (
     solve,
 )
 from exactdice.baselines.operators.players import Players
-from exactdice.core.moves import extremes
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import (
-    EXACT,
     FourTwoOne,
-    FourTwoOneMatch,
     GameError,
     Greed,
     InputError,
     LowestScore,
-    LowestScoreMatch,
     ShutTheBox,
 )
 from random_games import RandomGame
@@ -121,34 +117,6 @@ def test_the_game_of_one_die_is_that_of_the_page_on_exact_scoring():
     for cast, recast in ((1, Fraction(17, 4)), (2, Fraction(7, 2))):
         values = [solution.action_values([face, cast]).tolist() for face in faces]
         assert values == [[recast, face] for face in faces]
-
-
-@pytest.mark.parametrize(
-    "game",
-    [
-        LowestScoreMatch(2, 2, 1, 2, wins=2),
-        FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
-    ],
-    ids=lambda game: game.name,
-)
-def test_the_sweep_for_variances_agrees_with_the_law_in_cycles(game):
-    for seat in range(game.num_players):
-        found = evaluate("random", Task(game, seat, "random"), exact=True)
-        assert found._variance_of_sum() == found.variance
-
-
-ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fraction(-1, 3))]
-
-
-@pytest.mark.parametrize("game", ROUNDS, ids=repr)
-def test_the_range_of_turns_that_pay_is_that_of_the_listing(game):
-    low, high = [], []
-    for seat in range(game.num_players):
-        least, most = extremes(game, seat, EXACT)
-        low += [least[stage].min() for stage in game.stages()]
-        high += [most[stage].max() for stage in game.stages()]
-    assert game.exact_range == (min(low), max(high))
-    assert game.zero_sum == (game.others == -1)
 
 
 def test_solitaire_rounds_by_hand():

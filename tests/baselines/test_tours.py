@@ -15,7 +15,7 @@ from exactdice.baselines.scoring.blunders import _once
 from exactdice.baselines.scoring.certificate import digest_of
 from exactdice.baselines.scoring.summary import tables
 from exactdice.core import SizeError
-from exactdice.core.tour import KEPT, Costliest, Decisions
+from exactdice.core.tour import KEPT
 from exactdice.games import Yahtzee
 from rich.console import Console
 from sb3_contrib import QRDQN, MaskablePPO
@@ -174,23 +174,6 @@ def test_arrays_over_all_states_are_refused(large):
     assert list(tables(blind)) == []
     report(blind, console)
     assert "no decisions: decisions must be fewer" in console.file.getvalue()
-
-
-def test_the_costliest_decisions_are_kept():
-    rng = np.random.default_rng(2)
-    kept, every = Costliest(), Costliest(None)
-    for _ in range(40):
-        states, actions = rng.integers(0, 10**6, (2, 500))
-        numbers = rng.integers(0, 10, (4, 500)) / 10  # of which many are equal
-        for costliest in (kept, every):
-            costliest.add(Decisions(states, actions, *numbers))
-    found, all_of_them = kept.sorted(), every.sorted()
-    assert (all_of_them.costs > 0).all()
-    assert len(all_of_them.costs) > 8 * KEPT
-    order = np.lexsort((all_of_them.actions, all_of_them.states, -all_of_them.costs))
-    expected = all_of_them.take(np.sort(order[:KEPT]))
-    assert all(map(np.array_equal, found, expected))
-    assert len(Costliest().sorted().states) == 0
 
 
 def test_what_is_rarely_met_is_said_to_be_met_once_in_so_many_games():

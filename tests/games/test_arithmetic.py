@@ -1,7 +1,6 @@
 """Both arithmetics: what is multiplied by a scale inside a sweep; the laws of sums of dice."""
 
 from fractions import Fraction
-from itertools import product
 from math import comb
 
 import numpy as np
@@ -77,12 +76,6 @@ def test_numpys_integers_become_pythons(one):
     """Inside a fraction they overflowed, with a warning at most."""
     found = exactdice.evaluate("random", exactdice.Task(Tosses(one)), exact=True)
     assert (found.value, found.variance) == (140, 60 * Fraction(2, 9) * 49)
-
-
-@given(st.integers(0, 5), st.integers(1, 6))
-def test_counts_agree_with_listing_every_roll(dice, sides):
-    sums = [sum(roll) for roll in product(range(1, sides + 1), repeat=dice)]
-    assert sum_counts(dice, sides) == [sums.count(t) for t in range(dice * sides + 1)]
 
 
 @given(st.integers(1, 40), st.integers(1, 20))

@@ -5,29 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.baselines import Problem, Task
 from exactdice.core.turn_game import Leg, TurnGame
-from exactdice.core.types import Move
-from exactdice.envs import Engine
 from exactdice.games import FourTwoOne, GameError, InputError, ShutTheBox
-from small_games import Rounds, Walk
-
-
-def circle(game):
-    """Let opponents play, and the agent watch."""
-    return Task(game, 1, {0: np.ones(game.num_states, dtype=np.int64)})
-
-
-def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
-    class Endless(Walk):
-        def advance(self, seats, states, actions, outcomes):
-            nobody = np.zeros((len(states), 2))
-            return Move(np.zeros_like(seats), states, nobody, nobody > 0)
-
-    monkeypatch.setattr(Problem, "initial", np.ones(4) / 4)  # as if its circle were met later on
-    with pytest.raises(GameError, match="a move must lead to a later stage or end the game"):
-        Engine(circle(Endless()), 3).lanes.start(np.arange(3), np.random.default_rng(0))
-
+from small_games import Rounds
 
 TURN = ShutTheBox(3, 1, 3).legs[0].turn
 

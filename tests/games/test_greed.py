@@ -14,7 +14,7 @@ from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Stage
 from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps, PlainGreed
-from exactdice.games.greed.policies import if_else, terminal, terminal_rating, terminal_search
+from exactdice.games.greed.policies import if_else, terminal_rating, terminal_search
 from exactdice.games.greed.sweeps import GreedBlock
 
 import exactdice
@@ -188,12 +188,3 @@ def test_equation_1_agrees_with_the_recursion():
         legal = MASK[GAME.num_states // 2 :, dice]
         ratings = terminal_rating(GAME, dice).ravel()
         np.testing.assert_allclose(ratings[legal], table[legal, dice], atol=1e-14)
-
-
-def test_the_terminal_player_stops_when_no_roll_improves_what_it_holds():
-    game = Greed(20, 3)
-    actions = terminal(game).reshape(2, 21, 21)
-    _, ratings = terminal_search(game)
-    own, other = 20, 5
-    assert actions[0, own, other] == 0
-    assert 1 - ratings[other, own] > 0.5

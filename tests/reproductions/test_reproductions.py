@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from by_hand import HALF, ByHand, section_7, totals
+from by_hand import ByHand, section_7
 from by_hand_match import Match, Rules
 from exactdice.baselines import Task
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
@@ -29,7 +29,7 @@ from docs.reproductions.four_two_one.match import (
 )
 from docs.reproductions.greed.last_turns import LastTurns
 from docs.reproductions.greed.normal_turns import starts
-from docs.reproductions.lowest_score import order, strategy
+from docs.reproductions.lowest_score import strategy
 from docs.reproductions.shut_the_box.claims import NotesRecursion
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -138,14 +138,6 @@ def test_the_command_prints_the_pages_of_sources_or_the_index(monkeypatch, capsy
         assert said.count("2 + 2 = 4") == (shown if words else 0)
 
 
-def test_unknown_sources_are_named(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["greed", "shut-the-bx"])
-    said = capsys.readouterr().err
-    assert "source must be one of 'greed'" in said
-    assert "got 'shut-the-bx'; did you mean shut-the-box?" in said
-
-
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_a_picture_has_numbers_and_a_caption(name):
     shown = pictures.PICTURES[name]()
@@ -179,13 +171,6 @@ def test_few_tiles_where_the_first_roll_may_end_a_turn(tiles, shut_wins):
     assert value == notes.after_1(notes.everything, shut_wins)
 
 
-@pytest.mark.parametrize("shut_wins", [True, False])
-def test_rolls_after_the_box_is_shut_change_nothing(shut_wins):
-    plain, early = NotesRecursion(3), NotesRecursion(3, early_stop=True)
-    assert plain.after_1(frozenset(), shut_wins) == early.after_1(frozenset(), shut_wins)
-    assert plain.after_1(frozenset(), True) == 1
-
-
 def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
     """The chase tries too few dice, o - p + 1 if they are sure to win; else all is optimal."""
 
@@ -212,19 +197,6 @@ def test_the_rule_that_both_lose_a_tie_by_hand():
     first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
     (row,) = (row for row in page.splitlines() if row.startswith("| section 8, a tie lost by"))
     assert f"| first {float(first):.6f}, second {float(second):.6f}" in row
-
-
-@pytest.mark.parametrize(("limit", "sides"), [(7, 3), (9, 2), (5, 6)])
-def test_ratings_of_last_turns_are_sums_over_the_law(limit, sides):
-    table = LastTurns(limit, sides)
-    for row, (room, gap) in enumerate(zip(table.room.tolist(), table.gap.tolist(), strict=True)):
-        for n in range(limit + 2):
-            rating = sum(
-                chance * (HALF if total == gap else total > gap)
-                for total, chance in totals(n, sides).items()
-                if total <= room
-            )
-            assert table.rating(row, n) == rating
 
 
 def test_the_checks_can_fail():
@@ -328,16 +300,6 @@ def test_no_difference_of_the_default_match_is_near_the_smallest_that_counts():
     found = np.abs(np.concatenate([lost_above_won(match), *inversions(match).values(), *moved]))
     assert found[found > SAME].min() > 1e-3
     assert found[found <= SAME].max() < SAME / 1e3
-
-
-def test_the_winner_of_a_round_for_two_begins_the_next():
-    """The seats' shares of the win, round by round of the table."""
-    chain = order.moves_first_next(LowestScore(2, 3, 3), 2)
-    shares = exactdice.expected_payoffs(
-        "notebook", Task(LowestScore(2, 3, 3, 2, "share")), exact=True
-    )
-    assert chain.tolist() == [shares, shares[::-1]]
-    assert sum(shares) == 1
 
 
 def test_rerolling_two_dice_beside_a_1_by_enumeration():
