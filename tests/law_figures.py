@@ -113,9 +113,8 @@ def optimum(law, fixed_rows=None):
 
     ``least`` is the smallest value of a policy in each state, ``lowest`` that of all states met.
 
-    Args:
-        law: of one player, or of two, whose minimax value to player 0 is found.
-        fixed_rows: the policy of states whose player is not free, by state.
+    Of two players it is the minimax value to player 0; ``fixed_rows`` is the policy of states whose
+    player is not free.
     """
     moves, fixed_rows = flat(law), fixed_rows or {}
     movers = [law.movers[s % len(law.ways)] if law.movers else 0 for s in range(len(moves))]

@@ -149,10 +149,3 @@ def test_unmasked_a_name_may_say_what_is_illegal(monkeypatch):
     monkeypatch.setitem(POLICIES, "all", lambda game: table)
     found = exactdice.score("all", make(), masked=False).value
     assert found == exactdice.score(table, Task(GAME), masked=False).value
-
-
-@pytest.mark.parametrize("policies", [[], [lambda game: 0], "hold", 3])
-def test_policies_are_registered_by_a_mapping(policies):
-    got = type(policies).__name__
-    with pytest.raises(InputError, match=f"must be a mapping from names to .*, got {got}"):
-        exactdice.register(Small, policies=policies)

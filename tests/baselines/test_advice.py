@@ -186,7 +186,6 @@ NO_OBSERVATIONS = [
     pytest.param([0.101, 0.12, 0], id="between two"),
     pytest.param([10**30, 0, 0], id="huge"),
     pytest.param([0, 0], id="too few"),
-    pytest.param([[0, 0, 0]], id="a batch"),
     pytest.param({"observation": [0, 0, 0]}, id="a dictionary"),
     pytest.param(th.zeros(3, device="meta"), id="a tensor elsewhere"),
 ]

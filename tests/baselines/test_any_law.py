@@ -19,7 +19,7 @@ HALF = Fraction(1, 2)
 def test_all_figures_of_random_laws_are_those_by_hand(mode):
     found = [
         f"{mode} {seed}: {said}"
-        for seed in range(3)
+        for seed in range(2)
         for said in compare(draw_law(mode, seed), seed)
     ]
     assert not found, "\n".join(found)

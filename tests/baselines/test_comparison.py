@@ -19,10 +19,8 @@ GREED = make_task("Greed", max_score=12, sides=4)
     ("first", "second", "task"),
     [
         ("if_else", "terminal", GREED),
-        ("random", "if_else", make_task("Greed", max_score=12, sides=4, seat=1)),
         ("random", "optimal", Task(ShutTheBox(tiles=4))),
         ("only3s", "notebook", Task(LowestScore(dice=3), 2, "notebook")),
-        ("ratchet:421", "random", Task(FourTwoOne(casts=2))),
         ("transfer", "set", make_task("FourTwoOneMatch", tokens=2, faces=3)),
     ],
 )

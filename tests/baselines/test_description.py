@@ -103,8 +103,6 @@ def test_a_game_without_choices_has_no_gap_and_no_signal():
 @pytest.mark.parametrize(
     "task",
     [
-        make_task("LowestScore", players=1),
-        make_task("LowestScore", players=1, dice=7),
         make_task("ShutTheBox", tiles=1, one_die="never"),
         Task(Owed()),
     ],

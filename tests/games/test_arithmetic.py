@@ -8,7 +8,7 @@ import pytest
 from exactdice.core.dice import sum_counts, sum_laws
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import EXACT, FourTwoOne, Greed, LowestScore, Move, ShutTheBox
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_games import Bare
 from sweeping import backward
@@ -78,6 +78,7 @@ def test_numpys_integers_become_pythons(one):
     assert (found.value, found.variance) == (140, 60 * Fraction(2, 9) * 49)
 
 
+@settings(max_examples=40)
 @given(st.integers(1, 40), st.integers(1, 20))
 def test_counts_agree_with_theorem_1(dice, sides):
     for total, count in enumerate(sum_counts(dice, sides)):
@@ -88,6 +89,7 @@ def test_counts_agree_with_theorem_1(dice, sides):
         assert count == (sum(terms) if total >= dice else 0)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 60), st.integers(1, 20))
 def test_float_laws_agree_with_counts(dice, sides):
     law = sum_laws(dice, sides)[dice]

@@ -37,7 +37,6 @@ SHARE, SCORE = {"objective": "share"}, {"objective": "score"}
         ({}, [7, 1], ", 7 to equal or beat, one player to come"),
         ({"players": 1}, [NONE, 0], ""),
         (SHARE, [7, 2, 1], ", 7 to equal or beat, which two players have, one player to come"),
-        (SHARE, [7, 1, 2], ", 7 to equal or beat, which one player has, two players to come"),
         (SCORE, [NONE, 3], ", no total yet, three players to come"),
         (SCORE, [9, 2], ", 9 the lowest total so far, two players to come"),
     ],

@@ -30,20 +30,6 @@ SMALL = [
 ]
 
 
-def state(game, dice, rolls_left=0, upper=0, holds=0, left=None):
-    """Give the state of some dice with the open boxes of the card, all of them if None."""
-    left = NAMES if left is None else left.split(",")
-    seen = [*(name in left for name in NAMES), upper, holds, rolls_left]
-    seen += [str(dice).count(str(face)) for face in range(1, 7)]
-    found = game.encode(np.array([seen], dtype=np.int64))
-    assert found[0] >= 0
-    return found
-
-
-def box(name):
-    return np.array([KEEPS + NAMES.index(name)])
-
-
 def faces(counts):
     return tuple(np.repeat(np.arange(1, 7), counts).tolist())
 
@@ -89,7 +75,7 @@ def test_random_moves_are_those_by_hand(joker, bonus, boxes):
         assert kept == (by_hand.keeps(rolled) if rolls else set())
         for name in allowed:
             zero = np.zeros(1, dtype=np.int64)
-            move = game.advance(zero, np.array([own]), box(name), zero)
+            move = game.advance(zero, np.array([own]), np.array([KEEPS + NAMES.index(name)]), zero)
             points_paid, after = by_hand.take(left, upper, holds, rolled, name)
             assert move.payoffs[0, 0] == points_paid
             assert move.over[0, 0] == (not after[0])
@@ -161,8 +147,9 @@ def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords
 
 
 def test_the_solution_answers_from_observations():
+    """Four 4s, a 1 and one roll left; only the box of Yahtzees is open."""
     solution = solve(Task(Yahtzee(boxes="yahtzee")))
-    seen = solution.task.game.observe(state(solution.task.game, 44441, 1, left="yahtzee"), 0)[0]
+    seen = np.array([*(name == "yahtzee" for name in NAMES), 0, 0, 1, 1, 0, 0, 4, 0, 0])
     kept = solution.optimal_actions(seen).tolist()
     assert [faces(dice().counts[action]) for action in kept] == [(4, 4, 4, 4)]
     assert solution.action_values(seen).max() == pytest.approx(50 / 6)
