@@ -202,15 +202,13 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
 @pytest.mark.usefixtures("own_games", "checkout")
 def test_the_commands_within_sentences_have_options_that_there_are():
     """Those without a place for one's own words, which are in capitals."""
-    parsed = 0
-    for file in FILES:
-        text = re.sub(r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
-        for command in re.findall(r"`((?:exactdice|python train\.py) [^`]*)`", text):
-            words = shlex.split(command)
-            if not any(re.fullmatch(r"[A-Z]+|\.\.\.|--help", word) for word in words):
-                _parse(arguments(words))
-                parsed += 1
-    assert parsed > 10
+    text = "".join(file.read_text(encoding="utf-8") for file in FILES)
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    found = {*re.findall(r"`((?:exactdice|python train\.py) [^`]*)`", text)}
+    assert len(found) > 10
+    for words in map(shlex.split, sorted(found)):
+        if not any(re.fullmatch(r"[A-Z]+|\.\.\.|--help", word) for word in words):
+            _parse(arguments(words))
 
 
 def test_every_exception_is_one_still():

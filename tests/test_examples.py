@@ -91,6 +91,7 @@ def test_every_command_takes_it_and_a_run_folder_finds_it_again(said, tmp_path, 
     assert ": QLearning in TwentyOne, limit 5, seat 0, against optimal\n" in holds
 
 
+@pytest.mark.slow  # a new process finds the game of a file in the test above
 def test_the_workers_of_a_benchmark_load_it(said, tmp_path):
     options = ["--algorithms", "qlearning", "--seeds", "1", "--steps", "2000", "--jobs", "2"]
     said("benchmark", "--games", PLACE, "Greed", *options, "--folder", tmp_path)

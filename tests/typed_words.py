@@ -3,9 +3,6 @@
 import sys
 from pathlib import Path
 
-from checkout import ROOT
-
 COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
-JOB = [sys.executable, str(ROOT / "train.py")]
 SMALL = ["--env", "max_score", "10", "sides", "3"]
 QUICK = [*SMALL, "--steps", "2000", "--num-envs", "256", "--eval-interval", "1000"]

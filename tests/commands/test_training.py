@@ -1,12 +1,15 @@
 """``exactdice train`` and ``plot`` of its runs, as a user meets them."""
 
 import json
+import runpy
 import signal
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from typed_words import JOB, QUICK, SMALL
+from checkout import ROOT
+from exactdice.agents.runs.callback import RunCallback
+from typed_words import QUICK, SMALL
 
 
 def test_the_main_job_trains_scores_and_saves(refusal, prints):
@@ -20,16 +23,23 @@ def test_the_main_job_trains_scores_and_saves(refusal, prints):
 
 
 @pytest.mark.posix
-def test_ctrl_c_saves_and_says_how_to_resume(run):
+def test_ctrl_c_saves_and_says_how_to_resume(run, capsys, monkeypatch):
     slow = [*SMALL, "--steps", "4000", "--num-envs", "64", "--eval-interval", "500"]
-    command = [*JOB, *slow, "--run-folder", "mine"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        while "steps: regret" not in running.stdout.readline():
-            assert running.poll() is None
-        running.send_signal(signal.SIGINT)
-        said = running.communicate()[0]
-    assert running.returncode == 130
-    assert "python train.py --resume mine" in said
+    begin = RunCallback._on_rollout_start
+
+    def pressing(callback):
+        if callback.num_timesteps >= 1000 and not callback.stop:
+            signal.raise_signal(signal.SIGINT)
+        begin(callback)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunCallback, "_on_rollout_start", pressing)
+        patch.setattr(sys, "argv", ["train.py", *slow, "--run-folder", "mine"])
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(str(ROOT / "train.py"), run_name="__main__")
+    assert end.value.code == 130
+    assert "python train.py --resume mine" in capsys.readouterr().out
+    assert not Path("mine/score.json").exists()
     assert run("train", "--resume", "mine")[0] == 0
     assert run("train", *slow, "--run-folder", "whole")[0] == 0
     ends = [json.loads(Path(name, "score.json").read_text()) for name in ("mine", "whole")]
@@ -71,11 +81,11 @@ def test_a_configuration_that_is_not_one_is_refused(refusal, mine, key, value):
 
 @pytest.mark.parametrize("name", ["hyperparameters.yml", "config.json"])
 def test_a_configuration_of_brackets_is_refused(refusal, mine, name):
-    (mine / name).write_text("[" * 5000)
+    (mine / name).write_text("[" * 2000)
     assert refusal("score", "mine").startswith("mine/config.json must be the configuration of")
 
 
-@pytest.mark.parametrize("value", ["[" * 5000, "2001-99-99", "!!timestamp x", "{1: }}"])
+@pytest.mark.parametrize("value", ["[" * 2000, "2001-99-99", "!!timestamp x", "{1: }}"])
 def test_texts_that_are_no_yaml_are_refused(refusal, tmp_path, value):
     said = refusal("train", "--hyperparams", "n_steps", value)
     assert said.startswith("n_steps must be a value in YAML, got '")
