@@ -42,8 +42,8 @@ def folder(tmp_path_factory):
     )
     assert [cell.seed for cell in config.cells()] == [0, 1]
     for cell in config.cells():
-        train(replace(cell, num_envs=16))
-    other = replace(config.cells()[0], game="Greed", seed=1, num_envs=16)
+        train(replace(cell, num_envs=64))
+    other = replace(config.cells()[0], game="Greed", seed=1, num_envs=64)
     train(replace(other, run_folder=place / "Greed-qlearning-outcome-1"))
     return place
 
@@ -104,7 +104,7 @@ def test_the_rows_of_an_algorithm_by_hand():
 
 def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
     for size in (10, 5):
-        options = {"track": "tiny", "algorithm": "qlearning", "num_envs": 16}
+        options = {"track": "tiny", "algorithm": "qlearning", "num_envs": 64}
         where = tmp_path / f"Greed-{size}"
         train(TrainConfig(env={"max_score": size}, run_folder=where, **options))
     board = read_board(tmp_path)
