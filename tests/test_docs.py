@@ -30,7 +30,7 @@ NOT_IMPORTED = {
 NOT_RUN = {
     "exactdice audit mine.npz": "the file is another block's; tests/diagnose/test_files.py",
     "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
-    "exactdice plot track": "needs the runs of a benchmark; tests/board/test_pages.py",
+    "exactdice plot track": "needs the runs of a benchmark; tests/board/test_leaderboard.py",
     "exactdice plot ladder": "needs the runs of a benchmark; tests/board/test_pictures.py",
     "exactdice submit": "needs the runs of a benchmark; tests/board/test_entries.py",
     "exactdice board": "takes minutes with entries; tests/board/test_entries.py",

@@ -1,11 +1,13 @@
-"""Puzzles: drawn in proportion to what they cost, each of its level, with a score that is right."""
+"""Puzzles of their level with a score that is right; statistics, of which no game is lost."""
 
+import json
 from itertools import islice
 
 import numpy as np
 import pytest
 from exactdice.baselines import Task, solve
 from exactdice.baselines.advice import Advice, Choice
+from exactdice.core import WriteError
 from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore
 from exactdice.play.puzzles import (
     ANY,
@@ -15,8 +17,19 @@ from exactdice.play.puzzles import (
     erring,
     level_of,
     mistakes_of,
+    own_mistakes,
     practice_of,
     puzzles,
+)
+from exactdice.play.record import GameRecord
+from exactdice.play.statistics import (
+    VARIABLE,
+    by_title,
+    figures,
+    keep,
+    kept_game,
+    path_of_games,
+    read_games,
 )
 
 GAME = Greed(30)
@@ -103,3 +116,94 @@ def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_
     ]
     assert practice_of(GAME, "", "easy", 1).puzzle.words.startswith('"Rules of thumb" ')
     assert {one.task for one in mistakes_of("random", GAME, "")} == {Task(GAME, 0), Task(GAME, 1)}
+
+
+RECORD = GameRecord("Greed", {"max_score": 20}, "if_else", 3)
+
+
+def play(record, place=-1):
+    session = record.session()
+    while session.choices:
+        session.move(session.choices[place].action)
+    return session
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "mine"))
+    return path_of_games()
+
+
+def test_games_are_kept_and_read_as_they_were(path):
+    session = play(RECORD)
+    kept = [kept_game(session, RECORD), kept_game(play(RECORD, 1), RECORD)]
+    for one in kept:
+        keep(one, path)
+    assert read_games(path) == (kept, [])
+    assert len(path.read_text().splitlines()) == 2
+    account = session.account
+    assert kept[0].lost == pytest.approx(account.given_away)
+    assert (kept[0].luck, kept[0].payoff) == (account.luck, account.payoff)
+    assert kept[0].title == "Greed, max_score 20"
+    assert kept[0].rivals == "Rules of thumb"
+    assert kept[0].decisions <= len(session.actions)
+
+
+def test_figures_are_means_over_all_decisions_and_games():
+    games = [kept_game(play(RECORD, place), RECORD) for place in (-1, 1)]
+    found = figures(games)
+    decisions = sum(one.decisions for one in games)
+    assert (found["games"], found["decisions"]) == (2, decisions)
+    assert found["lost"] == f"{100 * sum(one.lost for one in games) / decisions:.1f} %"
+    shares = [one.lost / one.average for one in games]
+    kept = float(found["accuracy"].removesuffix(" %")) / 100
+    assert 1 - max(shares) - 0.01 <= kept <= 1 - min(shares)
+    assert found["luck"] == f"{50 * (games[0].luck + games[1].luck):+.1f} %"
+    ended = {0.0: "lost", 0.5: "tied", 1.0: "won"}
+    assert [figures([one])["payoff"] for one in games] == [ended[one.payoff] for one in games]
+    assert figures([games[0].model_copy(update={"points": True})])["payoff"].endswith(" points")
+    other = kept_game(play(GameRecord("Greed", {"max_score": 9}, None, 1)), GameRecord("Greed"))
+    grouped = by_title([*games, other])
+    assert [len(own) for own in grouped.values()] == [1, 2]  # that of the last game first
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"x", b"[]", b"{}", b"\xff", b'{"kind": "exactdice game"}', b"[" * 100_000),
+        *({"lost": "1"}, {"lost": float("nan")}, {"seat": 0.5}, {"when": "today"}, {"worst": [1]}),
+    ],
+)
+def test_a_damaged_line_is_named_and_passed_over(path, line):
+    game = kept_game(play(RECORD), RECORD)
+    keep(game, path)
+    if isinstance(line, dict):  # a field that cannot be
+        line = json.dumps({**json.loads(path.read_text()), **line}).encode()
+    with path.open("ab") as file:
+        file.write(line)  # torn: without an end
+    keep(game, path)
+    said = f"Line 2 of {path} is damaged and was passed over."
+    assert read_games(path) == ([game, game], [said])
+    assert line in path.read_bytes()
+
+
+def test_nothing_is_kept_where_it_is_switched_off_or_cannot_be(tmp_path, monkeypatch):
+    game = kept_game(play(RECORD), RECORD)
+    monkeypatch.setenv(VARIABLE, "none")
+    assert path_of_games() is None
+    keep(game, None)
+    assert read_games(None) == ([], [])
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteError, match="not in your statistics: .* cannot be written: "):
+        keep(game, tmp_path / "file" / "games.jsonl")
+    assert (tmp_path / "file").read_bytes() == b""
+    with pytest.raises(InputError, match="must be a file that can be read"):
+        read_games(tmp_path)
+
+
+def test_puzzles_of_ones_own_games_are_their_costliest_moves():
+    session = play(RECORD, 0)
+    game = kept_game(session, RECORD)
+    own = own_mistakes(session.task.game, [game])
+    assert [(one.observation, one.cost) for one in own] == list(game.worst)
+    assert own_mistakes(GameRecord("Greed").task.game, [game]) == []
