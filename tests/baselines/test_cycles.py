@@ -6,8 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 from exactdice.baselines import SimpleGame, Task, evaluate, prepare, score, solve
+from exactdice.baselines.operators import cycles
 from exactdice.baselines.operators.players import Players
 from exactdice.baselines.problem.equilibrium import equilibrium
+from exactdice.core.sweeps import sweeps_of
 from exactdice.envs import sparse_law
 from exactdice.games import GameError, InputError, SizeError
 from random_games import RandomGame
@@ -157,3 +159,15 @@ def test_players_who_improve_at_once_in_circles_improve_in_turn(exact, monkeypat
     ]
     wanted = np.max(np.min(worst, axis=1), axis=0)  # plans need no chance, and no memory
     np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_what_a_fixed_point_misses_counts_for_every_decision_of_a_stay(players, monkeypatch):
+    """As if each block were solved up to a residual of 1e-9."""
+    law, solve_block = sweeps_of(RandomGame(3, players)), cycles.solve_block
+    assert cycles.fixed_point(Players(law, 0, {}))[1] < 1e-12
+    monkeypatch.setattr(cycles, "solve_block", lambda *given: solve_block(*given) + 1e-9)
+    stays = cycles.longest_stays(law, 0)
+    assert stays.max() > 2
+    bound = cycles.fixed_point(Players(law, 0, {}))[1]
+    assert stays.max() * 1e-9 <= bound <= stays.sum() * 1.001e-9

@@ -137,3 +137,12 @@ def test_the_page_defines_every_property_in_order():
     table = page.partition("## The games")[0]
     rows = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines() if "|" in line]
     assert rows[2:] == [figure.label for figure in PROPERTIES]
+
+
+def test_bits_are_the_entropies_of_the_laws_by_how_often_they_are_met():
+    task = make_task("Greed", max_score=9, sides=3)
+    found, met = describe(task), exactdice.occupancy("optimal", task)
+    states = np.flatnonzero(met)
+    laws = task.game.laws[task.game.law(states, exactdice.solve(task).policy.actions[states])]
+    entropies = [-sum(p * math.log2(p) for p in law if p) for law in laws.tolist()]
+    assert found.bits == pytest.approx(met[states] @ entropies / met.sum())  # of a move

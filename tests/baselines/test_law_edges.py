@@ -253,6 +253,8 @@ def test_never_to_end_is_refused_where_it_is_paid_and_charged_as_much(paid, exac
         exactdice.solve(exactdice.from_P(law, 0), exact)
     law[1][1] = [(1, 0, 5, True)]
     assert float(exactdice.solve(exactdice.from_P(law, 0), exact).value) == 5 + paid
+    law[1][1] = [(1, 0, 0, True)]  # as much as to go on for ever
+    assert float(exactdice.solve(exactdice.from_P(law, 0), exact=True).value) == paid
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -317,3 +319,11 @@ def test_values_that_are_no_numbers_have_no_bound(wrong):
     ).game
     circles = SimpleNamespace(stays=lambda: np.full(2, wrong), circling=np.zeros(2) > 0)
     assert np.isinf(enclosure.raised(game, np.array([-1.0, -2.0]), circles, None, 1)[0]).all()
+
+
+def test_many_ways_that_pay_alike_are_as_good_as_a_sure_payment():
+    """The sum of 1079 times 1/1079 is off by more than the few roundings of a single way."""
+    many = [(Fraction(1, 1079), 0, 1, True)] * 1079
+    solution = exactdice.solve(exactdice.from_P({0: {0: many, 1: [(1, 0, 1, True)]}}, 0))
+    assert abs(solution.table[0, 0] - 1) > 1e-14
+    assert solution.optimal.tolist() == [[True, True]]

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, prepare
-from exactdice.baselines.policies.kinds import StochasticPolicy, UniformPolicy
+from exactdice.baselines.policies.kinds import Policy, StochasticPolicy, UniformPolicy
 from exactdice.baselines.policies.names import register_policies
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed
@@ -248,3 +248,21 @@ def test_samples_survive_the_largest_uniform_number():
 def test_the_names_that_every_game_has_are_not_for_registering(name):
     with pytest.raises(ValueError, match=f"names other than optimal, .* got '{name}'"):
         register_policies("Greed", {name: if_else})
+
+
+class Fickle(Policy):
+    """Follows if_else while it is new, and stops at once later on."""
+
+    shape = MASK.shape
+    is_new = True
+
+    def probabilities(self, states):
+        return np.eye(GAME.num_actions)[if_else(GAME)[states] * self.is_new]
+
+
+def test_an_own_policy_stays_what_it_was_when_it_was_checked():
+    fickle = Fickle()
+    agent = exactdice.as_policy(fickle, TASK)
+    fickle.is_new = False
+    assert exactdice.evaluate(agent, TASK).value == exactdice.evaluate("if_else", TASK).value
+    assert exactdice.evaluate(fickle, TASK).value == 0

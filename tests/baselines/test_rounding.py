@@ -16,11 +16,21 @@ from exactdice.baselines import (
     solve,
 )
 from exactdice.baselines import payoff_matrix as matrix_of
-from exactdice.games import EXACT, FourTwoOne, GameError, Greed, InputError
+from exactdice.core.moves import law_roundings, move_roundings
+from exactdice.core.sweeps import sweeps_of
+from exactdice.games import (
+    EXACT,
+    FourTwoOne,
+    FourTwoOneMatch,
+    GameError,
+    Greed,
+    InputError,
+)
 from exactdice.games.four_two_one.game import tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame, random_law
+from small_games import Owed, Rounds, Walk
 
 import exactdice
 
@@ -172,6 +182,31 @@ def test_floats_do_not_get_into_exact_computation():
         EXACT.number(0.5)
     with pytest.raises(TypeError):
         EXACT.numbers(np.array([Fraction(1, 2), 0.5], dtype=object))
+
+
+def test_a_move_takes_the_roundings_of_its_law_too():
+    """One for the expected value; a product and a sum for each outcome, two if moves pay early."""
+    thirds, halves = Owed(), Walk()
+    assert Fraction(float(thirds.laws[0, 0])) != Fraction(1, 3)
+    assert [law_roundings(thirds), law_roundings(halves)] == [1, 0]
+    assert [move_roundings(thirds, pays) for pays in (False, True)] == [1 + 1 + 2, 1 + 1 + 2 * 2]
+    assert [move_roundings(halves, pays) for pays in (False, True)] == [1 + 2, 1 + 2 * 2]
+
+
+def test_a_turn_takes_the_roundings_of_both_its_layers():
+    """Three actions lead to the second roll, which has three outcomes."""
+    turn = Rounds().legs[0].turn
+    assert [turn.backward_roundings(decision) for decision in (0, 1)] == [2 * 4, 2 * 5]
+    assert [turn.forward_roundings(decision) for decision in (0, 1)] == [2 * (4 + 3), 2 * (5 + 3)]
+
+
+def test_a_match_that_comes_back_takes_the_roundings_of_each_decision():
+    """A decision is after one of four casts: a product and a sum for each, and for what follows."""
+    game = FourTwoOneMatch(tokens=2, faces=2, tie="replay")
+    for block in sweeps_of(game).blocks(0):
+        assert not block.is_swept_whole
+        assert block.roundings(0, stay=0.0) == 1 + 2 * 5
+        assert block.roundings(3, stay=6.5) == 7.5 * (1 + 2 * 5 + 3)
 
 
 def scaled(factor, shift=0):

@@ -136,3 +136,9 @@ def test_wins_are_of_games_that_one_wins_from_others():
     assert result(1.0, FourTwoOne()) == "1"
     assert lost(0.0008, Greed()) == "0.8 wins in a thousand games"
     assert lost(2.06, FourTwoOne()) == "a payoff of 2.1 a game"
+
+
+@pytest.mark.parametrize("game", [Greed(4, 3, tie="lost"), LowestScore(2, 3, 2, 2)], ids=repr)
+def test_two_players_who_do_not_play_for_the_same_stake_have_no_exploitability(game):
+    assert (game.num_players, game.zero_sum) == (2, False)
+    assert exactdice.score("random", Task(game, 0, "random")).exploitability_in_seat is None

@@ -181,6 +181,21 @@ def test_what_is_rarely_met_is_said_to_be_met_once_in_so_many_games():
     assert _once(4.95e-5) == "once in 20,000 games"
 
 
+def test_regret_by_box_is_the_cost_of_the_moves_that_take_the_box(large):
+    def first_box(_, masks):
+        return 210 + masks[:, 210:].argmax(axis=1)
+
+    env = environment()
+    scored = exactdice.score(first_box, env)
+    game, costs = scored.task.game, scored.costs
+    lost = np.bincount(first_box(None, game.mask(np.arange(game.num_states))) - 210, costs, 13)
+    large()
+    found = exactdice.score(first_box, env).regrets["box"]
+    assert lost[0] > 1 < lost[11]
+    wanted = {"Dice kept": 0, "Ones": lost[0], "Yahtzee": lost[11]}
+    assert found == pytest.approx(wanted, abs=1e-10)
+
+
 GAME = Yahtzee(boxes=BOXES)
 SIZES = sum(Yahtzee.observation_sizes)
 

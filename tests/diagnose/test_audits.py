@@ -11,7 +11,7 @@ from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.core.sampling import draw
 from exactdice.core.sweeps import checked_advance
-from exactdice.diagnose import Rollout, Transitions, audit
+from exactdice.diagnose import EpsilonGreedy, Rollout, Transitions, audit
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from recording import BASIC, at_random, play, rollout, transitions
@@ -255,6 +255,14 @@ def test_numbers_of_states_with_a_last_axis_of_one_are_read(limit):
 AUDITS = 40
 
 
+@pytest.mark.parametrize(("name", "of"), [("observations", "after"), ("after", "observations")])
+def test_stale_observations_of_as_many_environments_as_may_be_are_named(name, of):
+    env, arrays = play("Greed", steps=3, lanes=30, max_score=12, sides=3)
+    report = audit(env, transitions(arrays | {name: arrays[of]}))
+    assert report.findings[0].mistake.startswith("stale"), str(report)
+    assert "30 rows: one step of 30 environments" in report.findings[0].words
+
+
 @pytest.fixture(scope="module")
 def long():
     return play("Greed", steps=400, max_score=12, sides=3)
@@ -337,6 +345,24 @@ def test_visits_of_too_many_states_are_said_to_be_unchecked(long, monkeypatch):
     report = audit(env, rollout(arrays), policy="random")
     assert "visits" not in report.held
     assert "more than 100 states" in report.unchecked["visits"]
+
+
+def test_visits_are_those_of_no_policy_where_epsilon_falls():
+    falling = np.linspace(1, 0, 100)
+    turns = iter(falling.tolist())
+
+    def choose(seen, masks, rng):
+        drawn = rng.random(len(seen)) < next(turns)
+        return np.where(drawn, at_random(seen, masks, rng), 0)
+
+    env, arrays = play("Greed", steps=100, max_score=12, sides=3, choose=choose)
+    stop = np.eye(1, env.unwrapped.task.game.num_actions)
+    epsilon = np.repeat(falling[:, None], 8, axis=1)
+    policy = EpsilonGreedy(lambda seen: stop.repeat(len(seen), axis=0), epsilon)
+    report = audit(env, rollout(arrays), policy)
+    assert report.ok, str(report)
+    assert report.held["policy"]
+    assert "visits" not in report.held
 
 
 def test_log_probabilities_near_zero_may_be_rounded(long):

@@ -433,3 +433,11 @@ def test_toy_text_is_diagnosed(kind, vector, given, tmp_path):
         assert visited[game.encode(np.array([[0, 0]]))].all()
         assert {5, 7, 11, 12, 15}.isdisjoint(seen[:, 0].tolist())  # holes and the goal
         assert seen[:, 1].max() >= 5
+
+
+def test_critics_of_rewards_that_are_not_normalised_have_their_figures():
+    ours = DiagnoseCallback(budget=1)
+    env = VecNormalize(DummyVecEnv([greed]), norm_obs=False, norm_reward=False)
+    learner(env=env).learn(64, callback=ours)
+    assert ours.diary.rows[0]["critic_rmse"] > 0
+    assert "critic_rmse" not in ours.diary.missing

@@ -461,3 +461,22 @@ def test_a_mistake_in_targets_is_named():
         assert [(each.check, each.mistake) for each in found] == [("targets", name)]
     (found,) = audit(env, dataclasses.replace(right, double=True)).findings
     assert found.mistake == "double-dqn-missing"
+
+
+@pytest.mark.parametrize(("lanes", "away"), [(8, 4), (2, 1)])
+def test_numbers_of_the_farthest_lanes_that_are_tried_are_named(lanes, away):
+    env, arrays = play("Greed", steps=40, lanes=lanes, max_score=12)
+    values = np.random.default_rng(5).normal(size=(41, lanes))
+    ended = arrays["terminated"]
+    found = advantages_of(arrays["rewards"], values[:-1], values[1:], ended, ended)
+    record = rollout(
+        arrays,
+        values=values[:-1],
+        last_values=values[-1],
+        advantages=np.roll(found, away, axis=1),
+        gamma=GAMMA,
+        gae_lambda=0.8,
+    )
+    (finding,) = audit(env, record).findings
+    assert (finding.check, finding.mistake) == ("advantages", "lanes-mixed")
+    assert f"{away} away" in finding.words

@@ -91,6 +91,7 @@ PARTS = {
     },
     "returns-negated": lambda given, new, values: {"squares": (values + given["returns"]) ** 2},
     "advantages-shifted": lambda given, *_: {"mean": given["advantages"].mean() + 0.5},
+    "kl-coef-wrong": lambda given, new, values: {"more": 0.3 * (given["log_probs"] - new).mean()},
     "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
     None: lambda given, new, values: {"more": (values**3).mean()},
 }
@@ -105,6 +106,7 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
 
     (found,) = audit(env, ppo(numbers, loss)).findings
     assert (found.check, found.mistake) == ("gradient", mistake)
+    assert mistake != "kl-coef-wrong" or "the loss has kl_coef = 0.3." in found.words.lower()
     if mistake is None:
         assert found.words.endswith("What they have in common: the parameters of critic.")
 
@@ -395,3 +397,15 @@ def test_a_part_of_the_loss_that_is_too_small_to_be_checked_is_said(batch):
         assert report.ok
         words = "the gradient of the entropy is too small beside the others to be checked"
         assert words in report.notes
+
+
+def test_the_border_of_a_clip_is_told_though_it_is_no_usual_one(batch):
+    env, numbers = batch
+
+    def loss(*given):
+        return right(*given, low=0.73, high=1.27, vf_coef=1e-3)
+
+    (found,) = audit(env, ppo(numbers, loss, vf_coef=1e-3)).findings
+    assert found.mistake == "clip-wrong"
+    border = float(found.words.split("1 - and + ")[1].split(":")[0])
+    assert border == pytest.approx(0.27, abs=0.01)  # it lies between two ratios

@@ -103,6 +103,14 @@ def test_all_encodings_play_the_same_games_and_the_checker_finds_nothing(name):
         assert np.array_equal(rewards, same)
 
 
+@pytest.mark.parametrize("wrong", [-0.25, -1.0, 1.25])
+def test_a_scaled_observation_beyond_its_range_is_no_observation(wrong):
+    encoding = Encoding((5, 2), "scaled")
+    assert encoding.read([0.25, 1.0]).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="^observation must be one that env shows, 2 numbers by"):
+        encoding.read([wrong, 1.0])
+
+
 #: ``operator.index`` takes truth values of torch for integers, and under numpy 2.0 those of numpy.
 NONE = [1.0, 1.9, "1", b"1", True, np.True_, None, float("nan"), np.float32(0), np.array([0])]
 NONE += [np.array(True), torch.tensor(True)]

@@ -223,3 +223,13 @@ def test_utilities_that_are_no_finite_numbers_are_refused(value):
     table = [[value, 0] for _ in range(10)]
     with pytest.raises(InputError, match="utility must be finite numbers"):
         FourTwoOne(3, 3, 2, utility=table)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"max_score": 7, "sides": 3}, {"max_dice": 4}])
+def test_the_laws_of_greed_are_counted_before_they_are_made(monkeypatch, keywords):
+    counted = []
+    module = f"{Greed.__module__}.check_states"
+    monkeypatch.setattr(module, lambda game, states, entries: counted.append(entries))
+    game = Greed(**keywords)
+    rows, columns = game.laws.shape
+    assert counted == [(rows - 1) * (columns - 1)]  # but for no dice and the sum 0

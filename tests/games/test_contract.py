@@ -65,6 +65,14 @@ BROKEN = {
         {"zero_sum": False, **paid(lambda payoffs, over: 3 * payoffs)},
         r"payoffs must be in payoff_range, 0.0 to 1.0, got 3.0 by action . of player . in state",
     ),
+    "paid too little": (
+        {"zero_sum": False, **paid(lambda payoffs, over: payoffs - 1.5 * over)},
+        r"payoffs must be in payoff_range, 0.0 to 1.0, got -(0.5 -1.5|1.5 -0.5) by action",
+    ),
+    "paid too little before the end": (
+        {"zero_sum": False, **paid(lambda payoffs, over: payoffs - 1.5 * ~over)},
+        r"payoffs must be at most 1.0 in size, the span of payoff_range, .* got -1.5 -1.5 by acti",
+    ),
     "paid to both before the end": (
         paid(lambda payoffs, over: payoffs + 0.25 * ~over),
         r"payoffs of a zero-sum game must .*, and to 0 before, got 0.25 0.25 by action .",

@@ -78,6 +78,30 @@ def test_every_variant_is_worth_what_it_is_by_hand(variant):
 match = cache(FourTwoOneMatch)
 
 
+@pytest.mark.parametrize(
+    "variant",
+    [
+        {},
+        *VARIANTS[:7],
+        *({"tokens": 3, "tie": "replay", "starter": begins} for begins in ("winner", "alternate")),
+    ],
+    ids=str,
+)
+def test_rounds_are_settled_as_by_hand(variant):
+    """Whoever wins, whatever the pot: tokens, the end of the match, and who begins the next one."""
+    game, rules = match(charge_casts=1, discharge_casts=1, **variant), hand.Rules(**variant)
+    rng = np.random.default_rng(0)
+    for phase in game.phases:
+        results, tokens = phase.round.combinations, phase.tokens.tolist()
+        for at in rng.integers((len(tokens), len(results), len(results)), size=(500, 3)).tolist():
+            over, follower_wins, follower_begins, then = (table[*at] for table in phase.settlement)
+            found = int(not follower_wins)
+            if not over:
+                found = not follower_begins, tuple(game.token_states[then].tolist())
+            number, own, to_beat = at
+            assert found == rules.after(tuple(tokens[number]), results[to_beat], results[own])
+
+
 def test_there_are_76_token_states_of_61824_states_of_a_round():
     game = match()
     assert len(game.token_states) == 76

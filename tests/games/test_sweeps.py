@@ -2,9 +2,20 @@
 
 import numpy as np
 import pytest
+from exactdice.baselines import equilibrium
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.games import EXACT, FLOATS, GAMES, FourTwoOne, Greed, LowestScore, ShutTheBox
-from small_games import SMALL
+from exactdice.games import (
+    EXACT,
+    FLOATS,
+    GAMES,
+    FourTwoOne,
+    Game,
+    Greed,
+    LowestScore,
+    Move,
+    ShutTheBox,
+)
+from small_games import SMALL, Bare
 from sweeping import action_values, backward, forward, starts
 
 SWEPT = [GAMES[name](**size) for name, sizes in SMALL.items() for size in sizes]
@@ -81,3 +92,39 @@ def test_zero_sum_games_are_known():
     both_win_a_tie, three = LowestScore(2, 3, 2, 2), LowestScore(2, 3, 2, 3, "share")
     others = [both_win_a_tie, three, ShutTheBox(4, 2, 3, objective="sum"), FourTwoOne()]
     assert not any(game.zero_sum for game in others)
+
+
+class Leaver(Bare):
+    """Player 0 is paid for its move and leaves; player 1 goes on alone, from where chance says.
+
+    Player 0 gets a fourth for action 0 and a half for action 1, which player 1 would rather not
+    see: it gets 3/4 or 1/4 by the coin after action 0, and half as much after action 1.
+    """
+
+    name = "Leaver"
+    num_players, num_states, num_actions = 2, 5, 2
+    observation_sizes, observation_names = (5,), ("place",)
+    payoff_range, zero_sum = (0.0, 1.0), False
+
+    def advance(self, seats, states, actions, outcomes):
+        first = states == 0
+        own = np.array([0, 6, 2, 3, 1])[states] / 8 - actions / 16
+        paid = np.where(first[:, None], np.stack([(1 + actions) / 4, 0 * own], axis=1), 0.0)
+        paid[~first, 1] = own[~first]
+        after = np.where(first, 1 + 2 * actions + outcomes, 0)
+        return Move(
+            np.ones_like(seats), after, paid, np.stack([np.ones_like(first), ~first], axis=1)
+        )
+
+    exact_advance = Game.exact_advance
+
+    def stages(self):
+        return [(0, np.array([0])), (1, np.arange(1, 5))]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_who_is_left_plays_on_though_the_game_of_the_mover_is_over(exact):
+    found = equilibrium(Leaver(), exact)
+    values = [found.values[seat].at(0, np.array([0]))[0] for seat in (0, 1)]
+    assert values == [1 / 2, 1 / 4]
+    assert found.values[1].at(1, np.arange(1, 5)).tolist() == [3 / 4, 1 / 4, 3 / 8, 1 / 8]

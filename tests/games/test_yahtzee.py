@@ -209,3 +209,22 @@ def test_what_visits_every_state_of_the_whole_game_is_refused(monkeypatch):
     assert "Yahtzee" not in BenchmarkConfig().games
     monkeypatch.setenv("EXACTDICE_LIMIT", "7")
     assert has_few_states(task.game)
+
+
+@pytest.mark.parametrize("keywords", SMALL)
+def test_a_box_is_followed_by_five_dice_unless_it_is_the_last(keywords):
+    game = Yahtzee(**keywords)
+    states, boxes = np.nonzero(game.mask(np.arange(game.num_states))[:, KEEPS:])
+    zeros = np.zeros_like(states)
+    over = game.advance(zeros, states, KEEPS + boxes, zeros).over[:, 0]
+    assert over.any()
+    assert (game.law(states, KEEPS + boxes) == np.where(over, 0, 5)).all()
+
+
+def test_means_of_many_turns_are_those_of_a_few_at_once(monkeypatch):
+    values = sweeps_of(Yahtzee(boxes="ones,yahtzee,chance")).folded("best")
+    contexts = np.random.default_rng(6).permutation(np.arange(30) % 11)
+    wanted = values.means(contexts, 1)
+    assert wanted[:, 0].any()
+    monkeypatch.setattr("exactdice.games.yahtzee.values.TOGETHER", 4)
+    assert (values.means(contexts, 1) == wanted).all()
