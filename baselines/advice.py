@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import BoolArray, Game, InParts, InputError, IntArray, Table
+from ..core import BoolArray, Game, InParts, InputError, IntArray, Table, present
 from ..core.positions import by_name, states_of
-from ..core.presentation import present
 from ..core.words import listed
 from .cache import cached
 from .policies.door import Reading, label

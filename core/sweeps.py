@@ -257,11 +257,7 @@ def sweeps_of(game: Game) -> Sweeps:
 
 
 def checked_advance(
-    game: Game,
-    seats: IntArray,
-    states: IntArray,
-    actions: IntArray,
-    outcomes: IntArray,
+    game: Game, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
 ) -> Move:
     """Apply ``Game.advance``, and check the moves of a game whose moves would be listed.
 

@@ -25,7 +25,7 @@ import numpy as np
 from ..baselines import Policy, as_policy, occupancy, prepare
 from ..core import FloatArray
 from ..core.positions import legal_moves
-from ..envs.engine.engine import Engine
+from ..envs import Engine
 from ..envs.law import MoveLaw
 from .view import AgentView, factor
 

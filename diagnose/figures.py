@@ -20,10 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..baselines import Policy, Task, as_policy, evaluate, solve
-from ..core import FLOATS, FloatArray, IntArray
+from ..core import FLOATS, FloatArray, IntArray, present
 from ..core.checks import at_most
 from ..core.positions import pieces
-from ..core.presentation import present
 from .advantages import AgentMoves
 from .view import BATCH, AgentView, factor, numbers
 

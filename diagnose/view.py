@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Policy, Task, as_policy, solve
-from ..baselines.law.law_game import LawGame
+from ..baselines import LawGame, Policy, Problem, Task, as_policy, solve, task_and_sight
 from ..baselines.law.numbers import as_numbers
 from ..baselines.operators.induction import visit_action_values
 from ..baselines.policies.door import packages_of
-from ..baselines.problem.problem import Problem, task_and_sight
 from ..baselines.solving.occupancy import play
-from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values
+from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values, present
 from ..core.errors import needing
 from ..core.positions import pieces, places_in, states_of
-from ..core.presentation import present
 from ..core.sizes import PIECE, check_memory
-from ..envs import RewardMode
-from ..envs.encoding import Encoding, encoding_of
+from ..envs import Encoding, RewardMode, encoding_of
 
 #: Number of states whose observations are computed at once.
 BATCH = 2**13

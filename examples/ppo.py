@@ -152,11 +152,7 @@ def losses(agent: Agent, batch: Steps, clip: float) -> tuple[Tensor, Tensor, Ten
 
 
 def update(
-    agent: Agent,
-    optimizer: torch.optim.Optimizer,
-    steps: Steps,
-    args: Args,
-    left: float,
+    agent: Agent, optimizer: torch.optim.Optimizer, steps: Steps, args: Args, left: float
 ) -> PolicyUpdate:
     """Improve actor and critic by the moves of a rollout; return the last gradient step.
 

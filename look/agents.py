@@ -9,9 +9,8 @@ import numpy as np
 from ..baselines import Score, score, solve
 from ..baselines.advice import seen_at
 from ..baselines.scoring.summary import pays_wins, quoted, result, summary
-from ..core import InputError, IntArray, Layout
+from ..core import InputError, IntArray, Layout, present
 from ..core.positions import states_of
-from ..core.presentation import present
 from ..core.words import listed
 from .charts import Bars, Map, Plot, agent_chart
 

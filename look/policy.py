@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from ..baselines import Score, solve
 from ..baselines.scoring.summary import quoted
-from ..core import BoolArray, Game, InputError, IntArray
+from ..core import BoolArray, Game, InputError, IntArray, present
 from ..core.positions import legal_moves
-from ..core.presentation import present
 from .agents import LEAST, loss_map, loss_maps
 from .charts import FEW, Map, Plot, agent_chart
 

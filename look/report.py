@@ -12,9 +12,8 @@ from ..baselines import score as exact_score
 from ..baselines.policies.door import label
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import costliest, quoted, summary, tables
-from ..core import Game, InputError, SizeError, Table, make_folder, write_file
+from ..core import Game, InputError, SizeError, Table, make_folder, present, write_file
 from ..core.positions import has_few_states
-from ..core.presentation import present
 from ..core.progress import tell
 from ..core.words import typed
 from . import agents, page, runs

@@ -10,8 +10,7 @@ from decimal import Decimal
 from math import floor
 
 from ..baselines.advice import BEST, GOOD, THRESHOLDS, Advice, is_decision, made_of
-from ..core import Game
-from ..core.presentation import present
+from ..core import Game, present
 from ..core.words import YOU, either, plural, sentence
 from .session import Session
 

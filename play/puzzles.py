@@ -18,8 +18,7 @@ import numpy as np
 from ..baselines import PolicyLike, Task, is_policy_name, score
 from ..baselines.advice import THRESHOLDS, Advice, advice_at, is_decision, made_of
 from ..baselines.policies.names import registered_policies
-from ..core import Game, InputError
-from ..core.presentation import present
+from ..core import Game, InputError, present
 from ..core.words import YOU
 from ..envs.drawing.scene import Scene, names_of, scene_at
 from .coach import unit_of

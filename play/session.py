@@ -26,9 +26,8 @@ import numpy as np
 
 from ..baselines import Policy, Task, prepare, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
-from ..core import FloatArray, InputError, IntArray, at_least
+from ..core import FloatArray, InputError, IntArray, Note, Row, at_least
 from ..core.playing import Played, begin, make, play_on
-from ..core.presentation import Note, Row
 from ..core.sizes import show
 from ..core.words import YOU, listed
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of

@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from ..agents.runs.options import STRICT
 from ..baselines.advice import seen_at
-from ..core import InputError, WriteError, append, user_folder
-from ..core.presentation import present
+from ..core import InputError, WriteError, append, present, user_folder
 from .coach import POINTS, WINS, accuracy, costliest, steps, unit_of
 from .levels import rivals
 from .record import GameRecord

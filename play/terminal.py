@@ -5,8 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ..core import InputError, Table, WriteError
-from ..core.presentation import present
+from ..core import InputError, Table, WriteError, present
 from ..core.progress import shown_progress
 from ..core.words import listed, printable, typed
 from .coach import balance_in_words, result, unit_of, verdict

@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..baselines.advice import TIE, Advice, Choice
-from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Tile, Tokens
-from ..core.presentation import present
+from ..core import Die, FloatArray, Game, Gauge, InputError, Piece, Row, Tile, Tokens, present
 from ..core.words import printable
 from ..envs.drawing.scene import Event, Scene
 from .coach import Unit, given_away

@@ -12,8 +12,7 @@ import docstring_parser
 
 from ..baselines import Task
 from ..baselines.advice import TIE, Advice, Choice, spread_of
-from ..core import GAMES, FloatArray, Game, SizeError
-from ..core.presentation import Presentation, present
+from ..core import GAMES, FloatArray, Game, Presentation, SizeError, present
 from ..core.words import printable, sentence, typed
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg

@@ -19,13 +19,7 @@ from exactdice.baselines import verify
 from exactdice.baselines.scoring.certificate import read
 from exactdice.board.grid import BenchmarkConfig
 from exactdice.board.leaderboard import write
-from exactdice.board.results import (
-    agent_name,
-    certificate_of,
-    facts,
-    read_results,
-    read_runs,
-)
+from exactdice.board.results import agent_name, certificate_of, facts, read_results, read_runs
 
 import exactdice
 

@@ -30,8 +30,7 @@ from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
-from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
-from ...baselines.law.law_game import LawGame
+from ...baselines import LawGame, NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.networks import ROUNDING
 from ...baselines.policies.observations import sight_of
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray

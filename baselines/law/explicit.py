@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from typing_extensions import override
 
+from ...core import Array, BoolArray, FloatArray, GameError, IntArray, Move
 from ...core.block_moves import in_a_row, sums
 from ...core.checks import is_whole
 from ...core.contract import CLOSE
-from ...core.errors import GameError, needing
+from ...core.errors import needing
 from ...core.game import ListedGame
 from ...core.turn_game import Index, keys_of
-from ...core.types import Array, BoolArray, FloatArray, IntArray, Move, Order
+from ...core.types import Order
 from .numbers import near, rational
 
 #: Probabilities whose sum is off by 1 in this number at most are divided by it.

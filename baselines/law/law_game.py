@@ -7,23 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from ...core import Array, FloatArray, GameError, InputError, IntArray, Presentation, presents
 from ...core.block_moves import sums
 from ...core.checks import require_count, show_numbers
-from ...core.errors import GameError, InputError
-from ...core.presentation import Presentation, presents
 from ...core.sizes import check_memory
-from ...core.types import Array, FloatArray, IntArray
 from .explicit import MOST_OFF, ExplicitGame, Lister, Listing, search
-from .numbers import (
-    LARGEST,
-    NUMBERS,
-    as_list,
-    as_numbers,
-    plain,
-    plain_law,
-    rational,
-    rounding,
-)
+from .numbers import LARGEST, NUMBERS, as_list, as_numbers, plain, plain_law, rational, rounding
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
+from ...core import GameError, IntArray, Note, Presentation, Row, presents
 from ...core.checks import is_whole
-from ...core.errors import GameError
-from ...core.presentation import Note, Presentation, Row, presents
 from ...core.progress import tell
 from ...core.sizes import check_memory
-from ...core.types import IntArray
 from .explicit import ExplicitGame, Lister
 from .numbers import NUMBERS, as_list, plain, plain_law
 

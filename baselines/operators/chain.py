@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray
+from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, present
 from ...core.block_moves import sums
 from ...core.errors import needing
-from ...core.presentation import present
 from ..law.explicit import ExplicitGame, name_states, search, strong_components
 from .rounding import UNIT
 
@@ -52,11 +51,7 @@ class Chain:
     """
 
     def __init__(
-        self,
-        game: ExplicitGame,
-        weights: Array,
-        arithmetic: Arithmetic,
-        kept: Array | None = None,
+        self, game: ExplicitGame, weights: Array, arithmetic: Arithmetic, kept: Array | None = None
     ) -> None:
         listing, self._arithmetic, self._count = game.listing, arithmetic, game.rows
         if kept is None:

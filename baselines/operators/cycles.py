@@ -46,14 +46,15 @@ from ...core import (
     InputError,
     IntArray,
     Stage,
+    Sweeps,
     Values,
     frozen,
+    present,
+    sweeps_of,
 )
 from ...core.blocks import Block, PayoffLaw
 from ...core.positions import legal_in
-from ...core.presentation import present
 from ...core.progress import tell
-from ...core.sweeps import Sweeps, sweeps_of
 from ...core.types import Start
 from ..cache import cached
 from .iteration import MOST_ROUNDS, digest_of, policy_iteration

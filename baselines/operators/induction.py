@@ -24,12 +24,12 @@ from ...core import (
     Game,
     IntArray,
     Stage,
+    Sweeps,
     Values,
 )
 from ...core.blocks import PayoffLaw
 from ...core.positions import first_actions, pieces
 from ...core.progress import tell
-from ...core.sweeps import Sweeps
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, GreedyPolicy, Policy
 from . import mdp

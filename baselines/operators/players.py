@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
+from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage, Sweeps
 from ...core.game import ListedGame
 from ...core.positions import legal_in
-from ...core.sweeps import Sweeps
 from ...core.types import Fold
 from ..policies.kinds import Policy
 

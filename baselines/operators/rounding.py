@@ -38,8 +38,7 @@ opponents move first, over which a mean is taken.
 
 import numpy as np
 
-from ...core import Game, InputError
-from ...core.presentation import present
+from ...core import Game, InputError, present
 
 UNIT = 2.0**-53
 #: Values whose bound is a larger part of the largest payoff are refused.

@@ -17,9 +17,8 @@ from fractions import Fraction
 import numpy as np
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, IntArray, Stage, Values
+from ...core import Arithmetic, Array, IntArray, Stage, Sweeps, Values
 from ...core.positions import legal_in
-from ...core.sweeps import Sweeps
 from ...core.types import Start
 from ..policies.kinds import Policy
 from . import mdp

@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray
+from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray, sweeps_of
 from ...core.positions import has_few_states, places_in, states_of
-from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from ..law.numbers import as_numbers
 from .kinds import Policy, PolicyFunction

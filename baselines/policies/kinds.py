@@ -26,10 +26,10 @@ from ...core import (
     SizeError,
     Values,
     frozen,
+    sweeps_of,
 )
 from ...core.positions import pieces
 from ...core.sizes import show
-from ...core.sweeps import sweeps_of
 from ...core.tour import Choices, Grid
 from ...core.types import Fold
 

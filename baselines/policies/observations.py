@@ -8,8 +8,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ...core import Game, InputError, IntArray
-from ...core.sweeps import sweeps_of
+from ...core import Game, InputError, IntArray, sweeps_of
 from ..law.law_game import LawGame
 
 #: Gives the integers, shape (component,), of one observation as an environment shows it.

@@ -17,13 +17,14 @@ from ...core import (
     Game,
     InputError,
     Stage,
+    Sweeps,
     Values,
     arithmetic,
+    sweeps_of,
 )
 from ...core.contract import require_attributes
 from ...core.positions import legal_in
 from ...core.sizes import check_array
-from ...core.sweeps import Sweeps, sweeps_of
 from ..cache import cached
 from ..operators.cycles import pass_error
 from ..operators.induction import policies_of, sweep_back

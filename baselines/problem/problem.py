@@ -20,13 +20,14 @@ from ...core import (
     Game,
     InputError,
     Stage,
+    Sweeps,
     Values,
     arithmetic,
     frozen,
+    sweeps_of,
 )
 from ...core.contract import order_of
 from ...core.positions import states_of
-from ...core.sweeps import Sweeps, sweeps_of
 from ...core.types import Start
 from ...registry import Places
 from ..cache import cached

@@ -20,11 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage
+from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage, sweeps_of
 from ...core.kept import kept
 from ...core.positions import legal_in
 from ...core.sizes import check_array
-from ...core.sweeps import sweeps_of
 from ..cache import cached
 from ..operators.induction import sweep_back, visit_action_values
 from ..operators.players import Players

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ...core import GAMES, Game, InputError, KeywordError
-from ...core.checks import one_of
+from ...core import GAMES, Game, InputError, KeywordError, one_of, present
 from ...core.contract import require_attributes
-from ...core.presentation import present
 from ...core.words import listed, meant, plural
 from ..cache import cached
 from ..law.explicit import ExplicitGame

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import FLOATS, Array, BoolArray, Game, IntArray, Stage, Values
+from ...core import FLOATS, Array, BoolArray, Game, IntArray, Stage, Values, present
 from ...core.checks import at_most
-from ...core.presentation import present
 from ...core.table import frame
 from ...core.tour import KEPT, Costliest, Decisions
 from ..law.law_game import LawGame

@@ -31,9 +31,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core import GAMES, BoolArray, Game, InputError, IntArray
+from ...core import GAMES, BoolArray, Game, InputError, IntArray, present
 from ...core.positions import has_few_states, places_in, states_of
-from ...core.presentation import present
 from ...core.words import printable
 from ..policies.called import CalledPolicy
 from ..policies.door import Reading, converted, label

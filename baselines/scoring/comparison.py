@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import Array, InParts, InputError, IntArray, SizeError, Table
+from ...core import Array, InParts, InputError, IntArray, SizeError, Table, present
 from ...core.checks import at_most
 from ...core.positions import by_name, pieces, require_few_states
-from ...core.presentation import present
 from ...core.progress import tell
 from ..policies.door import Reading, label
 from ..problem.problem import convert, prepare

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core import FloatArray, Game, IntArray, SizeError, Table
-from ...core.presentation import present
+from ...core import FloatArray, Game, IntArray, SizeError, Table, present
 from ...core.words import printable
 from .score import Score
 

@@ -15,14 +15,14 @@ from ...core import (
     FloatArray,
     IntArray,
     Stage,
+    Sweeps,
     Table,
     Values,
     frozen,
+    present,
 )
 from ...core.positions import by_name, states_of
-from ...core.presentation import present
 from ...core.sizes import check_array
-from ...core.sweeps import Sweeps
 from ...core.table import frame
 from ...core.types import Start
 from ...core.words import either

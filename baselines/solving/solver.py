@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ...core import FLOATS, Array, BoolArray, Game, InputError, IntArray, SizeError
+from ...core import FLOATS, Array, BoolArray, Game, InputError, IntArray, SizeError, present
 from ...core.contract import worst_payoff
 from ...core.positions import has_few_states, require_few_states
-from ...core.presentation import present
 from ...core.tour import Tour
 from ..cache import cached
 from ..operators.induction import sweep_back

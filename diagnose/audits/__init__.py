@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...baselines.law.numbers import as_numbers
-from ...core import FloatArray, InputError, SizeError
+from ...core import FloatArray, InputError, SizeError, present
 from ...core.errors import needing
-from ...core.presentation import present
 from ...core.sizes import check_memory
 from ...core.words import printable
 from ...envs import RewardMode

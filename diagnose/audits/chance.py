@@ -29,8 +29,7 @@ from ...baselines import Policy, as_policy, from_network
 from ...baselines.law.numbers import as_numbers
 from ...baselines.policies.kinds import UniformPolicy
 from ...baselines.solving.occupancy import play
-from ...core import BoolArray, FloatArray, Game, InputError, IntArray, SizeError
-from ...core.presentation import present
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray, SizeError, present
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
 from ..view import player

@@ -12,8 +12,7 @@ from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.positions import are_legal
 from ...core.sizes import check_memory
-from ...envs import RewardMode
-from ...envs.engine.engine import Engine
+from ...envs import Engine, RewardMode
 from ...envs.law import MoveLaw
 from ..records import Rollout, Targets, Transitions, each_array
 from ..report import Report

@@ -35,9 +35,7 @@ from ...agents.learners.dqn import KeepsToLegal
 from ...agents.learners.vec_env import GameVecEnv
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import held, read_config, reading
-from ...baselines import Policy, Reading, as_policy, occupancy
-from ...baselines.law.law_game import LawGame
-from ...baselines.problem.problem import task_and_sight
+from ...baselines import LawGame, Policy, Reading, as_policy, occupancy, task_and_sight
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray, Table, write_file
 from ...core.sizes import check_array
 from ..advantages import AgentMoves

@@ -24,10 +24,7 @@ SOURCES: dict[str, list[tuple[str, Callable[[], list[Claim]]]]] = {
     "greed": [(greed.TITLE, greed.claims)],
     "lowest-score": [(lowest_score.TITLE, lowest_score.claims)],
     "shut-the-box": [(shut_the_box.TITLE, shut_the_box.claims)],
-    "421": [
-        (four_two_one.TITLE, four_two_one.claims),
-        (match_claims.TITLE, match_claims.claims),
-    ],
+    "421": [(four_two_one.TITLE, four_two_one.claims), (match_claims.TITLE, match_claims.claims)],
 }
 
 HEADING = """# The sources, recomputed

@@ -7,9 +7,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from ...baselines import Task
+from ...baselines import LawGame, Task
 from ...baselines.law.explicit import same_again
-from ...baselines.law.law_game import LawGame, read_law
+from ...baselines.law.law_game import read_law
 from ...baselines.law.numbers import plain
 from ...core import InputError
 from .env import GameEnv

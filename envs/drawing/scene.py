@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from ...baselines import Task
 from ...baselines.advice import seen_at
-from ...core import Die, Game, Row
+from ...core import Die, Game, Row, present
 from ...core.playing import Played
-from ...core.presentation import present
 from ...core.words import said_of
 
 

@@ -20,11 +20,21 @@ import numpy as np
 
 from ...baselines import Problem
 from ...baselines.cache import cached
-from ...core import FLOATS, AliasLaws, SizeError, TurnGame, TurnSweeps
+from ...core import (
+    FLOATS,
+    AliasLaws,
+    Array,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    SizeError,
+    TurnGame,
+    TurnSweeps,
+    frozen,
+)
 from ...core.contract import worst_payoff
 from ...core.positions import states_of
 from ...core.turn import Piece
-from ...core.types import Array, BoolArray, FloatArray, IntArray, frozen
 from ..encoding import Encoding, EncodingName, Features
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 

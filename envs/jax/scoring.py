@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-from ...baselines import Task, score
-from ...baselines.policies.networks import choose
+from ...baselines import Task, choose, score
 from ...core import InputError
 from ...core.positions import states_of
 from .params import ExactLaw

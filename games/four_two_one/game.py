@@ -31,14 +31,9 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ...core.checks import at_least, one_of
+from ...core import Array, InputError, IntArray, Leg, Turn, TurnGame, at_least, frozen, one_of
 from ...core.dice import combinations, redundancy
-from ...core.errors import InputError
-from ...core.leg import Leg
 from ...core.sizes import bounded, check_states, choose
-from ...core.turn import Turn
-from ...core.turn_game import TurnGame
-from ...core.types import Array, IntArray, frozen
 
 Combination: TypeAlias = tuple[int, ...]  # faces in growing order
 #: A name, a function of (combination, casts made), or a table (combination, casts made - 1).

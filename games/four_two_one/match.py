@@ -26,13 +26,20 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ...core.arithmetic import Values
-from ...core.checks import at_least, one_of
+from ...core import (
+    Array,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Leg,
+    TurnGame,
+    Values,
+    at_least,
+    frozen,
+    one_of,
+)
 from ...core.dice import combinations
-from ...core.leg import Leg
 from ...core.sizes import bounded, check_states
-from ...core.turn_game import TurnGame
-from ...core.types import Array, BoolArray, FloatArray, IntArray, frozen
 from .game import FourTwoOne, count_states
 from .game import tokens as worth_of
 

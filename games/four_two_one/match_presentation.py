@@ -6,8 +6,7 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.presentation import Layout, Presentation, Row, Tokens, presents
-from ...core.types import IntArray
+from ...core import IntArray, Layout, Presentation, Row, Tokens, presents
 from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
 from .game import Combination
 from .match import FourTwoOneMatch

@@ -12,10 +12,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core import EXACT, FLOATS, InputError, NamedPolicy, arithmetic
+from ...core import (
+    EXACT,
+    FLOATS,
+    Array,
+    BoolArray,
+    InputError,
+    IntArray,
+    NamedPolicy,
+    Turn,
+    arithmetic,
+)
 from ...core.solved_turn import in_every_context, solve_turn
-from ...core.turn import Piece, Turn
-from ...core.types import Array, BoolArray, IntArray
+from ...core.turn import Piece
 from .game import Combination, FourTwoOne
 
 

@@ -7,10 +7,10 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
+from ...core import Group, IntArray, Layout, Presentation, Row, presents
 from ...core.dice import combinations
 from ...core.positions import states_of
-from ...core.presentation import Group, Layout, Presentation, Row, dice_of, presents
-from ...core.types import IntArray
+from ...core.presentation import dice_of
 from ...core.words import (
     dice_words,
     either,

@@ -20,13 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from ...core.checks import at_least, one_of
+from ...core import Array, BoolArray, Game, IntArray, Move, at_least, frozen, one_of
 from ...core.dice import sum_counts, sum_laws
-from ...core.game import Game
 from ...core.plain import PlainMove, PlainRules, plain_rules_for
 from ...core.sampling import inverse_laws
 from ...core.sizes import check_states
-from ...core.types import Array, BoolArray, IntArray, Move, frozen
 
 #: A value of the keyword ``tie``.
 Tie: TypeAlias = Literal["half", "lost", "stopper", "chaser"]
@@ -94,11 +92,7 @@ class Greed(Game):
     payoff_range = (0.0, 1.0)
 
     def __init__(
-        self,
-        max_score: int = 100,
-        sides: int = 6,
-        max_dice: int | None = None,
-        tie: Tie = "half",
+        self, max_score: int = 100, sides: int = 6, max_dice: int | None = None, tie: Tie = "half"
     ) -> None:
         self.max_score = at_least("max_score", max_score, 1)
         self.sides = at_least("sides", sides, 1)

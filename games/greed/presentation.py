@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
+from ...core import Die, Gauge, IntArray, Layout, Note, Presentation, Row, presents
 from ...core.dice import dice_with_sum
-from ...core.presentation import Die, Gauge, Layout, Note, Presentation, Row, presents
-from ...core.types import IntArray
 from ...core.words import dice_words, plural, said_of, sentence, whose
 from .game import BUST, HIGHER, TIES, Greed
 

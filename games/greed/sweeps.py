@@ -43,11 +43,20 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import FLOATS, Arithmetic, Values
+from ...core import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    Decide,
+    IntArray,
+    Moves,
+    Stage,
+    Sweeps,
+    Values,
+    frozen,
+    sweeps_for,
+)
 from ...core.blocks import Block, Blocks, PayoffLaw
-from ...core.moves import Moves
-from ...core.sweeps import Sweeps, sweeps_for
-from ...core.types import Array, Decide, IntArray, Stage, frozen
 from .game import Greed
 
 HALF = Fraction(1, 2)

@@ -19,13 +19,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from ...core.checks import at_least, one_of
+from ...core import InputError, Leg, Turn, TurnGame, at_least, one_of
 from ...core.dice import combinations, redundancy
-from ...core.errors import InputError
-from ...core.leg import Leg
 from ...core.sizes import bounded, check_states, choose
-from ...core.turn import Turn
-from ...core.turn_game import TurnGame
 
 Objective = Literal["win", "share", "score"]
 MANY = 1000  # dice; every limit on sizes is lower

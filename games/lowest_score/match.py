@@ -14,10 +14,8 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ...core.checks import at_least, one_of
-from ...core.leg import Leg
+from ...core import Leg, TurnGame, at_least, one_of
 from ...core.sizes import bounded, check_states
-from ...core.turn_game import TurnGame
 from .game import LowestScore, count_turn
 
 Starter = Literal["winner", "next", "same"]

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from typing_extensions import override
 
-from ...core.presentation import Group, Layout, Note, Presentation, Row, Tokens, dice_of, presents
-from ...core.types import IntArray
+from ...core import Group, IntArray, Layout, Note, Presentation, Row, Tokens, presents
+from ...core.presentation import dice_of
 from ...core.words import dice_words, listed, plural, said_of, sentence, spelled, whose
 from .game import LowestScore
 from .match import LowestScoreMatch

@@ -19,14 +19,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from ...core.checks import at_least, one_of
+from ...core import Array, InputError, Leg, Turn, TurnGame, at_least, one_of
 from ...core.dice import sum_counts
-from ...core.errors import InputError
-from ...core.leg import Leg
 from ...core.sizes import check_states
-from ...core.turn import Turn
-from ...core.turn_game import TurnGame
-from ...core.types import Array
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12

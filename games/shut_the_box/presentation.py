@@ -6,9 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
+from ...core import Group, IntArray, Layout, Note, Presentation, Row, Tile, presents
 from ...core.dice import dice_with_sum
-from ...core.presentation import Group, Layout, Note, Presentation, Row, Tile, presents
-from ...core.types import IntArray
 from ...core.words import dice_words, said_of, sentence
 from .game import ShutTheBox
 

@@ -15,8 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...core.errors import InputError
-from ...core.types import BoolArray, IntArray, frozen
+from ...core import BoolArray, InputError, IntArray, frozen
 from .dice import FACES, KEEPS, dice
 
 #: The names of the boxes, in the order of the card.

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core import Array, BoolArray, IntArray, frozen
 from ...core.dice import combinations, redundancy
-from ...core.types import Array, BoolArray, IntArray, frozen
 
 DICE, FACES = 5, 6
 #: Number of multisets of each size from 0 to 5.

@@ -26,12 +26,20 @@ from typing import ClassVar, get_args, overload
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import EXACT, FLOATS
-from ...core.checks import at_least, one_of
-from ...core.errors import InputError
-from ...core.game import Game
+from ...core import (
+    EXACT,
+    FLOATS,
+    Array,
+    BoolArray,
+    Game,
+    InputError,
+    IntArray,
+    Move,
+    at_least,
+    frozen,
+    one_of,
+)
 from ...core.sizes import show
-from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .card import (
     ALL,
     BOXES,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core.arithmetic import FLOATS, Arithmetic, Values
+from ...core import FLOATS, Arithmetic, Array, BoolArray, Decide, IntArray, Stage, Values
 from ...core.positions import pieces
-from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage
+from ...core.types import Fold
 from .card import BOXES, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
@@ -21,11 +21,7 @@ ASKED = 2**20
 
 
 def swept_back(
-    game: Yahtzee,
-    columns: IntArray,
-    later: Later,
-    decide: Decide | Fold,
-    arithmetic: Arithmetic,
+    game: Yahtzee, columns: IntArray, later: Later, decide: Decide | Fold, arithmetic: Arithmetic
 ) -> tuple[Values, Array]:
     """Compute the values of a turn in some contexts, from the last decision to the first roll.
 

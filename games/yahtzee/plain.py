@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from ...core import IntArray
 from ...core.plain import PlainMove, PlainRules, plain_rules_for
 from ...core.sampling import inverse_laws
-from ...core.types import IntArray
 from .dice import DICE, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee, masks
 

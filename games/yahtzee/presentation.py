@@ -6,18 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core.presentation import (
-    Gauge,
-    Group,
-    Layout,
-    Note,
-    Presentation,
-    Row,
-    Tile,
-    dice_of,
-    presents,
-)
-from ...core.types import IntArray
+from ...core import Gauge, Group, IntArray, Layout, Note, Presentation, Row, Tile, presents
+from ...core.presentation import dice_of
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice

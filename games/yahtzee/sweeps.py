@@ -11,14 +11,24 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import FLOATS, Arithmetic, Values
+from ...core import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    BoolArray,
+    Decide,
+    FloatArray,
+    IntArray,
+    Moves,
+    SizeError,
+    Sweeps,
+    Values,
+    sweeps_for,
+)
 from ...core.blocks import Block, Blocks, PayoffLaw
-from ...core.errors import SizeError
 from ...core.kept import kept
-from ...core.moves import Moves
-from ...core.sweeps import Sweeps, sweeps_for
 from ...core.tour import Choose, Tour
-from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
+from ...core.types import Fold, Start
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
 from .tour import tour

@@ -22,11 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import FLOATS
+from ...core import FLOATS, Array, FloatArray, IntArray
 from ...core.contract import CLOSE
 from ...core.progress import tell
 from ...core.tour import Choices, Choose, Costliest, Decisions, Grid, Tour
-from ...core.types import Array, FloatArray, IntArray
 from .card import BOXES, ENOUGH, FIFTY, TOGETHER, UPPER_BONUS, YAHTZEE, Taken, has_box, points
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import IN_TURN, MORE, Yahtzee

@@ -28,7 +28,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray, frozen
+from ...core import Array, BoolArray, FloatArray, IntArray, frozen
+from ...core.types import Fold
 from .card import BOXES, YAHTZEE, Contexts, Taken, has_box, points
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 

@@ -15,12 +15,11 @@ from typing import Any, Self
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import Arithmetic, Values
-from ...core.errors import SizeError
+from ...core import Arithmetic, Array, BoolArray, Decide, IntArray, SizeError, Stage, Values, frozen
 from ...core.positions import places_in
 from ...core.progress import tell
 from ...core.sizes import check_memory, show
-from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
+from ...core.types import Fold, Start
 from .card import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee

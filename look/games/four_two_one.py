@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...baselines import Task
-from ...baselines.problem.equilibrium import equilibrium
+from ...baselines import Task, equilibrium
 from ...core import FloatArray, InputError
 from ...core.words import listed, plural, spelled
 from ...games import FourTwoOne, FourTwoOneMatch

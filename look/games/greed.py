@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Task, occupancy, solve
-from ...core import BoolArray, FloatArray
-from ...core.presentation import present
+from ...core import BoolArray, FloatArray, present
 from ...core.words import listed
 from ...games import Greed
 from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart, game_of

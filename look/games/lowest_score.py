@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...baselines import Solution, Task, solve
-from ...core import InputError
+from ...core import InputError, present
 from ...core.dice import combinations, redundancy
-from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
 from ..charts import EXAMPLES, Example, Map, Plot, game_chart, game_of

@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...baselines import Solution, Task, solve
-from ...core import BoolArray, FloatArray, InputError, IntArray
-from ...core.presentation import present
+from ...core import BoolArray, FloatArray, InputError, IntArray, present
 from ...core.words import listed
 from ...games import ShutTheBox
 from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart, game_of

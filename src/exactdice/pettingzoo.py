@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from .baselines import Sight, Task, make_game
 from .baselines.policies.observations import InDictionary
-from .core import GAMES, InputError
+from .core import GAMES, InputError, present
 from .core.errors import needing
 from .core.plain import plain_rules
 from .core.playing import Played, begin
-from .core.presentation import present
 from .envs import Encoding, EncodingName, Features, find_game
 from .envs.api.env import check_action
 from .envs.drawing import FRAMES, MODES

@@ -13,14 +13,7 @@ from types import SimpleNamespace
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import (
-    CertificateError,
-    Task,
-    cache,
-    certificate,
-    random_value,
-    verify,
-)
+from exactdice.baselines import CertificateError, Task, cache, certificate, random_value, verify
 from exactdice.baselines.policies.called import CalledPolicy
 from exactdice.baselines.scoring.certificate import CLAIMS, digest_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox

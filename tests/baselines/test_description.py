@@ -101,12 +101,7 @@ def test_a_game_without_choices_has_no_gap_and_no_signal():
 
 
 @pytest.mark.parametrize(
-    "task",
-    [
-        make_task("ShutTheBox", tiles=1, one_die="never"),
-        Task(Owed()),
-    ],
-    ids=repr,
+    "task", [make_task("ShutTheBox", tiles=1, one_die="never"), Task(Owed())], ids=repr
 )
 def test_a_constant_payoff_has_no_signal(task):
     """The computed variance is rounding: what is divided by it says nothing."""

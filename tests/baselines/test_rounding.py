@@ -18,14 +18,7 @@ from exactdice.baselines import (
 from exactdice.baselines import payoff_matrix as matrix_of
 from exactdice.core.moves import law_roundings, move_roundings
 from exactdice.core.sweeps import sweeps_of
-from exactdice.games import (
-    EXACT,
-    FourTwoOne,
-    FourTwoOneMatch,
-    GameError,
-    Greed,
-    InputError,
-)
+from exactdice.games import EXACT, FourTwoOne, FourTwoOneMatch, GameError, Greed, InputError
 from exactdice.games.four_two_one.game import tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,25 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.baselines import (
-    Task,
-    equilibrium,
-    evaluate,
-    outcome_distribution,
-    score,
-    solve,
-)
+from exactdice.baselines import Task, equilibrium, evaluate, outcome_distribution, score, solve
 from exactdice.baselines.operators.players import Players
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
-from exactdice.games import (
-    FourTwoOne,
-    GameError,
-    Greed,
-    InputError,
-    LowestScore,
-    ShutTheBox,
-)
+from exactdice.games import FourTwoOne, GameError, Greed, InputError, LowestScore, ShutTheBox
 from random_games import RandomGame
 from small_games import Coins, Rounds
 

@@ -16,14 +16,7 @@ from exactdice.agents.tracks import TRACKS, Track
 from exactdice.board import trial
 from exactdice.board import tune as tuner
 from exactdice.board.grid import TuneConfig
-from exactdice.board.tune import (
-    FINAL_SEEDS,
-    RUNGS,
-    draw_importances,
-    importances,
-    open_study,
-    tune,
-)
+from exactdice.board.tune import FINAL_SEEDS, RUNGS, draw_importances, importances, open_study, tune
 from exactdice.core import InputError, WriteError
 from exactdice.games import Greed
 from full_disk import no_file_above

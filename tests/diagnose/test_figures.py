@@ -259,10 +259,7 @@ def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline
 
 @pytest.mark.parametrize(
     ("task", "gamma", "gae_lambda"),
-    [
-        *((task, *pair) for task in EVERY for pair in ((0.9, 0.6), (1.0, 0.0))),
-        (CLIFF, 0.9, 0.6),
-    ],
+    [*((task, *pair) for task in EVERY for pair in ((0.9, 0.6), (1.0, 0.0))), (CLIFF, 0.9, 0.6)],
 )
 def test_moments_are_those_of_linear_algebra_on_the_law(task, gamma, gae_lambda):
     law, factor = tabulate_transitions(Engine(task, 1)), gamma * gae_lambda

@@ -110,8 +110,7 @@ def damaged(content):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [lambda whole: whole[:1000], damaged, lambda _: b"", lambda _: b"\x93NUMPY and more"],
+    "change", [lambda whole: whole[:1000], damaged, lambda _: b"", lambda _: b"\x93NUMPY and more"]
 )
 def test_a_file_that_is_no_whole_npz_is_refused(refusal, arrays, change):
     np.savez_compressed("record.npz", **basic(arrays))

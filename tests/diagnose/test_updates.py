@@ -353,8 +353,7 @@ def test_a_mistake_of_the_loss_of_action_values_is_named(batch, used, declared, 
 
 
 @pytest.mark.parametrize(
-    ("part", "mistake"),
-    [(0.005, None), (0.0, "target-never-updated"), (0.1, "tau-wrong")],
+    ("part", "mistake"), [(0.005, None), (0.0, "target-never-updated"), (0.1, "tau-wrong")]
 )
 def test_the_target_network_takes_over_the_declared_part(batch, part, mistake):
     env, numbers = batch

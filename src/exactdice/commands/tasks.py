@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 import tyro
 
 from ..agents.runs.options import GameName, Keywords, task_from_options
-from ..baselines import describe, solve
-from ..baselines.advice import ask
+from ..baselines import ask, describe, solve
 from ..baselines.scoring.description import PROPERTIES
 from ..board.ladders import LadderWords, find_ladder
 from ..core import InputError, Table

@@ -36,12 +36,11 @@ from ..baselines import (
     solve,
 )
 from ..baselines.operators.rounding import largest_payoff
-from ..core import EXACT, Array, Game, GameError, IntArray
+from ..core import EXACT, Array, Game, GameError, IntArray, sweeps_of
 from ..core.checks import action_of
 from ..core.contract import CLOSE
 from ..core.moves import list_moves
 from ..core.positions import states_of
-from ..core.sweeps import sweeps_of
 from .rules import opponents_of
 
 #: The rounding of a move, as a part of the result; moves without end add up.

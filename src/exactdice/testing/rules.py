@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import EXACT, BoolArray, FloatArray, Game, GameError, IntArray, Move
+from ..core import EXACT, BoolArray, FloatArray, Game, GameError, IntArray, Move, present
 from ..core.checks import action_of
 from ..core.contract import CLOSE, order_of, require_observations
 from ..core.moves import list_moves
 from ..core.positions import legal_moves, states_of
-from ..core.presentation import present
 from ..envs.planners import LIMIT
 
 
