@@ -5,6 +5,14 @@ from exactdice.agents.tracks import OPEN, TRACKS
 from exactdice.board import admission
 from small_entries import TINY, small_task
 from small_runs import build, interrupted, small, small_config, small_env, trained  # noqa: F401
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+
+@event.listens_for(Engine, "connect")
+def _do_not_wait_for_the_disk(connection, _record):
+    """A search writes after every report; no test pulls the plug."""
+    connection.execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture(autouse=True)

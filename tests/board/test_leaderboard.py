@@ -236,7 +236,7 @@ def standings(monkeypatch):
     """Make the board of two algorithms, of which one has run two games."""
     track = TRACKS["exactdice-10k"]
     part = Part("References", "", Table(["game", "policy"], [["Greed", "random"]]))
-    monkeypatch.setattr(boards, "reference_table", lambda tasks, more: part)
+    monkeypatch.setattr(boards.strata, "reference_table", lambda tasks, more: part)
     names = [("Greed", "ppo"), ("Greed", "qlearning"), ("FourTwoOne", "ppo")]
     scores = {seed: (0.0, 0.1, 0.2, 0.4, 0.6, 0.7, 0.8 + seed / 100) for seed in range(2)}
     runs = [
