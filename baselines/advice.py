@@ -235,16 +235,9 @@ Solution.ask = ask
 def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     """Find the state that a person means, whatever the order of its dice, shape (1,).
 
-    Components that were left out are those with which all games begin, if there is such a state.
-
-    Args:
-        task: whose agent is to move.
-        seen: the observation, 0 where nothing was given.
-        given: which components were given; those of some dice were, if one was.
-
-    Raises:
-        InputError: if there is no such state; or naming a component that may be several numbers,
-            none of them 0.
+    Components that were left out are those with which all games begin, if there is such a state;
+    ``seen`` is 0 there. Of some dice all are given, if one was. An ``InputError`` says that there
+    is no such state, or names a component that may be several numbers, none of them 0.
     """
     game, seat = task.game, task.seat
     begun = game.observe(prepare(task).start.states, seat)
@@ -283,20 +276,13 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
 def read_position(
     game: Game, components: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[IntArray, BoolArray]:
-    """Read an observation as people write it, and which of its components were given.
+    """Read an observation as people write it, and which components were given, (component,).
 
-    Args:
-        game: the game.
-        components: numbers in the order of the observation, or a roll of dice alone.
-        named: numbers by the name of a component or its beginning, with _ for a space and without
-            its question mark; and groups of components (``Presentation.groups``), such as
-            ``dice="3 3 4 5 6"``, ``open="1 3 4"`` or ``open="all"``.
-
-    Returns:
-        The observation, 0 where nothing was given, and the given ones, each of shape (component,).
-
-    Raises:
-        InputError: naming the component that is out of range, given twice or unknown.
+    It is 0 where nothing was given. The components are numbers in its order, or a roll of dice
+    alone. Others go by the name of a component or its beginning, with _ for a space and without its
+    question mark; and by groups of components (``Presentation.groups``), such as ``dice="3 3 4 5
+    6"``, ``open="1 3 4"`` or ``open="all"``. An ``InputError`` names the component that is out of
+    range, given twice or unknown.
     """
     groups = {group.keyword: group for group in present(game).groups if group.places(game)}
     sizes = game.observation_sizes

@@ -97,13 +97,10 @@ def _evict(result: Any) -> None:
 
 
 def _arrays(thing: Any) -> dict[int, int]:
-    """Count the numbers in each array that an object holds; a fraction counts as eight floats.
+    """Count the numbers in each array that an object holds, by the identity of the array.
 
-    It is called for all results whenever there is a new one, because cached properties make results
-    grow.
-
-    Returns:
-        The counts, by the identity of the array.
+    A fraction counts as eight floats. All results are counted whenever there is a new one, because
+    cached properties make results grow.
     """
     found: dict[int, int] = {}
     waiting = [thing]

@@ -67,15 +67,11 @@ class Listing(NamedTuple):
         return self.cells // self.legal.shape[1]
 
     def circles(self, allowed: BoolArray) -> BoolArray:
-        """Find the end components: the actions with which play can stay for ever.
+        """Find the end components: the actions with which play can stay for ever, (state, action).
 
-        Args:
-            allowed: the actions that may be used, shape (state, action).
-
-        Returns:
-            Those of them whose ways all stay in a strongly connected component of such actions,
-            shape (state, action) (de Alfaro 1997, *Formal Verification of Probabilistic Systems*,
-            section 3.3).
+        Of the ``allowed`` actions, shape (state, action), they are those whose ways all stay in a
+        strongly connected component of such actions (de Alfaro 1997, *Formal Verification of
+        Probabilistic Systems*, section 3.3).
         """
         cells, sources, targets = self.cells, self.sources, self.targets
         inside = (allowed & self.legal).ravel()
@@ -91,14 +87,7 @@ class Listing(NamedTuple):
 
 
 def strong_components(sources: IntArray, targets: IntArray, count: int) -> IntArray:
-    """Number the strongly connected components of a graph with edges, each of shape (edge,).
-
-    Returns:
-        The component of each node, shape (node,).
-
-    Raises:
-        ModuleNotFoundError: if SciPy is not installed.
-    """
+    """Give the strongly connected component of each node, (node,), of a graph of edges, (edge,)."""
     with needing("a game whose moves lead back", "scipy"):
         from scipy.sparse import coo_array, csgraph
     graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), (count, count))
@@ -107,17 +96,10 @@ def strong_components(sources: IntArray, targets: IntArray, count: int) -> IntAr
 
 
 def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) -> IntArray:
-    """Search a graph, breadth first.
+    """Search a graph of ``count`` nodes and edges of shape (edge,), from the ``first`` nodes on.
 
-    Args:
-        first: nodes to begin with.
-        sources: the node from which each edge leads, shape (edge,).
-        targets: the node to which it leads, shape (edge,).
-        count: number of nodes.
-
-    Returns:
-        The edge by which each node was reached first, -1 if it was not, and the number of edges of
-        the nodes to begin with, shape (node,).
+    It goes breadth first, and gives the edge by which each node was reached first, -1 if it was
+    not, and the number of edges of the nodes to begin with, shape (node,).
     """
     by, by_source = np.full(count, -1), np.argsort(sources, kind="stable")
     by[first] = len(sources)
@@ -131,14 +113,7 @@ def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) ->
 
 
 def order_of_states(listing: Listing) -> Order:
-    """Order the states so that moves lead to later stages, or to the cut of their block.
-
-    Returns:
-        Stages, blocks and cut, arrays of shape (state,).
-
-    Raises:
-        ModuleNotFoundError: if moves lead back and SciPy is not installed.
-    """
+    """Order the states so that moves lead to later stages, or to the cut of their block."""
     count, on = len(listing.movers), listing.targets >= 0
     edges = np.unique(listing.sources[on] * np.int64(count) + listing.targets[on])
     sources, targets = np.divmod(edges, count)
@@ -198,9 +173,8 @@ def _parts(target: int) -> tuple[int, ...]:
 class Lister:
     """Collects the moves of a game, cell by cell, by state and action.
 
-    Args:
-        gamma: discount. It parts each outcome after which the game goes on in two: with the
-            probability ``gamma`` it does go on.
+    The discount ``gamma`` parts each outcome after which the game goes on in two: with this
+    probability it does go on.
     """
 
     def __init__(self, gamma: float = 1.0) -> None:
@@ -219,19 +193,13 @@ class Lister:
         self._counts.append(0)
 
     def add(
-        self, chances: Sequence[Any], targets: Sequence[int], payoffs: Sequence[Any], named: str
+        self,
+        chances: Sequence[Any],  # their probabilities, floats or fractions
+        targets: Sequence[int],  # the states that follow, -1 if the game is over
+        payoffs: Sequence[Any],  # floats or fractions
+        named: str,  # state and action, for a message
     ) -> None:
-        """Add the outcomes of a legal action.
-
-        Args:
-            chances: their probabilities, floats or fractions.
-            targets: the states that follow, -1 if the game is over.
-            payoffs: what they pay, floats or fractions.
-            named: state and action, for a message.
-
-        Raises:
-            GameError: if the probabilities are no law.
-        """
+        """Add the outcomes of a legal action."""
         split = self._gamma < 1
         key = (*chances, *(target < 0 for target in targets)) if split else tuple(chances)
         if key not in self._known:
@@ -263,14 +231,7 @@ class Lister:
     def listing(
         self, movers: IntArray, seen: IntArray, start: Mapping[int, Any], num_actions: int
     ) -> Listing:
-        """Make the listing of all cells, (state, action), of which each was added or skipped.
-
-        Args:
-            movers: see ``Listing``.
-            seen: see ``Listing``.
-            start: probabilities of the first states.
-            num_actions: number of actions.
-        """
+        """List all cells, (state, action); ``start`` has the probabilities of the first states."""
         law = _exact_law(list(start.values()), "of first states")
         first = np.full(len(movers), Fraction(0), dtype=object)
         first[list(start)] = [Fraction(part, law.whole) for part in law.parts]
@@ -289,13 +250,6 @@ class ExplicitGame(ListedGame):
     so far times the number of those states; observations then end with the number of moves. What
     one of two players is paid the other pays.
 
-    Args:
-        listing: the moves.
-        components: names of the components of the listing's observations.
-        limit: number of moves after which a game is over; None for no limit.
-        longest: bound of the expected number of moves, whatever the players do; None if a game
-            whose moves lead back may never end.
-
     Attributes:
         rows: number of states of the listing.
         is_process: whether the game is a decision process whose moves lead back: its only player
@@ -306,17 +260,14 @@ class ExplicitGame(ListedGame):
             paid, shape (state, action).
         way_out: in such a process, an action of each state with which a game in the long run ends,
             or goes on where nothing is paid, shape (state,).
-
-    Raises:
-        GameError: if such a process has a state from which no moves lead to an end, or two players
-            are paid in a cycle that they may never leave.
     """
 
     def __init__(
         self,
         listing: Listing,
-        components: Sequence[str],
-        limit: int | None = None,
+        components: Sequence[str],  # names of the components of the listing's observations
+        limit: int | None = None,  # moves after which a game is over; None for no limit
+        # bound of the expected number of moves, whatever the players do; None if there is none
         longest: float | None = None,
     ) -> None:
         if limit is not None and not (is_whole(limit) and limit > 0):
@@ -537,11 +488,7 @@ def _finder(seen: IntArray, sizes: Sequence[int]) -> Callable[[IntArray], IntArr
 
 
 def same_again(made: tuple[Any, ...], digest: str) -> Any:
-    """Make a game again from what ``Game.__reduce__`` gives, and compare its law.
-
-    Raises:
-        GameError: if the law is another one: it is drawn, or its class was changed.
-    """
+    """Make a game again from what ``Game.__reduce__`` gives; its law must be the same."""
     make, arguments = made
     game = make(*arguments)
     if game._digest != digest:

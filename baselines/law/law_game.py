@@ -19,35 +19,21 @@ ENTRY = 300
 
 
 class LawGame(ExplicitGame):
-    """A game of one player that is given by its law.
-
-    Args:
-        counts: number of outcomes of each action, shape (state, action); 0 if it is illegal.
-        successors: the state after each outcome, -1 if the game is over, shape (outcome,), sorted
-            by state and action.
-        chances: probability of each outcome, shape (outcome,).
-        rewards: what each outcome pays, shape (outcome,).
-        initial: probability of each state at the beginning, shape (state,).
-        gamma: discount: the chance that the game goes on after a move.
-        horizon: number of moves after which the game is over; None for no limit.
-        title: the name of the game, for people.
-
-    Raises:
-        GameError: naming the state and the action whose outcomes are no law.
-    """
+    """A game of one player that is given by its law."""
 
     name: ClassVar[str] = "Law"
 
     def __init__(
         self,
-        counts: IntArray,
+        counts: IntArray,  # outcomes of each action, shape (state, action); 0 if it is illegal
+        # state after each outcome, -1 at the end, (outcome,), by state and action
         successors: IntArray,
-        chances: FloatArray,
-        rewards: FloatArray,
-        initial: FloatArray,
-        gamma: float = 1.0,
-        horizon: int | None = None,
-        title: str = "a law",
+        chances: FloatArray,  # probability of each outcome, shape (outcome,)
+        rewards: FloatArray,  # what each outcome pays, shape (outcome,)
+        initial: FloatArray,  # probability of each state at the beginning, shape (state,)
+        gamma: float = 1.0,  # discount: the chance that the game goes on after a move
+        horizon: int | None = None,  # number of moves after which the game is over
+        title: str = "a law",  # the name of the game, for people
     ) -> None:
         self.counts, self.successors, self.chances = counts, successors, chances
         self.rewards, self.initial, self.gamma = rewards, initial, gamma

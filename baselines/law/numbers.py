@@ -59,18 +59,11 @@ def near(number: float | Fraction) -> Fraction | None:
 
 
 def _small(number: float, most: int, part: float) -> tuple[int, int]:
-    """Find the fraction p/q, with q max(|p|, q) up to a bound, that is next to a float.
+    """Find the fraction p/q, with q max(|p|, q) up to ``most`` squared, that is next to a float.
 
     If there is one, it is the last convergent of the continued fraction within the bound. In floats
-    the quotients err by less than two roundings of the number.
-
-    Args:
-        number: the float.
-        most: the bound is its square.
-        part: the largest distance, as a part of the float.
-
-    Returns:
-        p and q; 0 and 0 if there is none.
+    the quotients err by less than two roundings of the number. The largest distance is a ``part``
+    of the float; p and q are 0 if there is no such fraction.
     """
     size = rest = abs(number)
     if size * most < 0.5:
@@ -151,15 +144,7 @@ def as_list(given: Any) -> list[Any]:
 
 
 def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
-    """Return an array of integers, floats or booleans.
-
-    Args:
-        given: an array, a list, or a tensor, with a gradient or without.
-        name: name of the argument in messages.
-
-    Raises:
-        ValueError: if ``given`` holds anything else.
-    """
+    """Return an array of integers, floats or booleans, of an array, a list, or any tensor."""
     if isinstance(given, np.ma.MaskedArray):
         raise InputError(
             f"{name} must be numbers, got a masked array: give one without, such as its filled(0)"

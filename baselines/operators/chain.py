@@ -21,11 +21,7 @@ STEPS, RESTARTS, NEAR = 40, 4, 1e-12
 
 
 def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
-    """Return ``scipy.sparse``, with its graphs and its linear algebra, which ``what`` needs.
-
-    Raises:
-        ModuleNotFoundError: if SciPy is not installed.
-    """
+    """Return ``scipy.sparse``, with its graphs and its linear algebra, which ``what`` needs."""
     with needing(what, "scipy"):
         import scipy.sparse
         import scipy.sparse.csgraph
@@ -36,13 +32,6 @@ def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
 class Chain:
     """The Markov chain of a policy in a process.
 
-    Args:
-        game: the process.
-        weights: probability of each action, shape (state, action); illegal ones end the game.
-        arithmetic: of values and visits.
-        kept: the probabilities with which the game goes on, of the same shape, where other actions
-            end it, too; None for those of the legal actions.
-
     Attributes:
         lost: probability of actions that end the game, shape (state,).
         settled: the states in which the chain stays for ever and nothing is paid, shape (state,).
@@ -51,7 +40,12 @@ class Chain:
     """
 
     def __init__(
-        self, game: ExplicitGame, weights: Array, arithmetic: Arithmetic, kept: Array | None = None
+        self,
+        game: ExplicitGame,
+        weights: Array,  # probability of each action, (state, action); illegal ones end the game
+        arithmetic: Arithmetic,
+        # those with which the game goes on, of the same shape; None for the legal actions
+        kept: Array | None = None,
     ) -> None:
         listing, self._arithmetic, self._count = game.listing, arithmetic, game.rows
         if kept is None:
@@ -115,12 +109,10 @@ class Chain:
         return values
 
     def visits(self, begun: Array) -> Array:
-        """Solve for the expected visits of each state, shape (state,).
+        """Solve for the expected visits of each state; both arrays are of shape (state,).
 
-        Of settled states the first one is counted, as nothing is paid from there on.
-
-        Args:
-            begun: mass before the first move, shape (state,).
+        The mass before the first move is ``begun``. Of settled states the first one is counted, as
+        nothing is paid from there on.
         """
         sources, targets = self._edges
         found = self.solve(begun, transposed=True)

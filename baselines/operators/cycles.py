@@ -70,8 +70,8 @@ MOST_MISSING = 0.5
 def longest_stays(law: Sweeps, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
     """Bound the number of decisions in each block, shape (block,), from any of its positions.
 
-    It is the expected number if all players conspire to prolong the stay; infinite where floats
-    are not precise enough and the computation is exact, which needs no bound.
+    It is the expected number if all players conspire to prolong the stay; infinite where floats are
+    not precise enough and the computation is exact, which needs no bound.
 
     Raises:
         GameError: if they can stay for ever.
@@ -111,16 +111,8 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
 def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -> float:
     """Bound the decisions in a block; infinite if floats are not precise enough.
 
-    Without rounding it only finds out whether the block is left.
-
-    Args:
-        game: the rules.
-        block: a block of the game.
-        arithmetic: arithmetic of the bound.
-        choices: array for the actions that prolong the stay, shape (player to move, state).
-
-    Raises:
-        GameError: if players can stay in the block for ever.
+    Without rounding it only finds out whether the block is left: a ``GameError`` says that it may
+    never be. The actions that prolong the stay are written to ``choices``, (player to move, state).
     """
     longest, gains = [0.0], block.gains(None)
 
@@ -165,11 +157,7 @@ class Trend:
             self._last = [*self._last[-1:], numbers]
 
     def guess(self, default: Array) -> Array:
-        """Continue the last two arrays in a line, or repeat the only one.
-
-        Args:
-            default: what to give if there is none, of the shape of the next.
-        """
+        """Continue the last two arrays in a line, or repeat the only one; else give the default."""
         if not self._last:
             return default
         before, last = (_stretched(self._last[k], len(default)) for k in (0, -1))
@@ -187,8 +175,7 @@ def _stretched(numbers: FloatArray, count: int) -> FloatArray:
 def fixed_point(players: Players) -> tuple[Values, float]:
     """Find the values of all positions to a player, and the choices of the free players.
 
-    Returns:
-        Values, shape (player to move, state), and a bound of their error: 0 if they are fractions.
+    Values have the shape (player to move, state); the bound of their error is 0 for fractions.
     """
     game, arithmetic = players.game, players.arithmetic
     law = players.law
@@ -220,13 +207,9 @@ def fixed_point(players: Players) -> tuple[Values, float]:
 
 
 def pass_error(law: Sweeps, seat: int, arithmetic: Arithmetic, decision: int = 0) -> float:
-    """Bound the error of values that one pass finds in a game without cycles; 0 if exact.
+    """Bound the error of a seat's values by one pass in a game without cycles; 0 if exact.
 
-    Args:
-        law: the law of all moves.
-        seat: whose values they are.
-        arithmetic: of the values.
-        decision: roundings of a decision.
+    Roundings of a decision are counted by ``decision``.
     """
     if not arithmetic.rounds:
         return 0.0
@@ -248,16 +231,14 @@ def _in_floats(players: Players) -> Values | None:
     return None
 
 
-def solve_block(block: Block, gains: Any, players: Players, values: Values, cut: Array) -> Any:
-    """Find the values of one block, given those of later ones, and give the residual.
-
-    Args:
-        block: the block.
-        gains: of moves that leave it, and what its moves pay.
-        players: the players of the game.
-        values: the values of later blocks, to which those of this block are added.
-        cut: a guess of the cut's values, shape (cut,).
-    """
+def solve_block(
+    block: Block,
+    gains: Any,  # of moves that leave it, and what its moves pay
+    players: Players,
+    values: Values,  # those of later blocks, to which those of this block are added
+    cut: Array,  # a guess of the cut's values, shape (cut,)
+) -> Any:
+    """Find the values of one block, given those of later ones, and give the residual."""
 
     def back(cut: Array) -> Array:
         return block.backward(players.choose, gains, cut, values)
@@ -290,19 +271,11 @@ def solve_block(block: Block, gains: Any, players: Players, values: Values, cut:
 
 
 def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
-    """Solve x = right + A x, for each group by itself.
+    """Solve x = right + A x, for each group of a block's cut by itself.
 
     Gauss-Jordan elimination without pivoting. I - A needs none: it has no positive entry off the
-    diagonal, and either no row or no column with a negative sum.
-
-    Args:
-        block: the block of the cut.
-        chances: A, shape (group, place, place).
-        right: shape (cut,).
-        arithmetic: of all numbers.
-
-    Raises:
-        GameError: if a point is never left for good.
+    diagonal, and either no row or no column with a negative sum. A has the shape (group, place,
+    place), ``right`` and x (cut,). A point that is never left for good is a ``GameError``.
     """
     at, width = (block.groups, block.places), chances.shape[1]
     one = arithmetic.numbers(np.eye(width, dtype=np.int64))
@@ -326,25 +299,17 @@ def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithme
 
 def visits(
     law: Sweeps,
+    # from a stage's mass, (state,), to its actions' weights, (state, action); linear, and called
+    # again for visits of a game of turns
     decide: Decide,
-    start: Start,
-    seat: int,
+    start: Start,  # mass before the first move
+    seat: int,  # mass goes on while the game is not over for this seat
     arithmetic: Arithmetic,
-    payoffs: PayoffLaw | None = None,
+    payoffs: PayoffLaw | None = None,  # those to the seat are added to it
 ) -> tuple[Values, float]:
-    """Compute the expected visits of each position.
+    """Compute the expected visits of each position, and what the linear systems miss.
 
-    Args:
-        law: the law of all moves.
-        decide: takes a stage and the mass of its states, shape (state,); gives the weights of its
-            actions, shape (state, action); linear, and called again for visits of a game of turns.
-        start: mass before the first move.
-        seat: mass goes on while the game is not over for this seat.
-        arithmetic: of the mass.
-        payoffs: those to ``seat`` are added to it, unless it is None.
-
-    Returns:
-        Expected visits, and the sum of the absolute residuals of the linear systems.
+    That is the sum of their absolute residuals.
     """
     mass, residual = law.mass(decide, [start], arithmetic), 0.0
     blocks = law.blocks(seat, arithmetic)

@@ -41,13 +41,9 @@ MOST_RAISES, PATIENCE, FEW = 20_000, 64, 100
 def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> FloatArray:
     """Bound the error of the value and of all action values of each state, shape (state,).
 
-    Args:
-        game: the process.
-        values: shape (state,).
-        missed: bounds of their errors, shape (state,).
-
-    Raises:
-        InputError: if the bound of a state that games meet is a large part of what it is worth.
+    The values miss the true ones by ``missed`` at most, each of shape (state,). An ``InputError``
+    says that floats are not precise enough: the bound of a state that games meet is a large part of
+    what it is worth.
     """
     listing, sizes = game.listing, _sizes(game, values)
     firsts = np.searchsorted(listing.sources, np.arange(game.rows))
@@ -65,13 +61,8 @@ def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> Flo
 def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None) -> FloatArray:
     """Bound the largest payoff or value that can be reached from each state by a power of 2.
 
-    Args:
-        game: the process.
-        values: shape (state,).
-        weights: of a policy's actions, shape (state, action); None for the best play.
-
-    Returns:
-        Powers of 2, shape (state,); 0 where all payoffs and values are 0.
+    Values, and these powers, have the shape (state,); a power is 0 where all payoffs and values are
+    0. The weights of a policy's actions are of shape (state, action); None for the best play.
     """
     listing, on = game.listing, game.listing.targets >= 0
     firsts = np.searchsorted(listing.sources, np.arange(game.rows))
@@ -119,21 +110,17 @@ def _above(number: Fraction) -> float:
 
 
 def raised(
-    game: ExplicitGame, values: FloatArray, chain: Chain, weights: Array | None, sign: int
+    game: ExplicitGame,
+    values: FloatArray,  # about the true ones, shape (state,)
+    chain: Chain,  # that of the policy that has the values
+    # of a policy's actions, legal or not, (state, action); None for the best play
+    weights: Array | None,
+    sign: int,  # -1 if values, and what moves pay, are negative
 ) -> tuple[FloatArray, BoolArray]:
     """Raise values until they bound the true ones from above.
 
-    Args:
-        game: the process.
-        values: about the true ones, shape (state,).
-        chain: that of the policy that has the values.
-        weights: of a policy's actions, legal and illegal, shape (state, action); None for the best
-            play.
-        sign: -1 if values, and what moves pay, are negative.
-
-    Returns:
-        By how much each was raised, (state,), infinite if they cannot be; and the actions that may
-        be worth all of it, shape (state, action).
+    The result says by how much each was raised, (state,), infinite if they cannot be; and which
+    actions may be worth all of it, shape (state, action).
     """
     listing, units = game.listing, _units(game, values, weights, sign)
     chances, cells = chances_of(game, FLOATS), np.flatnonzero(listing.counts)
@@ -196,10 +183,8 @@ def _exact_mean(game: ExplicitGame, cell: int, numbers: FloatArray) -> float:
 def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> FloatArray:
     """Bound the means of groups of whole numbers from above, by whole numbers of shape (group,).
 
-    Args:
-        numbers: shape (number,).
-        chances: probability of each in its group, rounded once, shape (number,).
-        begins: the first number of each group, shape (group,).
+    Numbers, and their probabilities in their groups, rounded once, are of shape (number,); the
+    first number of each group, ``begins``, of shape (group,).
     """
     sizes = np.diff(begins, append=len(numbers))
     least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))

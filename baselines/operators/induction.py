@@ -49,12 +49,7 @@ class Sweep(NamedTuple):
 
 
 def sweep_back(players: Players, name: str = "") -> Sweep:
-    """Compute the value of every position, and the policies of the free players.
-
-    Args:
-        players: who plays.
-        name: the name of these policies.
-    """
+    """Compute the value of every position, and the policies, with a name, of the free players."""
     law, arithmetic = players.law, players.arithmetic
     if (found := _folded(players, name)) is not None:
         return found
@@ -92,25 +87,16 @@ def _folded(players: Players, name: str) -> Sweep | None:
 
 def sweep_forward(
     law: Sweeps,
-    policies: Mapping[int, Policy],
+    policies: Mapping[int, Policy],  # by seat
+    # from the weights of a stage's actions, (state, action), to those with which the game goes on;
+    # linear
     keep: Decide,
-    start: Start,
-    seat: int,
+    start: Start,  # mass before the first move
+    seat: int,  # mass goes on while the game is not over for this seat
     arithmetic: Arithmetic,
-    payoffs: PayoffLaw | None = None,
+    payoffs: PayoffLaw | None = None,  # those to the seat are added to it
 ) -> Values:
-    """Compute the expected visits of each position, if every seat has a policy.
-
-    Args:
-        law: the law of all moves.
-        policies: by seat.
-        keep: takes a stage and the weights of its actions, shape (state, action); gives the weights
-            with which the game goes on. Linear.
-        start: mass before the first move.
-        seat: mass goes on while the game is not over for this seat.
-        arithmetic: of the mass.
-        payoffs: those to ``seat`` are added to it, unless it is None.
-    """
+    """Compute the expected visits of each position, if every seat has a policy."""
 
     def decide(stage: Stage, met: Array) -> Array:
         return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))
@@ -139,13 +125,8 @@ def visit_action_values(
 ) -> None:
     """Call ``visit`` at every stage of a seat with the expected values of its actions.
 
-    Args:
-        law: the law of all moves.
-        visit: takes a stage and expected values, shape (state, action), multiplied by its scale
-            and meaningless for illegal actions.
-        values: values of all positions to the seat.
-        seat: the seat.
-        arithmetic: arithmetic of the values.
+    They are of shape (state, action), multiplied by the stage's scale and meaningless for illegal
+    actions; ``values`` are those of all positions to the seat.
     """
 
     def decide(stage: Stage, expected: Array) -> Array:

@@ -10,29 +10,18 @@ MOST_ROUNDS = 1000
 
 
 def policy_iteration(
+    # from values v to T(v), by one pass backward, which makes new choices
     back: Callable[[Array], Array],
-    solve: Callable[[Array, Array], Array],
-    chosen: Callable[[], IntArray],
-    values: Array,
-    known: Container[bytes] = (),
+    solve: Callable[[Array, Array], Array],  # from v and T(v) to the values of the last choices
+    chosen: Callable[[], IntArray],  # gives the last choices
+    values: Array,  # the first v
+    known: Container[bytes] = (),  # digests of choices at which to stop, too
 ) -> tuple[Array, Array]:
     """Improve choices by their values, until the values are a fixed point or choices repeat.
 
     Usually choices repeat because they are optimal. Rounding may also lead floats back to choices
-    that are nearly as good; then the residual T(v) - v says how good the values are.
-
-    Args:
-        back: from values v to T(v), by one pass backward, which makes new choices.
-        solve: from v and T(v) to the values of the last choices.
-        chosen: gives the last choices.
-        values: the first v.
-        known: digests of choices at which to stop, too.
-
-    Returns:
-        v and T(v).
-
-    Raises:
-        ArithmeticError: if there is no end to it.
+    that are nearly as good; then the residual T(v) - v says how good the values are. The result is
+    v and T(v).
     """
     seen: set[bytes] = set()
     for _ in range(MOST_ROUNDS):

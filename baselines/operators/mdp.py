@@ -66,12 +66,8 @@ ENDLESS = "the value of a policy must be finite, and this one circles and is pai
 def swept(players: Players) -> tuple[Values, float | FloatArray]:
     """Find the values of a process to its player, who is free or has a policy; and their bounds.
 
-    Returns:
-        Values, and a bound of the error of the value and of all action values of each state, shape
-        (state,); 0 if they are fractions.
-
-    Raises:
-        InputError: naming the states, if the policy or the optimum circles where it is paid.
+    A bound is that of the error of the value and of all action values of a state, shape (state,); 0
+    for fractions.
     """
     game = players.game
     assert isinstance(game, ExplicitGame)
@@ -137,10 +133,8 @@ def _optimum(
 def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
     """Refuse a process that can go on where it is paid and charged as much, and is worth less.
 
-    Args:
-        game: the process.
-        tight: the actions whose value is that of their state, shape (state, action).
-        values: of optimal play, or upper bounds of them, shape (state,).
+    Tight actions, (state, action), have the value of their state; the values, shape (state,), are
+    those of optimal play, or upper bounds.
     """
     listing, circles = game.listing, game.listing.circles(tight)
     used = circles.ravel()[listing.cells]
@@ -175,15 +169,9 @@ def variance(
 ) -> float | Fraction:
     """Compute the variance of what a policy is paid, by the law of total variance.
 
-    It is that of the first states' values, and with the expected visits of each state the sum of
-    the mean squares by which a move changes what is paid so far and the value together.
-
-    Args:
-        game: the process.
-        policy: that of its player, which keeps to the legal actions.
-        values: the values of the policy.
-        met: the expected visits.
-        arithmetic: of values and visits.
+    It is that of the first states' values, and with the expected visits ``met`` of each state the
+    sum of the mean squares by which a move changes what is paid so far and the value together. The
+    policy keeps to the legal actions.
     """
     assert isinstance(game, ExplicitGame)
     states, chances = game.initial_law()
@@ -227,22 +215,13 @@ def settled(game: Game, policy: Policy) -> BoolArray:
 
 def visits(
     game: Game,
-    weights: Array,
-    kept: Array,
-    start: Start,
+    weights: Array,  # probability of each action, shape (state, action)
+    kept: Array,  # that with which the game goes on: illegal actions, say, end it
+    start: Start,  # mass before the first move
     arithmetic: Arithmetic,
-    law: PayoffLaw | None,
+    law: PayoffLaw | None,  # payoffs are added to it
 ) -> Values:
-    """Compute the expected visits of each state (see ``cycles.visits`` and ``Chain.visits``).
-
-    Args:
-        game: the process.
-        weights: probability of each action, shape (state, action).
-        kept: that with which the game goes on, of the same shape: illegal actions, say, end it.
-        start: mass before the first move.
-        arithmetic: of the mass.
-        law: payoffs are added to it, unless it is None.
-    """
+    """Compute the expected visits of each state (see ``cycles.visits`` and ``Chain.visits``)."""
     assert isinstance(game, ExplicitGame)
     chain = Chain(game, weights, arithmetic, kept)
     begun = arithmetic.zeros(game.rows)

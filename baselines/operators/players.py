@@ -54,31 +54,19 @@ def no_choices(game: Game, *players: int) -> IntArray:
 class Players:
     """All players of a game, in sweeps for one of them.
 
-    Args:
-        law: the law of all moves.
-        seat: the seat whose payoffs are computed.
-        policies: fixed policies by seat; the seats left out are free.
-        arithmetic: the arithmetic of the values.
-        partial: whether values leave out some payments; then they may be outside the range of
-            payoffs.
-        masked: whether the policy of the seat keeps to the legal actions.
-
     Attributes:
         roundings: largest number of roundings in a decision.
         tie: values that differ by at most this number count as equal, in any state.
-
-    Raises:
-        InputError: if two players are free in a game that is not zero-sum.
     """
 
     def __init__(
         self,
         law: Sweeps,
-        seat: int,
-        policies: Mapping[int, Policy],
+        seat: int,  # whose payoffs are computed
+        policies: Mapping[int, Policy],  # fixed policies by seat; the seats left out are free
         arithmetic: Arithmetic = FLOATS,
-        partial: bool = False,
-        masked: bool = True,
+        partial: bool = False,  # values leave out some payments, so that they may be out of range
+        masked: bool = True,  # whether the policy of the seat keeps to the legal actions
     ) -> None:
         self.law, self.game, self.seat, self.arithmetic = law, law.game, seat, arithmetic
         game = law.game

@@ -61,12 +61,7 @@ def upwards(bound: float) -> float:
 
 
 def values_error(roundings: float, size: float) -> float:
-    """Bound the error of values: eta N of the module docstring.
-
-    Args:
-        roundings: t N, of the roundings of a mean and the expected number of means.
-        size: B.
-    """
+    """Bound the error of values, eta N of the module docstring; t N are roundings, B is size."""
     return upwards(gamma(roundings + 4) * size + roundings * _UNDERFLOW)
 
 
@@ -77,11 +72,7 @@ def largest_payoff(payoffs: tuple[float, float], pays_early: bool = False) -> fl
 
 
 def require_precision(game: Game, bound: float) -> None:
-    """Refuse values with a large error bound.
-
-    Raises:
-        InputError: if the bound is too large a part of the largest payoff.
-    """
+    """Refuse values whose error bound is too large a part of the largest payoff."""
     largest = max(map(abs, game.payoff_range))
     if not bound <= max(LARGEST_ERROR * largest, np.finfo(np.float64).tiny):
         raise not_precise(game, bound)

@@ -30,22 +30,13 @@ def variance(
     law: Sweeps,
     policies: Mapping[int, Policy],
     seat: int,
-    values: Values,
-    start: Start,
+    values: Values,  # those of the policies to the seat
+    start: Start,  # the law of the seat's first state
     arithmetic: Arithmetic,
+    # computes the expected visits of each position, which processes need
     visits: Callable[[], Values],
 ) -> float | Fraction:
-    """Compute the variance of what a seat is paid from its first state on.
-
-    Args:
-        law: the law of all moves.
-        policies: of all seats.
-        seat: whose payoffs are meant.
-        values: those of the policies to the seat.
-        start: the law of the seat's first state.
-        arithmetic: of the values.
-        visits: computes the expected visits of each position, which processes need.
-    """
+    """Compute the variance of what a seat is paid from its first state on."""
     policy, game = policies[seat], law.game
     if game.is_process:
         return mdp.variance(game, policy, values, visits(), arithmetic)
@@ -65,20 +56,15 @@ def variance(
 
 
 class _Followers(Players):
-    """Players with fixed policies, who note the mean squares W of the first states.
-
-    Args:
-        values: those of the policies.
-        start: the first states, in growing order, shape (state,).
-    """
+    """Players with fixed policies, who note the mean squares W of the first states."""
 
     def __init__(
         self,
         law: Sweeps,
         policies: Mapping[int, Policy],
         seat: int,
-        values: Values,
-        start: IntArray,
+        values: Values,  # those of the policies
+        start: IntArray,  # the first states, in growing order, shape (state,)
         arithmetic: Arithmetic,
     ) -> None:
         super().__init__(law, seat, policies, arithmetic, partial=True)

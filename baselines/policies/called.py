@@ -51,17 +51,9 @@ _WHY = (
 def function_policy(
     function: PolicyFunction, check: PolicyCheck, name: str, lazy: bool = False
 ) -> Policy:
-    """Turn a function on (observations, masks) into a policy.
+    """Turn a function on (observations, masks) into a policy, whose results are checked.
 
-    Args:
-        function: returns actions (state,) or probabilities (state, action).
-        check: the check of the results.
-        name: name of the policy.
-        lazy: whether the function may be called later, where its games lead, if the game is large.
-
-    Raises:
-        ValueError: if the function takes other arguments, ``check`` rejects a result, or the
-            function returns another result when it is called again.
+    A ``lazy`` function may be called later, where its games lead, if the game is large.
     """
     single = "of a single observation lambda seen, legal: [policy(one) for one in seen]"
     network = "for logits or action values exactdice.from_network(policy, env)"
@@ -95,21 +87,8 @@ class CalledPolicy(Policy):
     """A function that is called when the law of a state is needed, and remembered.
 
     Actions are remembered unless the game has too many states for arrays, laws unless they would
-    take more than ``LAWS`` bytes.
-
-    Args:
-        function: returns actions (state,) or probabilities (state, action).
-        check: the check of the results.
-        name: name of the policy.
-        share: the sample has one of this number of states, if these are more than ``SAMPLE``.
-
-    Attributes:
-        function: as given.
-        remembers: whether results are remembered.
-
-    Raises:
-        ValueError: if ``check`` rejects the results for the sample of states, or if the function
-            returns other results when it is called again.
+    take more than ``LAWS`` bytes: ``remembers`` says whether they are. The sample has one of
+    ``share`` states, if these are more than ``SAMPLE``.
     """
 
     name = ""

@@ -60,19 +60,10 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     """Return the known name or the checked ``Policy`` of a user's policy.
 
     A name stays a name, so that a task can be stored and printed before its policies are computed.
-
-    Args:
-        policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
-            shape (state,); a mapping (see ``table_policy``); a callable on (observations, masks);
-            the path of a file or folder that holds a policy; or an object of a library that has
-            registered a converter.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        reading: how the policy is to be understood.
-
-    Raises:
-        ValueError: if the policy does not fit the game, if no policy has this name, or if the name
-            is "best_response": only the agent of an environment has known opponents to respond to.
+    Else the policy is a ``Policy``; probabilities, shape (state, action); actions, integers of
+    shape (state,); a mapping (see ``table_policy``); a callable on (observations, masks); the path
+    of a file or folder that holds a policy; or an object of a library that has registered a
+    converter.
     """
     reading = reading or Reading()
     name = label(policy)

@@ -123,11 +123,8 @@ class Policy(ABC):
 class TablePolicy(Policy):
     """One row for each state; two tables are equal if they have equal rows and names.
 
-    Args:
-        rows: actions, shape (state,), or probabilities, shape (state, action); they become
-            read-only and are not copied.
-        num_actions: size of the action space.
-        name: name for people.
+    Rows are actions, shape (state,), or probabilities, shape (state, action); they become read-only
+    and are not copied.
     """
 
     is_table = True
@@ -157,13 +154,7 @@ class TablePolicy(Policy):
 
 
 class DeterministicPolicy(TablePolicy):
-    """One action in each state.
-
-    Args:
-        actions: shape (state,).
-        num_actions: size of the action space.
-        name: name for people.
-    """
+    """One action in each state, shape (state,)."""
 
     is_deterministic = True
 
@@ -193,13 +184,8 @@ class DeterministicPolicy(TablePolicy):
 class GreedyPolicy(DeterministicPolicy):
     """Takes the smallest of the best actions, computed from the values of positions on request.
 
-    It is for games with too many states for a table of actions.
-
-    Args:
-        game: the rules.
-        seat: the seat that the policy plays.
-        found: the values of all positions to that seat, floats.
-        name: name for people.
+    It is for games with too many states for a table of actions; ``found`` has the values of all
+    positions to the seat, floats.
     """
 
     fold = "best"
@@ -229,11 +215,7 @@ class GreedyPolicy(DeterministicPolicy):
 
     @cached_property
     def actions(self) -> IntArray:
-        """The action in each state, shape (state,).
-
-        Raises:
-            SizeError: if the game has more than ``MOST`` states.
-        """
+        """The action in each state, shape (state,), of at most ``MOST`` states."""
         if self.shape[0] > MOST:
             raise SizeError(
                 f"a table of actions must be of at most {show(MOST)} states, got "
@@ -253,12 +235,7 @@ class GreedyPolicy(DeterministicPolicy):
 
 
 class StochasticPolicy(TablePolicy):
-    """Probabilities in a table.
-
-    Args:
-        table: shape (state, action); rows sum to one. It becomes read-only and is not copied.
-        name: name for people.
-    """
+    """Probabilities in a table, (state, action), that is not copied; its rows sum to one."""
 
     def __init__(self, table: FloatArray, name: str = "") -> None:
         super().__init__(table, table.shape[1], name)

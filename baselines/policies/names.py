@@ -28,17 +28,7 @@ POLICIES = Places[Mapping[str, NamedPolicy]](registry.POLICIES)
 
 
 def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy]) -> None:
-    """Register policies of a game by name.
-
-    Args:
-        game_name: ``Game.name`` of the game.
-        policies: functions that make a policy, or ``NamedPolicy``, by name. A name such as
-            "hold:<points>" has an argument.
-
-    Raises:
-        ValueError: if ``policies`` is no mapping, if every game has a policy of a given name, or if
-            a function is not callable.
-    """
+    """Register functions that make a policy of a game, by name; "hold:<points>" has an argument."""
     if not isinstance(policies, Mapping):
         raise InputError(
             "policies must be a mapping from names to functions of the game, got "
@@ -64,11 +54,7 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
 
 
 def known_name(name: str, game: Game, seat: int, masked: bool) -> str:
-    """Return a name after checking that a policy of this seat has it; nothing is solved.
-
-    Raises:
-        ValueError: if no policy has this name, or the registered policy does not fit the seat.
-    """
+    """Return a name after checking that a policy of this seat has it; nothing is solved."""
     if name == "best_response":
         raise InputError(
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
@@ -90,14 +76,8 @@ def known_name(name: str, game: Game, seat: int, masked: bool) -> str:
 def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy | None:
     """Return the policy registered for a game under a name; None if there is none.
 
-    Args:
-        game: the game that is played.
-        name: name of the policy, with its argument if it takes one.
-        seat: the seat that the policy plays.
-        masked: whether the policy must keep to the legal actions.
-
-    Raises:
-        ValueError: if the argument is wrong, or the function returns no policy for the seat.
+    The name holds the argument, if the policy takes one. If ``masked``, the policy must keep to the
+    legal actions.
     """
     kind, colon, argument = name.partition(":")
     for pattern, policy in registered_policies(game.name).items():
@@ -136,11 +116,7 @@ def reference_names(game: Game) -> list[str]:
 
 
 def read_share(name: str) -> float:
-    """Read the share of a policy's name.
-
-    Raises:
-        InputError: if the text after the colon is no number from 0 to 1.
-    """
+    """Read the share of a policy's name, a number from 0 to 1."""
     text = name.removeprefix(STRENGTH)
     try:
         share = float(text)

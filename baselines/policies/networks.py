@@ -46,18 +46,15 @@ GridActions: TypeAlias = Callable[[Grid], IntArray]
 
 
 class NetworkPolicy(ABC):
-    """A function on (observations, masks) that chooses actions by preferences.
-
-    Args:
-        name: name for people.
-        deterministic: whether it takes the legal action with the largest preference; if not, it
-            draws from the softmax of the preferences.
-        masked: whether only legal actions may be chosen.
-        rounding: largest difference between preferences in two batches, as a share of the largest.
-    """
+    """A function on (observations, masks) that chooses actions by preferences."""
 
     def __init__(
-        self, name: str, deterministic: bool, masked: bool, rounding: float = ROUNDING
+        self,
+        name: str,  # for people
+        deterministic: bool,  # takes the best legal action, else draws from the softmax
+        masked: bool,  # whether only legal actions may be chosen
+        # largest difference of preferences in two batches, as a share of the largest
+        rounding: float = ROUNDING,
     ) -> None:
         self.__name__ = name
         self.rounding = rounding
@@ -91,11 +88,7 @@ class NetworkPolicy(ABC):
         """
 
     def in_fixed_point(self, game: Game) -> "NetworkPolicy":
-        """Round the network to fixed point (see ``FixedPointNetwork``), for a certificate.
-
-        Raises:
-            ValueError: if the network is no perceptron of ReLU or Tanh.
-        """
+        """Round a perceptron of ReLU or Tanh to fixed point (see ``FixedPointNetwork``)."""
         raise InputError(f"{self.__name__} must be a perceptron to be kept in fixed point")
 
     @property
@@ -141,12 +134,8 @@ class NetworkPolicy(ABC):
 class FunctionNetwork(NetworkPolicy):
     """A function from observations, as an environment shows them, to preferences.
 
-    Args:
-        function: the function.
-        show: turns observations of integers into the function's input.
-        name: name for people.
-        deterministic: whether it takes the legal action of largest preference.
-        masked: whether only legal actions may be chosen.
+    Observations of integers become the function's input by ``show``; see ``NetworkPolicy`` for the
+    other arguments.
     """
 
     def __init__(
@@ -161,12 +150,7 @@ class FunctionNetwork(NetworkPolicy):
         self._function, self._show = function, show
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Call the function.
-
-        Raises:
-            ValueError: if the function gives arrays to torch, or does not return a preference for
-                each action.
-        """
+        """Call the function, whose result must be a preference for each action."""
         try:
             given = self._function(self._show(observations))
         except TypeError as error:
@@ -185,9 +169,8 @@ def as_preferences(
 ) -> npt.NDArray[np.float64]:
     """Return a network's output as preferences, shape (state, action).
 
-    Raises:
-        ValueError: if it has another shape. If the preferences are a part of it, such as the logits
-            of a law beside a value, the message has code for them, from ``call`` of the network.
+    If these are a part of it, such as the logits of a law beside a value, the error has code for
+    them, from ``call`` of the network.
     """
     several, must = isinstance(given, tuple), f"policy must give preferences of shape {wanted}"
     for index, part in enumerate(given if several else (given,)):
@@ -208,14 +191,9 @@ def choose(
 ) -> npt.NDArray[Any]:
     """Turn preferences into actions (state,), or into their softmax, a law (state, action).
 
-    Args:
-        preferences: logits or action values, shape (state, action).
-        observations: observations of the same states, for messages.
-        legal: which actions may be chosen, shape (state, action).
-        deterministic: whether the likeliest action is taken.
-
-    Raises:
-        ValueError: if a preference is NaN, or no legal action has a finite one.
+    Preferences are logits or action values; they, and which actions are legal, are of shape (state,
+    action). If ``deterministic``, the likeliest action is taken. The observations of the same
+    states are for messages.
     """
     preferences = np.where(legal, preferences.astype(np.float64), -np.inf)
     largest: FloatArray = preferences.max(axis=1, keepdims=True)
@@ -235,30 +213,16 @@ def choose(
 class FixedPointNetwork(NetworkPolicy):
     """A perceptron in fixed point, which takes the legal action with the largest preference.
 
-    Args:
-        game: the rules.
-        units: number of units of each hidden layer, first to last, at least one layer.
-        activation: the activation function of the units.
-        numbers: all weights and biases times 2^14, integers of shape (number,). The first layer has
-            one row of units for each value of each component, then the biases; each further hidden
-            layer has the weights, shape (unit, unit before), then the biases; the output layer,
-            which has one unit per action, comes last.
-        name: name for people.
-
-    Attributes:
-        game: the rules.
-        units: as given.
-        activation: as given.
-        numbers: as given.
-
-    Raises:
-        ValueError: if there are too few or too many numbers, or a sum of products could be too
-            large to be exact.
+    All weights and biases times 2^14 are ``numbers``, integers of shape (number,). The first layer
+    has one row of units for each value of each component, then the biases; each further hidden
+    layer has the weights, shape (unit, unit before), then the biases; the output layer, which has
+    one unit per action, comes last.
     """
 
     def __init__(
         self,
         game: Game,
+        # number of units of each hidden layer, first to last, at least one layer
         units: Sequence[int],
         activation: Activation,
         numbers: IntArray,
@@ -333,11 +297,7 @@ class FixedPointNetwork(NetworkPolicy):
         return total
 
     def _hidden(self, first: FloatArray) -> FloatArray:
-        """Return the outputs of the last hidden layer, times 2^12, shape (state, unit).
-
-        Args:
-            first: the first layer before its activation, as from ``_first``.
-        """
+        """Return the last hidden layer's outputs, times 2^12, (state, unit), from ``_first``."""
         units = self._activated(first, WEIGHTS)
         for weight, bias in self._layers[:-1]:
             units = self._activated(_product(units, weight, bias), WEIGHTS + UNITS)

@@ -33,16 +33,10 @@ class Sight:
 def array_of(
     observation: Any, shape: tuple[int, ...], wanted: str, *, kinds: str = "iuf"
 ) -> npt.NDArray[Any]:
-    """Give an observation as an array.
+    """Give an observation, an array, a list or any tensor, as an array of a shape.
 
-    Args:
-        observation: an array, a list, or a tensor of any library.
-        shape: shape that it must have.
-        wanted: the form that it must have, in words, for messages.
-        kinds: accepted kinds of dtype; a list of numbers of two kinds has the wider one.
-
-    Raises:
-        InputError: if it is no array of numbers, or of another shape.
+    Its dtype is of the accepted ``kinds``; a list of numbers of two kinds has the wider one. The
+    form that it must have, ``wanted``, is in words, for messages.
     """
     try:
         given = np.asarray(observation)
@@ -54,16 +48,7 @@ def array_of(
 
 
 def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ...]) -> IntArray:
-    """Read an observation that is given in integers; floats must be whole.
-
-    Args:
-        observation: one number for each component.
-        sizes: number of values of each component.
-        names: names of the components.
-
-    Raises:
-        InputError: if it has another form, or a number is out of range.
-    """
+    """Read an observation in integers, one for each component; floats must be whole."""
     wanted = f"({', '.join(names)}) below {sizes} in whole numbers"
     given = array_of(observation, (len(sizes),), wanted)
     if not np.all((given >= 0) & (given < sizes) & (given == np.floor(given))):
@@ -130,8 +115,7 @@ def integers_of(observation: Any, game: Game, sight: Sight | None) -> IntArray:
 def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
     """Return the state in which a player sees an observation before a move, shape (1,).
 
-    Raises:
-        InputError: if there is none.
+    An ``InputError`` says that there is none.
     """
     state = game.encode(observation[None])
     known = sweeps_of(game).may_move(seat, state)[0]
@@ -144,20 +128,13 @@ def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
 
 
 def sight_of(
-    game: Game,
-    space: gym.Space[Any] | None = None,
+    game: Game,  # the game of its law
+    space: gym.Space[Any] | None = None,  # None for that of the numbers of the states
+    # from integers, (state, component), to observations of wrappers; None for numbers of states
     show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
-    names: tuple[str, ...] = (),
+    names: tuple[str, ...] = (),  # names of the wrappers
 ) -> Sight:
-    """Return how an environment with a law shows its states.
-
-    Args:
-        game: the game of its law.
-        space: the observation space; None for that of the numbers of the states.
-        show: turns observations, integers of shape (state, component), into those of wrappers; None
-            for the numbers of the states.
-        names: names of the wrappers.
-    """
+    """Return how an environment with a law shows its states."""
     assert isinstance(game, LawGame)
     read: Callable[[Any], IntArray] = Changed(names) if names else _Read(game)
     space = gym.spaces.Discrete(game.rows) if space is None else space

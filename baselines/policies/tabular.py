@@ -50,16 +50,7 @@ class PolicyCheck:
         return self.game.num_states, self.game.num_actions
 
     def __call__(self, given: npt.NDArray[Any], states: IntArray) -> npt.NDArray[Any]:
-        """Return the checked actions, or the checked probabilities, normalised to sum to 1.
-
-        Args:
-            given: actions, shape (state,), or probabilities, shape (state, action).
-            states: the states, shape (state,).
-
-        Raises:
-            ValueError: if the shape is wrong, an entry is not a probability or not an action, or
-                probabilities do not sum to one.
-        """
+        """Return checked actions, (state,), or laws, (state, action), normalised to sum to 1."""
         shape = (len(states), self.game.num_actions)
         if given.ndim == 1 and given.dtype.kind in "iu" and given.shape == shape[:1]:
             return self._actions(given, states)
@@ -142,18 +133,11 @@ def table_policy(
 ) -> Policy:
     """Turn a table into a policy; the numbers are copied.
 
-    Args:
-        table: probabilities, shape (state, action), or actions, shape (state,). Rows of states in
-            which the seat is never to move are ignored. One more row may follow for the end of the
-            game, which ``P`` has as a state. Or a mapping to actions or rows, whose keys are
-            observations, as tuples of numbers, or numbers of states; a ``defaultdict`` has its
-            default for all others.
-        check: the check of the entries.
-        name: name of the policy.
-        show: turns observations of integers into those of a mapping's keys; None for integers.
-
-    Raises:
-        ValueError: if the table has another shape, ``check`` rejects an entry, or keys are texts.
+    It has probabilities, shape (state, action), or actions, shape (state,). Rows of states in which
+    the seat is never to move are ignored. One more row may follow for the end of the game, which
+    ``P`` has as a state. Or it is a mapping to actions or rows, whose keys are observations, as
+    tuples of numbers, or numbers of states; a ``defaultdict`` has its default for all others.
+    ``show`` turns observations of integers into those of the keys; None for integers.
     """
     game, own = check.game, states_of(check.game, check.seat)
     known = np.ones(len(own), dtype=bool)
@@ -239,10 +223,7 @@ def first_actions_of(game: Game) -> IntArray:
 class IncompletePolicy(Policy):
     """A table that lacks states: it is scored if its games meet none of them.
 
-    Args:
-        remembered: the table, with the first legal action in the missing states.
-        missing: the missing states, in increasing order.
-        check: the check of the policy.
+    ``remembered`` has the first legal action in the missing states, which are in increasing order.
     """
 
     remembers = True
@@ -255,11 +236,7 @@ class IncompletePolicy(Policy):
 
     @override
     def probabilities(self, states: IntArray) -> Array:
-        """Give the rows of the table.
-
-        Raises:
-            ValueError: if a state is missing.
-        """
+        """Give the rows of the table; a missing state is an error."""
         for state in states[np.isin(states, self._missing)]:
             seen = self._check.game.observe(np.array([state]), self._check.seat)[0].tolist()
             raise InputError(

@@ -42,15 +42,7 @@ class Equilibrium:
 
 
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
-    """Solve a game for all players at once; of equally good actions the smallest is taken.
-
-    Args:
-        game: the rules.
-        exact: whether to compute with integers, so that values are fractions.
-
-    Raises:
-        ValueError: if the game has cycles and is not zero-sum for two players.
-    """
+    """Solve a game for all players at once; of equally good actions the smallest is taken."""
     require_attributes(game)
     return _equilibrium(game, arithmetic(exact, game))
 

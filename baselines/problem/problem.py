@@ -121,9 +121,6 @@ class Problem:
 
         The law is conditional on the agent's getting to move: it leaves out games that end before
         the agent's first move, because environments replay them.
-
-        Raises:
-            ValueError: if the agent never gets to move.
         """
         return _first(self.bare)
 
@@ -149,16 +146,12 @@ class Problem:
 
 
 def prepare(env: Any, exact: bool = False) -> Problem:
-    """Make a task ready.
+    """Make a task ready: that of an environment, its id, a ``Task`` or a ``Problem``.
 
-    Args:
-        env: an environment of this project, its id, a ``Task``, or a ``Problem``, which keeps its
-            arithmetic unless ``exact`` is given.
-        exact: compute without rounding.
+    A ``Problem`` keeps its arithmetic unless ``exact``, computation without rounding, is asked for.
 
     Raises:
         TypeError: if it is none of these.
-        ValueError: if a wrapper of the environment changes the game.
         SizeError: if the game is too large to be solved exactly.
     """
     if isinstance(env, Problem) and not (exact and env.arithmetic.rounds):
@@ -202,17 +195,7 @@ def as_task(env: Any) -> Task:
 
 
 def convert(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> Policy:
-    """Return a user's policy as the ``Policy`` of a seat.
-
-    Args:
-        policy: a policy in any form that ``read_policy`` takes; "optimal" is the equilibrium.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        reading: how the policy is to be understood.
-
-    Raises:
-        ValueError: if the policy does not fit the game, or no policy has this name.
-    """
+    """Return a user's policy (``read_policy``) as that of a seat; "optimal" is the equilibrium."""
     reading = reading or Reading()
     known = read_policy(policy, game, seat, reading)
     return resolve(known, game, seat, reading.exact, reading.masked)
@@ -223,12 +206,7 @@ def resolve(
 ) -> Policy:
     """Return the ``Policy`` that a known name stands for; "optimal" is the equilibrium.
 
-    Args:
-        known: a name that ``known_name`` has checked, or a ``Policy``, which is returned unchanged.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        exact: whether an equilibrium is computed without rounding.
-        masked: whether a registered policy must keep to the legal actions.
+    A ``Policy`` is returned unchanged; ``known_name`` has checked a name.
     """
     if not isinstance(known, str):
         return known

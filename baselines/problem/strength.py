@@ -43,17 +43,7 @@ LARGEST = 2.0**60
 
 @cached
 def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
-    """Find the policy whose normalised score against equilibrium players is a given share.
-
-    Args:
-        game: the rules.
-        share: above 0 (random play) and below 1 (the equilibrium).
-        seat: the seat that the policy plays.
-
-    Raises:
-        InputError: if random play is as good as optimal play, or the game has no equilibrium that
-            can be computed, or its table of laws would take too much memory.
-    """
+    """Find the policy whose normalised score against equilibrium players is a share in (0, 1)."""
     legal, gaps = _gaps(game, seat)
 
     def softmax(inverse: float, span: float) -> StochasticPolicy:
@@ -72,11 +62,7 @@ def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
 def _search(
     game: Game, share: float, seat: int, softmax: Callable[[float, float], Policy]
 ) -> FloatArray:
-    """Compute the inverse temperature of a share, and the span V(equilibrium) - V(random).
-
-    Raises:
-        InputError: if random play is as good as equilibrium play.
-    """
+    """Compute the inverse temperature of a share, and the span V(equilibrium) - V(random)."""
     best = dict(enumerate(equilibrium(game).policies))
 
     def value(policy: Policy) -> float:
@@ -98,9 +84,8 @@ def _search(
 def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
     """Return the legal actions in the seat's states, and how much worse each is than the best.
 
-    Returns:
-        A mask, bool, shape (state, action), with the first action alone in states of other players;
-        and the expected payoff that each action of the mask loses, float64, in the mask's order.
+    The mask, bool, shape (state, action), has the first action alone in states of other players;
+    the expected payoff that each action of the mask loses is float64, in the mask's order.
     """
     check_array("a table of probabilities", game, game.num_states, game.num_actions)
     legal = np.zeros((game.num_states, game.num_actions), dtype=bool)
@@ -136,11 +121,7 @@ def _exponential(numbers: FloatArray) -> FloatArray:
 
 
 def _root(miss: Callable[[float], float]) -> float:
-    """Find a root of a function on the numbers from 0, by the Illinois method.
-
-    Args:
-        miss: a continuous function, negative at 0.
-    """
+    """Find a root of a continuous function, negative at 0, by the Illinois method."""
     low, high = 0.0, 1.0
     below, above = miss(low), miss(high)
     while above < 0 and high < LARGEST:

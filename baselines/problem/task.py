@@ -99,11 +99,7 @@ class Task:
 
 
 def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
-    """Assign policies to seats.
-
-    Raises:
-        ValueError: if there are policies for more, fewer or other seats.
-    """
+    """Assign policies to seats."""
     seats = list(seats)
     if isinstance(policies, Mapping):
         if set(policies) != set(seats):
@@ -122,17 +118,10 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
 
 
 def make_task(game: "str | Task", /, seat: int = 0, **keywords: Any) -> Task:
-    """Build a task from the keywords of an environment.
+    """Build a task from the keywords of an environment; a task, without keywords, is returned.
 
-    Args:
-        game: name of the game; or a task, without keywords, which is returned.
-        seat: the agent's seat.
-        keywords: the game's own, and its ``opponent_keyword``: a policy, a list of policies, or a
-            text of several names with commas between them.
-
-    Raises:
-        KeywordError: if a keyword is not one of the game's.
-        ValueError: if a value is out of range.
+    Keywords are the game's own, and its ``opponent_keyword``: a policy, a list of policies, or a
+    text of several names with commas between them.
     """
     if isinstance(game, Task):
         if seat or keywords:
@@ -155,17 +144,7 @@ def make_task(game: "str | Task", /, seat: int = 0, **keywords: Any) -> Task:
 
 
 def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game:
-    """Build a game from its keywords.
-
-    Args:
-        game: name of the game.
-        others: further keywords of its environment, which the message lists.
-        keywords: the game's own.
-
-    Raises:
-        KeywordError: if a keyword is not one of the game's.
-        ValueError: if a value is out of range.
-    """
+    """Build a game from its keywords; a message lists ``others``, of its environment, too."""
     rules = GAMES[game]
     known = inspect.signature(rules).parameters
     unknown = next((name for name in keywords if name not in known), None)

@@ -87,14 +87,7 @@ class Mistakes(NamedTuple):
 def mistakes(
     agent: Policy, solution: Solution, visits: Values, count: int | None = KEPT
 ) -> Mistakes:
-    """Find the mistakes of an agent.
-
-    Args:
-        agent: the agent's policy.
-        solution: the optimum of its task.
-        visits: occupancy of each position.
-        count: number of the costliest mistakes to keep; None keeps all.
-    """
+    """Find the mistakes of an agent, and keep ``count`` of the costliest; None keeps all."""
     task, game, arithmetic = solution.task, solution.task.game, solution.arithmetic
     rate, kept = 0.0, Costliest(count)
     circling = settled(solution.problem.law, agent)

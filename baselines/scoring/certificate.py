@@ -74,10 +74,8 @@ def naming(path: Path, kind: type[CertificateError] = CertificateError) -> Itera
 def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Read the policy, as int64 or float64, and the claims, and check their hash.
 
-    Raises:
-        UnreadableError: if the file is not a complete certificate.
-        CertificateError: if its hash is another one.
-        OSError: if there is no such file or it cannot be read.
+    An ``UnreadableError`` is of a file that is no complete certificate, a ``CertificateError`` of
+    another hash, an ``OSError`` of a file that is missing or cannot be read.
     """
     with naming(path, UnreadableError):
         content = content_of(path)
@@ -87,13 +85,10 @@ def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
 
 @contextmanager
 def _whole(*passed: type[Exception]) -> Iterator[None]:
-    """Turn any error of the block, which reads a certificate, into an ``InputError``.
+    """Turn errors of the block, which reads a certificate, into ``InputError``, but those passed.
 
     Of damaged bytes zipfile, zlib, numpy and json raise nearly anything, RuntimeError and
     MemoryError included. Nothing but reading happens here, so it is the file's fault.
-
-    Args:
-        passed: classes of errors that pass as they are.
     """
     try:
         yield
@@ -112,11 +107,8 @@ def is_certificate(path: Path) -> bool:
 def content_of(path: Path) -> bytes:
     """Read the bytes of a certificate: a file, or a member of a zip archive as if of a folder.
 
-    At most ``LARGEST`` + 1 bytes are read, however many an archive promises.
-
-    Raises:
-        InputError: if the archive is damaged.
-        OSError: if there is no such file or it cannot be read.
+    At most ``LARGEST`` + 1 bytes are read, however many an archive promises. A missing or
+    unreadable file is an ``OSError``.
     """
     if not path.parent.is_file():
         with path.open("rb") as file:
@@ -249,14 +241,7 @@ def digest_of(policy: npt.NDArray[Any], claims: str) -> str:
 
 
 def certificate(result: Any) -> bytes:
-    """Write the certificate of a score.
-
-    Args:
-        result: ``Score`` of a policy held to the legal actions, against opponents known by name.
-
-    Raises:
-        ValueError: if the policy or an opponent is another one, or the policy too large to verify.
-    """
+    """Write the certificate of a ``Score`` that is masked, against opponents known by name."""
     task, game = result.task, result.task.game
     if not result.masked:
         raise InputError("a certificate must be of a policy held to the legal actions")
@@ -331,11 +316,7 @@ def in_fixed_point(model: Any, env: Any) -> NetworkPolicy:
 
 
 def read_policy(path: Path, game: Game) -> PolicyFunction:
-    """Read the policy of a certificate, for the certificate's seat.
-
-    Raises:
-        CertificateError: if the file is no certificate, damaged, or of another game.
-    """
+    """Read the policy of a certificate, for the certificate's seat."""
     task, player, _ = opened(path)
     if task.game == game:
         return player
@@ -345,11 +326,7 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
 
 
 def task_of(path: Path) -> Task:
-    """Read the task of a certificate.
-
-    Raises:
-        CertificateError: if the file is no certificate, or damaged.
-    """
+    """Read the task of a certificate."""
     return opened(path)[0]
 
 

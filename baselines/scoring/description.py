@@ -114,14 +114,7 @@ PROPERTIES = tuple(
 
 
 def describe(env: Any) -> Description:
-    """Compute the exact properties of a task.
-
-    Args:
-        env: an environment of this project, its id, or a ``Task``.
-
-    Raises:
-        InputError: if the task cannot be solved.
-    """
+    """Compute the exact properties of the task of an environment, its id, or a ``Task``."""
     return _describe(prepare(env).bare)
 
 

@@ -83,26 +83,14 @@ class SelfPlayScore:
 
 
 def score_self_play(
-    policy: Any,
-    env: Any,
+    policy: Any,  # whatever ``as_policy`` takes; it must be able to play both seats
+    env: Any,  # an environment of this project, its id, or a ``Task``, for its game
     *,
-    deterministic: bool = True,
-    observations: Any = None,
-    name: str | None = None,
+    deterministic: bool = True,  # whether models take their likeliest action
+    observations: Any = None,  # see ``as_policy``
+    name: str | None = None,  # of the policy, for people
 ) -> SelfPlayScore:
-    """Score a policy that plays both seats by its exploitability.
-
-    Args:
-        policy: whatever ``as_policy`` takes; it must be able to play both seats. "optimal" is the
-            equilibrium.
-        env: an environment of this project, its id, or a ``Task``, for its game.
-        deterministic: for models, whether they take their likeliest action or draw from their law.
-        observations: see ``as_policy``.
-        name: name of the policy, for people.
-
-    Raises:
-        ValueError: if the game is not zero-sum for two players, or the policy does not fit it.
-    """
+    """Score a policy that plays both seats by its exploitability; "optimal" is the equilibrium."""
     problem = prepare(env)
     game = problem.game
     require_two_players(game)

@@ -48,14 +48,9 @@ class _Axis(NamedTuple):
     names: Sequence[str] | None = None  # name of each value; None for numbers
 
     def worst(self, inside: IntArray, excess: FloatArray) -> tuple[float, int, int]:
-        """Find the interval with the largest sum of the excess of some positions.
+        """Find the interval with the largest sum of some positions' excess: sum, first, last value.
 
-        Args:
-            inside: the positions.
-            excess: their shares of the regret minus their shares of the decisions.
-
-        Returns:
-            The sum, and the first and the last value of the interval.
+        The excess is their shares of the regret minus their shares of the decisions.
         """
         places = self.places[inside]
         sums = np.bincount(places, excess)
@@ -90,11 +85,8 @@ class _Axis(NamedTuple):
 def worst_part(score: Score) -> Part | None:
     """Find the part of the game whose share of the regret exceeds its share of decisions most.
 
-    Args:
-        score: of a policy that loses something, in a game with arrays of its states.
-
-    Returns:
-        The part; None if the regret is spread over the game as the decisions are.
+    The score is of a policy that loses something, in a game with arrays of its states. None if the
+    regret is spread over the game as the decisions are.
     """
     states = np.flatnonzero(score.occupancy)
     lost, met = score.costs[states], score.occupancy[states]
@@ -206,11 +198,7 @@ def result(payoff: float, game: Game) -> str:
 
 
 def costliest(score: Score, count: int) -> Table:
-    """Return a table of the costliest decisions, at most ``count``.
-
-    Raises:
-        SizeError: if the game is too large for the list of decisions.
-    """
+    """Return a table of the costliest decisions; ``SizeError`` if the game is too large for it."""
     cycles, shown = score.task.game.has_cycles, present(score.task.game)
     rows = (
         (

@@ -19,27 +19,15 @@ from ..problem.problem import Problem
 def play(
     policy: Policy,
     problem: Problem,
+    # from a stage and its moves' weights, (state, action), to those that go on; linear
     follow: Decide | None = None,
-    law: PayoffLaw | None = None,
+    law: PayoffLaw | None = None,  # the agent's settled payoffs are added to it
+    # states of illegal actions are added, by the first of their stage
     illegal: dict[int, IntArray] | None = None,
 ) -> Values:
     """Compute the probability that a game visits each position, by a sweep forward.
 
-    Args:
-        policy: the agent's policy.
-        problem: the task of the agent, in the arithmetic of the probabilities.
-        follow: a function of a stage and the weights of its moves, shape (state, action), that
-            returns the weights with which the game goes on. It must be linear, and is called
-            several times. None keeps all weights.
-        law: if not None, the function adds the agent's settled payoffs to it.
-        illegal: if not None, the function adds to it the states of each stage in which the agent
-            may act illegally, keyed by the first state of the stage.
-
-    Raises:
-        SizeError: if the game has too many states.
-
-    Returns:
-        Probabilities, or in a game with cycles expected visits, of all positions.
+    In a game with cycles it is the expected number of visits. Too many states are a ``SizeError``.
     """
     game, seat = problem.game, problem.seat
     require_few_states(game)
@@ -70,13 +58,7 @@ class Outcomes(NamedTuple):
 def outcomes(policy: Policy, problem: Problem) -> Outcomes:
     """Compute the probabilities of positions and payoffs in an agent's games.
 
-    Args:
-        policy: the agent's policy. An illegal action ends the game with the worst payoff.
-        problem: the task of the agent, in the arithmetic of the probabilities.
-
-    Raises:
-        ValueError: if a function gives no actions, or depends on more than the state; if an
-            ``IncompletePolicy`` lacks a state that the games visit.
+    An illegal action ends the game with the worst payoff.
     """
     return (_outcomes if policy.is_table else _outcomes_of_function)(policy, problem.bare)
 
@@ -118,13 +100,6 @@ def where_met(agent: Policy, problem: Problem) -> Policy:
     a function that is called in a large game the games are played forward, the function is called
     where they lead, and the policy is the table of its results, with the first legal action in all
     other states.
-
-    Args:
-        agent: the agent's policy.
-        problem: the task of the agent.
-
-    Raises:
-        ValueError: as ``outcomes`` does.
     """
     if isinstance(agent, CalledPolicy | IncompletePolicy) and agent.remembers:
         outcomes(agent, problem.in_floats)

@@ -277,11 +277,7 @@ def gain_of_response(agent: Policy, problem: Problem, seat: int) -> Any:
 
 
 def require_two_players(game: Game) -> None:
-    """Check that a game is zero-sum for two players.
-
-    Raises:
-        InputError: if it is not.
-    """
+    """Check that a game is zero-sum for two players."""
     if game.num_players != 2 or not game.zero_sum:
         raise InputError(f"game must be zero-sum with two players, got {game!r}")
 
@@ -295,16 +291,7 @@ def is_toured(task: Task | Problem) -> bool:
 def tour_of(agent: Policy, problem: Problem) -> Tour:
     """Return the exact figures of an agent, from one pass that calls it once for each state met.
 
-    Args:
-        agent: the agent's policy.
-        problem: the task of the agent.
-
-    Raises:
-        SizeError: if the policy is uniformly random play, which reaches all states, too many for a
-            tour.
-        ValueError: if the game has no tours, or the policy returns no actions or depends on more
-            than the state.
-        ArithmeticError: if the mean and the regret do not add up to the optimum, which is a bug.
+    Uniformly random play reaches too many states for a tour, which is a ``SizeError``.
     """
     game = problem.game
     if agent.fold == "mean" and not has_few_states(game):
