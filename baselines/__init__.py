@@ -1,11 +1,11 @@
 """Exact computation: the optimum of a game, and the value and score of any policy."""
 
 from ..core import NamedPolicy
-from .advice import Answer, ask
+from .advice import ask
 from .law.law_game import LawGame
 from .law.simple import SimpleGame
 from .policies.door import Reading
-from .policies.kinds import Policy, PolicyFunction, PolicyLike
+from .policies.kinds import Policy, PolicyLike
 from .policies.names import is_policy_name, policy_names, reference_names, register_policies
 from .policies.networks import NetworkPolicy, choose
 from .policies.observations import Sight
@@ -15,10 +15,10 @@ from .problem.task import Task, make_game, make_task
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, in_fixed_point
 from .scoring.comparison import Comparison, PayoffMatrix, compare, payoff_matrix
-from .scoring.description import Description, describe
+from .scoring.description import describe
 from .scoring.figure import LOGGED
 from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, random_value, score
-from .scoring.self_play import SelfPlayScore, score_self_play
+from .scoring.self_play import score_self_play
 from .scoring.verification import verify
 from .solving.evaluation import Evaluation, Solution
 from .solving.solver import (
@@ -36,11 +36,9 @@ from .solving.solver import (
 
 __all__ = [
     "LOGGED",
-    "Answer",
     "Blunder",
     "CertificateError",
     "Comparison",
-    "Description",
     "Evaluation",
     "ImpossibleScoreError",
     "LawGame",
@@ -48,12 +46,10 @@ __all__ = [
     "NetworkPolicy",
     "PayoffMatrix",
     "Policy",
-    "PolicyFunction",
     "PolicyLike",
     "Problem",
     "Reading",
     "Score",
-    "SelfPlayScore",
     "Sight",
     "SimpleGame",
     "Solution",

@@ -196,10 +196,6 @@ def ask(
             take their likeliest action, as they are scored.
         named: components by name: ``own_score=41``, ``dice="3 3 4 5 6"`` in any order, ``open="1 3
             4"`` (see ``read_position``).
-
-    Raises:
-        InputError: naming the component that is out of range; or if the agent never sees the
-            position before a move.
     """
     problem = solution.problem
     task = problem.task

@@ -227,13 +227,7 @@ def _shares(one: Figures) -> FloatArray:
 
 
 def _check(path: Path, game: str) -> Figures:
-    """Verify by computation that a certificate is of a game, with its default keywords.
-
-    Raises:
-        InputError: if the file is no certificate, is damaged, is for another task, or makes a false
-            claim.
-        OSError: if the file cannot be read.
-    """
+    """Verify by computation that a certificate is of a game, with its default keywords."""
     keywords = _keywords_of(make_task(game))
     _, claims = read(path)
     if claims["game"] != game:

@@ -232,11 +232,7 @@ def is_owned(cell: TrainConfig) -> bool:
 
 
 def run_cell(cell: TrainConfig) -> str | None:
-    """Run or resume one cell, unless another process owns it; return the error message, if any.
-
-    Raises:
-        KeyboardInterrupt: if Ctrl-C stopped the run, which is saved.
-    """
+    """Run or resume one cell, unless another process owns it; return the error message, if any."""
     try:
         if not folder_of(cell).parent.is_dir():  # on a node of a cluster
             raise RunError(

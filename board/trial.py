@@ -74,11 +74,7 @@ def run_of(config: TuneConfig, game: str, conf: Path, seed: int) -> TrainConfig:
 def run_trial(
     config: TuneConfig, hyperparameters: Mapping[str, Any], seed: int, report: Report
 ) -> dict[str, float]:
-    """Train on each game with the same hyperparameters; return the scores of the last policies.
-
-    Raises:
-        DivergedError: if the weights of a network have left all bounds, after the worst report.
-    """
+    """Train on each game with the same hyperparameters; return the scores of the last policies."""
     th.set_num_threads(1)  # as ``train`` does
     found: dict[str, float] = {}
 

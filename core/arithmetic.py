@@ -193,11 +193,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def number(self, value: Any) -> Any:
-        """Give a number as it leaves: a float, or a fraction.
-
-        Raises:
-            TypeError: if a float got into exact computation, which is a bug.
-        """
+        """Give a number as it leaves: a float, or a fraction."""
 
     @abstractmethod
     def numbers(self, values: Array) -> Array:
@@ -449,11 +445,7 @@ EXACT = Fractions()
 
 
 def arithmetic(exact: bool, game: Game | None = None) -> Arithmetic:
-    """Give the arithmetic for a user's option ``exact``: without rounding if True, else floats.
-
-    Raises:
-        SizeError: if the game, where one is given, would take more memory than the limit.
-    """
+    """Give the arithmetic for a user's option ``exact``: without rounding if True, else floats."""
     if exact and game is not None:
         check_exact(game)
     return EXACT if exact else FLOATS

@@ -47,10 +47,6 @@ def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None
 
     The package writes no file in another way, but for ``append``. A link stays one: the file that
     it leads to is written.
-
-    Raises:
-        WriteError: if there is no room or no permission; the old file is whole, and nothing else is
-            left.
     """
     if callable(content):
         content(buffer := io.BytesIO())
@@ -72,11 +68,7 @@ def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None
 
 
 def append(path: Path, line: bytes) -> None:
-    """Append a line to a file by a single write, so that two programs do not mix their lines.
-
-    Raises:
-        WriteError: if there is no room or no permission; a part of the line may be there.
-    """
+    """Append a line to a file by a single write, so that two programs do not mix their lines."""
     with _errors_in_words(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b", buffering=0) as file:

@@ -55,12 +55,7 @@ class Sweeps:
     # ------------------------------------------------------------------ tables
 
     def moves(self, seat: int, player: int) -> Moves:
-        """List all moves of a seat, and what they lead to for a player, as flat tables.
-
-        Raises:
-            GameError: if a move leads back or breaks another rule.
-            SizeError: if there are too many.
-        """
+        """List all moves of a seat, and what they lead to for a player, as flat tables."""
         return tabulate_moves(self.game, seat, player)
 
     # ------------------------------------------------------------------ blocks
@@ -262,9 +257,6 @@ def checked_advance(
     """Apply ``Game.advance``, and check the moves of a game whose moves would be listed.
 
     Games that list their moves themselves were checked when they were made.
-
-    Raises:
-        GameError: naming the first move that breaks a rule.
     """
     move = game.advance(seats, states, actions, outcomes)
     if sweeps_of(game).is_listed:

@@ -93,10 +93,6 @@ class Gradient:
 
         Args:
             gradients: the critic after ``loss.backward()``, or gradients, as for ``compare``.
-
-        Raises:
-            InputError: if ``gradient`` was called without a critic, or a gradient is missing or has
-                another shape.
         """
         if not self.critic:
             raise InputError("critic must be given to gradient before it is compared, got None")

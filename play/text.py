@@ -228,11 +228,7 @@ class Screen:
                 stream.reconfigure(errors="backslashreplace")
 
     def ask(self, prompt: str) -> str:
-        """Return the reply to a question; of a pipe, it is printed behind the question.
-
-        Raises:
-            EOFError: at the end of the input.
-        """
+        """Return the reply to a question; of a pipe, it is printed behind the question."""
         if sys.stdin.isatty():
             return input(prompt)
         line = sys.stdin.readline()

@@ -263,12 +263,7 @@ def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
 
 
 def task_and_sight(env: vec_env.VecEnv | Monitor) -> tuple[Task, Sight]:
-    """Return the task and the observations of a ``VecEnv`` or of a monitored environment.
-
-    Raises:
-        TypeError: if ``env`` is no environment of this project.
-        ValueError: if a wrapper of ``env`` changes observations or actions.
-    """
+    """Return the task and the observations of a ``VecEnv`` or of a monitored environment."""
     if isinstance(env, Monitor):
         return inspect_env(env)
     inner = env

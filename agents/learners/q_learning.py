@@ -137,11 +137,7 @@ class QTable(Table):
 
 
 class QLearning(BaseAlgorithm):
-    """Q-learning on a ``GameVecEnv``.
-
-    Raises:
-        ValueError: if exploration_fraction is not above 0, or omega not from 0 to 1.
-    """
+    """Q-learning on a ``GameVecEnv``."""
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"QTable": QTable}
 

@@ -125,11 +125,7 @@ def read_network(value: Any) -> dict[str, Any]:
 
 
 def _read_node(node: ast.expr) -> Any:
-    """Read a literal, a name of torch, or a call of ``dict`` by keywords, as a dictionary.
-
-    Raises:
-        ValueError: if the expression is another one, or names a keyword twice.
-    """
+    """Read a literal, a name of torch, or a call of ``dict`` by keywords, as a dictionary."""
     if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("nn", "th.optim"):
         return ast.unparse(node)
     if not isinstance(node, ast.Call):

@@ -32,11 +32,7 @@ class DivergedError(RunError):
 
 @contextmanager
 def learning(model: BaseAlgorithm) -> Iterator[None]:
-    """Let a model learn, without torch's checks of every law, a tenth of PPO's time.
-
-    Raises:
-        DivergedError: in place of the errors that NaN raises.
-    """
+    """Let a model learn, without torch's checks of every law, a tenth of PPO's time."""
     checks = Distribution._validate_args
     Distribution.set_default_validate_args(False)
     try:

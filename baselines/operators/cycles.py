@@ -72,10 +72,6 @@ def longest_stays(law: Sweeps, seat: int, arithmetic: Arithmetic = FLOATS) -> Fl
 
     It is the expected number if all players conspire to prolong the stay; infinite where floats are
     not precise enough and the computation is exact, which needs no bound.
-
-    Raises:
-        GameError: if they can stay for ever.
-        InputError: if floats are not precise enough to exclude that.
     """
     game, stays = law.game, _stays_in_floats(law.game, seat)
     endless = np.flatnonzero(np.isinf(stays)).tolist()

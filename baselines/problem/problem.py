@@ -149,10 +149,6 @@ def prepare(env: Any, exact: bool = False) -> Problem:
     """Make a task ready: that of an environment, its id, a ``Task`` or a ``Problem``.
 
     A ``Problem`` keeps its arithmetic unless ``exact``, computation without rounding, is asked for.
-
-    Raises:
-        TypeError: if it is none of these.
-        SizeError: if the game is too large to be solved exactly.
     """
     if isinstance(env, Problem) and not (exact and env.arithmetic.rounds):
         return env
@@ -164,10 +160,6 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
 
     A text is the id of an environment, such as "exactdice/Greed-v0".
-
-    Raises:
-        TypeError: if it is neither.
-        ValueError: if a wrapper of the environment changes the game.
     """
     if isinstance(env, Problem):
         return env.task, env.sight

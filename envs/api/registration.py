@@ -104,9 +104,6 @@ def find_game(game: Any) -> type[Game]:
     Args:
         game: the name, in upper or lower case; a place, FILE.py:CLASS or MODULE:CLASS; or
             ``gym:ID`` of an environment that has its law as ``P``.
-
-    Raises:
-        InputError: if no game has this name, or if the class at this place cannot be loaded.
     """
     if isinstance(game, str) and game in GAMES:
         return GAMES[game]

@@ -50,10 +50,6 @@ class Engine:
     Attributes:
         encoding: the ``Encoding`` of that name.
         lanes: the games; the tables are made when the first game begins.
-
-    Raises:
-        ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the agent
-            never gets to move.
     """
 
     def __init__(

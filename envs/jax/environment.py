@@ -176,10 +176,6 @@ def make(
         encoding: the form of observations (see ``Encoding``).
         legacy: whether ``step`` returns the five values of gymnax 0.x, for programs written for it.
         keywords: the game's own keywords, and ``opponent`` or ``opponents``.
-
-    Raises:
-        InputError: if an argument is out of range, or the game is too large for tables.
-        TypeError: if a keyword is not one of the game's.
     """
     one_of("reward", reward, get_args(RewardMode))
     task = make_task(find_game(game).name, seat, **keywords)

@@ -189,9 +189,6 @@ def stack(*params: Any) -> Any:
 
     Returns:
         The same structure, whose arrays have a new first axis.
-
-    Raises:
-        InputError: if the environments differ in actions, features or rewards.
     """
     if all(isinstance(each, ExactLaw) for each in params):
         tasks = tuple(dict.fromkeys(task for each in params for task in each.tasks))

@@ -46,9 +46,6 @@ def exact_score(
     Returns:
         The score; NaN if the largest logit of a state is not finite, as those of a network whose
         training has diverged.
-
-    Raises:
-        InputError: if the logits have another shape.
     """
 
     def prefer(state: tuple[jax.Array, jax.Array]) -> jax.Array:

@@ -75,11 +75,7 @@ def points() -> Points:
 
 
 def read_boxes(text: str) -> int:
-    """Return the set of boxes that the keyword ``boxes`` names.
-
-    Raises:
-        InputError: if a name is unknown or occurs twice.
-    """
+    """Return the set of boxes that the keyword ``boxes`` names."""
     known = f"'{ALL}', or names with commas between them, of {', '.join(BOXES)}"
     if not isinstance(text, str):
         raise InputError(f"boxes must be {known}, got {text!r}")

@@ -77,9 +77,6 @@ class Yahtzee(Game):
         boxes: the same, in the order of the card.
         chosen: the boxes, by number, in the order of the card.
         contexts: the contexts of turns.
-
-    Raises:
-        ValueError: if an argument is not in its range.
     """
 
     name: ClassVar[str] = "Yahtzee"

@@ -95,9 +95,6 @@ class Tally:
         Args:
             ended: the four numbers at the end of the game (see the module ``tour``), shape (4,).
             decision: number of roundings in the probability of a decision.
-
-        Raises:
-            ArithmeticError: if the probabilities of all games do not add up to 1.
         """
         total, mean, square, flawless = ended.tolist()
         if not abs(total - 1) <= CLOSE:

@@ -54,11 +54,7 @@ class YahtzeeNumbers(Values):
     @cached_property
     @override
     def array(self) -> Array:
-        """All numbers, shape (1, state).
-
-        Raises:
-            SizeError: if the game has more than ``MOST`` states.
-        """
+        """All numbers, shape (1, state)."""
         count = self._game.num_states
         if count > MOST:
             raise SizeError(

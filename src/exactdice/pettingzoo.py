@@ -63,10 +63,6 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
 
     Attributes:
         game: the rules.
-
-    Raises:
-        ValueError: if an argument is out of range, naming it, or the game has one player.
-        TypeError: if a keyword is not one of the game's or the render mode is unknown.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
@@ -143,12 +139,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         return {"observation": self._seen[agent].copy(), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Make a move of the agent to move; after the end of the game the action must be None.
-
-        Raises:
-            ValueError: if the action is no integer, or outside the action space.
-            RuntimeError: if no game has begun or all agents have been removed.
-        """
+        """Make a move of the agent to move; after the end of the game the action must be None."""
         if not self.agents:
             raise RuntimeError("the game is over: call reset before step")
         agent = self.agent_selection
@@ -240,10 +231,6 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
 
     The environment has no opponents. So its task is the task of the game's default environment of
     Gymnasium: seat 0 against the default opponents.
-
-    Raises:
-        TypeError: if the environment is not a ``GameAEC``.
-        ValueError: if a wrapper may change the game.
     """
     while isinstance(env, BaseWrapper):
         if type(env).__name__ not in HARMLESS:

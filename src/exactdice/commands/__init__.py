@@ -42,12 +42,7 @@ UNSAID = ("", "None", "False")
 
 
 def parse(words: Sequence[str]) -> Callable[[], int | None]:
-    """Read the words of the command line: a command with its options, which returns an exit code.
-
-    Raises:
-        InputError: if there is no such command, or an option is given twice.
-        SystemExit: after the help, or after the message of tyro for words that are no options.
-    """
+    """Read the words of the command line; the command gives an exit code when it is called."""
     if words and not words[0].startswith("-"):
         one_of("command", words[0], tuple(COMMANDS))
     names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
