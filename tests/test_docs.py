@@ -4,6 +4,7 @@ import io
 import re
 import shlex
 import shutil
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -120,6 +121,11 @@ def arguments(words):
     return words[1:]
 
 
+@cache
+def parse(*words):
+    return _parse(list(words))
+
+
 def cut_short(words):
     """Give what a command says, with a single step of training, or of a smaller game."""
     given = arguments(words)
@@ -189,7 +195,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
         for words in commands(code):
             if matching(words, NOT_RUN):
                 if words[0] == "exactdice":
-                    _parse(arguments(words))
+                    parse(*arguments(words))
                 continue
             with pytest.raises(SystemExit) as end:
                 main(cut_short(words))
@@ -208,7 +214,7 @@ def test_the_commands_within_sentences_have_options_that_there_are():
     assert len(found) > 10
     for words in map(shlex.split, sorted(found)):
         if not any(re.fullmatch(r"[A-Z]+|\.\.\.|--help", word) for word in words):
-            _parse(arguments(words))
+            parse(*arguments(words))
 
 
 def test_every_exception_is_one_still():
