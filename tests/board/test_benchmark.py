@@ -1,6 +1,7 @@
 """The benchmark: cells, resuming, failures, statistics, pages."""
 
 import gc
+import os
 import re
 import shutil
 import signal
@@ -275,6 +276,21 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
     assert len(list(long.folder.glob("*/checkpoint.pt"))) == 2
     assert not any(map(grid.is_owned, long.cells()))
     assert not list(long.folder.glob("*/score.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.posix
+def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
+    config = replace(tiny, steps=400_000, jobs=2)
+    with started(config, begun=2) as process:
+        victim = min(workers_of(process))
+        os.kill(victim, signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "its process ended with exit code -9" in output
+    assert "Traceback" not in errors
+    assert len(values(config)) == 1
+    assert grid.benchmark(replace(config, jobs=1)) == []
 
 
 @pytest.mark.posix

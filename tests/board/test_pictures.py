@@ -127,6 +127,14 @@ def test_holm_and_permutations_by_hand():
     assert program.chance([[1, 1, 1]], [[0.1, 0.2, 0.3]]) == 1
 
 
+def test_points_are_not_joined_where_a_property_is_not_monotone():
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    scores = {rung: [0.5] for rung in range(3)}
+    for places, joined in (([1, 2, 3], True), ([3, 2, 1], True), ([1, 3, 2], False)):
+        climb = program.Climb(LADDERS["greed-sides"], scores, {"moves": places})
+        assert program.line(climb, "moves").joined == joined
+
+
 def rungs(most):
     """List the rungs whose game has at most ``most`` states, with their line of properties."""
     return [

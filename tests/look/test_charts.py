@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from exactdice.baselines import LawGame, Task, make_task, prepare, score, solve
 from exactdice.baselines.solving.solver import tour_of
-from exactdice.games import GAMES, InputError
+from exactdice.games import GAMES, InputError, present
 from exactdice.look import agents, plotting
 from exactdice.look.charts import Bars, Chart, Lines, Map, Plot, Series, named
-from exactdice.look.drawing import draw, to_drawing, to_figure
+from exactdice.look.drawing import MAPS, draw, to_drawing, to_figure
 from exactdice.look.games import greed
 from exactdice.look.page import section
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
@@ -174,6 +174,15 @@ def test_maps_of_mistakes_hold_the_whole_regret(name):
     assert "best" in panel.words(int(row), int(column))
 
 
+def test_of_what_an_agent_draws_the_words_name_what_costs_most():
+    scored = score("random", make_task("Greed", **SMALL["Greed"]))
+    words = agents.decision(scored, 0)
+    start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
+    costliest = present(scored.task.game).describe_action(max(start, key=lambda b: b.cost).action)
+    assert f": {costliest} with probability " in words
+    assert words.endswith("best rolls 1 die")
+
+
 def map_of(values, **options):
     return Map(title="", x_label="", y_label="", value_label="", values=values, **options)
 
@@ -225,6 +234,12 @@ def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path
     assert [(mark.get_text(), *mark.get_position()) for mark in marks] == [
         ("2", 100, 100), ("3", 99, 99), ("5", 98, 98),
     ]  # fmt: skip
+
+
+def test_colours_of_losses_go_from_pale_to_dark():
+    light = MAPS["losses"](np.linspace(0, 1, 20))[:, :3].sum(axis=1)
+    assert (np.diff(light) < 0).all()
+    assert light[0] < 2.8  # of 3, which is white
 
 
 def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding():

@@ -110,6 +110,13 @@ def test_a_game_of_ones_own_needs_no_presentation(tmp_path):
     draw(shown, tmp_path / "walk.png")
 
 
+def test_components_that_agree_in_all_maps_are_named_once():
+    scored = score("random", make_task("ShutTheBox", tiles=5))
+    shown = policy.policy(scored)
+    assert shown.notes[0].startswith("In all maps: tile ")
+    assert "open: yes" in shown.notes[0]
+
+
 def test_small_maps_of_many_actions_say_each_action():
     shown = policy.policy(score("random", make_task("ShutTheBox")))
     for panel in shown.panels:

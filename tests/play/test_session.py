@@ -140,6 +140,22 @@ def test_ends_are_explained(game, reason):
     assert any(random_game(task, seed).reason.startswith(reason) for seed in range(60))
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_match_of_the_lowest_score_ends_with_the_round_that_decides_it(players):
+    for seed in range(10):
+        session = random_game(
+            make_task("LowestScoreMatch", 1, dice=2, players=players, wins=2), seed
+        )
+        won = {
+            who: row[0].count
+            for who, row in final_pieces(session).items()
+            if isinstance(row[0], Tokens)
+        }
+        assert (won["you"] == 2) == (session.payoff == 1)
+        assert sorted(won.values())[-1] == 2 > sorted(won.values())[-2]
+        assert "wins the round." in session.reason or "you win the round." in session.reason
+
+
 def test_the_box_ends_with_the_tiles_of_the_last_move():
     for seed in range(10):
         session = random_game(make_task("ShutTheBox", seed % 2, tiles=4, sides=3), seed)
@@ -163,6 +179,25 @@ ASIDE = Row("put aside", tuple(map(Die, (4, 3, 2))), 0)
 def test_a_game_for_one_ends_with_its_last_move(name, sizes, seed, row, reason):
     session = random_game(make_task(name, 0, **sizes), seed)
     assert (session.scene.rows[0], session.reason) == (row, reason)
+
+
+def test_a_round_of_the_lowest_score_ends_with_its_total():
+    session = random_game(make_task("LowestScore", 3, opponents="random"), 1)
+    pieces = final_pieces(session)
+    total, lowest = (pieces[label][0].words for label in ("total", "lowest total"))
+    assert int(total) > int(lowest)
+    assert session.reason == f"Your {total} does not beat {lowest}, the lowest total so far."
+
+
+def test_a_turn_of_the_person_is_told_in_the_second_person():
+    session = Session(make_task("Greed", opponent="random"), 3, [20, 0])
+    board = " ".join(
+        piece.words
+        for row in session.film[1].rows
+        for piece in row.pieces
+        if isinstance(piece, Note)
+    )
+    assert board == "you have stopped"
 
 
 TOGETHER = [

@@ -338,6 +338,13 @@ def test_other_sites_cannot_come_in_by_a_name_of_theirs():
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
 
 
+def test_files_of_the_page_have_their_types_everywhere():
+    kinds = {"": "text/html", "page/play.js": "text/javascript", "page/play.css": "text/css"}
+    for name, kind in kinds.items():
+        with client().get(f"/{name}") as answer:
+            assert answer.mimetype == kind
+
+
 def test_a_port_that_is_taken_is_named():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
