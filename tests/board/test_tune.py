@@ -23,6 +23,7 @@ from full_disk import no_file_above
 from optuna.pruners import NopPruner
 from optuna.trial import TrialState
 from rich.console import Console
+from sb3_contrib import MaskablePPO
 
 GAMES = ("FourTwoOne", "Greed", "LowestScore")
 ONE = ("FourTwoOne",)
@@ -124,6 +125,10 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
         scored.append(found.normalized)
         return found
 
+    updates, learn = [], MaskablePPO.train
+    monkeypatch.setattr(
+        MaskablePPO, "train", lambda model: (updates.append(model.num_timesteps), learn(model))
+    )
     monkeypatch.setattr(trial, "score_self_play", watched)
     sizes = {"ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}}
     points = {}
@@ -132,6 +137,8 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
     assert found == {"Greed": scored[-1]}
     assert list(points) == [50, 100]
     assert points[100] == trial.bounded_nines(scored[-1])
+    assert all(moves <= 2000 for moves in updates)
+    assert len(updates) > 10 or algorithm == "qlearning"
 
 
 @pytest.mark.usefixtures("formula")

@@ -7,9 +7,10 @@ import by_hand_match as hand
 import numpy as np
 import pytest
 from by_hand_match import Match, Rules, in_phase, one_round, optimal
-from exactdice.baselines import Task, solve
+from exactdice.baselines import Task, occupancy, solve
 from exactdice.baselines.policies.names import source_policy
 from exactdice.baselines.problem.equilibrium import equilibrium
+from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.games import FourTwoOne, FourTwoOneMatch, present
 from exactdice.games.four_two_one.match_policies import payoffs
 
@@ -24,6 +25,31 @@ VARIANTS += [{"tokens": 21}]
 
 def first_player_wins(game, exact=False):
     return solve(Task(game), exact=exact).value
+
+
+#: Matches whose moves are few enough to be listed one by one.
+TINY = [
+    {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 2},
+    {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 1, "tie": "replay"},
+]
+
+
+class Listed(FourTwoOneMatch):
+    """A match whose moves are listed one by one."""
+
+
+sweeps_for(Listed)(Sweeps)
+
+
+@pytest.mark.parametrize("size", TINY)
+def test_blocks_sweep_as_listed_ones_do(size):
+    """Values and visits, with the opponent free and at random."""
+    game, listed = FourTwoOneMatch(**size), Listed(**size)
+    for seat, opponent in ((0, "optimal"), (1, "random")):
+        ours, theirs = Task(game, seat, opponent), Task(listed, seat, opponent)
+        np.testing.assert_allclose(solve(ours).values, solve(theirs).values, atol=1e-14)
+        met, wanted = (occupancy("random", task) for task in (ours, theirs))
+        np.testing.assert_allclose(met, wanted, atol=1e-14)
 
 
 CASTS = {"charge_casts": 2, "discharge_casts": 2}
