@@ -1,5 +1,6 @@
 """What surrounds the code: citation, workflows, templates."""
 
+import ast
 import re
 import tomllib
 
@@ -110,6 +111,29 @@ def test_every_python_that_the_package_claims_is_tested():
     assert matrix["python"] == claimed
     assert PROJECT["requires-python"] == f">={claimed[0]}"
     assert len(matrix["os"]) == 3
+
+
+def imports(path):
+    """List what a file of the package imports from others: folders and file, and names."""
+    folders = path.relative_to(ROOT).parts[:-1]
+    folders = folders[2:] if folders[:1] == ("src",) else folders
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level and node.module:
+            above = folders[: len(folders) + 1 - node.level]
+            yield (*above, *node.module.split(".")), [name.name for name in node.names]
+
+
+def test_what_a_room_offers_is_taken_from_the_room():
+    """Its ``__init__`` says what; other rooms import further names from their files."""
+    for room in ("core", "baselines", "envs"):
+        front = ROOT / room / "__init__.py"
+        own = [(place, names) for place, names in imports(front) if place[0] == room]
+        offered = {(*place, name) for place, names in own for name in names}
+        assert len(offered) > 10
+        for path in FILES:
+            if path.relative_to(ROOT).parts[0] != room:
+                taken = {(*place, name) for place, names in imports(path) for name in names}
+                assert not taken & offered, path
 
 
 def test_a_game_has_few_members():
