@@ -321,7 +321,7 @@ class MoveLaw:
         nodes = totals * len(process.node_laws) + nodes
         columns = sources, np.where(on, -1, results), np.where(on, nodes, -1)
         most = len(self._totals) * max(self._end + 1, len(process.node_laws))
-        small = np.min_scalar_type(-max(most, int(sources.max(initial=0))))  # there are many
+        small = np.min_scalar_type(-1 - max(most, int(sources.max(initial=0))))  # there are many
         sources, results, nodes = (column.astype(small) for column in columns)
         return _Listed(sources, chances, results, nodes)
 

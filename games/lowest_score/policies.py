@@ -47,6 +47,11 @@ def win_or_tie_chance(
     game: LowestScore, score_to_tie: int | None, score_so_far: int, dice: int, players_after: int
 ) -> Fraction:
     """Best chance to end at or below a score and to survive after (``p_win_or_tie``)."""
+    if dice == 0:
+        beaten = score_to_tie is not None and score_so_far > score_to_tie
+        return Fraction(0) if beaten else survival_chance(game, score_so_far, players_after)
+    if score_to_tie is not None and score_to_tie < 0:
+        return Fraction(0)
     solved = _win_or_tie(game, players_after, exact=True)
     return _before_roll(solved, game, dice, score_so_far, _to_tie(game, score_to_tie))
 
@@ -59,6 +64,8 @@ def notebook_choice(
     players_after: int,
 ) -> int:
     """Number of dice that OptimalBot keeps (``TurnCalculator.choose_n``)."""
+    if score_to_tie is not None and score_so_far > score_to_tie:
+        return len(roll)
     state, column = _state(game, roll, score_so_far), _to_tie(game, score_to_tie)
     return int(notebook_choices(game, players_after)[state, column])
 

@@ -446,3 +446,14 @@ def test_tables_of_three_players_whose_moves_are_listed_have_the_values_of_sweep
         worth[cell] = np.mean(means)
     assert worth[:4] == pytest.approx(evaluate("random", task).values[seat], abs=1e-14)
     require_tables(task)
+
+
+@pytest.mark.parametrize("states", [42, 43])
+def test_moves_are_numbered_in_integers_that_hold_them(states):
+    """129 moves among fewer states: the last number needs more than eight bits."""
+    every = np.arange(states)
+    law = np.stack([np.roll(np.eye(states), 1 + action, axis=1) for action in range(3)])
+    problem = prepare(exactdice.from_P(law, 0, rewards=np.zeros(states), gamma=0.9))
+    moves = MoveLaw(problem, np.repeat(every, 3), np.tile(np.arange(3), states))
+    found = moves.transitions().in_scipy.toarray()[:, :states] / 0.9
+    np.testing.assert_allclose(found.reshape(states, 3, -1), law.swapaxes(0, 1), atol=1e-15)

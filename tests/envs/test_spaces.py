@@ -1,4 +1,4 @@
-"""What environments show and take, and what wrappers do to their scores."""
+"""The spaces of environments, and scores of agents behind wrappers."""
 
 import gc
 import weakref

@@ -150,3 +150,12 @@ def test_positions_and_moves_read_as_sentences():
         "keeps 3",
     )
     assert present(MATCH).tell(seen, 1, 0) == "keeps 3 1: 2 in all"
+
+
+def test_who_is_beaten_for_sure_keeps_all_dice_and_has_no_chance():
+    game = LowestScore(3, 4, 3, 3)
+    for to_tie, so_far in ((-1, 0), (2, 3), (0, game.max_score + 1)):
+        assert notebook_choice(game, to_tie, so_far, [1, 2], 1) == 2
+        assert win_or_tie_chance(game, to_tie, so_far, 0, 1) == 0
+    assert win_or_tie_chance(game, -1, 0, 2, 1) == 0
+    assert win_or_tie_chance(game, None, game.max_score + 1, 0, 0) == 1

@@ -1,4 +1,4 @@
-"""What runs and scripts of one's own score and write while they train, and what does not fit."""
+"""Callbacks that score and save an agent during training, and the arguments that they refuse."""
 
 import csv
 import importlib.util
