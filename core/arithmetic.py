@@ -1,4 +1,4 @@
-"""How exact computation counts: in ``Floats``, or without rounding in ``Fractions``.
+"""How exact computation counts: in floats, or without rounding in ``Fractions``.
 
 Public functions turn their argument ``exact`` into one of the two arithmetics, which is handed down
 from there. Without rounding, values are fractions, but sweeps compute with integers, which is many
@@ -6,8 +6,6 @@ times as fast: each number is multiplied by a *scale*, a multiple of its denomin
 leaves are ``Values``, from which floats or fractions are taken; nothing scaled leaves otherwise.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -46,6 +44,7 @@ def _fraction(number: Any, scale: Any) -> Any:
 RESCALED = np.frompyfunc(_rescaled, 3, 1)
 SCALED = np.frompyfunc(_scaled, 2, 1)
 FRACTION = np.frompyfunc(_fraction, 2, 1)
+OF_FLOATS: Any = np.frompyfunc(Fraction, 1, 1)
 
 
 class Values:
@@ -170,82 +169,83 @@ def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:
     return np.clip(rest, *payoffs)  # rounding may leave the range
 
 
-class Arithmetic(ABC):
-    """Numbers of one kind, and how they are computed with.
+@dataclass(frozen=True)
+class Arithmetic:
+    """Numbers of one kind, and how they are computed with; here, floats of 64 bits, of scale 1.
 
     Attributes:
         dtype: of arrays of such numbers.
         rounds: whether they are rounded.
     """
 
-    dtype: ClassVar[np.dtype[Any]]
-    rounds: ClassVar[bool]
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
+    rounds: ClassVar[bool] = True
 
     def zeros(self, *shape: int) -> Array:
         """Give an array of zeros."""
         return np.zeros(shape, dtype=self.dtype)
 
-    @abstractmethod
     def values(self, *shape: int) -> Values:
         """Give zeros, whose scale is 1, which a sweep replaces."""
+        return Values(self.zeros(*shape))
 
     # ------------------------------------------------------------------ numbers
 
-    @abstractmethod
     def number(self, value: Any) -> Any:
         """Give a number as it leaves: a float, or a fraction."""
+        return float(value)
 
-    @abstractmethod
     def numbers(self, values: Array) -> Array:
         """Give an array of numbers as they leave, as ``number`` does."""
+        return values.astype(np.float64)
 
     def from_floats(self, values: Array) -> Array:
         """Give floats, in exact computation as the fractions that they are."""
         return self.numbers(values)
 
-    @abstractmethod
     def divided(self, numbers: Array, by: Any) -> Array:
         """Divide an array of numbers by another one, or by a number; floats are rounded once."""
+        return np.asarray(numbers / by, dtype=np.float64)  # wide integers divide into objects
 
-    @abstractmethod
     def scales(self, first: int, factor: int, count: int) -> Array:
         """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
+        return np.ones(count)
 
-    @abstractmethod
     def whole(self, numbers: Array) -> tuple[Array, int]:
         """Multiply numbers by the smallest scale that makes them integers; give it too."""
+        return numbers, 1
 
-    @abstractmethod
     def scaled(self, numbers: Any, scale: Any) -> Any:
         """Multiply numbers by a scale, to the shape of both; integers, where the products are."""
+        return np.asarray(numbers, dtype=np.float64) * scale
 
-    @abstractmethod
     def unscaled(self, numbers: Any, scale: Any) -> Any:
         """Divide numbers by their scale."""
+        return numbers
 
     # ------------------------------------------------------ a game and policies
 
-    @abstractmethod
     def laws(self, game: Game) -> Array:
         """Give the laws of a game, shape (law, outcome)."""
+        return game.laws
 
-    @abstractmethod
     def payoff_range(self, game: Game) -> tuple[Any, Any]:
         """Give the smallest and the largest payoff."""
+        return game.payoff_range
 
     def chances(self, counts: Array) -> Array:
         """Turn counts of equally likely casts, shape (law, outcome), into probabilities."""
         return self.divided(counts, counts.sum(axis=1, keepdims=True))
 
-    @abstractmethod
     def normalized(self, probabilities: Array) -> Array:
         """Give a policy's law in floats, shape (state, action), in these numbers, normalised."""
+        return probabilities
 
     # -------------------------------------------------------------- comparisons
 
     def within(self, values: Any, low: Any, high: Any) -> Any:
         """Move values, or one, that rounding took out of a range back to its ends."""
-        return values
+        return np.maximum(low, np.minimum(values, high)) + 0.0  # processors may leave -0.0
 
     def tie(self, game: Game, states: IntArray | None = None) -> Any:
         """Give the difference up to which values of actions in a game are equal.
@@ -260,17 +260,20 @@ class Arithmetic(ABC):
         Returns:
             One number for all states, or shape (state,).
         """
-        return 0.0
+        if isinstance(game, ListedGame) and game.ties is not None:
+            return game.ties.max() if states is None else game.ties[states % len(game.ties)]
+        low, high = game.exact_range
+        span, size = high - low, max(abs(low), abs(high))
+        return TIE * float(max(span, size / 8))
 
     def mean(self, chances: Array, values: Array) -> Any:
         """Add up values times their chances, both of shape (state,), as ``total`` does."""
         return self.total(chances * values)
 
-    @abstractmethod
     def total(self, numbers: Array) -> Any:
         """Add up numbers, whatever the shape, and round once."""
+        return fsum(numbers[numbers != 0])
 
-    @abstractmethod
     def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         """Give the largest legal entry of each row, and which entries are as large.
 
@@ -279,77 +282,6 @@ class Arithmetic(ABC):
             mask: which are legal, of the same shape.
             tie: floats that differ by no more are equal: a number, or shape (state,).
         """
-
-
-@dataclass(frozen=True)
-class Floats(Arithmetic):
-    """Floats of 64 bits, whose scale is 1."""
-
-    dtype = np.dtype(np.float64)
-    rounds = True
-
-    @override
-    def values(self, *shape: int) -> Values:
-        return Values(self.zeros(*shape))
-
-    @override
-    def number(self, value: Any) -> float:
-        return float(value)
-
-    @override
-    def numbers(self, values: Array) -> Array:
-        return values.astype(np.float64)
-
-    @override
-    def divided(self, numbers: Array, by: Any) -> Array:
-        return np.asarray(numbers / by, dtype=np.float64)  # wide integers divide into objects
-
-    @override
-    def scales(self, first: int, factor: int, count: int) -> Array:
-        return np.ones(count)
-
-    @override
-    def whole(self, numbers: Array) -> tuple[Array, int]:
-        return numbers, 1
-
-    @override
-    def scaled(self, numbers: Any, scale: Any) -> Any:
-        return np.asarray(numbers, dtype=np.float64) * scale
-
-    @override
-    def unscaled(self, numbers: Any, scale: Any) -> Any:
-        return numbers
-
-    @override
-    def laws(self, game: Game) -> Array:
-        return game.laws
-
-    @override
-    def payoff_range(self, game: Game) -> tuple[float, float]:
-        return game.payoff_range
-
-    @override
-    def normalized(self, probabilities: Array) -> Array:
-        return probabilities
-
-    @override
-    def within(self, values: Any, low: Any, high: Any) -> Any:
-        return np.maximum(low, np.minimum(values, high)) + 0.0  # processors may leave -0.0
-
-    @override
-    def tie(self, game: Game, states: IntArray | None = None) -> Any:
-        if isinstance(game, ListedGame) and game.ties is not None:
-            return game.ties.max() if states is None else game.ties[states % len(game.ties)]
-        low, high = game.exact_range
-        span, size = high - low, max(abs(low), abs(high))
-        return TIE * float(max(span, size / 8))
-
-    @override
-    def total(self, numbers: Array) -> float:
-        return fsum(numbers[numbers != 0])
-
-    @override
-    def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         legal = np.where(mask, expected, -np.inf)
         if legal.shape[1] <= SHORT:
             best: Array = reduce(np.maximum, legal.T)
@@ -379,11 +311,11 @@ class Fractions(Arithmetic):
 
     @override
     def numbers(self, values: Array) -> Array:
-        return _each(self.number, values)
+        return np.frompyfunc(self.number, 1, 1)(values)
 
     @override
     def from_floats(self, values: Array) -> Array:
-        return _each(Fraction, values)
+        return OF_FLOATS(values)
 
     @override
     def divided(self, numbers: Array, by: Any) -> Array:
@@ -420,6 +352,14 @@ class Fractions(Arithmetic):
         return self.divided(exact, exact.sum(axis=1, keepdims=True))
 
     @override
+    def within(self, values: Any, low: Any, high: Any) -> Any:
+        return values
+
+    @override
+    def tie(self, game: Game, states: IntArray | None = None) -> Any:
+        return 0.0
+
+    @override
     def total(self, numbers: Array) -> Fraction:
         return self.number(sum(numbers.ravel().tolist(), Fraction(0)))
 
@@ -433,14 +373,7 @@ class Fractions(Arithmetic):
         return best, optimal
 
 
-def _each(make: Callable[[Any], Fraction], values: Array) -> Array:
-    """Make a fraction of each entry; numpy's own whole numbers are no rationals to ``Fraction``."""
-    fractions = np.empty(values.size, dtype=object)
-    fractions[:] = [make(value) for value in values.ravel().tolist()]
-    return fractions.reshape(values.shape)
-
-
-FLOATS = Floats()
+FLOATS = Arithmetic()
 EXACT = Fractions()
 
 

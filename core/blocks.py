@@ -17,14 +17,13 @@ block.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .arithmetic import Arithmetic
-from .types import Array, Decide, IntArray
+from .types import Array, Decide, IntArray, Lazy
 
 
 class PayoffLaw:
@@ -177,19 +176,5 @@ class Block(ABC):
         raise IndexError(f"a game without cycles has no cut, got point {point}")
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """The blocks of a game, first to last, made when their turn comes: together they are large."""
-
-    count: int  # how many there are
-    make: Callable[[int], Block]  # gives the block of a number from 0 on
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, number: int) -> Block:
-        return self.make(number)
-
-    def __iter__(self) -> Iterator[Block]:
-        """Make one after the other, first to last."""
-        return map(self.make, range(self.count))
+#: The blocks of a game, first to last.
+Blocks: TypeAlias = Lazy[Block]

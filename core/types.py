@@ -1,6 +1,7 @@
 """The types that rules, sweeps and tables share: arrays, moves, stages, the order of positions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -61,6 +62,23 @@ Decide: TypeAlias = Callable[[Stage, Array], Array]
 Fold: TypeAlias = Literal["best", "mean"]
 
 _AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])
+_Entry = TypeVar("_Entry")
+
+
+@dataclass(frozen=True)
+class Lazy(Sequence[_Entry]):
+    """A sequence whose entries are made each time they are asked for: together they are large."""
+
+    length: int
+    make: Callable[[int], _Entry]  # gives the entry of a number from 0 on
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: Any) -> Any:
+        """Make an entry, or list those of a slice."""
+        numbers = range(self.length)[index]
+        return [self[n] for n in numbers] if isinstance(numbers, range) else self.make(numbers)
 
 
 def frozen(array: _AnyArray) -> _AnyArray:

@@ -21,7 +21,7 @@ some boxes are played, all others count as filled, the box for a Yahtzee with 0.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar, get_args, overload
+from typing import ClassVar, get_args
 
 import numpy as np
 from typing_extensions import override
@@ -40,6 +40,7 @@ from ...core import (
     one_of,
 )
 from ...core.sizes import show
+from ...core.types import Lazy
 from .card import (
     ALL,
     BOXES,
@@ -192,31 +193,12 @@ class Yahtzee(Game):
     @override
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the stages turn by turn: all states with one number of open boxes and rolls left."""
-        return _Stages(self)
+        return Lazy((MORE + 1) * (len(self.contexts.levels) - 1), self._stage)
 
-
-class _Stages(Sequence[tuple[int, IntArray]]):
-    """The stages as a lazy sequence: all stages together would take much memory."""
-
-    def __init__(self, game: Yahtzee) -> None:
-        self._game = game
-
-    def __len__(self) -> int:
-        return (MORE + 1) * (len(self._game.contexts.levels) - 1)
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[int, IntArray]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[tuple[int, IntArray]]: ...
-    def __getitem__(
-        self, index: int | slice
-    ) -> tuple[int, IntArray] | Sequence[tuple[int, IntArray]]:
-        numbers = range(len(self))[index]
-        if isinstance(numbers, range):
-            return [self[number] for number in numbers]
-        level, made = divmod(numbers, MORE + 1)
-        contexts = np.arange(*self._game.contexts.levels[level : level + 2])
-        return 0, self._game.states_in(contexts, MORE - made)
+    def _stage(self, number: int) -> tuple[int, IntArray]:
+        level, made = divmod(number, MORE + 1)
+        contexts = np.arange(*self.contexts.levels[level : level + 2])
+        return 0, self.states_in(contexts, MORE - made)
 
 
 @cache
