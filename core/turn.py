@@ -83,12 +83,6 @@ class Turn:
     num_results: int
 
     def __post_init__(self) -> None:
-        self._check()
-        for name in FORMS:
-            frozen(getattr(self, name))
-
-    def _check(self) -> None:
-        """Check that the tables are those of a turn that ends."""
         require_tables(self, FORMS)
         require_count("num_results", self.num_results)
         require_count("number of afterstates", self.num_afterstates)
@@ -123,6 +117,8 @@ class Turn:
                 f"state {state}, which leads from afterstate {before[state]} to "
                 f"{self.leads_to[state, action]}"
             )
+        for name in FORMS:
+            frozen(getattr(self, name))
 
     @property
     def num_afterstates(self) -> int:

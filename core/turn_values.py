@@ -240,8 +240,7 @@ class TurnNumbers(Values):
 
     @override
     def at_stage(self, stage: Stage) -> Array:
-        scaled: Array = self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
-        return scaled
+        return self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
 
 
 class TurnValues(TurnNumbers):

@@ -190,7 +190,7 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
     lines = -(-len(row.pieces) // columns)
     columns = -(-len(row.pieces) // max(lines, 1))  # lines of about the same length
     names = [piece.name for piece in row.pieces if isinstance(piece, Tile)]
-    letters = max((len(line) for name in names for line in lines_of(name)), default=0)
+    letters = max((len(line) for name in names for line in textwrap.wrap(name, WORD)), default=0)
     for number, piece in enumerate(row.pieces):
         line, column = divmod(number, columns)
         x = page.left + column * side * 1.2 * wide
@@ -285,11 +285,6 @@ def draw_die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
 
-def lines_of(name: str) -> list[str]:
-    """Return the name of a tile in lines."""
-    return textwrap.wrap(name, WORD)
-
-
 def draw_tile(
     tile: Tile, x: float, y: float, side: float, wide: float, taken: bool, letters: int
 ) -> Iterator[Shape]:
@@ -299,7 +294,7 @@ def draw_tile(
     else:
         fill, line, ink = PALE, PALE, CLOSED
     yield Box(x, y, wide, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
-    lines = lines_of(tile.name) or [str(tile.number)]
+    lines = textwrap.wrap(tile.name, WORD) or [str(tile.number)]
     size = (wide - 6) / (0.55 * letters) if tile.name else side / 2
     for number, words in enumerate(lines):
         middle = y + side / 2 + (number - (len(lines) - 1) / 2) * size * 1.15

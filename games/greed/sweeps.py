@@ -37,7 +37,7 @@ denominators are the scales of exact values.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,7 @@ from ...core import (
     sweeps_for,
 )
 from ...core.blocks import Block, Blocks, PayoffLaw
+from ...core.game import once_a_game
 from .game import Greed
 
 HALF = Fraction(1, 2)
@@ -192,8 +193,7 @@ class GreedBlock(Block):
         game, arithmetic = self._game, self._arithmetic
         own, other, last = game.scores(stage.states)
         ends, needed, bust = (last == 1)[:, None], other - own, game.max_score + 1 - own
-        below = _chances(_below(game, arithmetic), needed)
-        beyond = _chances(_beyond(game, arithmetic), bust)
+        below, beyond = map(_chances, _cumulative(game, arithmetic), (needed, bust))
         lower = np.where(ends, below, 0)
         equal = np.where(ends, self._between(needed, needed + 1), 0)
         higher = np.where(ends, self._between(needed + 1, bust), 0)
@@ -217,7 +217,7 @@ class GreedBlock(Block):
         It is the difference of two cumulative chances, counted from the nearer end of the law,
         where they are small. So small chances keep their digits, and impossible ones are 0.
         """
-        below, beyond = (table(self._game, self._arithmetic) for table in (_below, _beyond))
+        below, beyond = _cumulative(self._game, self._arithmetic)
         low, high = _chances(below, first), _chances(below, after)
         more, most = _chances(beyond, after), _chances(beyond, first)
         return np.where(high <= most, high - low, most - more)
@@ -233,18 +233,14 @@ def _chances(table: Array, totals: IntArray) -> Array:
     return table[:, np.clip(totals, 0, table.shape[1] - 1)].T
 
 
-@lru_cache(maxsize=4)
-def _beyond(game: Greed, arithmetic: Arithmetic) -> Array:
-    """Return the chances of sums of at least each total, shape (dice, total); the last is 0."""
-    sums = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
-    return frozen(np.concatenate([sums, np.zeros_like(sums[:, :1])], axis=1))
-
-
-@lru_cache(maxsize=4)
-def _below(game: Greed, arithmetic: Arithmetic) -> Array:
-    """Return the chances of sums below each total, shape (dice, total); the last is 1."""
-    sums = np.cumsum(arithmetic.laws(game), axis=1)
-    return frozen(np.concatenate([np.zeros_like(sums[:, :1]), sums], axis=1))
+@once_a_game
+def _cumulative(game: Greed, arithmetic: Arithmetic) -> tuple[Array, Array]:
+    """Return the chances of sums below each total, and of at least it, shape (dice, total)."""
+    laws = arithmetic.laws(game)
+    nothing = np.zeros_like(laws[:, :1])
+    below = np.concatenate([nothing, np.cumsum(laws, axis=1)], axis=1)
+    beyond = np.concatenate([np.cumsum(laws[:, ::-1], axis=1)[:, ::-1], nothing], axis=1)
+    return frozen(below), frozen(beyond)
 
 
 @dataclass(frozen=True)

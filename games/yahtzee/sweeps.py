@@ -33,7 +33,7 @@ from .dice import DICE, FACES, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
 from .tour import tour
 from .turn import Turns
-from .values import YahtzeeMass, YahtzeeValues
+from .values import RecentValues, YahtzeeMass, YahtzeeValues
 
 #: Games with more states than this, that is with two boxes or more, have no tables of moves: the
 #: rules are as fast.
@@ -123,13 +123,14 @@ class YahtzeeSweeps(Sweeps):
         values: Values,
         arithmetic: Arithmetic = FLOATS,
     ) -> Array:
-        known = values.of_moves(states, actions) if isinstance(values, YahtzeeValues) else None
+        known = values.of_moves(states, actions) if isinstance(values, RecentValues) else None
         return super().worth(seat, states, actions, values, arithmetic) if known is None else known
 
     @override
     def in_play(self, values: Values, lanes: int) -> Values:
-        in_play = values.in_play(lanes) if isinstance(values, YahtzeeValues) else values
-        return super().in_play(values, lanes) if in_play is values else in_play
+        if isinstance(values, YahtzeeValues) and values.are_best:
+            return RecentValues(self.game, values.numbers, lanes)
+        return super().in_play(values, lanes)
 
 
 class YahtzeeBlock(Block):
@@ -169,7 +170,7 @@ class YahtzeeBlock(Block):
     ) -> None:
         known = self._game.contexts
         for columns in known.batches():
-            own = columns[mass.is_met(columns)]
+            own = mass.met(columns)
             if not len(own):
                 continue
             _, mass_taken = mass.flow(own, decide)

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, BoolArray, Decide, IntArray, SizeError, Stage, Values, frozen
+from ...core import FLOATS, Arithmetic, Array, Decide, IntArray, SizeError, Stage, Values, frozen
 from ...core.positions import places_in
 from ...core.progress import tell
 from ...core.sizes import check_memory, show
@@ -91,8 +91,7 @@ class YahtzeeNumbers(Values):
 
     @override
     def at_stage(self, stage: Stage) -> Array:
-        scaled: Array = self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
-        return scaled
+        return self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
 
 
 class YahtzeeValues(YahtzeeNumbers):
@@ -193,15 +192,10 @@ class YahtzeeValues(YahtzeeNumbers):
         assert callable(self._decide)
         return self._decide(stage, expected)
 
-    def in_play(self, lanes: int) -> "YahtzeeValues":
-        """Return the same values with a cache of the latest turns, if there is one for them."""
-        if self._decide != "best" or self.later.centres is not None or not self._arithmetic.rounds:
-            return self
-        return RecentValues(self._game, self._arithmetic, self.numbers, lanes)
-
-    def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
-        """Return the values of legal moves, shape (move,); None if none are held."""
-        return None
+    @property
+    def are_best(self) -> bool:
+        """Whether these are the optimal values, in floats."""
+        return self._decide == "best" and self.later.centres is None and self._arithmetic.rounds
 
 
 class RecentValues(YahtzeeValues):
@@ -212,13 +206,12 @@ class RecentValues(YahtzeeValues):
 
     Args:
         game: the rules.
-        arithmetic: the arithmetic of the values, floats.
         between: value of each context before its first roll, shape (context + 1,).
         lanes: number of games that are played at once.
     """
 
-    def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array, lanes: int) -> None:
-        super().__init__(game, arithmetic, "best", between)
+    def __init__(self, game: Yahtzee, between: Array, lanes: int) -> None:
+        super().__init__(game, FLOATS, "best", between)
         numbers = (MORE + 1) * ROLLS + MORE * KEEPS
         check_memory("num_envs", lanes, 8.0 * numbers * 2 * EACH)
         self._lanes = lanes
@@ -231,7 +224,7 @@ class RecentValues(YahtzeeValues):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the constructor's arguments, without the cache."""
-        return RecentValues, (self._game, self._arithmetic, self.numbers, self._lanes)
+        return RecentValues, (self._game, self.numbers, self._lanes)
 
     def _find(self, contexts: IntArray) -> IntArray:
         """Return the place of each context in the cache; turns that are missing are computed."""
@@ -262,8 +255,8 @@ class RecentValues(YahtzeeValues):
         contexts, left, rolls = self._game.locate(states)
         return self._values[left, rolls, self._find(contexts)]
 
-    @override
     def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
+        """Return the values of legal moves, shape (move,); None if there are too many."""
         if len(states) > self._most:
             return None
         contexts, left, rolls = self._game.locate(states)
@@ -297,9 +290,9 @@ class YahtzeeMass(YahtzeeNumbers):
         self._begun = game.locate(states), chances
         self._begins = np.unique(self._begun[0][0])
 
-    def is_met(self, columns: IntArray) -> BoolArray:
-        """Return whether each context has any mass, bool, shape (context,)."""
-        return (self.numbers[columns] != 0) | np.isin(columns, self._begins)
+    def met(self, columns: IntArray) -> IntArray:
+        """Return the contexts that have any mass."""
+        return columns[(self.numbers[columns] != 0) | np.isin(columns, self._begins)]
 
     def flow(self, columns: IntArray, decide: Decide) -> tuple[Array, Array]:
         """Follow the mass through a turn in some contexts, in increasing order.

@@ -130,7 +130,7 @@ def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords
     game, rng = Yahtzee(**keywords), np.random.default_rng(5)
     between = np.append(rng.random(len(game.contexts)) * 200, 0)
     swept = YahtzeeValues(game, FLOATS, "best", between)
-    played = swept.in_play(10)
+    played = sweeps_of(game).in_play(swept, 10)
     again = pickle.loads(pickle.dumps(played))
     met = rng.integers(0, game.num_states, 300)
     for _ in range(12):
@@ -143,7 +143,7 @@ def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords
     assert played.of_moves(np.arange(300), np.full(300, KEEPS)) is None  # more than are held
     assert (played.at(0, met) == swept.at(0, met)).all()
     mean = YahtzeeValues(game, FLOATS, "mean", between)
-    assert mean.in_play(10) is mean
+    assert sweeps_of(game).in_play(mean, 10) is mean
 
 
 def test_the_solution_answers_from_observations():
