@@ -35,12 +35,19 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not is_bool(value)
 
 
-def at_least(name: str, value: int, minimum: int) -> int:
-    """Return ``value``; raise an ``InputError`` unless it is an integer of at least ``minimum``."""
+def at_least(
+    name: str, value: int, minimum: int, maximum: int | None = None, called: str = ""
+) -> int:
+    """Return ``value``; raise an ``InputError`` unless it is an integer of at least ``minimum``.
+
+    It is at most ``maximum`` if that is given; a message has it after ``called``: "faces = 6".
+    """
     if not is_whole(value):
         raise InputError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {show(value)}")
+    if maximum is not None and value > maximum:
+        raise InputError(f"{name} must be at most {called}{maximum}, got {show(value)}")
     return int(value)
 
 

@@ -86,9 +86,9 @@ class FourTwoOne(TurnGame):
         self.dice = at_least("dice", dice, 1)
         self.faces = at_least("faces", faces, 2)
         self.casts = at_least("casts", casts, 1)
-        self.duration = duration if duration is None else at_least("duration", duration, 1)
-        if self.duration is not None and self.duration > self.casts:
-            raise InputError(f"duration must be at most casts = {casts}, got {duration}")
+        self.duration = duration
+        if duration is not None:
+            self.duration = at_least("duration", duration, 1, self.casts, "casts = ")
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
         self._utility = utility if isinstance(utility, str) else None
         in_set = self._utility == "set"

@@ -26,18 +26,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ...core import (
-    Array,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Leg,
-    TurnGame,
-    Values,
-    at_least,
-    frozen,
-    one_of,
-)
+from ...core import Array, BoolArray, IntArray, Leg, TurnGame, Values, at_least, frozen, one_of
 from ...core.dice import combinations
 from ...core.sizes import bounded, check_states
 from .game import FourTwoOne, count_states
@@ -204,7 +193,7 @@ class FourTwoOneMatch(TurnGame):
         owed = np.where(pot > 0, (worth - from_pot) * (self.short_pot == "spill"), worth)
         return from_pot, np.minimum(owed, np.where(wins, other, own))
 
-    def before_rounds(self, values: Values, beginner: int) -> FloatArray:
+    def before_rounds(self, values: Values, beginner: int) -> Array:
         """Average values over the first cast of every round that a seat begins: (token state,)."""
         means = []
         for phase in self.phases:

@@ -12,17 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core import (
-    EXACT,
-    FLOATS,
-    Array,
-    BoolArray,
-    InputError,
-    IntArray,
-    NamedPolicy,
-    Turn,
-    arithmetic,
-)
+from ...core import EXACT, FLOATS, Array, BoolArray, InputError, IntArray, NamedPolicy, Turn
 from ...core.solved_turn import in_every_context, solve_turn
 from ...core.turn import Piece
 from .game import Combination, FourTwoOne
@@ -107,9 +97,9 @@ def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
     The utility is that of the goal alone (51) or, with serendipity, of any result (52).
     """
     turn, paid = game.legs[0].turn, game.legs[0].paid(FLOATS)[:, 0, 0]  # (result,)
-    plans = one_goal_strategies(game)
-    ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
-    ends = ends if serendipity else ends * _is_goal(game)
+    is_goal = _is_goal(game)
+    plans = solve_turn(turn, is_goal, FLOATS).choices  # the one-goal strategies (section 4)
+    ends = paid[:, None] * (np.ones_like(is_goal) if serendipity else is_goal)
     expected = solve_turn(turn, ends, FLOATS, plans)
     return plans, expected.afterstates
 
@@ -122,12 +112,6 @@ def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
     after, result = (np.where(which, turn.leads_to, 0) for which in (~turn.ends, turn.ends))
     reached = np.where(turn.ends, paid[result], evaluation[after])
     return FLOATS.best(reached, turn.legal, FLOATS.tie(game))[1]
-
-
-def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:
-    """Return the strategy that makes each goal likeliest (section 4), shape (state, goal)."""
-    kind = arithmetic(exact)
-    return solve_turn(game.legs[0].turn, _is_goal(game).astype(kind.dtype), kind).choices
 
 
 def _is_goal(game: FourTwoOne) -> IntArray:
@@ -159,7 +143,7 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
     """
     game = FourTwoOne(len(goal), faces, casts, f"goal:{goal}", duration=None if first else casts)
     turn, column = game.legs[0].turn, game.combinations.index(game.parse(goal))
-    plan = one_goal_strategies(game, exact=True)[:, column]
+    plan = solve_turn(turn, _is_goal(game)).choices[:, column]
     mass = np.full((turn.num_states, 1), Fraction(0), dtype=object)
     states, law = game.initial_law()
     mass[states, 0] = law

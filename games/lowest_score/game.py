@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from ...core import InputError, Leg, Turn, TurnGame, at_least, one_of
+from ...core import Leg, Turn, TurnGame, at_least, one_of
 from ...core.dice import combinations, redundancy
 from ...core.sizes import bounded, check_states, choose
 
@@ -64,9 +64,7 @@ class LowestScore(TurnGame):
     ) -> None:
         self.dice = at_least("dice", dice, 1)
         self.faces = at_least("faces", faces, 2)
-        self.zero_face = at_least("zero_face", zero_face, 1)
-        if self.zero_face > self.faces:
-            raise InputError(f"zero_face must be at most faces = {faces}, got {zero_face}")
+        self.zero_face = at_least("zero_face", zero_face, 1, self.faces, "faces = ")
         self.players = at_least("players", players, 1)
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
         size, many = bounded(self.dice, self.faces, self.zero_face), bounded(self.players)[0]

@@ -63,9 +63,7 @@ class ShutTheBox(TurnGame):
         shut_wins: bool = True,
         objective: Objective = "win",
     ) -> None:
-        self.tiles = at_least("tiles", tiles, 1)
-        if self.tiles > MAX_TILES:
-            raise InputError(f"tiles must be at most {MAX_TILES}, got {tiles}")
+        self.tiles = at_least("tiles", tiles, 1, MAX_TILES)
         self.dice = at_least("dice", dice, 1)
         self.sides = at_least("sides", sides, 2)
         self.one_die = one_die

@@ -102,15 +102,6 @@ def names_of(chosen: int) -> str:
     return ALL if len(names) == len(BOXES) else ",".join(names)
 
 
-def largest_total(chosen: int, bonus: int) -> int:
-    """Return the largest total of a game: a Yahtzee in each turn, the first in the box for it."""
-    boxes = boxes_in(chosen)
-    total: int = sum(MOST[box] for box in boxes)
-    if sum(MOST[box] for box in boxes if box < FACES) >= ENOUGH:
-        total += UPPER_BONUS
-    return total + bonus * (len(boxes) - 1) if YAHTZEE in boxes else total
-
-
 def upper_totals(filled: Sequence[int]) -> list[int]:
     """List the possible upper points of filled upper boxes; totals above 63 count as 63."""
     totals = {0}
@@ -158,6 +149,7 @@ class Contexts:
         holds_fifty: 1 if a further Yahtzee earns the bonus, else 0, int64, shape (context,).
         upper: upper points, at most 63, int64, shape (context,).
         levels: the first context of each turn, then the number of contexts.
+        largest_total: points of the largest total of a game.
     """
 
     def __init__(self, chosen: int, forced: bool, bonus: int) -> None:
@@ -193,6 +185,10 @@ class Contexts:
         tables = self.still_open, self.holds_fifty, self.upper, points().own, points().plain
         every = [*tables, points().wild, self._firsts, self._ranks]
         self._tables = [table.ravel() for table in every]
+        boxes = boxes_in(chosen)
+        enough = sum(MOST[box] for box in boxes if box < FACES) >= ENOUGH
+        further = bonus * (len(boxes) - 1) if YAHTZEE in boxes else 0  # a Yahtzee in each turn
+        self.largest_total = sum(MOST[box] for box in boxes) + UPPER_BONUS * enough + further
         self._arrays = Lookups(*(table.take for table in self._tables))
 
     @cached_property

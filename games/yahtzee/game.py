@@ -26,33 +26,9 @@ from typing import ClassVar, get_args
 import numpy as np
 from typing_extensions import override
 
-from ...core import (
-    EXACT,
-    FLOATS,
-    Array,
-    BoolArray,
-    Game,
-    InputError,
-    IntArray,
-    Move,
-    at_least,
-    frozen,
-    one_of,
-)
-from ...core.sizes import show
+from ...core import EXACT, FLOATS, Array, BoolArray, Game, IntArray, Move, at_least, frozen, one_of
 from ...core.types import Lazy
-from .card import (
-    ALL,
-    BOXES,
-    ENOUGH,
-    Contexts,
-    Joker,
-    boxes_in,
-    has_box,
-    largest_total,
-    names_of,
-    read_boxes,
-)
+from .card import ALL, BOXES, ENOUGH, Contexts, Joker, boxes_in, has_box, names_of, read_boxes
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 
 #: Number of rolls after the first one; below it, the number of states of a context.
@@ -93,14 +69,12 @@ class Yahtzee(Game):
 
     def __init__(self, joker: Joker = "forced", bonus: int = 100, boxes: str = ALL) -> None:
         self.joker: Joker = one_of("joker", joker, get_args(Joker))
-        self.bonus = at_least("bonus", bonus, 0)
-        if self.bonus > MOST_BONUS:
-            raise InputError(f"bonus must be at most {MOST_BONUS}, got {show(bonus)}")
+        self.bonus = at_least("bonus", bonus, 0, MOST_BONUS)
         chosen = read_boxes(boxes)
         self.boxes = names_of(chosen)
         self.chosen = tuple(boxes_in(chosen))
-        self.payoff_range = (0.0, float(largest_total(chosen, self.bonus)))
         self.contexts = Contexts(chosen, joker == "forced", self.bonus)
+        self.payoff_range = (0.0, float(self.contexts.largest_total))
         self.num_states = len(self.contexts) * IN_TURN
         #: Probability of each multiset of n dice in row n, shape (n, outcome).
         self.laws = frozen(FLOATS.chances(dice().ways))
