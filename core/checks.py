@@ -83,8 +83,7 @@ def require_laws(name: str, laws: Array, states: IntArray | None = None) -> None
     with np.errstate(invalid="ignore"):  # of infinities
         sums = laws.sum(axis=1)
         wrong = ~(np.abs(sums - 1) <= rounding)
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    for row in np.flatnonzero(wrong)[:1]:
         raise GameError(f"{name} must sum to 1, got {float(sums[row])!r} in row {row}")
 
 

@@ -166,19 +166,15 @@ def _require_start(game: Game) -> None:
     require_laws("initial_law", as_exact("initial_law", chances)[None], starts)
     require_below("initial_law must give states", starts, game.num_states)
     states, times = np.unique(starts, return_counts=True)
-    if (times > 1).any():
-        raise GameError(
-            f"initial_law must give a state once, got state {states[np.argmax(times > 1)]} again"
-        )
+    for state in states[times > 1][:1]:
+        raise GameError(f"initial_law must give a state once, got state {state} again")
 
 
 def checked_mask(game: Game, states: IntArray) -> BoolArray:
     """Return the mask of some states, shape (state, action), after checking it."""
     mask = game.mask(states)
     require_array("mask must be", mask, "bool", len(states), int(game.num_actions))
-    some = mask.any(axis=1)
-    if not some.all():
-        state = states[np.argmin(some)]
+    for state in states[~mask.any(axis=1)][:1]:
         raise GameError(f"mask must allow an action in each state, got none in state {state}")
     return mask
 
@@ -188,16 +184,14 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
     seen, sizes = game.observe(states, seat), np.array(game.observation_sizes)
     require_array("observe must give", seen, "integers", len(states), len(sizes))
     beyond = ((seen < 0) | (seen >= sizes)).any(axis=1)
-    if beyond.any():
-        row = int(np.argmax(beyond))
+    for row in np.flatnonzero(beyond)[:1]:
         raise GameError(
             f"observe must give values below {show_numbers(sizes)}, got {show_numbers(seen[row])} "
             f"for state {states[row]} of player {seat}"
         )
     back = game.encode(seen)
     require_array("encode must give", back, "integers", len(states))
-    if (back != states).any():
-        row = int(np.argmax(back != states))
+    for row in np.flatnonzero(back != states)[:1]:
         raise GameError(
             f"encode must invert observe, got {back[row]} for {show_numbers(seen[row])}, which "
             f"player {seat} sees in state {states[row]}"
@@ -211,8 +205,8 @@ def order_of(game: Game) -> Order:
     stages = require_contract(game)
     listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
     positions, times = np.unique(listed, return_counts=True)
-    if (times > 1).any():
-        seat, state = divmod(int(positions[np.argmax(times > 1)]), game.num_states)
+    for position in positions[times > 1][:1].tolist():
+        seat, state = divmod(position, game.num_states)
         raise GameError(
             f"stages must list a position once, got state {state} of player {seat} again"
         )
@@ -239,8 +233,7 @@ def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, row
     """Check the rows of ``laws`` that ``law`` gives for some moves."""
     require_array("law must give", rows, "integers", len(states))
     wrong = (rows < 0) | (rows >= len(game.laws))
-    if wrong.any():
-        first = int(np.argmax(wrong))
+    for first in np.flatnonzero(wrong)[:1]:
         raise GameError(
             f"law must give rows below {len(game.laws)}, got {rows[first]} for "
             f"{action_of(seat, states[first], actions[first])}"
@@ -266,8 +259,7 @@ def _require_later(
     wrong = np.flatnonzero(~(known & right))  # unless it leads to the cut, or the game is over
     wrong = wrong[~(known[wrong] & (later[wrong] == 0) & in_cut[after[wrong]])]
     wrong = wrong[~move.over[wrong].all(axis=1)]
-    if len(wrong):
-        row = int(wrong[0])
+    for row in wrong[:1]:
         allowed = "a later stage"
         if order.cut.any():
             allowed = "a later block, in its own to a later stage or to the cut,"

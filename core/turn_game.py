@@ -30,7 +30,7 @@ from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
 
 
-def keys_of(seen: IntArray, sizes: Sequence[int]) -> IntArray:
+def keys_of(seen: IntArray, sizes: Sequence[int] | IntArray) -> IntArray:
     """Return a number for each observation, shape (..., component); -1 if it is out of range."""
     keys = np.zeros(seen.shape[:-1], dtype=np.int64)
     for column, size in zip(np.moveaxis(seen, -1, 0), sizes, strict=True):
@@ -183,10 +183,8 @@ class TurnGame(Game):
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation, -1 if there is none."""
         wanted = np.asarray(observations, dtype=np.int64)
-        of_turn, of_context = (
-            keys_of(wanted[..., columns], sizes)
-            for columns, sizes in zip(self._columns, self._sizes, strict=True)
-        )
+        sizes = np.array(self.observation_sizes)
+        of_turn, of_context = (keys_of(wanted[..., own], sizes[own]) for own in self._columns)
         states = np.full(wanted.shape[:-1], -1)
         for number, (turn, contexts) in self._indices.items():
             in_turn, context = turn.find(of_turn), contexts.find(of_context)
@@ -196,18 +194,13 @@ class TurnGame(Game):
         return states
 
     @cached_property
-    def _sizes(self) -> list[list[int]]:
-        """Number of values of the components of turns and contexts."""
-        return [[self.observation_sizes[i] for i in columns] for columns in self._columns]
-
-    @cached_property
     def _indices(self) -> "dict[int, tuple[Index, Index]]":
         """States of the turn and contexts by what is seen of them, by leg with own states."""
-        found = {}
+        found, sizes = {}, np.array(self.observation_sizes)
+        of_turn, of_context = (sizes[own] for own in self._columns)
         for number in np.unique(self._first_groups[:, 0]).tolist():
-            leg, (of_turn, of_context) = self.legs[number], self._sizes
-            turn = Index(keys_of(leg.turn.observations, of_turn))
-            found[number] = turn, Index(keys_of(leg.contexts, of_context))
+            turn = Index(keys_of(self.legs[number].turn.observations, of_turn))
+            found[number] = turn, Index(keys_of(self.legs[number].contexts, of_context))
         return found
 
     def mask(self, states: IntArray) -> BoolArray:

@@ -85,14 +85,12 @@ class Encoding:
 
         An ``InputError`` says that ``encode`` never gives this observation, in any dtype.
         """
-        shape, dtype = self.space.shape, self.space.dtype
-        assert shape is not None
-        assert dtype is not None
-        wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
+        count = len(self.components)
+        wanted = f"one that env shows, {count} numbers by the encoding {self.name}"
         bits = isinstance(self.space, gym.spaces.MultiBinary)
-        given = array_of(observation, shape, wanted, kinds="iufb" if bits else "iuf")
+        given = array_of(observation, (count,), wanted, kinds="iufb" if bits else "iuf")
         if not bits:  # the observation may be a copy in double precision
-            given = given.astype(dtype)
+            given = given.astype(self.space.dtype)
         if np.all((given >= 0) & (given <= 1)):
             integers: IntArray = self.decode(given[None])[0]
             if np.array_equal(self.encode(integers[None])[0], given):

@@ -88,10 +88,8 @@ class Engine:
 
     def lane_bytes(self) -> float:
         """Estimate the memory of a lane during a step by tables, in bytes."""
-        space = self.encoding.space
-        assert space.shape is not None
-        assert space.dtype is not None
-        return float(100 + np.prod(space.shape) * space.dtype.itemsize + self.game.num_actions)
+        feature = np.dtype(self.encoding.space.dtype).itemsize
+        return float(100 + len(self.encoding.components) * feature + self.game.num_actions)
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
         """Return Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""

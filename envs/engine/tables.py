@@ -20,21 +20,10 @@ import numpy as np
 
 from ...baselines import Problem
 from ...baselines.cache import cached
-from ...core import (
-    FLOATS,
-    AliasLaws,
-    Array,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    SizeError,
-    TurnGame,
-    TurnSweeps,
-    frozen,
-)
+from ...core import FLOATS, AliasLaws, FloatArray, IntArray, SizeError, TurnGame, TurnSweeps, frozen
 from ...core.contract import worst_payoff
 from ...core.positions import states_of
-from ...core.turn import Piece
+from ...core.turn_values import parts_of
 from ..encoding import Encoding, EncodingName, Features
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
@@ -69,18 +58,15 @@ class ProcessBuilder:
         if 8 * (self.num_entries + numbers) > LIMIT:
             raise SizeError(f"tables of moves must take at most {LIMIT} bytes")
 
-    def build(self, worst: float, payoffs: FloatArray, legal: BoolArray, **tables: Any) -> Process:
+    def build(self, worst: float, payoffs: FloatArray, **tables: Any) -> Process:
         """Build the process, with integers of 32 bits; ``worst`` is the payoff of illegal moves."""
         tables["leads_to"] = np.concatenate(self.leads_to)
         for name, table in tables.items():
             if isinstance(table, np.ndarray) and table.dtype.kind == "i":
                 tables[name] = np.ascontiguousarray(table, dtype=np.int32).ravel()
-        return Process(
-            laws=AliasLaws.of(self.laws),
-            payoffs=np.array([0.0, worst, *payoffs]),
-            legal=legal.astype(np.int8, order="C"),
-            **tables,
-        )
+        tables["legal"] = tables["legal"].astype(np.int8, order="C")
+        paid = np.array([0.0, worst, *payoffs])
+        return Process(laws=AliasLaws.of(self.laws), payoffs=paid, **tables)
 
 
 class _Paying:
@@ -225,7 +211,7 @@ class _TurnTables(ProcessBuilder):
             if number in self._own:
                 continue
             node, events = self._nodes[number], self._events[number]
-            ends = _result_laws(self._problem, self._game, number)  # (result, context)
+            ends = self._result_laws(number)  # (result, context)
             pays = events < self._first_node
             later = np.where(pays, 0, events - self._first_node)
             if one_draw and not self._problem.game.has_cycles and (pays | through[later]).all():
@@ -243,20 +229,18 @@ class _TurnTables(ProcessBuilder):
             self._laws[node] = self.add_laws(laws) + np.arange(len(laws))
             self._firsts[node] = firsts
 
-
-def _result_laws(problem: Problem, game: TurnGame, number: int) -> FloatArray:
-    """Compute the law of another player's results in a leg, shape (result, context)."""
-    leg = game.legs[number]
-    policy, played = problem.policies[leg.seat], leg.turn
-
-    def decide(piece: Piece, mass: Array) -> Array:
-        weights = policy.spread(game.states_in(number, piece.states), mass.ravel(), FLOATS)
-        return weights.reshape(*mass.shape, -1).swapaxes(1, 2)
-
-    start = np.zeros((played.num_states, len(leg.contexts)))
-    states, chances = played.first_roll(FLOATS)
-    start[states] = chances[:, None]
-    return played.forward(decide, start)[1]
+    def _result_laws(self, number: int) -> FloatArray:
+        """Compute the law of another player's results in a leg, shape (result, context)."""
+        policy = self._problem.policies[self._legs[number].seat]
+        laws = [
+            part.forward(
+                lambda stage, mass: policy.spread(stage.states, mass, FLOATS),
+                part.nothing(),
+                np.ones(len(part.own)),
+            )[1]
+            for part in parts_of(self._game, number, FLOATS)
+        ]
+        return np.concatenate(laws, axis=1)
 
 
 class _MoveTables(ProcessBuilder):

@@ -10,8 +10,7 @@ threshold its value, up to 2^-32. An outcome has its own slot and is the alias o
 shares of 1 / n sum to at most 1: the probability of each outcome is right within 2^-31.
 """
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -28,13 +27,11 @@ from ..engine.tables import features_of, process_of
 
 #: Number of values of a word of random bits, and of half a word.
 WORD, HALF = 2**32, 2**16
+#: Of the fields of a dataclass that are no arrays: programs are compiled for each of their values.
+STATIC = {"static": True}
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("by_place", "by_context"),
-    meta_fields=("sizes", "encoding"),
-)
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Sights:
     """Observations as two tables: that of a state is the sum of a row of each, encoded."""
@@ -42,8 +39,8 @@ class Sights:
     by_place: jax.Array  # (place, component)
     # (context, component), None if observations depend on the place alone.
     by_context: jax.Array | None
-    sizes: tuple[int, ...]  # number of values of each component
-    encoding: EncodingName  # the form of observations (see ``Encoding``)
+    sizes: tuple[int, ...] = field(metadata=STATIC)  # number of values of each component
+    encoding: EncodingName = field(metadata=STATIC)  # the form of observations (see ``Encoding``)
 
     def encoded(self, place: jax.Array, context: jax.Array) -> jax.Array:
         """Return the observation of a state as ``Encoding`` gives it, shape (feature,)."""
@@ -93,16 +90,12 @@ class Params(NamedTuple):
     rewards: jax.Array | None
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("number", "legal", "sights", "places", "contexts"),
-    meta_fields=("tasks",),
-)
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class ExactLaw:
     """A task and its states as arrays, a pytree; or several ones (see ``stack``)."""
 
-    tasks: tuple[Task, ...]  # on the host, where they are scored
+    tasks: tuple[Task, ...] = field(metadata=STATIC)  # on the host, where they are scored
     number: jax.Array  # of the task in ``tasks``, int32
     legal: jax.Array  # whether an action is legal, shape (place, action)
     sights: Sights  # the observations

@@ -73,15 +73,15 @@ class GreedSweeps(Sweeps):
     def moves(self, seat: int, player: int) -> Moves:
         """List all moves; those that differ by the number of dice alone share a row of totals."""
         game = self.game
-        scores, limit = np.arange(game.num_scores), game.max_score
+        scores = np.arange(game.num_scores)
         totals = np.arange(game.num_scores + game.laws.shape[1])  # own score and a sum
-        theirs, reached = scores[:, None], np.minimum(totals, limit)
-        seen = [np.broadcast_to(score, (len(scores), len(totals))) for score in (theirs, reached)]
-        later = (1 - seat) * game.num_states + game.encode(np.stack([*seen, 0 * seen[0]], axis=-1))
+        theirs, first = scores[:, None], (1 - seat) * game.num_states
+        later = (
+            first + theirs * len(scores) + np.minimum(totals, game.max_score)
+        )  # (other's score, total)
         paid = game.final_halves(totals, theirs)[int(player != seat)] / 2  # if the game ends
-        bust = np.broadcast_to(game.is_bust(totals), later.shape)  # (other's score, total)
-        stopped = np.stack(np.broadcast_arrays(theirs, scores, 1), axis=-1)  # as the other sees it
-        after = (1 - seat) * game.num_states + game.encode(stopped)
+        bust = np.broadcast_to(game.is_bust(totals), later.shape)
+        after = first + (len(scores) + theirs) * len(scores) + scores  # the other's last turn
         leads_to = np.concatenate([later.ravel(), after.ravel(), np.zeros(paid.size, np.int64)])
         over = np.concatenate([bust.ravel(), np.repeat([False, True], [after.size, paid.size])])
         payoffs = np.concatenate([paid.ravel(), np.zeros(after.size), paid.ravel()])

@@ -25,7 +25,7 @@ def expected_score(game: LowestScore, dice: int) -> Fraction:
 
 def expected_score_of_roll(game: LowestScore, roll: Sequence[int]) -> Fraction:
     """Smallest expected score once dice show a roll (``expectation_roll``)."""
-    return -_after_roll(_score(game), game, roll, 0)
+    return -Fraction(_score(game).states[_state(game, roll, 0), 0])
 
 
 def beat_chance(game: LowestScore, goal: int, dice: int) -> Fraction:
@@ -35,7 +35,7 @@ def beat_chance(game: LowestScore, goal: int, dice: int) -> Fraction:
 
 def beat_chance_of_roll(game: LowestScore, goal: int, roll: Sequence[int]) -> Fraction:
     """Best chance to score below a goal once dice show a roll (``p_beat_with_roll``)."""
-    return _after_roll(_beat(game), game, roll, _goal(game, goal))
+    return Fraction(_beat(game).states[_state(game, roll, 0), _goal(game, goal)])
 
 
 def survival_chance(game: LowestScore, score: int, players_after: int) -> Fraction:
@@ -175,12 +175,6 @@ def _before_roll(
         return Fraction(solved.ends[total, column])
     afterstate = game.afterstates.index((dice, total))
     return Fraction(solved.before_roll(afterstate, slice(column, column + 1))[0])
-
-
-def _after_roll(
-    solved: SolvedTurn, game: LowestScore, roll: Sequence[int], column: int
-) -> Fraction:
-    return Fraction(solved.states[_state(game, roll, 0), column])
 
 
 _ONLY_3S = NamedPolicy(

@@ -205,12 +205,10 @@ class YahtzeePresentation(Presentation[Yahtzee]):
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         if action >= KEEPS:
             return (DICE + action - KEEPS,)
-        faces, taken = _faces(observation[-FACES:]), []
-        for face in _faces(dice().counts[action]):
-            place = next((i for i, own in enumerate(faces) if own == face and i not in taken), None)
-            if place is not None:  # illegal actions keep dice that were not rolled
-                taken.append(place)
-        return tuple(taken)
+        rolled = observation[-FACES:]
+        kept = np.minimum(dice().counts[action], rolled)  # illegal actions keep others, too
+        firsts = zip((np.cumsum(rolled) - rolled).tolist(), kept.tolist(), strict=True)
+        return tuple(first + i for first, count in firsts for i in range(count))
 
 
 def _faces(counts: IntArray) -> list[int]:

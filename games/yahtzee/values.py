@@ -72,22 +72,13 @@ class YahtzeeNumbers(Values):
         numbers = self._arithmetic.zeros(len(states))
         for batch, first in enumerate(range(0, len(asked), TOGETHER)):
             own = order[bounds[batch] : bounds[batch + 1]]
-            columns = asked[first : first + TOGETHER]
-            numbers[own] = self._inside(columns, left[own], rolls[own], places[own] - first)
+            turn = self.turn(asked[first : first + TOGETHER])
+            numbers[own] = turn[left[own], rolls[own], places[own] - first]
         return numbers
 
     @abstractmethod
-    def _inside(
-        self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
-    ) -> Array:
-        """Return the numbers of states inside turns, shape (state,).
-
-        Args:
-            columns: the contexts of the states, each once, shape (context,).
-            left: the rolls left in each state, shape (state,).
-            rolls: the index of the roll in each state, shape (state,).
-            places: the position of each state's context in ``columns``, shape (state,).
-        """
+    def turn(self, columns: IntArray) -> Any:
+        """Compute the numbers of a turn in some contexts, shape (rolls left, dice, context)."""
 
     @override
     def at_stage(self, stage: Stage) -> Array:
@@ -121,12 +112,9 @@ class YahtzeeValues(YahtzeeNumbers):
         self._decide = decide
         self._last: tuple[IntArray, Values] | None = None
 
+    @override
     def turn(self, columns: IntArray) -> Values:
-        """Compute the values of a turn, shape (rolls left, dice, context).
-
-        The last result is cached for the next stage.
-        """
-        last = self._last  # another thread may replace it
+        last = self._last  # cached for the next stage; another thread may replace it
         if last is None or not np.array_equal(last[0], columns):
             last = self._last = columns, self._swept(columns)[0]
         return last[1]
@@ -155,12 +143,6 @@ class YahtzeeValues(YahtzeeNumbers):
 
     def _swept(self, columns: IntArray) -> tuple[Values, Array]:
         return swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
-
-    @override
-    def _inside(
-        self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
-    ) -> Array:
-        return self.turn(columns)[left, rolls, places]
 
     def means(self, contexts: IntArray, left: int) -> Array:
         """Return the values of keeping multisets, shape (context, kept).
@@ -316,7 +298,5 @@ class YahtzeeMass(YahtzeeNumbers):
         return begun
 
     @override
-    def _inside(
-        self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
-    ) -> Array:
-        return self.flow(columns, self._decide)[0][left, rolls, places]
+    def turn(self, columns: IntArray) -> Array:
+        return self.flow(columns, self._decide)[0]
