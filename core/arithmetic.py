@@ -161,6 +161,29 @@ class _Complement(Values):
         return numbers if numbers.dtype != object else SCALED(numbers, stage.scale)
 
 
+class BetweenTurns(Values):
+    """Numbers between turns alone; those inside turns are swept again when they are asked for.
+
+    Args:
+        game: the rules.
+        arithmetic: of the numbers.
+        decide: what all players do (see ``types.Decide``); it is called again.
+        between: number of each context, shape (context,); a sweep fills them in.
+    """
+
+    def __init__(self, game: Any, arithmetic: "Arithmetic", decide: Any, between: Array) -> None:
+        super().__init__(between)
+        self._game, self._arithmetic, self._decide = game, arithmetic, decide
+
+    @override
+    def __getitem__(self, index: Any) -> Any:
+        return self.array[index]
+
+    @override
+    def at_stage(self, stage: Stage) -> Array:
+        return self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
+
+
 def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:
     """Subtract one player's values from the total of the smallest and the largest payoff."""
     rest = sum(payoffs) - numbers

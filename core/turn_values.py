@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from .arithmetic import Arithmetic, Values, complement
+from .arithmetic import Arithmetic, BetweenTurns, Values, complement
 from .leg import Leg
 from .positions import places_in
 from .sizes import HELD
@@ -181,23 +181,11 @@ def parts_of(
         yield LegPart(game, number, within, first + columns, arithmetic)
 
 
-class TurnNumbers(Values):
-    """Numbers of positions, computed from those between turns.
+class TurnNumbers(BetweenTurns):
+    """Numbers of positions, computed from those of contexts, counted over all legs."""
 
-    Args:
-        game: the rules.
-        arithmetic: of the numbers.
-        decide: what all players do (see ``types.Decide``); it is called again.
-        between: number of each context, shape (context,), counted over all legs; a sweep fills
-            them in.
-    """
-
-    def __init__(
-        self, game: TurnGame, arithmetic: Arithmetic, decide: Decide, between: Array
-    ) -> None:
-        super().__init__(between)
-        self._game, self._arithmetic, self._decide = game, arithmetic, decide
-        self._last: tuple[LegPart, Values] | None = None
+    _game: TurnGame
+    _last: tuple[LegPart, Values] | None = None
 
     @abstractmethod
     def _swept(self, part: LegPart) -> Values:
@@ -224,10 +212,6 @@ class TurnNumbers(Values):
                 numbers[where[here]] = self._of(part)[in_turn[here], places]
         return numbers
 
-    @override
-    def __getitem__(self, index: Any) -> Any:
-        return self.array[index]
-
     @cached_property
     @override
     def array(self) -> Array:
@@ -237,10 +221,6 @@ class TurnNumbers(Values):
             for part in parts_of(game, number, arithmetic):
                 numbers[leg.seat, part.states()] = self._swept(part).array.ravel()
         return frozen(numbers)
-
-    @override
-    def at_stage(self, stage: Stage) -> Array:
-        return self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
 
 
 class TurnValues(TurnNumbers):

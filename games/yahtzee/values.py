@@ -16,6 +16,7 @@ import numpy as np
 from typing_extensions import override
 
 from ...core import FLOATS, Arithmetic, Array, Decide, IntArray, SizeError, Stage, Values, frozen
+from ...core.arithmetic import BetweenTurns
 from ...core.positions import places_in
 from ...core.progress import tell
 from ...core.sizes import check_memory, show
@@ -34,22 +35,10 @@ NOWHERE = -1
 MOST = 2**26
 
 
-class YahtzeeNumbers(Values):
-    """A number for each position: the stored numbers between turns, and the rest on request.
+class YahtzeeNumbers(BetweenTurns):
+    """A number for each position; the last of those between turns is the end of the game."""
 
-    Args:
-        game: the rules.
-        arithmetic: the arithmetic of the numbers.
-        between: number of each context, shape (context + 1,); the last is the end of the game.
-    """
-
-    def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array) -> None:
-        super().__init__(between)
-        self._game, self._arithmetic = game, arithmetic
-
-    @override
-    def __getitem__(self, index: Any) -> Any:
-        return self.array[index]
+    _game: Yahtzee
 
     @cached_property
     @override
@@ -80,10 +69,6 @@ class YahtzeeNumbers(Values):
     def turn(self, columns: IntArray) -> Any:
         """Compute the numbers of a turn in some contexts, shape (rolls left, dice, context)."""
 
-    @override
-    def at_stage(self, stage: Stage) -> Array:
-        return self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
-
 
 class YahtzeeValues(YahtzeeNumbers):
     """Values of all positions under one policy.
@@ -107,9 +92,8 @@ class YahtzeeValues(YahtzeeNumbers):
     ) -> None:
         if between is None:
             between = arithmetic.zeros(len(game.contexts) + 1)
-        super().__init__(game, arithmetic, between)
+        super().__init__(game, arithmetic, decide, between)
         self.later = Later(between, centres)
-        self._decide = decide
         self._last: tuple[IntArray, Values] | None = None
 
     @override
@@ -171,7 +155,6 @@ class YahtzeeValues(YahtzeeNumbers):
             return np.where(self._game.mask(stage.states), expected, -np.inf).max(axis=1)
         if self._decide == "mean":
             return self.at_stage(stage)
-        assert callable(self._decide)
         return self._decide(stage, expected)
 
     @property
@@ -265,8 +248,7 @@ class YahtzeeMass(YahtzeeNumbers):
     def __init__(
         self, game: Yahtzee, arithmetic: Arithmetic, decide: Decide, starts: Sequence[Start]
     ) -> None:
-        super().__init__(game, arithmetic, arithmetic.zeros(len(game.contexts) + 1))
-        self._decide = decide
+        super().__init__(game, arithmetic, decide, arithmetic.zeros(len(game.contexts) + 1))
         states = np.concatenate([np.zeros(0, np.int64), *(start.states for start in starts)])
         chances = np.concatenate([arithmetic.zeros(0), *(start.chances for start in starts)])
         self._begun = game.locate(states), chances
