@@ -155,11 +155,9 @@ class FourTwoOneMatch(TurnGame):
 
     def _settle(self, game: FourTwoOne, tokens: IntArray) -> Settlement:
         """Return the results of every round of a phase, from the token states of who begins it."""
-        assert game.ranks is not None
-        ranks = game.ranks
         wins = self.follower_wins_round(game)
         handed = self.handed(game, tokens)
-        replayed = (ranks[:, None] == ranks) & (self.tie == "replay")
+        replayed = np.eye(len(wins), dtype=bool) & (self.tie == "replay")
         pot, own, other = tokens.T[..., None, None]
         gained = handed[0] + handed[1]
         pot = pot - handed[0]
