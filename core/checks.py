@@ -40,7 +40,7 @@ def at_least(
 ) -> int:
     """Return ``value``; raise an ``InputError`` unless it is an integer of at least ``minimum``.
 
-    It is at most ``maximum`` if that is given; a message has it after ``called``: "faces = 6".
+    If there is a ``maximum``, the message has ``called`` before it, words such as "faces = ".
     """
     if not is_whole(value):
         raise InputError(f"{name} must be an integer, got {value!r}")
