@@ -26,26 +26,14 @@ class Algorithm:
     #: buffer, each move at once, into tables, or a model that it counts, which give action values.
     learns_from: Literal["rollouts", "games", "replay", "tables", "model"]
     _: KW_ONLY
-    colour: int  # in charts and tables, a number of ``COLOURS`` (look/charts.py)
     space: "spaces.Space | None" = None  # what ``exactdice tune`` may choose
     masked: bool = True  # whether it is held to the legal actions during training
-    policy: str = "MlpPolicy"  # one of the ``policy_aliases`` of the model's class
     by_self_play: str | None = None  # the class of the model in self-play, if it is another one
 
     @property
     def plays_itself(self) -> bool:
         """Whether it can learn by self-play."""
         return self.by_self_play is not None or (self.masked and self.learns_from == "rollouts")
-
-    @property
-    def unit_payoffs(self) -> bool:
-        """Whether payoffs are scaled to a span of 1.
-
-        The Huber loss, which the DQN family learns action values by, is linear in errors above 1.
-        Where payoffs differ by 9, as in 421, DQN would learn something like their medians instead
-        of their means, and never take a risk (0.856 of the optimum there, instead of 0.999).
-        """
-        return self.learns_from == "replay"
 
     def load(self, self_play: bool = False) -> Any:
         """Import the class of the model, or of the model in self-play."""
@@ -54,49 +42,28 @@ class Algorithm:
         return getattr(import_module(module, __package__), name)
 
 
-#: By the name that the command line, run folders and the YAML files use.
+#: By the name that the command line, run folders and the YAML files use. The place of an algorithm
+#: is its colour in charts, a number of ``COLOURS`` (look/charts.py), so that new ones come last.
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "ppo": Algorithm("PPO", "sb3_contrib:MaskablePPO", "rollouts", colour=0, space=spaces.ppo),
-    "dqn": Algorithm("DQN", ".learners.dqn:MaskedDQN", "replay", colour=1, space=spaces.dqn),
+    "ppo": Algorithm("PPO", "sb3_contrib:MaskablePPO", "rollouts", space=spaces.ppo),
+    "dqn": Algorithm("DQN", ".learners.dqn:MaskedDQN", "replay", space=spaces.dqn),
     "qlearning": Algorithm(
         "Q-learning",
         ".learners.q_learning:QLearning",
         "tables",
-        colour=2,
         space=spaces.q_learning,
-        policy="QTable",
         by_self_play=".learners.q_learning:MinimaxQLearning",
     ),
-    "a2c": Algorithm(
-        "A2C", "stable_baselines3:A2C", "rollouts", masked=False, colour=3, space=spaces.a2c
-    ),
-    "trpo": Algorithm(
-        "TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, colour=4, space=spaces.trpo
-    ),
-    "qrdqn": Algorithm(
-        "QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", colour=5, space=spaces.qrdqn
-    ),
-    "ndqn": Algorithm(
-        "n-step DQN", ".learners.dqn:MaskedDQN", "replay", colour=6, space=spaces.n_step_dqn
-    ),
-    "planner": Algorithm(
-        "Planner",
-        ".learners.planner:Planner",
-        "model",
-        colour=7,
-        space=spaces.planner,
-        policy="ModelTable",
-    ),
+    "a2c": Algorithm("A2C", "stable_baselines3:A2C", "rollouts", masked=False, space=spaces.a2c),
+    "trpo": Algorithm("TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, space=spaces.trpo),
+    "qrdqn": Algorithm("QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", space=spaces.qrdqn),
+    "ndqn": Algorithm("n-step DQN", ".learners.dqn:MaskedDQN", "replay", space=spaces.n_step_dqn),
+    "planner": Algorithm("Planner", ".learners.planner:Planner", "model", space=spaces.planner),
     "ppo-unmasked": Algorithm(
-        "PPO without masks",
-        "stable_baselines3:PPO",
-        "rollouts",
-        masked=False,
-        colour=8,
-        space=spaces.ppo,
+        "PPO without masks", "stable_baselines3:PPO", "rollouts", masked=False, space=spaces.ppo
     ),
     "a2c-masked": Algorithm(
-        "A2C with masks", ".learners.masked_a2c:MaskedA2C", "rollouts", colour=9, space=spaces.a2c
+        "A2C with masks", ".learners.masked_a2c:MaskedA2C", "rollouts", space=spaces.a2c
     ),
 }
 

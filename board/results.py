@@ -90,7 +90,7 @@ class Run:
     @property
     def colour(self) -> int:
         """Colour of its algorithm in all charts, as an index into those of ``look.charts``."""
-        return ALGORITHMS[self.algorithm].colour
+        return list(ALGORITHMS).index(self.algorithm)
 
     @property
     def curve(self) -> tuple[Sequence[int], Sequence[float]]:

@@ -116,9 +116,8 @@ def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:
 
 def colours_of(agents: set[str]) -> dict[str, int]:
     """Give each agent a colour for all pages and pictures, that of its algorithm or a later one."""
-    own = {known.title: known.colour for known in ALGORITHMS.values()}
-    others = sorted(agents - own.keys())
-    return own | {agent: len(own) + place for place, agent in enumerate(others)}
+    own = [known.title for known in ALGORITHMS.values()]
+    return {agent: place for place, agent in enumerate([*own, *sorted(agents.difference(own))])}
 
 
 def critic(folder: Path, which: str = "final") -> Plot:
@@ -231,8 +230,10 @@ def gae_by_lambda(folder: Path) -> Plot:
     player, values, moves = diagnosed.player(), diagnosed.values(), diagnosed.moves()
     gamma = diagnosed.model.gamma
     found = [moves.gae(player, values, gamma, float(one)) for one in LAMBDAS]
-    bias = np.array([one.rms_bias_between_actions for one in found])
-    noise = np.array([one.rms_std for one in found])
+    drawn = {
+        "Bias between actions": np.array([one.rms_bias_between_actions for one in found]),
+        "Standard deviation": np.array([one.rms_std for one in found]),
+    }
     panels = [
         Lines(
             title=title,
@@ -242,9 +243,7 @@ def gae_by_lambda(folder: Path) -> Plot:
             level=0.0,
             points=True,
         )
-        for colour, (title, numbers) in enumerate(
-            (("Bias between actions", bias), ("Standard deviation", noise))
-        )
+        for colour, (title, numbers) in enumerate(drawn.items())
     ]
     return Plot(
         title=f"Advantage estimates of {folder.name}, by lambda",

@@ -108,7 +108,7 @@ def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
 
 def test_an_algorithm_of_whole_games_is_a_record_alone(small, interrupted, monkeypatch):
     """Whose class is neither on-policy nor off-policy, and ends when no callback tells it to."""
-    record = Algorithm("ARS", "sb3_contrib:ARS", "games", masked=False, colour=10)
+    record = Algorithm("ARS", "sb3_contrib:ARS", "games", masked=False)
     monkeypatch.setitem(ALGORITHMS, "ars", record)
     whole = Path("whole")
     score = train.train(small(algorithm="ars", run_folder=whole))
