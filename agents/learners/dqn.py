@@ -71,8 +71,6 @@ class MaskedPolicy(BasePolicy):
 class MaskedDQNPolicy(MaskedPolicy, DQNPolicy):
     """A DQN policy on ``MaskedQNetwork``; its further argument is the game."""
 
-    q_net: MaskedQNetwork
-
     def make_q_net(self) -> MaskedQNetwork:
         """Build the network."""
         return self._make(MaskedQNetwork)
@@ -80,8 +78,6 @@ class MaskedDQNPolicy(MaskedPolicy, DQNPolicy):
 
 class MaskedQRDQNPolicy(MaskedPolicy, QRDQNPolicy):
     """A QRDQN policy on ``MaskedQuantileNetwork``; its further argument is the game."""
-
-    quantile_net: MaskedQuantileNetwork
 
     def make_quantile_net(self) -> MaskedQuantileNetwork:
         """Build the network."""
@@ -130,12 +126,10 @@ class KeepsToLegal(OffPolicyAlgorithm):
 class MaskedDQN(KeepsToLegal, DQN):
     """``DQN`` on environments of this project, exploring and maximising over legal actions only."""
 
-    policy: MaskedDQNPolicy
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedDQNPolicy}
 
 
 class MaskedQRDQN(KeepsToLegal, QRDQN):
     """``QRDQN`` on environments of this project, exploring and maximising over legal ones only."""
 
-    policy: MaskedQRDQNPolicy
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedQRDQNPolicy}

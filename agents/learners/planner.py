@@ -161,33 +161,28 @@ class Planner(QLearning):
         )
 
     def _setup_model(self) -> None:
-        self.set_random_seed(self.seed)
-        env = self.get_env()
-        if env is not None:  # without one, a loaded model has these arguments
-            game = env.get_attr("task")[0].game
-            scale = env.get_attr("reward_scale")[0]
-            low, high = (scale * payoff for payoff in game.payoff_range)
-            self.policy_kwargs = {
-                "game": game,
-                "default": low + self.initial_value * (high - low),
-                "prior": self.prior,
-                "bonuses": (0.0, self.bonus * (high - low)),
-                "highest": high,
-            }
-        self.policy = ModelTable(self.observation_space, self.action_space, **self.policy_kwargs)
+        super()._setup_model()
         self._moves: list[tuple[Any, ...]] = []
 
-    def _step(self) -> None:
-        """Make one move in every game; plan if so many were made."""
-        env = self.env
-        assert isinstance(env, GameVecEnv)
-        states = env.engine.lanes.states()
+    def _arguments(self, games: GameVecEnv) -> dict[str, Any]:
+        low, high = (games.reward_scale * payoff for payoff in games.task.game.payoff_range)
+        return {
+            "game": games.task.game,
+            "default": low + self.initial_value * (high - low),
+            "prior": self.prior,
+            "bonuses": (0.0, self.bonus * (high - low)),
+            "highest": high,
+        }
+
+    def _choose(self, states: IntArray) -> IntArray:
+        """Choose an action by the plan of training."""
         values = np.where(self.policy.game.mask(states), self.policy.rows(states, 1), -np.inf)
         noise = TOLERANCE * self.action_space.np_random.random(values.shape)  # equal values
-        actions = (values + noise).argmax(axis=1)
-        self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]
-        reached = np.where(over, -1, env.engine.lanes.states())
-        self._moves.append((states, actions, rewards, reached))
+        return (values + noise).argmax(axis=1)
+
+    def _take_in(self, *moves: Any) -> None:
+        """Keep moves; plan if so many were made."""
+        self._moves.append(moves)
         if len(self._moves) == self.n_steps:
             self.policy.learn(*map(np.concatenate, zip(*self._moves, strict=True)))
             self._moves.clear()

@@ -35,7 +35,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from ...core import FloatArray, Game, InputError, IntArray
 from ...core.playing import begin, make
 from ...envs import encoding_for
-from .vec_env import GameVecEnv
+from .vec_env import GameVecEnv, games_of
 
 
 def power(bases: IntArray, exponent: float) -> FloatArray:
@@ -140,6 +140,7 @@ class QLearning(BaseAlgorithm):
     """Q-learning on a ``GameVecEnv``."""
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"QTable": QTable}
+    policy: QTable
 
     def __init__(
         self,
@@ -172,13 +173,14 @@ class QLearning(BaseAlgorithm):
 
     def _setup_model(self) -> None:
         self.set_random_seed(self.seed)
-        env = self.get_env()
-        if env is not None:  # without one, a loaded model has the game in its policy_kwargs
-            game = env.get_attr("task")[0].game
-            self.policy_kwargs = {"game": game, "initial_value": self.initial_value}
-        self.policy: QTable = QTable(
-            self.observation_space, self.action_space, **self.policy_kwargs
-        )
+        if self.env is not None:  # without one, a loaded model has the arguments of its table
+            self.policy_kwargs = self._arguments(games_of(self))
+        table: Any = self.policy_class
+        self.policy = table(self.observation_space, self.action_space, **self.policy_kwargs)
+
+    def _arguments(self, games: GameVecEnv) -> dict[str, Any]:
+        """Return the arguments of the table."""
+        return {"game": games.task.game, "initial_value": self.initial_value}
 
     def learn(
         self,
@@ -209,15 +211,12 @@ class QLearning(BaseAlgorithm):
 
     def _step(self) -> None:
         """Make one move in every game and learn from it."""
-        env = self.env
-        assert isinstance(env, GameVecEnv)
-        states = env.engine.lanes.states()
+        games = games_of(self)
+        states = games.engine.lanes.states()
         self.exploration_rate = self.exploration(self._current_progress_remaining)
         actions = self._choose(states)
-        self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]
-        # Where a game is over, the lane already holds a new game, whose value does not count.
-        later = self.policy.of(env.engine.lanes.states()).max(axis=1)
-        self._learn(states, actions, rewards + np.where(over, 0.0, later))
+        self._last_obs, rewards, over, _ = games.step(actions)  # type: ignore[assignment]
+        self._take_in(states, actions, rewards, np.where(over, -1, games.engine.lanes.states()))
 
     def _choose(self, states: IntArray) -> IntArray:
         """Choose the best action, or with the exploration rate any legal action."""
@@ -226,6 +225,13 @@ class QLearning(BaseAlgorithm):
         explores = rng.random(len(states)) < self.exploration_rate
         noise = np.where(np.isfinite(values), rng.random(values.shape), -1.0)
         return np.where(explores[:, None], noise, values).argmax(axis=1)
+
+    def _take_in(
+        self, states: IntArray, actions: IntArray, rewards: FloatArray, reached: IntArray
+    ) -> None:
+        """Learn from moves, arrays (move,); the state reached is -1 if the game was over."""
+        later = self.policy.of(np.maximum(reached, 0)).max(axis=1)
+        self._learn(states, actions, rewards + np.where(reached < 0, 0.0, later))
 
     def _learn(self, states: IntArray, actions: IntArray, targets: FloatArray) -> None:
         """Move the value of each (state, action) towards the mean of its targets."""
@@ -240,26 +246,11 @@ class QLearning(BaseAlgorithm):
         means = np.bincount(which, targets) / counts
         values[pairs] += rates * (means - values[pairs])
 
-    def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
-        return ["policy"], []
-
 
 def check_two_players(game: Game) -> None:
     """Check that a game can be learned by self-play."""
     if game.num_players != 2 or not game.zero_sum:
         raise InputError(f"self_play needs a zero-sum game for two players, got {game!r}")
-
-
-class Positions(th.nn.Module):
-    """The position of each game, saved with the model: who is to move, at first -1, and where."""
-
-    seats: th.Tensor
-    states: th.Tensor
-
-    def __init__(self, num_games: int) -> None:
-        super().__init__()
-        self.register_buffer("seats", th.full((num_games,), -1))
-        self.register_buffer("states", th.zeros(num_games, dtype=th.int64))
 
 
 class MinimaxQLearning(QLearning):
@@ -271,14 +262,14 @@ class MinimaxQLearning(QLearning):
 
     def _setup_model(self) -> None:
         super()._setup_model()
-        self.positions = Positions(self.n_envs)
-        game = self.policy.game
-        check_two_players(game)
+        self.positions: Any = th.nn.Module()  # of each game, saved with the model
+        self.positions.register_buffer("seats", th.full((self.n_envs,), -1))  # to move; -1 at first
+        self.positions.register_buffer("states", th.zeros(self.n_envs, dtype=th.int64))
+        check_two_players(self.policy.game)
 
     def _step(self) -> None:
         """Make one move in every game, whoever is to move, and learn from it."""
-        assert isinstance(self.env, GameVecEnv)
-        rng = self.env.rng
+        rng = games_of(self).rng
         seats, states = self.positions.seats.numpy(), self.positions.states.numpy()
         fresh = np.flatnonzero(seats < 0)
         seats[fresh] = 0

@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import seeding
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
@@ -132,3 +133,9 @@ class GameVecEnv(VecEnv):
     ) -> list[bool]:
         """Return True for ``Monitor``, whose statistics the infos hold, and False for the rest."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
+
+
+def games_of(model: BaseAlgorithm) -> GameVecEnv:
+    """Return the games that a model trains in."""
+    assert isinstance(model.env, GameVecEnv)
+    return model.env
