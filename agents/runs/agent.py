@@ -103,16 +103,11 @@ class AgentOptions:
 
 
 def compute(score: Score) -> None:
-    """Compute all that ``report`` prints; a score computes a figure when it is first asked."""
+    """Compute all that ``report`` tells; a score computes a figure when it is first asked."""
     for number, figure in enumerate(FIGURES):
         tell(number, len(FIGURES), figure.label or figure.name)
         with suppress(SizeError):  # of a game too large for the figure
             getattr(score, figure.name)
-
-
-def report(score: Score, console: Console) -> None:
-    """Print the exact score and the costliest decisions."""
-    show(_parts(score), console)
 
 
 def show(parts: Iterable[str | Table], console: Console) -> None:
@@ -124,8 +119,8 @@ def show(parts: Iterable[str | Table], console: Console) -> None:
             console.print(Text(part), soft_wrap=True)
 
 
-def _parts(score: Score) -> Iterator[str | Table]:
-    """Put a score into sentences and tables."""
+def report(score: Score) -> Iterator[str | Table]:
+    """Put a score and the costliest decisions into sentences and tables."""
     yield printable(score.title)
     columns = [figure for figure in FIGURES if figure.label and not figure.sentence]
     rows = [(figure.label, figure.text(score)) for figure in columns]

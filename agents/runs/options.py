@@ -18,7 +18,7 @@ import tyro
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ...baselines import Task, make_task
-from ...core import GAMES, InputError, one_of
+from ...core import GAMES, InputError, at_least, one_of
 from ...core.words import meant, shown
 from ...envs import GameEnv, find_game, full_place
 from ..algorithms import ALGORITHMS
@@ -130,12 +130,6 @@ def _game(game: str) -> str:
     return full_place(game)
 
 
-def _jobs(number: int) -> int:
-    if number < 1 and number != -1:
-        raise InputError(f"jobs must be at least 1, got {number}")
-    return number
-
-
 def _known(name: str, known: Mapping[str, Any]) -> AfterValidator:
     return AfterValidator(lambda value: one_of(name, value, tuple(known)))
 
@@ -165,7 +159,9 @@ _NUMBER = tyro.constructors.PrimitiveConstructorSpec(  # of 1e5, too; pydantic r
 )
 Positive = Annotated[int, Field(ge=1), _NUMBER]
 Place = Annotated[Path, Field(strict=False)]
-Jobs = Annotated[int, AfterValidator(_jobs)]
+Jobs = Annotated[
+    int, AfterValidator(lambda jobs: jobs if jobs == -1 else at_least("jobs", jobs, 1))
+]
 
 #: Words of the command line that stand for values of other types than text and integer.
 LITERALS = {"true": True, "false": False, "none": None}

@@ -68,7 +68,12 @@ def load_policy(path: Path) -> Any:
             )
         with zipfile.ZipFile(path) as file:
             description, weights = json.loads(file.read("data")), file.read("policy.pth")
-        policy = _build(*(_part(description[name]) for name in NEEDED))
+        kind, keywords, *spaces = (_part(description[name]) for name in NEEDED)
+        if not issubclass(kind, th.nn.Module):
+            raise pickle.UnpicklingError(f"must have the class of a policy, got {kind}")
+        arguments = inspect.signature(kind).parameters
+        schedule = [lambda _: 0.0] if "lr_schedule" in arguments or "args" in arguments else []
+        policy: Any = kind(*spaces, *schedule, **keywords)
         policy.load_state_dict(th.load(io.BytesIO(weights), map_location="cpu", weights_only=True))
     except pickle.UnpicklingError as error:
         raise InputError(f"{path} {error}") from None
@@ -86,16 +91,6 @@ def _part(entry: Any) -> Any:
     if not isinstance(entry, dict) or ":serialized:" not in entry:
         return entry
     return _Unpickler(io.BytesIO(base64.b64decode(entry[":serialized:"]))).load()
-
-
-def _build(
-    policy_class: type, policy_kwargs: dict[str, Any], observation_space: Any, action_space: Any
-) -> Any:
-    if not issubclass(policy_class, th.nn.Module):
-        raise pickle.UnpicklingError(f"must have the class of a policy, got {policy_class}")
-    arguments = inspect.signature(policy_class).parameters
-    schedule = [lambda _: 0.0] if "lr_schedule" in arguments or "args" in arguments else []
-    return policy_class(observation_space, action_space, *schedule, **policy_kwargs)
 
 
 class _Forgotten:

@@ -18,7 +18,7 @@ from ...baselines import Score, score_self_play
 from ...core import WriteError
 from ..learners.adapter import ModelPolicy
 from . import folders
-from .agent import report
+from .agent import report, show
 from .callback import GAMES, RunCallback, SampleScore
 from .config import RunError, TrainConfig
 from .models import learn, learning
@@ -116,7 +116,7 @@ def _finish(run: Run, final: Score, console: Console) -> None:
         found = score_self_play(ModelPolicy(run.model, run.task.game), run.task)
         more = {"exploitability_of_both_seats": found.exploitability, "self_play": found.as_dict()}
     run.finish(final, **more)
-    report(final, console)
+    show(report(final), console)
     if found is not None:
         seats = " and ".join(f"{value:.6f}" for value in found.guaranteed)
         console.print(

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch as th
-from exactdice.agents.runs.agent import report
+from exactdice.agents.runs.agent import report, show
 from exactdice.baselines.policies.networks import FixedPointNetwork
 from exactdice.baselines.scoring.blunders import _once
 from exactdice.baselines.scoring.certificate import digest_of
@@ -172,7 +172,7 @@ def test_arrays_over_all_states_are_refused(large):
     with pytest.raises(SizeError, match="decisions must be fewer than those of random play"):
         blind.blunders()
     assert list(tables(blind)) == []
-    report(blind, console)
+    show(report(blind), console)
     assert "no decisions: decisions must be fewer" in console.file.getvalue()
 
 

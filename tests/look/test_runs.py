@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.runs.agent import AgentOptions, report
+from exactdice.agents.runs.agent import AgentOptions, report, show
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
@@ -257,7 +257,7 @@ def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_
     assert {"the score", "mistakes", "policy", "greed-value"} <= {name for *_, name in told}
     assert all(0 <= done < total for done, total, _ in told)  # for who waits for the page
     console = Console(file=io.StringIO(), width=100)
-    report(scored, console)
+    show(report(scored), console)
     words, page = console.file.getvalue(), (tmp_path / "page.html").read_text(encoding="utf-8")
     for figure in FIGURES:
         assert figure.name in scored.as_dict()

@@ -45,7 +45,7 @@ def run_score(options: ScoreConfig) -> None:
         agent.compute(score)
         found = _as_json(score) if options.json else {}
     if not options.json:
-        agent.report(score, Console())
+        agent.show(agent.report(score), Console())
     if options.ceiling:
         from ..agents.learners.ceiling import ceiling
         from ..agents.runs.folders import load_model
