@@ -17,7 +17,6 @@ neither the sweeps nor the fixed points of the solver are used.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -36,7 +35,7 @@ from ..baselines import (
     solve,
 )
 from ..baselines.operators.rounding import largest_payoff
-from ..core import EXACT, Array, Game, GameError, IntArray, sweeps_of
+from ..core import EXACT, Array, Game, GameError, sweeps_of
 from ..core.checks import action_of
 from ..core.contract import CLOSE
 from ..core.moves import list_moves
@@ -49,6 +48,8 @@ ZERO = Fraction(0)
 
 #: A player to move, and a state.
 Position: TypeAlias = tuple[int, int]
+#: A linear equation: an unknown is a sum of multiples of unknowns, and of a constant, that of None.
+Equation: TypeAlias = dict[Position | None, Fraction]
 #: Values of the legal actions, by position.
 ActionValues: TypeAlias = dict[Position, dict[int, Fraction]]
 #: Returns the probability of each legal action of a player in a state.
@@ -118,12 +119,14 @@ class Listing:
 
     def _position_values(self, player: int, laws: Mapping[int, Law]) -> dict[Position, Fraction]:
         """Return the value of each position if every player has a law."""
-        equations = {position: Equation(ZERO) for position in reversed(self.moves)}
+        equations: dict[Position, Equation] = {
+            position: defaultdict(Fraction) for position in reversed(self.moves)
+        }
         for position, equation in equations.items():
             for chance, way in self._ways(position, laws):
-                equation.constant += chance * way.payoffs[player]
+                equation[None] += chance * way.payoffs[player]
                 if not way.over[player]:
-                    equation.terms[way.after] += chance
+                    equation[way.after] += chance
         return solved(equations)
 
     def visits(
@@ -133,14 +136,17 @@ class Listing:
 
         Positions of players without a law count visits but make no moves.
         """
-        equations = {position: Equation(start.get(position, ZERO)) for position in self.moves}
+        equations: dict[Position, Equation] = {
+            position: defaultdict(Fraction, {None: start.get(position, ZERO)})
+            for position in self.moves
+        }
         ends: list[tuple[Position, Fraction, Fraction]] = []
         for position in self.moves:
             for chance, way in self._ways(position, laws):
                 if way.over[player]:
                     ends.append((position, chance, way.payoffs[player]))
                 else:
-                    equations[way.after].terms[position] += chance
+                    equations[way.after][position] += chance
         met = solved(equations)
         paid: dict[Fraction, Fraction] = defaultdict(Fraction)
         for position, chance, payoff in ends:
@@ -176,32 +182,22 @@ def _worth(way: Way, player: int, values: Mapping[Position, Fraction]) -> Fracti
     return way.payoffs[player] + (ZERO if way.over[player] else values[way.after])
 
 
-@dataclass
-class Equation:
-    """A linear equation: an unknown is a constant plus multiples of other unknowns."""
-
-    constant: Fraction
-    terms: dict[Position, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-
-
 def solved(equations: dict[Position, Equation]) -> dict[Position, Fraction]:
     """Solve linear equations by substituting each unknown in all others."""
-    users: dict[Position, set[Position]] = defaultdict(set)
+    users: dict[Position | None, set[Position]] = defaultdict(set)
     for position, equation in equations.items():
-        for other in equation.terms:
-            users[other].add(position)
+        for term in equation:
+            users[term].add(position)
     for position, equation in equations.items():
-        rest = 1 - equation.terms.pop(position, ZERO)
-        equation.constant /= rest
-        for other in equation.terms:
-            equation.terms[other] /= rest
+        rest = 1 - equation.pop(position, ZERO)
+        for term in equation:
+            equation[term] /= rest
         for user in users.pop(position, set()) - {position}:
-            factor = equations[user].terms.pop(position)
-            equations[user].constant += factor * equation.constant
-            for other, further in equation.terms.items():
-                equations[user].terms[other] += factor * further
-                users[other].add(user)
-    return {position: equation.constant for position, equation in equations.items()}
+            factor = equations[user].pop(position)
+            for term, further in equation.items():
+                equations[user][term] += factor * further
+                users[term].add(user)
+    return {position: equation[None] for position, equation in equations.items()}
 
 
 def check_answers(listing: Listing, seat: int) -> None:
@@ -254,31 +250,26 @@ def _check_values(
 ) -> None:
     """Check the value of each of the agent's moves: fractions exactly, floats up to rounding."""
     game, inside = exact.task.game, repr(exact.task)
+    close = CLOSE * largest_payoff(game.payoff_range) + floats.error_bound
     own = states_of(game, seat)
     rows, actions = np.nonzero(game.mask(own))
     states = own[rows]
-    found = zip(*(_values_of(each, states, actions) for each in (exact, floats)), strict=True)
-    moves = zip(states.tolist(), actions.tolist(), found, strict=True)
-    for state, action, (exactly, rounded) in moves:
+    law = sweeps_of(game)
+    values = (
+        each.arithmetic.numbers(law.worth(seat, states, actions, each.found, each.arithmetic))
+        for each in (exact, floats)
+    )
+    for state, action, exactly, rounded in zip(
+        states.tolist(), actions.tolist(), *values, strict=True
+    ):
         wanted = listed[seat, state][action]
         where = f"for {action_of(seat, state, action)} in {inside}"
         _require_equal(what, exactly, wanted, where)
-        if (
-            abs(rounded - float(wanted))
-            > CLOSE * largest_payoff(game.payoff_range) + floats.error_bound
-        ):
+        if abs(rounded - float(wanted)) > close:
             raise GameError(
                 f"{what} must say the same in floats, {float(wanted)!r}, got {float(rounded)!r} "
                 f"{where}"
             )
-
-
-def _values_of(found: Evaluation, states: IntArray, actions: IntArray) -> Array:
-    """Return the values of the agent's moves as ``action_values`` does, of many states at once."""
-    task = found.task
-    law = sweeps_of(task.game)
-    values = law.worth(task.seat, states, actions, found.found, found.arithmetic)
-    return found.arithmetic.numbers(values)
 
 
 def _check_ways(
@@ -312,11 +303,7 @@ def _check_floats(
 ) -> None:
     """Compare occupancies and variance in floats with fractions, and outcomes with the value."""
     task, rounded = floats.task, occupancy(policy, floats.task)
-    moves, size, off = (
-        float(sum(met)),
-        largest_payoff(floats.task.game.payoff_range),
-        floats.error_bound,
-    )
+    moves, size = float(sum(met)), largest_payoff(task.game.payoff_range)
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(met[state])
         within = ROUNDINGS * moves * moves
@@ -324,7 +311,9 @@ def _check_floats(
     if has_law:
         outcomes = outcome_distribution(policy, task)
         mean = sum(payoff * chance for payoff, chance in outcomes.items())
-        _require_close("outcome_distribution", float(mean), float(floats.value), size, task, off)
+        _require_close(
+            "outcome_distribution", float(mean), float(floats.value), size, task, floats.error_bound
+        )
     variance, within = float(exact.variance), ROUNDINGS * moves * float(exact.value) ** 2
     within += ROUNDINGS * moves * variance
     _require_close("variance", float(floats.variance), variance, size * size, task, within)
