@@ -89,8 +89,7 @@ def _draw_map(axes: Axes, chart: Map) -> None:
         size = 9.0 if len(chart.marks) < charts.FEW else 6.5
         around = [withStroke(linewidth=size / 3.6, foreground="white")]
         style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
-        style["color"] = "black"
-        axes.text(column, row, mark, path_effects=around, **style)
+        axes.text(column, row, mark, color="black", path_effects=around, **style)
 
 
 def _add_scale(axes: Axes, chart: Map) -> None:
@@ -388,14 +387,8 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
 def _draw_points(axes: Axes, chart: Points) -> None:
     sizes = 3 + 60 * np.sqrt(chart.weights / chart.weights.max())
     order = np.argsort(chart.weights)
-    axes.scatter(
-        chart.x[order],
-        chart.y[order],
-        s=sizes[order],
-        alpha=0.35,
-        linewidth=0,
-        rasterized=len(order) >= charts.LARGE,
-    )
+    x, y, areas = (numbers[order] for numbers in (chart.x, chart.y, sizes))
+    axes.scatter(x, y, areas, alpha=0.35, linewidth=0, rasterized=len(order) >= charts.LARGE)
     ends = [float(min(chart.x.min(), chart.y.min())), float(max(chart.x.max(), chart.y.max()))]
     axes.plot(ends, ends, color="black", linewidth=0.8, linestyle=":")
     axes.set_ylabel(chart.y_label)

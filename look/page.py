@@ -47,13 +47,9 @@ def to_html(title: str, elements: Sequence[Element]) -> str:
     )
     templates.filters["anchor"] = lambda text: re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
     page = templates.get_template("page.html")
-    return page.render(title=title, elements=elements, spots=_packed(spots))
-
-
-def _packed(spots: Mapping[str, Any]) -> str:
-    """Compress what pictures say; the same texts give the same letters, as no time is in them."""
-    text = json.dumps(spots, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode() if spots else ""
+    said = gzip.compress(json.dumps(spots, separators=(",", ":")).encode(), mtime=0)  # has no time
+    packed = base64.b64encode(said).decode() if spots else ""
+    return page.render(title=title, elements=elements, spots=packed)
 
 
 def table(shown: Table) -> Element:

@@ -152,16 +152,15 @@ class _Grid:
         """Make the maps of a facet: what the agent does and what is best; and that of the costs."""
         ranks = np.searchsorted(self.shown, self.choices.actions).astype(np.float64)
         names = f"{title}\n{quoted(self.scored.policy)}", "best"
-        style: dict[str, Any] = {**self.axes, "whole": True, "names": self.names, "value_label": ""}
-        style |= {"limits": (0, len(self.names) - 1), "missing_label": "never met, or no choice"}
         every = self.places[:, inside]  # none of them is left out, as their share is in the title
-        rows, columns = (slice(int(some.min()), int(some.max()) + 1) for some in every)
-        crop = rows, columns
+        crop = tuple(slice(int(some.min()), int(some.max()) + 1) for some in every)
+        axes = {**self.axes, "crop": crop}
+        style: dict[str, Any] = {**axes, "whole": True, "names": self.names, "value_label": ""}
+        style |= {"limits": (0, len(self.names) - 1), "missing_label": "never met, or no choice"}
         laid_out = [self.lay(inside, rank, np.nan) for rank in ranks]
         marked = len(self.names) > FEW and max(map(len, self.words)) <= SHORT
         marked &= bool(np.prod(np.ptp(every, axis=1) + 1) <= CELLS)
         places = list(zip(*every.tolist(), strict=True)) if marked else []
-        style |= {"crop": crop}
         acts = [
             Map(
                 title=name,
@@ -179,9 +178,8 @@ class _Grid:
             every,
             self.shape,
             title="where they differ",
-            crop=crop,
             hatched=self.lay(inside, differ & small, False),
             hatched_label="they differ, at less than a thousandth",
-            **self.axes,
+            **axes,
         )
         return acts, lost

@@ -75,12 +75,10 @@ class Session:
         together: bool = False,  # whether all players are persons, who move in turn
         called: str = YOU,  # what the person is called; an agent that is watched has a name
     ) -> None:
-        if seed < 0:
-            raise InputError(f"seed must be at least 0, got {seed}")
         players = task.game.num_players
         if together and players == 1:
             raise InputError("a game of several persons must have several players, got 1")
-        self.task, self.seed, self.together = task, seed, together
+        self.task, self.seed, self.together = task, at_least("seed", seed, 0), together
         self.persons = list(range(players)) if together else [task.seat]  # their seats
         self.names = names_of(task, called)  # by seat
         if together:
@@ -104,11 +102,6 @@ class Session:
         return self.moments[-1]
 
     @property
-    def seat(self) -> int:
-        """The seat of the person to move; after the end, of the person who moved last."""
-        return self.now.seat
-
-    @property
     def payoff(self) -> float | None:
         """The person's payoff, None while the game goes on."""
         return float(self.now.paid[self.task.seat]) if self.now.over else None
@@ -116,14 +109,14 @@ class Session:
     @property
     def observation(self) -> IntArray:
         """The observation of the person to move, shape (component,)."""
-        return seen_at(self.task.game, self.seat, self.now.state)
+        return seen_at(self.task.game, self.now.seat, self.now.state)
 
     @property
     def choices(self) -> list[Choice]:
         """The legal moves; none at the end."""
         if self.now.over:
             return []
-        return choices_at(self.task.game, self.seat, self.now.state)
+        return choices_at(self.task.game, self.now.seat, self.now.state)
 
     def move(self, action: int) -> None:
         """Make a move, and have policies move until it is a person's turn again."""
@@ -239,7 +232,7 @@ class Session:
                     line.append(paid + made_of(advice, action).value)
         if self.now.over:
             return [*line, float(self.now.paid[seat])]
-        return line if self.seat == seat else [*line, line[-1]]
+        return line if self.now.seat == seat else [*line, line[-1]]
 
     @property
     def account(self) -> Account:

@@ -101,7 +101,7 @@ class Terminal:
         """Ask until the person makes a move, takes one back, or leaves."""
         session = self._session
         only = session.choices[0] if len(session.choices) == 1 else None
-        whose = f"{session.names[session.seat]}, " if session.together else ""
+        whose = f"{session.names[session.now.seat]}, " if session.together else ""
         commands = {"undo": self._undo, "hint": self._hint, "help": self._help, "quit": self._quit}
         done = False
         while not done:

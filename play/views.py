@@ -121,7 +121,7 @@ def session_view(session: Session, record: GameRecord, agent: Agent | None = Non
         "names": session.names,
         "watched": agent.title if agent else "",
         "watch": agent.name if agent else "",
-        "seat": session.seat,
+        "seat": session.now.seat,
         "persons": session.persons,
         "against": [vars(one) for one in ([PERSON] if session.together else rivals(task))],
         "seed": session.seed,

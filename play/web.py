@@ -198,7 +198,6 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one
     progress = Progress()
-    offered = cache(partial(setup_view, first, watch))  # making every game takes a second
 
     @app.before_request
     def only_by_our_name() -> None:
@@ -229,15 +228,9 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 410))
     for address, file in PAGES.items():
         app.add_url_rule(address, file, partial(app.send_static_file, file))
-
-    @app.get("/api/setup")
-    def setup() -> JSON:
-        return offered()
-
-    @app.get("/api/progress")
-    def how_far() -> JSON:
-        return {"percent": progress.percent}
-
+    offered = cache(partial(setup_view, first, watch))  # making every game takes a second
+    app.add_url_rule("/api/setup", "setup", offered)
+    app.add_url_rule("/api/progress", "progress", lambda: {"percent": progress.percent})
     games: Opened[OpenGame] = Opened("game", progress)
     serve_games(app, games, first, watch or "")
     serve_coach(app, games)
@@ -248,7 +241,14 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
 def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
     """Serve the games until Ctrl-C, and open a page if there is a screen or BROWSER is set."""
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
-    with _listening(port) as door:
+    try:
+        listening = socket.create_server((HOST, port))
+    except OSError as error:
+        raise InputError(
+            f"port must be one that is free, got {port} ({os.strerror(error.errno or 0)}): name "
+            "another by --port"
+        ) from None
+    with listening as door:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
         server = make_server(HOST, port, make_app(first, watch), threaded=True, fd=door.fileno())
         address = f"http://{HOST}:{port}{page}"
@@ -262,18 +262,3 @@ def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = Non
             sys.stdout.write("\n")
         finally:
             server.server_close()
-
-
-def _listening(port: int) -> socket.socket:
-    door = socket.socket()
-    if sys.platform != "win32":  # on Windows this option would let two servers share a port
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        door.bind((HOST, port))
-        door.listen()
-    except OSError as error:
-        door.close()
-        raise InputError(
-            f"port must be one that is free, got {port} ({error.strerror}): name another by --port"
-        ) from None
-    return door

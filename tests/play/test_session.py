@@ -210,7 +210,7 @@ TOGETHER = [
 def play_together(task, seed):
     session, rng = Session(task, seed, together=True), np.random.default_rng(seed)
     while session.choices:
-        assert session.seat in session.persons
+        assert session.now.seat in session.persons
         session.move(int(rng.choice([choice.action for choice in session.choices])))
     return session
 
