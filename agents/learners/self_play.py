@@ -5,7 +5,7 @@ changes its seat, so that one network learns both seats. Moves of both seats cou
 agent. An agent whose exploitability is zero plays an equilibrium.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
@@ -16,7 +16,7 @@ from ...baselines.operators.players import one_hot
 from ...core import Array, Game, IntArray
 from .adapter import ModelPolicy
 from .q_learning import check_two_players
-from .vec_env import GameVecEnv
+from .vec_env import games_of
 
 
 class SelfPlayOpponent(Policy):
@@ -59,8 +59,7 @@ class SelfPlay(BaseCallback):
         self._game, self.rollouts = game, 0
 
     def _on_rollout_start(self) -> None:
-        env = self.model.get_env()
-        assert isinstance(env, GameVecEnv)
+        env = games_of(self.model)
         assert isinstance(self.model, OnPolicyAlgorithm)
         seat = self.rollouts % 2
         network = ModelPolicy(self.model, self._game, Reading(deterministic=False))
@@ -74,8 +73,3 @@ class SelfPlay(BaseCallback):
 
     def _on_step(self) -> bool:
         return True
-
-
-def self_plays(callbacks: Sequence[BaseCallback]) -> list[SelfPlay]:
-    """List the ``SelfPlay`` callbacks among callbacks, at most one."""
-    return [each for each in callbacks if isinstance(each, SelfPlay)]

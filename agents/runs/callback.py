@@ -24,7 +24,7 @@ from ..algorithms import ALGORITHMS
 from ..learners.adapter import ModelPolicy
 from .config import TrainConfig
 from .folders import LOG, MARGIN, SELF_PLAY
-from .run import Run, new_log
+from .run import Log, Run
 
 #: By default the exact scores of a run together evaluate this number of states, in about a minute.
 STATES_SCORED = 2**25
@@ -107,7 +107,7 @@ class ExactEvalCallback(BaseCallback):
         self.folder = None if folder is None else Path(folder)
         self.stop_at = stop_at
         self.on_score = on_score
-        self.log = new_log()
+        self.log: Log = {name: [] for name in LOG}
         self._started, self._reached = time.monotonic(), False
 
     def _on_training_start(self) -> None:

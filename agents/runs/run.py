@@ -15,26 +15,20 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
 from ...core import WriteError, write_file
-from ..learners.self_play import self_plays
-from ..learners.vec_env import GameVecEnv
+from ..learners.self_play import SelfPlay
+from ..learners.vec_env import games_of
 from .config import RunError, TrainConfig
 from .folders import LOG, SELF_PLAY, check_sums, exact_part, held, read_config, reading, write_json
 from .models import build
 
 #: Attributes of models that change in training; ``weights`` are those to which ARS adds its steps.
 CHANGING = (
-    *("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate"),
-    "weights",
+    *("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate", "weights"),
 )
 REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 #: Scores so far: a list for each of ``LOG``, and of ``SELF_PLAY`` in self-play.
 Log = dict[str, list[float]]
-
-
-def new_log() -> Log:
-    """Return an empty log."""
-    return {name: [] for name in LOG}
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,8 @@ class Run:
         """Build the environment and the model of a new run, then make its folder."""
         task, model, callbacks = build(config)
         folder = _make_folder(config)
-        return cls(folder, model, new_log(), config, task, callbacks)
+        log: Log = {name: [] for name in LOG}
+        return cls(folder, model, log, config, task, callbacks)
 
     @classmethod
     def resume(cls, folder: Path) -> "Run":
@@ -78,8 +73,9 @@ class Run:
         """Save the state of training, with a state of PyTorch's random generator or the present."""
         content = {**_state(self.model), "log": self.log}
         content["torch_random"] = th.get_rng_state() if random is None else random
-        for playing in self_plays(self.callbacks):
-            content["rollouts"] = playing.rollouts
+        for each in self.callbacks:
+            if isinstance(each, SelfPlay):
+                content["rollouts"] = each.rollouts
         write_file(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
 
     def finish(self, score: Score, **more: Any) -> None:
@@ -134,7 +130,7 @@ def _make_folder(config: TrainConfig) -> Path:
 
 def _state(model: BaseAlgorithm) -> dict[str, Any]:
     """Return the weights, the states of the games, and the states of numpy's random generators."""
-    lanes = _env(model).engine.lanes
+    lanes = games_of(model).engine.lanes
     content = {
         "parameters": model.get_parameters(),
         "counters": {name: getattr(model, name) for name in CHANGING if hasattr(model, name)},
@@ -155,7 +151,7 @@ def _state(model: BaseAlgorithm) -> dict[str, Any]:
 
 
 def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) -> Log:
-    env = _env(model)
+    env = games_of(model)
     with reading(
         held(folder, "checkpoint.pt", ": nothing was saved yet"), "be a checkpoint of this run"
     ) as path:
@@ -179,20 +175,15 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
             buffer.pos, buffer.full = saved["pos"], saved["full"]
             for name in REPLAY:
                 getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
-        for each in self_plays(callbacks):
-            each.rollouts = content["rollouts"]
+        for each in callbacks:
+            if isinstance(each, SelfPlay):
+                each.rollouts = content["rollouts"]
         log: Log = content["log"]
     return log
-
-
-def _env(model: BaseAlgorithm) -> GameVecEnv:
-    env = model.get_env()
-    assert isinstance(env, GameVecEnv)
-    return env
 
 
 def _generators(model: BaseAlgorithm) -> list[Any]:
     """List numpy's generators of random numbers: the global one, of the games, of actions."""
     actions = model.action_space.np_random.bit_generator
     shared = np.random.get_bit_generator()  # type: ignore[attr-defined]
-    return [shared, _env(model).rng.bit_generator, actions]
+    return [shared, games_of(model).rng.bit_generator, actions]
