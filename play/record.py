@@ -17,7 +17,7 @@ from ..agents.runs.folders import read_config
 from ..agents.runs.options import checked, task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate import is_certificate, task_of
-from ..core import Game, InputError, WriteError, write_file
+from ..core import InputError, WriteError, write_file
 from ..core.words import YOU, printable, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
@@ -104,7 +104,8 @@ class GameRecord:
     def practise(self) -> str:
         """The puzzles of the person's own games, as the part of an address behind the #."""
         kind = find_game(self.game)
-        env = {name: value for name, value in self.env.items() if name in sizes_of(kind)}
+        sizes = inspect.signature(kind).parameters
+        env = {name: value for name, value in self.env.items() if name in sizes}
         return urlencode({"game": kind.name, "of": "own", "level": "any", **env})
 
     def after(self, session: Session) -> "GameRecord":
@@ -131,11 +132,6 @@ class GameRecord:
         several = game.opponent_keyword == "opponents"
         given = self.against.split(",") if several else [self.against]
         return replace(self, against=",".join(map(place, given)))
-
-
-def sizes_of(game: type[Game]) -> Mapping[str, Any]:
-    """Return the keywords of the rules, as its signature has them."""
-    return inspect.signature(game).parameters
 
 
 def new_seed() -> int:
@@ -168,7 +164,7 @@ def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
     if not (place / "config.json").is_file():
         return None
     config = read_config(place)
-    sizes = sizes_of(find_game(config.game))
+    sizes = inspect.signature(find_game(config.game)).parameters
     given = config.hyperparameters.env_kwargs.items()
     return config.game, {name: value for name, value in given if name in sizes}
 

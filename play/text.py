@@ -223,9 +223,6 @@ class Screen:
 
     def __init__(self) -> None:
         self.console = Console(highlight=False)
-        for stream in (sys.stdin, sys.stdout):
-            if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
-                stream.reconfigure(errors="backslashreplace")
 
     def ask(self, prompt: str) -> str:
         """Return the reply to a question; of a pipe, it is printed behind the question."""
