@@ -18,24 +18,16 @@ import exactdice
 GAMES = [Greed(5, 3), ShutTheBox(4, 2, 3), LowestScore(2, 3, 2, 2), FourTwoOne(3, 2, 2, "set")]
 
 
-def first_legal(game):
-    def decide(stage, expected):
-        chosen = game.mask(stage.states).argmax(axis=1)
-        return expected[np.arange(len(chosen)), chosen]
-
-    return decide
-
-
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_sweeps_compute_with_integers(game):
     """Where the values of actions are decided on, none is a fraction."""
     kinds = set()
-    decide = first_legal(game)
 
     def look(stage, expected):
-        kinds.update(map(type, expected[game.mask(stage.states)]))
+        legal = game.mask(stage.states)
+        kinds.update(map(type, expected[legal]))
         assert stage.scale.shape == stage.states.shape
-        return decide(stage, expected)
+        return expected[np.arange(len(legal)), legal.argmax(axis=1)]
 
     backward(sweeps_of(game), look, 0, EXACT)
     assert kinds == {int}
@@ -98,11 +90,15 @@ def test_float_laws_agree_with_counts(dice, sides):
     assert law.sum() == pytest.approx(1, abs=1e-13)
 
 
+WRONG = [
+    (-1, 6, "dice must be at least 0, got -1"),
+    (1, 0, "sides must be at least 1, got 0"),
+    (1.5, 6, r"dice must be an integer, got 1\.5"),
+]
+
+
 @pytest.mark.parametrize("function", [sum_counts, sum_laws])
-def test_bad_arguments_are_named(function):
-    with pytest.raises(ValueError, match=r"dice must be at least 0, got -1"):
-        function(-1, 6)
-    with pytest.raises(ValueError, match="sides must be at least 1, got 0"):
-        function(1, 0)
-    with pytest.raises(ValueError, match=r"dice must be an integer, got 1\.5"):
-        function(1.5, 6)
+@pytest.mark.parametrize(("dice", "sides", "message"), WRONG)
+def test_bad_arguments_are_named(function, dice, sides, message):
+    with pytest.raises(ValueError, match=message):
+        function(dice, sides)

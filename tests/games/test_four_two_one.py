@@ -15,16 +15,6 @@ import exactdice
 GAME = FourTwoOne()
 
 
-def state(game, held, cast, made, *known):
-    observation = [
-        *held, *[0] * (game.dice - 1 - len(held)), *cast, *[0] * (game.dice - len(cast)), made,
-        *known,
-    ]  # fmt: skip
-    found = game.encode(np.array([observation]))[0]
-    assert found >= 0
-    return int(found)
-
-
 def test_the_hierarchy_is_equation_54():
     named = "421 111 611 666 511 555 411 444 311 333 211 222 654 543 432 321"
     others = (
@@ -53,35 +43,30 @@ def test_a_utility_may_be_a_function_or_a_table():
     assert late != FourTwoOne(2, 3, 2, late.utilities * 2)
     assert late.payoff_range == (pytest.approx(1 + 2 / 3), 4)
     assert late.exact_range == (Fraction(5, 3), 4)
-    last = state(late, (), (1, 3), 2)
-    (stop,) = np.flatnonzero(late.mask(np.array([last]))[0])
-    move = late.exact_advance(*(np.array([entry]) for entry in (0, last, stop, 0)))
+    last, zero = late.encode(np.array([[0, 1, 3, 2]])), np.zeros(1, dtype=int)
+    (stop,) = np.flatnonzero(late.mask(last)[0])
+    move = late.exact_advance(zero, last, zero + stop, zero)
     assert move.payoffs.tolist() == [[Fraction(10, 3)]]
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
 
 
-SUM, SET = {"utility": "sum", "duration": 2}, {"utility": "set"}
+SET = {"utility": "set"}
 
 
 @pytest.mark.parametrize(
-    ("keywords", "seat", "seen", "words"),
+    ("keywords", "seen", "words"),
     [
-        ({}, 0, [(), (1, 2, 3), 1], "the first cast of at most three"),
-        ({}, 0, [(2, 4), (6,), 3], "the third and last cast"),
-        ({"casts": 1}, 0, [(), (1, 2, 3), 1], "the only cast"),
-        (SET, 1, [(), (1, 2, 3), 1, 2, 55], "the first cast of two, 4 2 1 to beat"),
-        (SET, 1, [(2, 4), (6,), 2, 2, 54], "the second and last cast, 1 1 1 to beat"),
+        ({}, [0, 0, 1, 2, 3, 1], "the first cast of at most three"),
+        ({}, [2, 4, 6, 0, 0, 3], "the third and last cast"),
+        ({"casts": 1}, [0, 0, 1, 2, 3, 1], "the only cast"),
+        (SET, [0, 0, 1, 2, 3, 1, 2, 55], "the first cast of two, 4 2 1 to beat"),
+        (SET, [2, 4, 6, 0, 0, 2, 2, 54], "the second and last cast, 1 1 1 to beat"),
     ],
 )
-def test_a_position_reads_as_a_sentence(keywords, seat, seen, words):
-    game = FourTwoOne(**keywords)
+def test_a_position_reads_as_a_sentence(keywords, seen, words):
     aside, rolled = ("4 2", "6") if seen[0] else ("nothing", "3 2 1")
-    told = present(game).describe(game.observe(np.array([state(game, *seen)]), seat)[0])
+    told = present(FourTwoOne(**keywords)).describe(np.array(seen))
     assert told == f"{aside} put aside, rolled {rolled} on {words}"
-
-
-GOALS = ["ratchet:124", "bernoulli:124", "ratchet:111"]
-NAMES = [*GOALS, "goal:0,0", "goal:1,0", "goal:0,1", "goal:1,1"]
 
 
 def common(wanted, cast):
@@ -123,9 +108,8 @@ def bernoulli(goal):
 def test_ratchet_and_bernoulli_play_as_described(dice, faces, casts, goal, duration, name, by_hand):
     wanted = tuple(map(int, goal))
     game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
-    hand = FourTwoOneByHand(
-        dice, faces, casts, [by_hand(wanted)], lambda result, _: result == wanted, duration
-    )
+    rules = [by_hand(wanted)], lambda result, _: result == wanted, duration
+    hand = FourTwoOneByHand(dice, faces, casts, *rules)
     value = exactdice.evaluate(f"{name}:{goal}", Task(game), exact=True).value
     assert (value,) == hand.start()
     assert value <= exactdice.solve(Task(game), exact=True).value
@@ -169,6 +153,6 @@ def test_result_probabilities_sum_to_one(first):
 
 
 def test_names_are_known_whatever_their_argument():
-    game = FourTwoOne()
-    assert all(is_policy_name(game, name) for name in [*NAMES, "optimal", "random"])
-    assert not any(is_policy_name(game, name) for name in ["ratchet", "goal", "notebook", "go:1"])
+    names = ["ratchet:124", "bernoulli:124", "goal:0,0", "goal:1,1", "optimal", "random"]
+    names += ["ratchet", "goal", "notebook", "go:1"]
+    assert [is_policy_name(GAME, name) for name in names] == [True] * 6 + [False] * 4

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from functools import cache
 
-import by_hand_match as hand
 import numpy as np
 import pytest
 from by_hand_match import Match, Rules, in_phase, one_round, optimal
@@ -13,6 +12,7 @@ from exactdice.baselines.problem.equilibrium import equilibrium
 from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.games import FourTwoOne, FourTwoOneMatch, present
 from exactdice.games.four_two_one.match_policies import payoffs
+from small_games import SMALL
 
 import exactdice
 
@@ -27,13 +27,6 @@ def first_player_wins(game, exact=False):
     return solve(Task(game), exact=exact).value
 
 
-#: Matches whose moves are few enough to be listed one by one.
-TINY = [
-    {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 2},
-    {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 1, "tie": "replay"},
-]
-
-
 class Listed(FourTwoOneMatch):
     """A match whose moves are listed one by one."""
 
@@ -41,7 +34,7 @@ class Listed(FourTwoOneMatch):
 sweeps_for(Listed)(Sweeps)
 
 
-@pytest.mark.parametrize("size", TINY)
+@pytest.mark.parametrize("size", SMALL["FourTwoOneMatch"])
 def test_blocks_sweep_as_listed_ones_do(size):
     """Values and visits, with the opponent free and at random."""
     game, listed = FourTwoOneMatch(**size), Listed(**size)
@@ -67,7 +60,7 @@ CASTS = {"charge_casts": 2, "discharge_casts": 2}
 def test_small_matches_are_worth_what_they_are_by_hand(tokens, variant):
     """Exactly, in every token state, of a computation that shares no code."""
     game = FourTwoOneMatch(tokens=tokens, **variant)
-    by_hand = hand.Match(hand.Rules(tokens=tokens, **variant))
+    by_hand = Match(Rules(tokens=tokens, **variant))
     assert first_player_wins(game, exact=True) == by_hand.value()
     values = equilibrium(game, exact=True).values[0]
     for number, (pot, own, other) in enumerate(game.token_states.tolist()):
@@ -88,7 +81,7 @@ def test_the_default_match_is_solved_exactly():
     """A fraction that is a fixed point in integers, and the one by hand."""
     value = first_player_wins(FourTwoOneMatch(), exact=True)
     assert float(value) == 0.558056165827787875623643
-    assert value == hand.Match(hand.Rules()).value()
+    assert value == Match(Rules()).value()
     assert [len(str(part)) for part in (value.numerator, value.denominator)] == [237, 237]
 
 
@@ -97,25 +90,20 @@ def test_the_default_match_is_solved_exactly():
 def test_every_variant_is_worth_what_it_is_by_hand(variant):
     game = FourTwoOneMatch(**variant)
     solution = solve(Task(game))
-    value = float(hand.Match(hand.Rules(**variant), exact=False).value())
+    value = float(Match(Rules(**variant), exact=False).value())
     assert solution.value == pytest.approx(value, abs=solution.error_bound + 1e-11)
 
 
 match = cache(FourTwoOneMatch)
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [
-        {},
-        *VARIANTS[:7],
-        *({"tokens": 3, "tie": "replay", "starter": begins} for begins in ("winner", "alternate")),
-    ],
-    ids=str,
-)
+REPLAYED = [{"tokens": 3, "tie": "replay", "starter": begins} for begins in ("winner", "alternate")]
+
+
+@pytest.mark.parametrize("variant", [{}, *VARIANTS[:7], *REPLAYED], ids=str)
 def test_rounds_are_settled_as_by_hand(variant):
     """Whoever wins, whatever the pot: tokens, the end of the match, and who begins the next one."""
-    game, rules = match(charge_casts=1, discharge_casts=1, **variant), hand.Rules(**variant)
+    game, rules = match(charge_casts=1, discharge_casts=1, **variant), Rules(**variant)
     rng = np.random.default_rng(0)
     for phase in game.phases:
         results, tokens = phase.round.combinations, phase.tokens.tolist()

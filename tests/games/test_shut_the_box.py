@@ -6,14 +6,6 @@ from exactdice.games import ShutTheBox, present
 GAME = ShutTheBox()
 
 
-def state(game, tiles, roll, target=None):
-    flags = [int(tile in tiles) for tile in range(1, game.tiles + 1)]
-    goal = game.max_score + 1 if target is None else target
-    found = game.encode(np.array([[*flags, roll, goal]]))[0]
-    assert found >= 0
-    return int(found)
-
-
 def test_sets_are_those_that_two_dice_can_show():
     assert len(GAME.sets) == 64
     assert GAME.sets[:5] == [(), (1,), (2,), (1, 2), (3,)]
@@ -21,15 +13,17 @@ def test_sets_are_those_that_two_dice_can_show():
 
 
 def test_positions_and_moves_read_as_sentences():
-    first = GAME.observe(np.array([state(GAME, (1, 2, 4, 8, 9), 9)]), 0)[0]
-    assert present(GAME).describe(first) == "open 1 2 4 8 9, rolled 9"
-    assert present(GAME).describe_move(first, GAME.sets.index((1, 8))) == "closes 1 8"
-    assert present(GAME).tell(first, GAME.sets.index((1, 8)), 0) == "closes 1 8"
-    stuck = GAME.observe(np.array([state(GAME, (1, 2, 9), 8, 20)]), 1)[0]
-    assert present(GAME).describe(stuck) == "open 1 2 9, rolled 8, the other left 20 open"
-    assert present(GAME).describe_move(stuck, 0) == "closes nothing and ends the turn"
-    assert present(GAME).tell(stuck, 0, 0) == (
-        "closes nothing and ends the turn: a sum of 12 is left open"
-    )
-    last = GAME.observe(np.array([state(GAME, (4, 5), 9)]), 0)[0]
-    assert present(GAME).tell(last, GAME.sets.index((4, 5)), 0) == "closes 4 5: the box is shut"
+    shown, (small, both, none) = present(GAME), map(GAME.sets.index, ((1, 8), (4, 5), ()))
+    first = np.array(
+        [1, 1, 0, 1, 0, 0, 0, 1, 1, 9, 46]
+    )  # at the end the roll and the sum to beat, none yet
+    stuck = np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 8, 20])
+    last = np.array([0, 0, 0, 1, 1, 0, 0, 0, 0, 9, 46])
+    assert (GAME.encode(np.stack([first, stuck, last])) >= 0).all()
+    assert shown.describe(first) == "open 1 2 4 8 9, rolled 9"
+    assert shown.describe_move(first, small) == shown.tell(first, small, 0) == "closes 1 8"
+    assert shown.describe(stuck) == "open 1 2 9, rolled 8, the other left 20 open"
+    ends = "closes nothing and ends the turn"
+    assert shown.describe_move(stuck, none) == ends
+    assert shown.tell(stuck, none, 0) == f"{ends}: a sum of 12 is left open"
+    assert shown.tell(last, both, 0) == "closes 4 5: the box is shut"
