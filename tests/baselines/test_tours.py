@@ -25,7 +25,6 @@ import exactdice
 
 BOXES = "ones,yahtzee"
 SMALL = {"net_arch": [16, 16]}
-FEW = {**SMALL, "n_quantiles": 3}
 FIGURES = ("value", "deviation", "moves", "optimal_share", "flawless", "optimum", "random")
 
 
@@ -78,24 +77,20 @@ def compare(policy, large, env=None, **options):
     return toured
 
 
-@pytest.mark.parametrize("encoding", ["integer", "thermometer", "scaled"])
-def test_networks_have_the_figures_of_ordinary_scores_in_all_encodings(encoding, large):
-    env = environment(encoding=encoding)
-    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=3, device="cpu"))
-    compare(model, large, env)
+MODELS = [
+    *[("integer", MaskablePPO, SMALL), ("thermometer", MaskablePPO, SMALL)],
+    *[("scaled", MaskablePPO, SMALL), ("integer", PPO, {"net_arch": [8]})],
+    ("integer", A2C, {"net_arch": []}),  # one layer
+    *[("integer", DQN, SMALL), ("integer", QRDQN, {**SMALL, "n_quantiles": 3})],
+]
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        lambda env: PPO("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, seed=1),
-        lambda env: A2C("MlpPolicy", env, policy_kwargs={"net_arch": []}, seed=2),  # one layer
-        lambda env: DQN("MlpPolicy", env, policy_kwargs=SMALL, buffer_size=10, seed=3),
-        lambda env: QRDQN("MlpPolicy", env, policy_kwargs=FEW, buffer_size=10, seed=4),
-    ],
-)
-def test_each_kind_of_model(model, large):
-    compare(loud(model(environment())), large)
+@pytest.mark.parametrize(("encoding", "kind", "layers"), MODELS)
+def test_networks_have_the_figures_of_ordinary_scores(encoding, kind, layers, large):
+    env, options = environment(encoding=encoding), {"policy_kwargs": layers, "seed": 3}
+    if kind in (DQN, QRDQN):
+        options["buffer_size"] = 10
+    compare(loud(kind("MlpPolicy", env, device="cpu", **options)), large, env)
 
 
 def test_illegal_actions_end_the_game(large):
@@ -177,8 +172,7 @@ def test_arrays_over_all_states_are_refused(large):
 
 
 def test_what_is_rarely_met_is_said_to_be_met_once_in_so_many_games():
-    assert _once(1.8e-5) == "once in 56,000 games"
-    assert _once(4.95e-5) == "once in 20,000 games"
+    assert [*map(_once, (1.8e-5, 4.95e-5))] == ["once in 56,000 games", "once in 20,000 games"]
 
 
 def test_regret_by_box_is_the_cost_of_the_moves_that_take_the_box(large):
@@ -271,14 +265,12 @@ def test_grids_have_the_actions_of_single_states(activation):
 @pytest.mark.parametrize("encoding", ["integer", "scaled"])
 def test_a_model_and_its_fixed_point_nearly_agree(encoding):
     env = environment(encoding=encoding)
-    policy = {"net_arch": [16, 16]}
-    model = MaskablePPO("MlpPolicy", env, policy_kwargs=policy, seed=3, device="cpu")
+    model = MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=3, device="cpu")
     with th.no_grad():
         model.policy.action_net.weight.mul_(30)
-    rounded = exactdice.in_fixed_point(model, env)
-    assert exactdice.score(rounded, env).value == pytest.approx(
-        exactdice.score(model, env).value, abs=0.05
-    )
+    both = (exactdice.score(each, env) for each in (exactdice.in_fixed_point(model, env), model))
+    rounded, given = (found.value for found in both)
+    assert rounded == pytest.approx(given, abs=0.05)
 
 
 @pytest.mark.usefixtures("toured")
@@ -295,71 +287,57 @@ def test_a_certificate_holds_the_network(tmp_path):
         exactdice.score(model, env).save(tmp_path / "other.npz")
 
 
-@pytest.fixture
-def written(toured, tmp_path):  # noqa: ARG001
-    """Write a certificate: its path, its policy and its claims."""
+FORGED = [
+    ({"units": [8, 8]}, "network must have .* numbers, got"),
+    *[
+        ({"units": wrong}, "must name the units of 1 to 16 layers")
+        for wrong in ([], [10**9], [True])
+    ],
+    ({"activation": "exp"}, "activation must be one of 'relu', 'tanh', got 'exp'"),
+    ({"activation": 3}, "must name units and activation of its network"),
+    ({"more": 1}, "must name units and activation of its network"),
+]
+
+
+@pytest.mark.usefixtures("toured")
+@pytest.mark.parametrize(("change", "message"), FORGED)
+def test_forged_networks_are_refused(change, message, tmp_path):
     exactdice.score(network(units=(3,)), environment()).save(path := tmp_path / "certificate.npz")
     with np.load(path) as file:
-        return path, file["policy"], json.loads(str(file["claims"]))
-
-
-def require_refusal(path, policy, claims, message):
+        policy, claims = file["policy"], json.loads(str(file["claims"]))
+    claims["network"] |= change
     text = json.dumps(claims)
     np.savez_compressed(path, policy=policy, claims=text, sha256=digest_of(policy, text))
     with pytest.raises(exactdice.CertificateError, match=message):
         exactdice.verify(path)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"units": [8, 8]}, "network must have .* numbers, got"),
-        ({"units": []}, "must name the units of 1 to 16 layers"),
-        ({"units": [10**9]}, "must name the units of 1 to 16 layers"),
-        ({"units": [True]}, "must name the units of 1 to 16 layers"),
-        ({"activation": "exp"}, "activation must be one of 'relu', 'tanh', got 'exp'"),
-        ({"activation": 3}, "must name units and activation of its network"),
-        ({"more": 1}, "must name units and activation of its network"),
-    ],
-)
-def test_forged_networks_are_refused(change, message, written):
-    path, policy, claims = written
-    claims["network"] |= change
-    require_refusal(path, policy, claims, message)
+def rounded(*layers, bias=0.0):
+    """Convert a network whose first layer has a number as its bias."""
+    th.nn.init.constant_(layers[0].bias, bias)
+    env = environment(encoding="one_hot_float")
+    return exactdice.in_fixed_point(th.nn.Sequential(*layers), env)
 
 
-def test_weights_whose_sums_are_not_exact_are_refused():
-    with pytest.raises(ValueError, match="weights must be so small that sums are exact"):
-        network(scale=2**30)
-    few = network(units=(3,)).numbers.copy()
-    few[0] = 2**31
-    with pytest.raises(ValueError, match="weights must be below 131,072 in size"):
-        FixedPointNetwork(GAME, (3,), "relu", few)
-    for wrong in (few / 2, few[None]):
-        with pytest.raises(ValueError, match="network must have integers in a row"):
-            FixedPointNetwork(GAME, (3,), "relu", wrong)
+FEW = network(units=(3,)).numbers.copy()
+FEW[0] = 2**31
+FIRST, LAST = th.nn.Linear(SIZES, 4), th.nn.Linear(4, 223)
+RELU, OTHER = th.nn.ReLU(), "must have layers of ReLU or of Tanh|be a perceptron"
+REFUSED = [
+    (lambda: network(scale=2**30), "weights must be so small that sums are exact"),
+    (lambda: FixedPointNetwork(GAME, (3,), "relu", FEW), "weights must be below 131,072 in size"),
+    (lambda: FixedPointNetwork(GAME, (3,), "relu", FEW / 2), "network must have integers in a row"),
+    (lambda: FixedPointNetwork(GAME, (3,), "relu", FEW[None]), "must have integers in a row"),
+    (lambda: rounded(FIRST, RELU, LAST, bias=th.nan), "weights that are numbers, got NaN or inf"),
+    (lambda: rounded(FIRST, RELU, LAST, bias=th.inf), "weights that are numbers, got NaN or inf"),
+    (lambda: rounded(FIRST, th.nn.GELU(), LAST), OTHER),
+    (lambda: rounded(FIRST, RELU, th.nn.LayerNorm(4), LAST), OTHER),
+    (lambda: rounded(th.nn.Linear(SIZES, 223)), OTHER),
+    (lambda: exactdice.in_fixed_point(np.sum, environment()), "policy must be a network, got sum"),
+]
 
 
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
-def test_a_model_whose_training_went_astray_is_refused(wrong):
-    env = environment()
-    model = DQN("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, buffer_size=9, seed=1)
-    with th.no_grad():
-        model.q_net.q_net[0].weight[0, 0] = wrong
-    with pytest.raises(ValueError, match="must have weights that are numbers, got NaN or inf"):
-        exactdice.in_fixed_point(model, env)
-
-
-@pytest.mark.parametrize(
-    "layers",
-    [
-        [th.nn.Linear(SIZES, 4), th.nn.GELU(), th.nn.Linear(4, 223)],
-        [th.nn.Linear(SIZES, 4), th.nn.ReLU(), th.nn.LayerNorm(4), th.nn.Linear(4, 223)],
-        [th.nn.Linear(SIZES, 223)],
-    ],
-)
-def test_other_networks_are_refused(layers):
-    with pytest.raises(ValueError, match="must have layers of ReLU or of Tanh|be a perceptron"):
-        exactdice.in_fixed_point(th.nn.Sequential(*layers), environment(encoding="one_hot_float"))
-    with pytest.raises(ValueError, match="policy must be a network, got a function"):
-        exactdice.in_fixed_point(lambda _, masks: masks.argmax(axis=1), environment())
+@pytest.mark.parametrize(("make", "message"), REFUSED)
+def test_what_has_no_fixed_point_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -46,9 +46,6 @@ class Tosses(Bare):
     def exact_laws(self):
         return np.array([[Fraction(self.one(n), self.one(3)) for n in (1, 2)]], dtype=object)
 
-    def mask(self, states):
-        return np.ones((len(states), 1), dtype=bool)
-
     def stages(self):
         return [(0, np.array([toss])) for toss in range(60)]
 
