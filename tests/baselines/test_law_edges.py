@@ -49,6 +49,11 @@ class Waiting(exactdice.SimpleGame):
         return [(1, self.paid, "here")]
 
 
+def from_cells(*cells):
+    """Make a task of one state, from the outcomes of each action."""
+    return exactdice.from_P({0: dict(enumerate(cells))}, 0)
+
+
 def test_a_game_is_what_its_class_said_when_it_was_made(monkeypatch):
     exactdice.register(Waiting)
     first = exactdice.Task(Waiting())
@@ -119,12 +124,11 @@ def test_circling_costs_what_the_optimum_would_have_been_paid():
 
 
 def test_where_random_play_is_optimal_a_circle_has_no_normalised_score():
-    task = exactdice.from_P({0: {0: [(1, 0, 0, False)], 1: [(1, 0, 1, True)]}}, 0)
-    score = exactdice.score([0], task)
+    """That random play has 1 is among the laws of ``test_any_law``."""
+    score = exactdice.score([0], from_cells([(1, 0, 0, False)], [(1, 0, 1, True)]))
     assert np.isnan(score.normalized)
     assert "normalised score unknown" in str(score)
     assert summary(score)[0] == "It loses a payoff of 1 a game."
-    assert exactdice.score("random", task).normalized == 1
 
 
 def test_a_policy_may_circle_where_no_game_comes():
@@ -136,17 +140,12 @@ def test_a_policy_may_circle_where_no_game_comes():
         assert (found.value, found.values[0, 1]) == (1, -np.inf)
 
 
-def long_walk(length=8, gamma=1.0, horizon=None):
-    """Every step costs 1 and goes on or back to the beginning; action 1 is illegal."""
-    law, last = {}, length - 1
-    for state in range(length):
-        on = (0.5, min(state + 1, last), -1, state == last)
-        law[state] = {0: [on, (0.5, 0, -1, False)], 1: []}
-    return exactdice.from_P(law, 0, gamma, horizon)
-
-
 def test_where_no_payoff_is_the_worst_no_illegal_action_is_played():
-    task = long_walk()
+    """Every step costs 1 and goes on or back to the beginning; action 1 is illegal."""
+    law, back = {}, (0.5, 0, -1, False)
+    for state in range(8):
+        law[state] = {0: [(0.5, min(state + 1, 7), -1, state == 7), back], 1: []}
+    task = exactdice.from_P(law, 0)
     assert exactdice.solve(task, exact=True).value == -510
     env = GameEnv(task)
     env.reset(seed=0)
@@ -165,8 +164,8 @@ def test_where_no_payoff_is_the_worst_no_illegal_action_is_played():
 
 
 def test_grades_are_by_what_the_game_pays():
-    law = {0: {0: [(1, 0, 1e-10, True)], 1: [(1, 0, 3e-10, True)], 2: [(1, 0, 0, True)]}}
-    moves = exactdice.solve(exactdice.from_P(law, 0)).ask(0).moves
+    task = from_cells(*([(1, 0, paid, True)] for paid in (1e-10, 3e-10, 0)))
+    moves = exactdice.solve(task).ask(0).moves
     assert [move.choice.action for move in moves] == [1, 0, 2]
     assert [move.grade for move in moves] == ["best", "blunder", "blunder"]
 
@@ -178,13 +177,12 @@ def test_a_claim_must_be_right_within_the_error_bound(tmp_path):
     for exact in (True, False):
         exactdice.score("optimal", task, exact=exact).save(path)
         assert exactdice.verify(path).value == pytest.approx(-12.9999, abs=1e-4)
-    file = np.load(path)
-    policy, claims = file["policy"], json.loads(str(file["claims"]))
+    with np.load(path) as file:
+        policy, claims = file["policy"], json.loads(str(file["claims"]))
     for off in (0.05, 1e-6):
-        false = claims | {name: claims[name] + off for name in ("value", "optimum")}
-        text = json.dumps(false)
-        hashed = np.array(certificate.digest_of(policy, text))
-        np.savez_compressed(path, policy=policy, claims=np.array(text), sha256=hashed)
+        text = json.dumps(claims | {name: claims[name] + off for name in ("value", "optimum")})
+        hashed = certificate.digest_of(policy, text)
+        np.savez_compressed(path, policy=policy, claims=text, sha256=hashed)
         with pytest.raises(certificate.CertificateError, match="claims value"):
             exactdice.verify(path)
 
@@ -197,20 +195,19 @@ def lock(digits):
     return exactdice.from_P(law, 0)
 
 
-def test_random_play_may_be_slow():
+@pytest.mark.parametrize("exact", [False, True])
+def test_random_play_may_be_slow(exact):
     """It opens the lock after 2^41 - 2 digits, which floats cannot follow."""
-    score = exactdice.score([0] * 40, lock(40))
+    score = exactdice.score([0] * 40, lock(40), exact=exact)
     assert (score.value, score.regret, score.normalized) == (-40, 0, 1)
     assert score.random == 2 - 2**41
-    assert exactdice.score([0] * 40, lock(40), exact=True).random == Fraction(2 - 2**41)
 
 
 def test_an_unknown_random_play_leaves_the_score(monkeypatch):
     monkeypatch.setattr("exactdice.baselines.scoring.score.FEW", 0)
     score = exactdice.score([0] * 41, lock(41))
     assert (score.value, score.regret) == (-41, 0)
-    assert np.isnan(score.random)
-    assert np.isnan(score.normalized)
+    assert np.isnan([score.random, score.normalized]).all()
     assert score.as_dict()["random"] is None
     json.dumps(score.as_dict(), allow_nan=False)
     with pytest.raises(InputError, match="random is not known"):
@@ -259,12 +256,19 @@ def test_never_to_end_is_refused_where_it_is_paid_and_charged_as_much(paid, exac
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_payments_without_end_are_refused(exact):
-    task = exactdice.from_P({0: {0: [(1, 0, -1, False)], 1: [(1, 0, 0, True)]}}, 0)
+    costs, pays = (from_cells([(1, 0, paid, False)], [(1, 0, 0, True)]) for paid in (-1, 1))
     with pytest.raises(InputError, match="must be finite, and this one circles and is paid witho"):
-        exactdice.evaluate([0], task, exact)
-    task = exactdice.from_P({0: {0: [(1, 0, 1, False)], 1: [(1, 0, 0, True)]}}, 0)
+        exactdice.evaluate([0], costs, exact)
     with pytest.raises(InputError, match="optimum must be finite, and play can be paid without en"):
-        exactdice.solve(task, exact)
+        exactdice.solve(pays, exact)
+
+
+def bounds_of(game, values, stay):
+    """Bound the errors of the values of a game that circles nowhere, and has such stays."""
+    circles = SimpleNamespace(
+        stays=lambda: np.full(game.rows, stay), circling=np.zeros(game.rows) > 0
+    )
+    return enclosure.raised(game, values, circles, None, 1)[0]
 
 
 def test_bounds_hold_for_values_that_are_off():
@@ -274,11 +278,7 @@ def test_bounds_hold_for_values_that_are_off():
     exact = exactdice.solve(task, exact=True).values[0]
     for off in (1e-3, -1e-3):
         given = solution.values[0] + off * np.arange(game.rows)
-        circles = SimpleNamespace(
-            stays=lambda: np.zeros(game.rows), circling=np.zeros(game.rows) > 0
-        )
-        above, _ = enclosure.raised(game, given, circles, None, 1)
-        assert (exact.astype(float) - given <= above).all()
+        assert (exact.astype(float) - given <= bounds_of(game, given, 0)).all()
 
 
 @pytest.mark.parametrize("steps", [1, 40])
@@ -314,16 +314,14 @@ def test_bounds_of_means_hold_for_fractions():
 @pytest.mark.parametrize("wrong", [np.nan, 2.0**60])
 def test_values_that_are_no_numbers_have_no_bound(wrong):
     """A system without a solution gives such; comparisons with NaN are all false."""
-    game = exactdice.from_P(
-        {0: {0: [(1, 0, -1, True)]}, 1: {0: [(0.5, 1, -1, False), (0.5, 1, -1, True)]}}, 0
-    ).game
-    circles = SimpleNamespace(stays=lambda: np.full(2, wrong), circling=np.zeros(2) > 0)
-    assert np.isinf(enclosure.raised(game, np.array([-1.0, -2.0]), circles, None, 1)[0]).all()
+    law = {0: {0: [(1, 0, -1, True)]}, 1: {0: [(0.5, 1, -1, False), (0.5, 1, -1, True)]}}
+    game = exactdice.from_P(law, 0).game
+    assert np.isinf(bounds_of(game, np.array([-1.0, -2.0]), wrong)).all()
 
 
 def test_many_ways_that_pay_alike_are_as_good_as_a_sure_payment():
     """The sum of 1079 times 1/1079 is off by more than the few roundings of a single way."""
     many = [(Fraction(1, 1079), 0, 1, True)] * 1079
-    solution = exactdice.solve(exactdice.from_P({0: {0: many, 1: [(1, 0, 1, True)]}}, 0))
+    solution = exactdice.solve(from_cells(many, [(1, 0, 1, True)]))
     assert abs(solution.table[0, 0] - 1) > 1e-14
     assert solution.optimal.tolist() == [[True, True]]

@@ -33,22 +33,13 @@ def value(law, initial=0, **options):
     return exactdice.solve(exactdice.from_P(law, initial, **options), exact=True).value
 
 
-@pytest.mark.parametrize(
-    ("number", "fraction"),
-    [
-        (1e15 + 0.5, Fraction(2 * 10**15 + 1, 2)),
-        (100000000.00003, Fraction("100000000.00003")),
-        (14 / 17, Fraction(14, 17)),
-        (1 / 999983, Fraction(1, 999983)),
-        (0.1 + 0.2, Fraction(3, 10)),
-        (1e-20, Fraction(1, 10**20)),
-        (5e-324, Fraction(5, 10**324)),
-        (2.0**-30, Fraction(1, 2**30)),
-        (2.0**70, 2**70),
-    ],
-)
-def test_a_float_stands_for_the_number_that_its_author_means(number, fraction):
-    assert (rational(number), rational(-number)) == (fraction, -fraction)
+def test_a_float_stands_for_the_number_that_its_author_means():
+    for number, text in (
+        *((1e15 + 0.5, "1000000000000000.5"), (100000000.00003, "100000000.00003")),
+        *((14 / 17, "14/17"), (1 / 999983, "1/999983"), (0.1 + 0.2, "3/10")),
+        *((1e-20, "1e-20"), (5e-324, "5e-324"), (2.0**-30, "1/1073741824"), (2.0**70, str(2**70))),
+    ):
+        assert (rational(number), rational(-number)) == (Fraction(text), -Fraction(text))
 
 
 @given(st.integers(-(10**12), 10**12), st.integers(1, DENOMINATOR))
@@ -70,9 +61,8 @@ def test_floats_of_short_decimals_stand_for_them(digits, exponent):
 @example(3.0000000000000004)
 @example(4.234567890123456e-309)
 def test_every_float_is_next_to_its_fraction(number):
-    assert abs(rational(number) - Fraction(number)) <= abs(Fraction(number)) / 2**49 + Fraction(
-        1, 2**1074
-    )
+    most = abs(Fraction(number)) / 2**49 + Fraction(1, 2**1074)
+    assert abs(rational(number) - Fraction(number)) <= most
 
 
 def test_sums_of_coarse_floats_become_one():
@@ -143,71 +133,61 @@ def test_numbers_of_numpy_and_fractions_in_a_dictionary_are_exact():
 
 
 END = [(1, 0, 0, True)]
+#: What is given for the outcomes of action 0 in state 0, and what is shown of it.
+CELLS = [(None, "None"), ("ends", "'ends'"), ([(1, 0, 0)], "(1, 0, 0)")]
+CELLS += [
+    ([way], str(way))
+    for way in [
+        *[(None, 0, 0, True), (1, 0.9, 0, True), (1, [0], 0, True), (1, 0, "1", True)],
+        *[(1, 0, float("inf"), True), (1, 0, 0, "False"), (1, 0, 0, 2)],
+    ]
+]
+LAWS = [
+    ({}, "P must have the states 0 to 0, got [] ..."),
+    ({0: {0: END}, "end": {0: END}}, "P must have the states 0 to 1, got [0, 'end'] ..."),
+    ({0: None}, "P must have the actions 0 to 0 in each state, got None in state 0"),
+    ({0: {}}, "P must have the actions 0 to 0 in each state, got [] in state 0"),
+    ({0: {0: END, "up": END}}, "actions 0 to 1 in each state, got [0, 'up'] in state 0"),
+    *[({0: {0: cell}}, f"got {shown} for action 0 in state 0") for cell, shown in CELLS],
+    ([], "for each action a matrix of shape (state, next state), got 0 of shapes []"),
+    (5, "for each action a matrix of shape (state, next state), got 1 of shapes [()]"),
+    (MOVES[0], "got 2 of shapes [(2,), (2,)]"),
+    ([np.eye(2), np.eye(3)], "got 2 of shapes [(2, 2), (3, 3)]"),
+    ([[[None, 1], [0, 1]]], "P must be numbers from -1e+300 to 1e+300, got None"),
+    ([[["a", "b"], ["c", "d"]]], "P must be numbers, got <U1 of shape (2, 2)"),
+    ([[[1.0], [1.0, 2.0]]], "P must be numbers in rows of one length"),
+    ("FrozenLake-v1", "P must be numbers, got <U13 of shape ()"),
+    (None, "P must be numbers, got nothing (None)"),
+    ([np.full((2, 2), np.nan)], "probabilities must be from 0 to 1, got nan for action 0"),
+]
 
 
-@pytest.mark.parametrize(
-    ("law", "said"),
-    [
-        ({}, "P must have the states 0 to 0, got [] ..."),
-        ({0: {0: END}, "end": {0: END}}, "P must have the states 0 to 1, got [0, 'end'] ..."),
-        ({0: None}, "P must have the actions 0 to 0 in each state, got None in state 0"),
-        ({0: {}}, "P must have the actions 0 to 0 in each state, got [] in state 0"),
-        ({0: {0: END, "up": END}}, "actions 0 to 1 in each state, got [0, 'up'] in state 0"),
-        *(
-            ({0: {0: cell}}, f"got {shown} for action 0 in state 0")
-            for cell, shown in [
-                (None, "None"),
-                ("ends", "'ends'"),
-                ([(1, 0, 0)], "(1, 0, 0)"),
-                ([(None, 0, 0, True)], "(None, 0, 0, True)"),
-                ([(1, 0.9, 0, True)], "(1, 0.9, 0, True)"),
-                ([(1, [0], 0, True)], "(1, [0], 0, True)"),
-                ([(1, 0, "1", True)], "(1, 0, '1', True)"),
-                ([(1, 0, float("inf"), True)], "(1, 0, inf, True)"),
-                ([(1, 0, 0, "False")], "(1, 0, 0, 'False')"),
-                ([(1, 0, 0, 2)], "(1, 0, 0, 2)"),
-            ]
-        ),
-        ([], "for each action a matrix of shape (state, next state), got 0 of shapes []"),
-        (5, "for each action a matrix of shape (state, next state), got 1 of shapes [()]"),
-        (MOVES[0], "got 2 of shapes [(2,), (2,)]"),
-        ([np.eye(2), np.eye(3)], "got 2 of shapes [(2, 2), (3, 3)]"),
-        ([[[None, 1], [0, 1]]], "P must be numbers from -1e+300 to 1e+300, got None"),
-        ([[["a", "b"], ["c", "d"]]], "P must be numbers, got <U1 of shape (2, 2)"),
-        ([[[1.0], [1.0, 2.0]]], "P must be numbers in rows of one length"),
-        ("FrozenLake-v1", "P must be numbers, got <U13 of shape ()"),
-        (None, "P must be numbers, got nothing (None)"),
-        ([np.full((2, 2), np.nan)], "probabilities must be from 0 to 1, got nan for action 0"),
-    ],
-)
+@pytest.mark.parametrize(("law", "said"), LAWS)
 def test_laws_of_other_forms_are_named(law, said):
     rewards = None if isinstance(law, dict) else [0, 0]
     with pytest.raises(InputError, match=re.escape(said)):
         exactdice.from_P(law, 0, rewards=rewards)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"initial": "a"}, "initial must be numbers, got <U1 of shape ()"),
-        ({"initial": [None, 1]}, "initial must be numbers from -1e+300 to 1e+300, got None"),
-        ({"initial": 0.5}, "initial must be a state from 0 to 1, got 0.5"),
-        ({"initial": {0: 1}}, "initial must be numbers, got object"),
-        ({"gamma": ".5"}, "gamma must be a number from 0 to 1, got '.5'"),
-        ({"gamma": float("nan")}, "gamma must be a number from 0 to 1, got nan"),
-        ({"horizon": 5.0}, "horizon must be an integer of at least 1, got 5.0"),
-        ({"legal": [1, 1]}, "legal must be of shape (2, 2), got (2,)"),
-        ({"legal": [[1, 0.5], [1, 1]]}, "legal must be True or False, got 1.0 0.5 1.0 1.0"),
-        ({"title": 5}, "title must be a text, got 5"),
-        ({"rewards": [None, 1]}, "rewards must be numbers from -1e+300 to 1e+300, got None"),
-        ({"rewards": [[10**400, 0], [0, 0]]}, "rewards must be numbers from -1e+300 to 1e+300"),
-        ({"rewards": [float("inf"), 0]}, "rewards must be from -1e+300 to 1e+300, got inf"),
-        (
-            {"rewards": [scipy.sparse.eye_array(2), scipy.sparse.eye_array(3)]},
-            "rewards must be of shape (2,), (2, 2) or (2, 2, 2), got (2, 3, 3)",
-        ),
-    ],
-)
+OPTIONS = [
+    ({"initial": "a"}, "initial must be numbers, got <U1 of shape ()"),
+    ({"initial": [None, 1]}, "initial must be numbers from -1e+300 to 1e+300, got None"),
+    ({"initial": 0.5}, "initial must be a state from 0 to 1, got 0.5"),
+    ({"initial": {0: 1}}, "initial must be numbers, got object"),
+    ({"gamma": ".5"}, "gamma must be a number from 0 to 1, got '.5'"),
+    ({"gamma": float("nan")}, "gamma must be a number from 0 to 1, got nan"),
+    ({"horizon": 5.0}, "horizon must be an integer of at least 1, got 5.0"),
+    ({"legal": [1, 1]}, "legal must be of shape (2, 2), got (2,)"),
+    ({"legal": [[1, 0.5], [1, 1]]}, "legal must be True or False, got 1.0 0.5 1.0 1.0"),
+    ({"title": 5}, "title must be a text, got 5"),
+    ({"rewards": [None, 1]}, "rewards must be numbers from -1e+300 to 1e+300, got None"),
+    ({"rewards": [[10**400, 0], [0, 0]]}, "rewards must be numbers from -1e+300 to 1e+300"),
+    ({"rewards": [float("inf"), 0]}, "rewards must be from -1e+300 to 1e+300, got inf"),
+    ({"rewards": [*map(scipy.sparse.eye_array, (2, 3))]}, "or (2, 2, 2), got (2, 3, 3)"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), OPTIONS)
 def test_arguments_of_other_kinds_are_named(options, said):
     with pytest.raises(InputError, match=re.escape(said)):
         exactdice.from_P(MOVES, **{"initial": 0, "rewards": PAID, **options})

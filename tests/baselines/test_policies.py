@@ -21,10 +21,6 @@ STATES = np.arange(GAME.num_states)
 MASK = GAME.mask(STATES)
 
 
-def uniform():
-    return MASK / MASK.sum(axis=1, keepdims=True)
-
-
 def planned(env, rounds=12):
     """Value iteration as in textbooks, on ``P`` alone: of ties it takes the last action."""
     law, actions = env.unwrapped.P, env.action_space.n
@@ -124,20 +120,19 @@ def test_a_mapping_needs_the_observations_that_it_meets_and_no_others():
 VALUES = np.random.default_rng(0).normal(size=(242, 7))
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        lambda seen, legal: VALUES[GAME.encode(seen)],
-        lambda seen, legal: np.exp(VALUES[GAME.encode(seen)]),
-        VALUES,
-        VALUES.tolist(),
-        dict(enumerate(VALUES)),
-        dict(zip(shown(env_of()), VALUES, strict=True)),
-        defaultdict(lambda: np.zeros(7), zip(shown(env_of()), VALUES, strict=True)),
-        lambda seen: VALUES[GAME.encode(seen)],
-    ],
-    ids=["function", "positive", "table", "list", "numbers", "observations", "default", "wide"],
-)
+PREFERENCES = {
+    "function": lambda seen, legal: VALUES[GAME.encode(seen)],
+    "positive": lambda seen, legal: np.exp(VALUES[GAME.encode(seen)]),
+    "table": VALUES,
+    "list": VALUES.tolist(),
+    "numbers": dict(enumerate(VALUES)),
+    "observations": dict(zip(shown(env_of()), VALUES, strict=True)),
+    "default": defaultdict(lambda: np.zeros(7), zip(shown(env_of()), VALUES, strict=True)),
+    "wide": lambda seen: VALUES[GAME.encode(seen)],
+}
+
+
+@pytest.mark.parametrize("policy", PREFERENCES.values(), ids=PREFERENCES)
 def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(policy):
     env, actions = env_of(), np.where(MASK, VALUES, -np.inf).argmax(axis=1)
     with pytest.raises(ValueError, match=r"logits or action values") as caught:
@@ -148,16 +143,12 @@ def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(pol
     assert cured.value == exactdice.score(actions, env).value
 
 
-@pytest.mark.parametrize(
-    "policy", [lambda seen: seen[:, 0], lambda seen, legal, more: 0, lambda: 0], ids=[1, 3, 0]
-)
-def test_a_function_of_other_arguments_is_refused_with_both_forms(policy):
+def test_a_function_of_other_arguments_is_refused_with_both_forms():
     message = r"must take \(observations, legal\), got one that takes \(.*\): give .*from_network"
-    with pytest.raises(ValueError, match=message):
-        exactdice.score(policy, TASK)
-    with pytest.raises(
-        ValueError, match=r"must take \(observations\), got one that takes \(a, b\)"
-    ):
+    for policy in (lambda seen: seen[:, 0], lambda seen, legal, more: 0, lambda: 0):
+        with pytest.raises(ValueError, match=message):
+            exactdice.score(policy, TASK)
+    with pytest.raises(ValueError, match=r"take \(observations\), got one that takes \(a, b\)"):
         exactdice.from_network(lambda a, b: a, TASK)
 
 
@@ -174,35 +165,33 @@ def test_a_function_of_a_single_observation_is_refused_with_code_that_works():
     assert cured.value == batched.value
 
 
-def broken(change):
-    table = uniform()
-    change(table)
+def broken(entry, scale=1.0):
+    """Give uniform play, but for action 1 in state 4."""
+    table = scale * MASK / MASK.sum(axis=1, keepdims=True)
+    table[4, 1] = entry
     return table
 
 
-@pytest.mark.parametrize(
-    ("policy", "message"),
-    [
-        (
-            "greedy",
-            "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', .* a call",
-        ),
-        (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
-        (lambda seen, legal: 0, r"got int64 of shape \(\): a function gets many observations at"),
-        (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
-        (np.full(242, 6), r"legal actions, got 6 in state 11, \(.*\) \(masked=False lets it"),
-        (np.full(242, -1), "legal actions, got -1 in state 0"),
-        (
-            broken(lambda t: t.__setitem__((4, 1), np.nan)),
-            r"finite, got nan in state 4, \(.*\), action 1",
-        ),
-        (broken(lambda t: t.__setitem__((4, 1), -0.5)), "not be negative, got -0.5 in state 4"),
-        (broken(lambda t: t.__imul__(0.5)), "sum to 1, got 0.5 in state 0"),
-        (UniformPolicy(Greed(9, 3)), r"for 242 states and 7 actions .* got one for 200 and 6"),
-        (np.full((242, 7), 1 / 7), "illegal actions alone, got 0.142857 in state 11"),
-        (lambda observations, masks: np.ones(2), r"got float64 of shape \(2,\)"),
-    ],
-)
+BAD = [
+    (
+        "greedy",
+        "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', .* a call",
+    ),
+    (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
+    (lambda seen, legal: 0, r"got int64 of shape \(\): a function gets many observations at"),
+    (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
+    (np.full(242, 6), r"legal actions, got 6 in state 11, \(.*\) \(masked=False lets it"),
+    (np.full(242, -1), "legal actions, got -1 in state 0"),
+    (broken(np.nan), r"finite, got nan in state 4, \(.*\), action 1"),
+    (broken(-0.5), "not be negative, got -0.5 in state 4"),
+    (broken(0.1, 0.5), "sum to 1, got 0.5 in state 0"),
+    (UniformPolicy(Greed(9, 3)), r"for 242 states and 7 actions .* got one for 200 and 6"),
+    (np.full((242, 7), 1 / 7), "illegal actions alone, got 0.142857 in state 11"),
+    (lambda observations, masks: np.ones(2), r"got float64 of shape \(2,\)"),
+]
+
+
+@pytest.mark.parametrize(("policy", "message"), BAD)
 def test_bad_policies_are_explained(policy, message):
     with pytest.raises(ValueError, match=message):
         exactdice.evaluate(policy, TASK)
@@ -211,16 +200,13 @@ def test_bad_policies_are_explained(policy, message):
 
 
 @pytest.mark.parametrize("entry", [True, np.True_])
-def test_truths_are_no_actions(entry):
+def test_truths_are_no_actions_and_no_seats(entry):
     for policy in ({0: entry, **dict.fromkeys(range(1, 242), 0)}, [entry, *[0] * 241]):
         with pytest.raises(ValueError, match="True or False"):
             exactdice.score(policy, TASK)
-
-
-@pytest.mark.parametrize("seat", [2, -1, True])
-def test_a_seat_has_to_exist(seat):
-    with pytest.raises(ValueError, match=f"seat must be from 0 to 1, got {seat}"):
-        Task(GAME, seat)
+    for seat in (2, -1, True):
+        with pytest.raises(ValueError, match=f"seat must be from 0 to 1, got {seat}"):
+            Task(GAME, seat)
 
 
 def test_a_seat_has_to_get_to_move():
@@ -242,12 +228,10 @@ def test_samples_survive_the_largest_uniform_number():
     assert policy.sample(np.arange(9), Top()).tolist() == [2] * 9
 
 
-@pytest.mark.parametrize(
-    "name", ["optimal", "best_response", "equilibrium", "random", "random:<seed>"]
-)
-def test_the_names_that_every_game_has_are_not_for_registering(name):
-    with pytest.raises(ValueError, match=f"names other than optimal, .* got '{name}'"):
-        register_policies("Greed", {name: if_else})
+def test_the_names_that_every_game_has_are_not_for_registering():
+    for name in ("optimal", "best_response", "equilibrium", "random", "random:<seed>"):
+        with pytest.raises(ValueError, match=f"names other than optimal, .* got '{name}'"):
+            register_policies("Greed", {name: if_else})
 
 
 class Fickle(Policy):
