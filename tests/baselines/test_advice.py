@@ -11,35 +11,23 @@ from exactdice.baselines import SimpleGame, Task, solve
 from exactdice.baselines.advice import ask, read_position
 from exactdice.core.positions import states_of
 from exactdice.envs import MaskInObservation
-from exactdice.games import (
-    FourTwoOne,
-    FourTwoOneMatch,
-    Greed,
-    InputError,
-    LowestScore,
-    LowestScoreMatch,
-    ShutTheBox,
-    Yahtzee,
-)
+from exactdice.games import GAMES, FourTwoOne, Greed, InputError, LowestScore, ShutTheBox
 from gymnasium.wrappers import DtypeObservation, FlattenObservation, TimeLimit
 
 import exactdice
 
-YAHTZEE = Yahtzee(boxes="ones,full_house")
+YAHTZEE = GAMES["Yahtzee"](boxes="ones,full_house")
+MATCHES = [GAMES["LowestScoreMatch"](2, 3, players=2, wins=2), GAMES["FourTwoOneMatch"](2, faces=2)]
 TASKS = [
-    Task(Greed(9, 3), 1, "if_else"),
-    Task(LowestScore(3, 3, players=2), 0, "random"),
-    Task(ShutTheBox(4, 2, 3)),
-    Task(FourTwoOne(2, 4, utility="sum")),
-    Task(FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2)),
-    Task(LowestScoreMatch(2, 3, players=2, wins=2)),
-    Task(Yahtzee(boxes="ones")),
+    *(Task(Greed(9, 3), 1, "if_else"), Task(LowestScore(3, 3, players=2), 0, "random")),
+    *map(Task, (ShutTheBox(4, 2, 3), FourTwoOne(2, 4, utility="sum"), *MATCHES)),
+    Task(GAMES["Yahtzee"](boxes="ones")),
 ]
 
 
-def answer(task, components, named, policy):
-    """Ask about a position of a task."""
-    return ask(solve(task), *components, policy=policy, **named)
+def answer(game, *components, **named):
+    """Ask about a position of a game."""
+    return ask(solve(Task(game)), *components, **named)
 
 
 def by_name(game, observation):
@@ -54,10 +42,9 @@ def test_every_position_has_the_values_of_the_solution(task):
     own = states_of(game, task.seat)
     for state in rng.choice(own, size=min(len(own), 40), replace=False).tolist():
         seen = game.observe(np.array([state]), task.seat)[0]
-        found = answer(task, seen.tolist(), {}, None)
-        values = solution.action_values(seen)
+        found, values = ask(solution, *seen.tolist()), solution.action_values(seen)
         assert found.observation == tuple(seen.tolist())
-        assert found == answer(task, (), by_name(game, seen), None)
+        assert found == ask(solution, **by_name(game, seen))
         legal = np.flatnonzero(np.isfinite(values))
         assert sorted(move.choice.action for move in found.moves) == legal.tolist()
         for move in found.moves:
@@ -70,13 +57,13 @@ def test_every_position_has_the_values_of_the_solution(task):
 
 
 def test_a_policy_is_shown_beside_the_optimum():
-    task = Task(ShutTheBox(4, 2, 3))
-    found = solve(task).ask(1, 1, 1, 1, 4, policy="random")
+    solution = solve(Task(ShutTheBox(4, 2, 3)))
+    found = solution.ask(1, 1, 1, 1, 4, policy="random")
     law = np.array(found.law)
     assert law.sum() == pytest.approx(1)
     assert (law == law[0]).all()
     assert found.cost == pytest.approx(np.mean([move.cost for move in found.moves]))
-    assert solve(task).ask(1, 1, 1, 1, 4, policy="optimal").cost == 0
+    assert solution.ask(1, 1, 1, 1, 4, policy="optimal").cost == 0
     said = str(found).splitlines()
     assert said[0].startswith("open 1 2 3 4, rolled 4: ")
     assert said[1] == f"random gives away {found.cost:.6f} here"
@@ -94,7 +81,7 @@ def test_a_policy_is_shown_beside_the_optimum():
     ],
 )
 def test_dice_are_read_in_any_order(game, words, wanted):
-    found = answer(Task(game), (), words, None)
+    found = answer(game, **words)
     if wanted is not None:
         assert found.observation[: len(wanted)] == wanted
     shown = found.as_dict()["words"]
@@ -125,27 +112,22 @@ def test_wrong_components_are_named(game, components, named, message):
         read_position(game, components, named)
 
 
-def test_a_component_that_is_left_out_is_zero_or_what_it_must_be():
-    task = Task(ShutTheBox(4, 2, 3), 1)
-    with pytest.raises(InputError, match="roll must be given, one of 1, 2, 3"):
-        answer(task, (), {"open": "12"}, None)
-    match = answer(Task(LowestScoreMatch(2, 3, players=2, wins=2)), (), {"dice": "21"}, None)
-    assert match.as_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
-
-
 def test_what_is_left_out_is_as_at_the_beginning_of_a_game():
     """Not 0 boxes and tiles that are open."""
-    box, card = Task(ShutTheBox()), Task(YAHTZEE)
-    assert answer(box, (), {"roll": 8}, None).observation[:9] == (1,) * 9
-    assert answer(box, (), {"open": "all", "roll": 8}, None) == answer(box, (), {"roll": 8}, None)
-    rolls = [answer(card, (1, 1, 2, 4, 4), {}, None), answer(card, (), {"dice": "42114"}, None)]
+    with pytest.raises(InputError, match="roll must be given, one of 1, 2, 3"):
+        ask(solve(Task(ShutTheBox(4, 2, 3), 1)), open="12")
+    match = answer(MATCHES[0], dice="21")
+    assert match.as_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
+    box, named = ShutTheBox(), answer(Greed(), own=80, other=72)
+    assert answer(box, roll=8).observation[:9] == (1,) * 9
+    assert answer(box, open="all", roll=8) == answer(box, roll=8)
+    rolls = [answer(YAHTZEE, 1, 1, 2, 4, 4), answer(YAHTZEE, dice="42114")]
     assert rolls[0] == rolls[1]
     assert "rolled 1 1 2 4 4 in turn 1 with" in rolls[0].as_dict()["words"]
-    named = answer(Task(Greed()), (), {"own": 80, "other": 72}, None)
-    assert answer(Task(Greed()), (80, "to", 72), {}, None) == named
+    assert answer(Greed(), 80, "to", 72) == named
 
 
-@pytest.mark.parametrize("game", [FourTwoOne(), FourTwoOneMatch(tokens=2)])
+@pytest.mark.parametrize("game", [FourTwoOne(), GAMES["FourTwoOneMatch"](tokens=2)])
 def test_a_roll_is_read_as_it_is_written(game):
     solution = solve(Task(game))
     wanted = solution.ask(cast="1 4 6")
@@ -178,17 +160,17 @@ def test_components_that_are_no_dice_keep_their_order():
 
 
 ENCODINGS = ("integer", "one_hot", "one_hot_float", "thermometer", "scaled")
-NO_OBSERVATIONS = [
-    pytest.param(["a", 0, 0], id="a text in it"),
-    pytest.param(None, id="None"),
-    pytest.param([[1], [2, 3], 0], id="ragged"),
-    pytest.param([np.nan, 0, 0], id="NaN"),
-    pytest.param([0.101, 0.12, 0], id="between two"),
-    pytest.param([10**30, 0, 0], id="huge"),
-    pytest.param([0, 0], id="too few"),
-    pytest.param({"observation": [0, 0, 0]}, id="a dictionary"),
-    pytest.param(th.zeros(3, device="meta"), id="a tensor elsewhere"),
-]
+NO_OBSERVATIONS = {
+    "a text in it": ["a", 0, 0],
+    "None": None,
+    "ragged": [[1], [2, 3], 0],
+    "NaN": [np.nan, 0, 0],
+    "between two": [0.101, 0.12, 0],
+    "huge": [10**30, 0, 0],
+    "too few": [0, 0],
+    "a dictionary": {"observation": [0, 0, 0]},
+    "a tensor elsewhere": th.zeros(3, device="meta"),
+}
 
 
 def greed(**keywords):
@@ -210,47 +192,38 @@ def test_observations_are_read_in_the_encoding_of_the_environment(encoding):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("observation", NO_OBSERVATIONS)
+@pytest.mark.parametrize("observation", NO_OBSERVATIONS.values(), ids=NO_OBSERVATIONS)
 def test_what_the_environment_never_shows_is_refused(encoding, observation):
     solution = exactdice.solve(greed(encoding=encoding))
-    with pytest.raises(InputError, match="observation must be"):
-        solution.action_values(observation)
-    with pytest.raises(InputError, match="observation must be"):
-        solution.optimal_actions(observation)
+    for ask_about in (solution.action_values, solution.optimal_actions):
+        with pytest.raises(InputError, match="observation must be"):
+            ask_about(observation)
 
 
-def test_floats_are_taken_for_integers_only_if_they_are_whole():
+SET = Task(FourTwoOne(utility="set"), 0)
+THEIRS = SET.game.observe(states_of(SET.game, 1)[:1], 1)[0]
+WRAPPED = FlattenObservation(greed()), DtypeObservation(greed(), np.int32)
+#: Whose solution is asked, about what, and what is said of it.
+UNSEEN = [
+    (Task(Greed(20)), [0, 0], r"must be \(own score, other score, last"),
+    (Task(Greed(20)), [10.5, 12, 0], r"whole numbers, got \[10\.5, 12\.0, 0\.0\]"),
+    (Task(Greed(20)), [True, False, False], r"got \[True, False, False\]"),
+    (greed(encoding="one_hot"), np.full(44, 0.5), r"44 numbers .*float64 and shape \(44"),
+    (SET, THEIRS, "the player in seat 0 may meet"),
+    (WRAPPED[0], [0.0, 0.0, 0.0], r"wrappers of env change it \(FlattenObservation"),
+    (WRAPPED[1], np.zeros(3, np.int32), r"wrappers of env change it \(DtypeObservation"),
+]
+
+
+@pytest.mark.parametrize(("task", "observation", "message"), UNSEEN)
+def test_what_is_never_seen_is_named(task, observation, message):
+    with pytest.raises(InputError, match=message):
+        exactdice.solve(task).optimal_actions(observation)
+
+
+def test_floats_are_taken_for_integers_if_they_are_whole():
     solution = exactdice.solve(Task(Greed(20)))
     assert (solution.action_values([10.0, 12.0, 0.0]) == solution.action_values([10, 12, 0])).all()
-    with pytest.raises(InputError, match=r"must be \(own score, other score, last"):
-        solution.action_values([0, 0])
-    with pytest.raises(InputError, match=r"whole numbers, got \[10\.5, 12\.0, 0\.0\]"):
-        solution.action_values([10.5, 12, 0])
-    with pytest.raises(InputError, match=r"got \[True, False, False\]"):
-        solution.action_values([True, False, False])
-
-
-def test_a_wide_observation_is_not_told_number_by_number():
-    solution = exactdice.solve(greed(encoding="one_hot"))
-    with pytest.raises(InputError, match=r"44 numbers .*, got an array of float64 and shape \(44"):
-        solution.action_values(np.full(44, 0.5))
-
-
-def test_an_observation_of_another_seat_is_refused():
-    solution = exactdice.solve(Task(FourTwoOne(utility="set"), 0))
-    theirs = solution.task.game.observe(states_of(solution.task.game, 1)[:1], 1)[0]
-    with pytest.raises(InputError, match="the player in seat 0 may meet"):
-        solution.action_values(theirs)
-
-
-@pytest.mark.parametrize(
-    "wrapper", [FlattenObservation, lambda env: DtypeObservation(env, np.int32)]
-)
-def test_observations_that_wrappers_change_are_refused_by_their_name(wrapper):
-    env = wrapper(greed())
-    shown, _ = env.reset(seed=0)
-    with pytest.raises(InputError, match=r"wrappers of env change it \((Flatten|Dtype)Observation"):
-        exactdice.solve(env).optimal_actions(shown)
     harmless = TimeLimit(greed(), 1000)
     assert exactdice.solve(harmless).optimal_actions([0, 0, 0]).tolist() == [4]
 
