@@ -15,15 +15,15 @@ import exactdice
 GREED = make_task("Greed", max_score=12, sides=4)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "task"),
-    [
-        ("if_else", "terminal", GREED),
-        ("random", "optimal", Task(ShutTheBox(tiles=4))),
-        ("only3s", "notebook", Task(LowestScore(dice=3), 2, "notebook")),
-        ("transfer", "set", make_task("FourTwoOneMatch", tokens=2, faces=3)),
-    ],
-)
+PAIRS = [
+    ("if_else", "terminal", GREED),
+    ("random", "optimal", Task(ShutTheBox(tiles=4))),
+    ("only3s", "notebook", Task(LowestScore(dice=3), 2, "notebook")),
+    ("transfer", "set", make_task("FourTwoOneMatch", tokens=2, faces=3)),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "task"), PAIRS)
 def test_differences_sum_to_the_gain(first, second, task):
     found = exactdice.compare(first, second, task)
     assert found.first.value == exactdice.score(first, task).value
@@ -49,9 +49,7 @@ def test_a_difference_says_what_both_do_and_what_is_best():
 def test_a_number_of_entries_that_cannot_be_is_refused(count):
     found = exactdice.compare("random", "if_else", GREED)
     for listing in (found.first.blunders, found.differences):
-        with pytest.raises(
-            exactdice.InputError, match="count must be (at least 0|an integer), got"
-        ):
+        with pytest.raises(ValueError, match="count must be (at least 0|an integer), got"):
             listing(count)
         assert listing(0) == []
 
@@ -76,21 +74,17 @@ def test_games_head_to_head_are_those_of_the_payoff_matrix(game):
 
 def test_only_two_meet_head_to_head():
     assert exactdice.compare("random", "only3s", Task(LowestScore(dice=2))).meetings == ()
-    two = exactdice.compare("random", "only3s", Task(LowestScore(dice=2, players=2)))
-    matrix = exactdice.payoff_matrix(["random", "only3s"], Task(LowestScore(dice=2, players=2)))
-    assert all(meeting.outcomes is None for meeting in two.meetings)  # both win if they tie
-    assert np.mean([meeting.payoff for meeting in two.meetings]) == pytest.approx(
-        matrix.payoffs[0, 1]
-    )
+    task = Task(LowestScore(dice=2, players=2))
+    two = exactdice.compare("random", "only3s", task).meetings
+    matrix = exactdice.payoff_matrix(["random", "only3s"], task)
+    assert all(meeting.outcomes is None for meeting in two)  # both win if they tie
+    assert np.mean([meeting.payoff for meeting in two]) == pytest.approx(matrix.payoffs[0, 1])
 
 
-def test_a_score_of_another_task_is_refused():
+def test_scores_that_cannot_be_compared_are_refused():
     other = exactdice.score("random", make_task("Greed", max_score=13, sides=4))
     with pytest.raises(ValueError, match="second must be of Greed, max_score 12, sides 4, seat 0"):
         exactdice.compare("if_else", other, GREED)
-
-
-def test_policies_not_held_to_the_legal_actions_are_refused():
     loose = exactdice.score(lambda seen, _: seen[:, 0] * 0, GREED, masked=False)
     with pytest.raises(ValueError, match="first must be held to the legal actions, got a func"):
         exactdice.compare(loose, "random", GREED)
@@ -116,20 +110,20 @@ def test_the_manual_shows_a_blunder_as_it_is_told():
 
 
 def test_exploitability_of_an_agent_in_its_seat():
+    def lost(policy, game, seat=0):
+        return exactdice.score(policy, Task(game, seat)).exploitability_in_seat
+
     game = Greed(10, 3)
     for seat in (0, 1):
-        assert exactdice.score("optimal", Task(game, seat)).exploitability_in_seat == pytest.approx(
-            0
-        )
-        score = exactdice.score("random", Task(game, seat))
-        reply = solve(Task(game, 1 - seat, "random")).value_before_play
-        worth = solve(Task(game, 1 - seat)).value_before_play
-        assert score.exploitability_in_seat == pytest.approx(float(reply - worth))
-        assert score.exploitability_in_seat > 0.1
-    both = [exactdice.score("random", Task(game, seat)).exploitability_in_seat for seat in (0, 1)]
-    assert sum(both) / 2 == pytest.approx(exactdice.exploitability("random", Task(game)))
-    assert exactdice.score("random", Task(LowestScore(2, 3, 3, 3))).exploitability_in_seat is None
-    assert exactdice.score("random", Task(FourTwoOne())).exploitability_in_seat is None
+        assert lost("optimal", game, seat) == pytest.approx(0)
+        reply, worth = (solve(Task(game, 1 - seat, name)) for name in ("random", "optimal"))
+        more = reply.value_before_play - worth.value_before_play
+        assert lost("random", game, seat) == pytest.approx(more)
+        assert more > 0.1
+    both = lost("random", game, 0) + lost("random", game, 1)
+    assert both / 2 == pytest.approx(exactdice.exploitability("random", Task(game)))
+    for other in (LowestScore(2, 3, 3, 3), FourTwoOne(), Greed(4, 3, tie="lost")):
+        assert lost("random", other) is None
 
 
 def test_payoff_matrix_of_a_two_player_game():
@@ -146,14 +140,14 @@ def test_payoff_matrix_of_a_two_player_game():
     assert matrix.means["any"] == (matrix.payoffs[1, 0] + matrix.payoffs[1, 2]) / 2
 
 
-@pytest.mark.parametrize(
-    ("game", "policies", "message"),
-    [
-        (FourTwoOne(), {"a": "optimal", "b": "random"}, "two players at least"),
-        (Greed(10, 3), {"a": "optimal"}, "two names at least .*, got dict of 1"),
-        (Greed(10, 3), {"a": "optimal", "b": "minimax"}, "policy must be 'optimal'"),
-    ],
-)
+WRONG = [
+    (FourTwoOne(), {"a": "optimal", "b": "random"}, "two players at least"),
+    (Greed(10, 3), {"a": "optimal"}, "two names at least .*, got dict of 1"),
+    (Greed(10, 3), {"a": "optimal", "b": "minimax"}, "policy must be 'optimal'"),
+]
+
+
+@pytest.mark.parametrize(("game", "policies", "message"), WRONG)
 def test_what_has_no_payoff_matrix_is_said(game, policies, message):
     with pytest.raises(ValueError, match=message):
         exactdice.payoff_matrix(policies, Task(game))

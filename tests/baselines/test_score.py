@@ -26,12 +26,9 @@ def test_a_blunder_says_what_happened():
     assert blunder.cost == pytest.approx(blunder.best_value - blunder.value, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("normalized", "expected"),
-    [(0.0, 0.0), (0.9, 1.0), (0.999, 3.0), (-9.0, -1.0), (1 - 2e-9, 8.69897), (1.0, 9.0)],
-)
-def test_nines_count_the_nines_of_a_normalised_score(normalized, expected):
-    assert nines(normalized) == pytest.approx(expected, abs=1e-6)
+def test_nines_count_the_nines_of_a_normalised_score():
+    found = [nines(normalized) for normalized in (0.0, 0.9, 0.999, -9.0, 1 - 2e-9, 1.0)]
+    assert found == pytest.approx([0, 1, 3, -1, 8.69897, 9], abs=1e-6)
 
 
 GAMES = [
@@ -56,10 +53,8 @@ def test_the_scale_of_exploitability_goes_from_random_play_to_the_equilibrium(ga
     some = score_self_play(table, task)
     assert some.exploitability == pytest.approx(exactdice.exploitability(table, Task(game)))
     assert some.nines == pytest.approx(-log10(some.exploitability / least.exploitability))
-    worst = [exactdice.best_response(table, Task(game, seat)) for seat in (0, 1)]
-    assert some.guaranteed == pytest.approx(
-        [sum(game.payoff_range) - reply.value_before_play for reply in worst]
-    )
+    worst = [exactdice.best_response(table, Task(game, seat)).value_before_play for seat in (0, 1)]
+    assert some.guaranteed == pytest.approx(sum(game.payoff_range) - np.array(worst))
 
 
 def test_where_every_move_is_forced_random_play_is_an_equilibrium():
@@ -67,10 +62,11 @@ def test_where_every_move_is_forced_random_play_is_an_equilibrium():
     assert (found.exploitability, found.normalized, found.nines) == (0, 1, 9)
 
 
-@pytest.mark.parametrize("game", [FourTwoOne(), LowestScore(2, 3, 3, 3)])
-def test_exploitability_is_of_two_players(game):
-    with pytest.raises(ValueError, match="game must be zero-sum with two players"):
-        score_self_play("random", Task(game))
+@pytest.mark.parametrize("game", [FourTwoOne(), LowestScore(2, 3, 3, 3), Greed(4, 3, tie="lost")])
+def test_exploitability_is_of_two_players_who_play_for_the_same_stake(game):
+    for ask in (score_self_play, exactdice.exploitability):
+        with pytest.raises(ValueError, match="game must be zero-sum with two players"):
+            ask("random", Task(game))
 
 
 GREED = make_task("Greed", max_score=30)
@@ -109,22 +105,16 @@ def test_a_game_without_a_map_is_divided_by_what_the_agent_observes(own_games):
 
 def test_a_summary_says_how_good_and_what_to_mend():
     good, mend = summary(exactdice.score("if_else", make_task("Greed")))
-    assert good == (
-        "It goes 74.1 % of the way from random play to the optimum: "
-        "it loses 86 wins in a thousand games."
-    )
+    way, loss = good.split(": ")
+    assert way == "It goes 74.1 % of the way from random play to the optimum"
+    assert loss == "it loses 86 wins in a thousand games."
     assert mend.startswith("44 % of that is lost in 29 % of its decisions: those with own score")
     first = summary(exactdice.score("random", GREED))[0]
     assert first.startswith("It plays as well as uniformly random play: it loses ")
-    assert summary(exactdice.score("optimal", GREED)) == (
-        "It is optimal: no decision costs anything.",
-    )
-
-
-def test_only_the_optimum_is_the_whole_way():
+    (best,) = summary(exactdice.score("optimal", GREED))
+    assert best == "It is optimal: no decision costs anything."
     (good, _) = summary(exactdice.score("notebook", make_task("LowestScore")))
-    assert "100" not in good
-    assert "99.9" in good
+    assert "99.9" in good  # not 100
 
 
 def test_wins_are_of_games_that_one_wins_from_others():
@@ -136,9 +126,3 @@ def test_wins_are_of_games_that_one_wins_from_others():
     assert result(1.0, FourTwoOne()) == "1"
     assert lost(0.0008, Greed()) == "0.8 wins in a thousand games"
     assert lost(2.06, FourTwoOne()) == "a payoff of 2.1 a game"
-
-
-@pytest.mark.parametrize("game", [Greed(4, 3, tie="lost"), LowestScore(2, 3, 2, 2)], ids=repr)
-def test_two_players_who_do_not_play_for_the_same_stake_have_no_exploitability(game):
-    assert (game.num_players, game.zero_sum) == (2, False)
-    assert exactdice.score("random", Task(game, 0, "random")).exploitability_in_seat is None

@@ -16,20 +16,17 @@ from small_games import Coins, Rounds
 import exactdice
 
 
-def first_player(limit, sides):
-    return exactdice.solve(Task(Greed(limit, sides)), exact=True).value
-
-
 def test_known_exact_values():
     """The errata of the paper: "Going first has a rating of 0.54" is wrong."""
-    assert first_player(10, 3) == Fraction(14352595, 28697814)
-    assert first_player(7, 12) == Fraction(5, 12)  # the worst game with M <= 40, s <= 12
+    values = [solve(Task(Greed(*size)), exact=True).value for size in ((10, 3), (7, 12))]
+    assert values[0] == Fraction(14352595, 28697814)
+    assert values[1] == Fraction(5, 12)  # the worst game with M <= 40, s <= 12
 
 
-@pytest.mark.parametrize(
-    ("limit", "value", "opening"),
-    [(100, "0.51384173304062", 24), (200, "0.51470147459460", 50), (500, "0.515231187", 130)],
-)
+KNOWN = [(100, "0.51384173304062", 24), (200, "0.51470147459460", 50), (500, "0.515231187", 130)]
+
+
+@pytest.mark.parametrize(("limit", "value", "opening"), KNOWN)
 def test_known_float_values(limit, value, opening):
     solution = exactdice.solve(Task(Greed(limit, 6)))
     digits = len(value) - 2
@@ -70,21 +67,16 @@ def test_two_players_who_choose_at_once_need_a_zero_sum_game():
     game = EveryoneForItself(3, 2)
     with pytest.raises(ValueError, match="not zero-sum"):
         Players(sweeps_of(game), 0, {})
-    with pytest.raises(ValueError, match="game must be zero-sum with two players"):
-        exactdice.exploitability("random", Task(game, 0, "random"))
+
+
+TASKS = [
+    *(Task(Greed(7, 3), 1, "if_else"), Task(LowestScore(2, 3, 3, players=2), 1, "random")),
+    *(Task(ShutTheBox(4, 2, 3), 0), Task(FourTwoOne(3, 2, 2, "set"), 1)),
+]
 
 
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize(
-    "task",
-    [
-        Task(Greed(7, 3), 1, "if_else"),
-        Task(LowestScore(2, 3, 3, players=2), 1, "random"),
-        Task(ShutTheBox(4, 2, 3), 0),
-        Task(FourTwoOne(3, 2, 2, "set"), 1),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_action_values_of_one_state_are_those_of_the_sweep(task, exact):
     solution, game = exactdice.solve(task, exact), task.game
     states = states_of(game, task.seat)
