@@ -36,7 +36,6 @@ def sweeps_made(monkeypatch):
 
 
 def folded(fold, around=None, game=GAME):
-    """Give the values of a fold."""
     return sweeps_of(game).folded(fold, around)
 
 
@@ -77,21 +76,21 @@ def times(content, factor):
     return b"\n".join([title, digest, numbers.tobytes()])
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: b"",
-        lambda content: content[:-8],
-        lambda content: content[:-1],
-        lambda content: content + b"\0" * 8,
-        lambda content: content[:-20] + b"\1" + content[-19:],
-        lambda content: content.replace(b"best", b"mean", 1),
-        lambda content: content.replace(b"values 1", b"values 0", 1),
-        lambda content: b"\x80\x04]" + content,
-        lambda content: times(content, 1.01),
-        lambda content: times(content, np.nan),
-    ],
-)
+DAMAGES = [
+    lambda content: b"",
+    lambda content: content[:-8],
+    lambda content: content[:-1],
+    lambda content: content + b"\0" * 8,
+    lambda content: content[:-20] + b"\1" + content[-19:],
+    lambda content: content.replace(b"best", b"mean", 1),
+    lambda content: content.replace(b"values 1", b"values 0", 1),
+    lambda content: b"\x80\x04]" + content,
+    lambda content: times(content, 1.01),
+    lambda content: times(content, np.nan),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_passed_over_and_written_anew(folder, sweeps_made, damage):
     right = folded("best").numbers
     (file,) = folder.iterdir()
@@ -120,14 +119,12 @@ def test_short_sweeps_are_not_kept(folder, monkeypatch):
     assert folded("best", game=GAMES["Greed"](max_score=5)) is None
 
 
-@pytest.mark.parametrize(
-    ("value", "place"), [("", "there/exactdice"), ("mine", "mine"), ("none", None)]
-)
-def test_a_variable_names_another_folder(monkeypatch, tmp_path, value, place):
+def test_a_variable_names_another_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(PlatformDirs, "user_cache_path", Path("there/exactdice"))
-    monkeypatch.setenv(kept.VARIABLE, value)
-    assert user_folder("cache", kept.VARIABLE) == (place and Path(place))
+    for value, place in (("", Path("there/exactdice")), ("mine", Path("mine")), ("none", None)):
+        monkeypatch.setenv(kept.VARIABLE, value)
+        assert user_folder("cache", kept.VARIABLE) == place
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
