@@ -1,4 +1,4 @@
-"""Networks and functions of large games, which are called where the agent can be met."""
+"""Networks and functions: called where the agent can be met, refused if they change their mind."""
 
 import pickle
 
@@ -6,10 +6,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch as th
-from exactdice.baselines import Task, make_task
+from exactdice.baselines import Policy, Task, make_task
 from exactdice.baselines.policies import called
 from exactdice.baselines.policies.called import CalledPolicy
-from exactdice.games import Greed, InputError
+from exactdice.core.positions import states_of
+from exactdice.games import Greed, InputError, ShutTheBox
 from small_games import SMALL
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -188,3 +189,133 @@ def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(monkeypatch):
         for ask in some:
             with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
                 ask(wrong, task)
+
+
+GAME = Greed(10, 3)
+TASK = Task(GAME)
+
+
+def certain(actions):
+    return np.eye(GAME.num_actions)[actions]
+
+
+def here(observations):
+    """Find a single state."""
+    return (observations == [3, 4, 0]).all(axis=1)
+
+
+def all_alike(masks, action):
+    return np.full(len(masks), int(action))
+
+
+RNG = np.random.default_rng(0)
+BAD = {
+    "draws": lambda _, masks: (RNG.random(masks.shape) * masks).argmax(axis=1),
+    "draws in a state": lambda seen, masks: here(seen) * RNG.integers(0, 2, len(masks)),
+    "compares with the batch": lambda seen, _: (seen[:, 0] > seen[:, 0].mean()) * 1,
+    "actions to many, a law to one": lambda _, masks: (
+        all_alike(masks, 0) if len(masks) > 1 else certain(all_alike(masks, 1))
+    ),
+    "sees the size": lambda _, masks: all_alike(masks, len(masks) > 1),
+    "size 1": lambda _, masks: all_alike(masks, len(masks) == 1),
+    "size 2": lambda _, masks: all_alike(masks, len(masks) == 2),  # as none of a halving may have
+    "size 7": lambda _, masks: all_alike(masks, len(masks) == 7),
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_what_is_no_function_of_the_observation_is_refused(bad):
+    message = r"answer alike to an observation every time, and \w+( \w+)? says .* at \[.*\] in a "
+    message += r"batch of \d+ and .* in one of \d+: what depends on chance"
+    for ask in (lambda: exactdice.score(bad, TASK), lambda: Task(GAME, 1, bad)):
+        with pytest.raises(InputError, match=message):
+            ask()
+
+
+def test_what_cannot_be_asked_about_one_observation_is_refused():
+    def several(_observations, masks):
+        if len(masks) == 1:
+            raise RuntimeError("two at least")
+        return np.zeros(len(masks), int)
+
+    with pytest.raises(InputError, match="of 1 several says: RuntimeError: two at least"):
+        exactdice.score(several, TASK)
+    with pytest.raises(InputError, match=r"of shape \(121,\), got int64 of shape \(242,\)"):
+        exactdice.score(lambda *_: np.zeros(242, int), TASK)
+
+
+def test_rounding_of_float32_is_no_change_of_mind():
+    """A near tie falls to either action as the batch goes; a network's preferences hardly move."""
+
+    def preferences(seen):
+        scores = np.zeros((len(seen), 7))
+        scores[:, :2] = 1
+        scores[:, 1] += 1e-7 * (-1) ** len(seen)
+        return scores
+
+    actions = exactdice.score(exactdice.from_network(preferences, TASK), TASK).agent.actions
+    assert set(actions.tolist()) == {1}
+    law = exactdice.from_network(preferences, TASK, deterministic=False)
+    assert exactdice.score(law, TASK).value > 0
+    with pytest.raises(InputError, match="a function says action 1 at"):
+        exactdice.score(lambda seen, legal: preferences(seen).argmax(axis=1), TASK)
+
+
+def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):
+    """Its laws are not kept, but a number for each, so that every state is compared."""
+    monkeypatch.setattr(called, "LAWS", 0)
+
+    class Later:
+        changed = False
+
+        def __call__(self, observations, masks):
+            law = masks / masks.sum(axis=1, keepdims=True)
+            if self.changed:
+                law[here(observations)] = certain([0])
+            return law
+
+    later = Later()
+    policy = exactdice.as_policy(later, TASK)
+    assert exactdice.evaluate(policy, TASK).value < exactdice.solve(TASK).value
+    opponent = Task(GAME, 1, policy)
+    later.changed = True
+    for ask in (
+        lambda: exactdice.score(policy, TASK),
+        lambda: exactdice.occupancy(policy, TASK),
+        lambda: exactdice.solve(opponent),
+    ):
+        with pytest.raises(InputError, match=r"Later (gives another law|says .*) at \[3, 4, 0\]"):
+            ask()
+
+
+def test_a_policy_of_ones_own_class_is_held_to_the_rules():
+    def own(probabilities):
+        shape = GAME.num_states, GAME.num_actions
+        methods = {"shape": shape, "probabilities": lambda _, states: probabilities(states)}
+        return type("Own", (Policy,), methods)()
+
+    zero = own(lambda states: certain(all_alike(states, 0)))
+    assert exactdice.score(zero, TASK).value == 0
+    for policy, message in (
+        (own(lambda states: certain(RNG.integers(0, 2, len(states)))), "Own says"),
+        (own(lambda states: 2 * certain(all_alike(states, 0))), "sum to 1, got 2"),
+        (own(lambda states: certain(all_alike(states, 6))), "leave illegal actions alone"),
+    ):
+        with pytest.raises(InputError, match=message):
+            exactdice.score(policy, TASK)
+        with pytest.raises(InputError, match=message):
+            Task(GAME, 1, policy)
+
+
+def test_a_sample_of_a_large_game_is_asked_about_again():
+    task, asked = Task(ShutTheBox(9, 2, 4), 0, "random"), []
+
+    def first(_, masks):
+        asked.append(len(masks))
+        return masks.argmax(axis=1)
+
+    exactdice.as_policy(first, task)
+    own = len(states_of(task.game, 0))
+    assert own > called.SAMPLE
+    assert sum(asked) < 1.2 * own + called.SAMPLE
+    assert asked.count(1) > called.ALONE
