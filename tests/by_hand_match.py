@@ -46,25 +46,18 @@ HEIGHT = {result: height(result) for result in RESULTS}
 
 def moves(held, cast):
     """What may be taken of a cast, {faces: accumulated afterwards}, in the order of ties."""
-    sizes = range(len(cast) + 1)
-    return {
-        taken: tuple(sorted(held + taken)) for size in sizes for taken in combinations(cast, size)
-    }
+    parts = (taken for size in range(len(cast) + 1) for taken in combinations(cast, size))
+    return {taken: tuple(sorted(held + taken)) for taken in parts}
 
 
 def casts_of(held):
     """List (cast, weight out of CAST, moves) with faces accumulated."""
-    dice = 3 - len(held)
-    rolls = combinations_with_replacement(FACES, dice)
-    return [
-        (roll, len(set(permutations(roll))) * SIDES ** len(held), moves(held, roll))
-        for roll in rolls
-    ]
+    rolls, each = combinations_with_replacement(FACES, 3 - len(held)), SIDES ** len(held)
+    return [(roll, len({*permutations(roll)}) * each, moves(held, roll)) for roll in rolls]
 
 
-TREE = {
-    held: casts_of(held) for size in range(3) for held in combinations_with_replacement(FACES, size)
-}
+HELD = [held for size in range(3) for held in combinations_with_replacement(FACES, size)]
+TREE = {held: casts_of(held) for held in HELD}
 LAST = {  # at the last cast everything has to be taken
     held: [(cast, weight, {cast: options[cast]}) for cast, weight, options in casts]
     for held, casts in TREE.items()
@@ -141,10 +134,9 @@ def table(paid):
 
 def linear(matrix, columns):
     """Solve (1 - matrix) x = columns by elimination; all rows are lists."""
-    size = len(matrix)
-    rows = [
-        [int(i == j) - matrix[i][j] for j in range(size)] + list(columns[i]) for i in range(size)
-    ]
+    size, rows = len(matrix), []
+    for i, (row, right) in enumerate(zip(matrix, columns, strict=True)):
+        rows.append([int(i == j) - number for j, number in enumerate(row)] + list(right))
     for i in range(size):
         pivot = max(range(i, size), key=lambda k: abs(rows[k][i]))
         rows[i], rows[pivot] = rows[pivot], rows[i]
@@ -223,8 +215,7 @@ class Match:
         self.values, self.lengths = {}, {}
         for block in rules.blocks():
             if block:
-                beginners = (0,) if self.alike else (0, 1)
-                self._solve([(who, state) for who in beginners for state in block])
+                self._solve([(who, state) for who in range(2 - self.alike) for state in block])
 
     def value(self, who=0, state=None):
         """Give the probability of winning of the player who begins."""
@@ -350,11 +341,8 @@ def at_random(rules):
     def turn(*stops):
         def decide(node):
             made, held, cast = node
-            legal = [
-                taken
-                for taken, to in moves(held, cast).items()
-                if (made in stops if len(to) == 3 else made < max(stops))
-            ]
+            allowed = {True: made in stops, False: made < max(stops)}  # of a whole result, or not
+            legal = [taken for taken, to in moves(held, cast).items() if allowed[len(to) == 3]]
             return dict.fromkeys(legal, Fraction(1, len(legal)))
 
         return law(stops, decide)
@@ -379,12 +367,10 @@ def one_round(rules, aim):
         if rules.replayed(one, two):
             return 0
         wins = rules.wins(one, two)
-        if aim == "set":
-            due = 1
-        elif aim == "net":
-            due = rules.worth[one if wins else two]
-        else:
+        if aim == "capped":
             due = sum(rules.moved(state, one, two))
+        else:
+            due = 1 if aim == "set" else rules.worth[one if wins else two]
         return due if wins else -due
 
     @cache

@@ -8,6 +8,7 @@ sees to {action: probability}; None plays best for itself, the first of equally 
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
+from operator import mul
 
 
 def mean(vectors):
@@ -22,9 +23,7 @@ def choose(options, policy, seen, seat):
         return max(options.values(), key=lambda payoffs: payoffs[seat])
     law = policy(seen, list(options))
     columns = zip(*(options[action] for action in law), strict=True)
-    return tuple(
-        sum(p * x for p, x in zip(law.values(), column, strict=True)) for column in columns
-    )
+    return tuple(sum(map(mul, law.values(), column)) for column in columns)
 
 
 def uniform(_seen, actions):
@@ -65,10 +64,10 @@ class LowestScoreByHand:
         return choose(options, self.policies[seat], (totals, kept, roll), seat)
 
     def options(self, totals, kept, roll):
-        return {
-            n: self.turn(totals, kept + sum(map(self.worth, roll[:n])), len(roll) - n)
-            for n in range(1, len(roll) + 1)
-        }
+        def after(n):
+            return self.turn(totals, kept + sum(map(self.worth, roll[:n])), len(roll) - n)
+
+        return {n: after(n) for n in range(1, len(roll) + 1)}
 
 
 class LowestScoreMatchByHand:
@@ -86,9 +85,8 @@ class LowestScoreMatchByHand:
         game = LowestScoreByHand(*self.sizes, None, policies)
 
         def payoffs(totals):
-            lowest = [
-                seat for seat, total in zip(seats, totals, strict=True) if total == min(totals)
-            ]
+            least = min(totals)
+            lowest = [seat for seat, total in zip(seats, totals, strict=True) if total == least]
             winner = lowest[0 if self.tie == "first" else -1]
             after = tuple(number + (seat == winner) for seat, number in enumerate(won))
             if max(after) == self.wins:
@@ -144,18 +142,11 @@ class ShutTheBoxByHand:
         return choose(options, self.policies[seat], (tiles, roll, target), seat)
 
     def options(self, tiles, roll, target):
-        subsets = [
-            subset
-            for size in range(1, len(tiles) + 1)
-            for subset in combinations(tiles, size)
-            if sum(subset) == roll
-        ]
-        if not subsets:
-            return {(): self.score(sum(tiles), target)}
-        return {
-            subset: self.turn(tuple(t for t in tiles if t not in subset), target)
-            for subset in subsets
-        }
+        sizes, found = range(1, len(tiles) + 1), {}
+        for closed in (part for size in sizes for part in combinations(tiles, size)):
+            if sum(closed) == roll:
+                found[closed] = self.turn(tuple(t for t in tiles if t not in closed), target)
+        return found or {(): self.score(sum(tiles), target)}
 
 
 class FourTwoOneByHand:
@@ -179,9 +170,8 @@ class FourTwoOneByHand:
         if len(held) == self.dice:
             return self.result(held, made, target)
         rolls = product(range(1, self.faces + 1), repeat=self.dice - len(held))
-        return mean(
-            self.node(held, tuple(sorted(roll)), made + 1, duration, target) for roll in rolls
-        )
+        known = made + 1, duration, target
+        return mean(self.node(held, tuple(sorted(roll)), *known) for roll in rolls)
 
     def result(self, result, made, target):
         if self.utility is not None:
@@ -200,12 +190,10 @@ class FourTwoOneByHand:
 
     def options(self, held, cast, made, duration, target):
         last = made == (self.casts if duration is None else duration)
-        options = {}
-        for size in range(len(cast) + 1):
-            for taken in combinations(cast, size):
-                total = tuple(sorted(held + taken))
-                done = len(total) == self.dice
-                if (last and not done) or (done and not last and duration is not None):
-                    continue
+        options, sizes = {}, range(len(cast) + 1)
+        for taken in (part for size in sizes for part in combinations(cast, size)):
+            total = tuple(sorted(held + taken))
+            done = len(total) == self.dice
+            if (last or duration is None) if done else not last:
                 options[taken] = self.turn(total, made, duration, target)
         return options

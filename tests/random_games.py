@@ -39,9 +39,8 @@ class RandomGame(Bare):
         counts = rng.integers(1, 10 ** int(rng.integers(1, 8)), (laws, outcomes))
         rows = [[Fraction(int(n), int(row.sum())) for n in row] for row in counts]
         if seldom:
-            rows[0] = [Fraction(1, seldom), 1 - Fraction(1, seldom)] + [Fraction(0)] * (
-                outcomes - 2
-            )
+            ends = Fraction(1, seldom)
+            rows[0] = [ends, 1 - ends] + [Fraction(0)] * (outcomes - 2)
         self._exact = np.array(rows)
         self.laws = self._exact.astype(float)
         shape = players, self.num_states, self.num_actions, outcomes

@@ -97,17 +97,12 @@ def require_tables(task, process=None, within=1e-14):
                 wanted[None if over else later, round(reward, 9)] += chance
             assert_same(after(process, ends, place, context, action), wanted, within)
     first = {state: chance for (state, _), chance in listed(process, ends[process.start]).items()}
-    met = np.flatnonzero(prepare(task).initial)
-    assert_same(
-        first, dict(zip(met.tolist(), prepare(task).initial[met].tolist(), strict=True)), within
-    )
+    assert_same(first, dict(enumerate(prepare(task).initial.tolist())), within)
 
 
 def assert_same(found, wanted, within=1e-14):
-    ends = found.keys() | wanted.keys()
-    assert {end: found.get(end, 0) for end in ends} == pytest.approx(
-        {end: wanted.get(end, 0) for end in ends}, abs=within
-    )
+    ours, theirs = ({end: law.get(end, 0) for end in found | wanted} for law in (found, wanted))
+    assert ours == pytest.approx(theirs, abs=within)
 
 
 def require_same_law(task, reward="outcome"):
@@ -142,9 +137,8 @@ def require_same_games(task, lanes, steps, kinds=(ArrayLanes, PlainLanes)):
             both[step % 2] = pickle.loads(pickle.dumps(both[1 - step % 2]))
         legal = both[0].masks() | (actions.random(lanes) < 0.1)[:, None]  # illegal ones, too
         chosen = (legal * actions.random(legal.shape)).argmax(axis=1)
-        ours, theirs = (
-            side.advance(every, chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
-        )
+        played = (every, chosen, fresh)
+        ours, theirs = (side.advance(*played, rng) for side, rng in zip(both, rngs, strict=True))
         for mine, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(mine, other)
         for ask in ("states", "observations", "masks"):
