@@ -153,9 +153,8 @@ def optimum(law, fixed_rows=None):
     values = [None if every.reach[s] & rich else v for s, v in enumerate(values)]
     table = [worths(row, values) for row in moves]
     lowest = min((least[s] for s in met - lost), default=None)
-    return SimpleNamespace(
-        values=values, table=table, must=must, may=may, least=least, lowest=lowest
-    )
+    found = {"values": values, "table": table, "least": least, "lowest": lowest}
+    return SimpleNamespace(**found, must=must, may=may)
 
 
 def worths(row, values):

@@ -17,12 +17,8 @@ HALF = Fraction(1, 2)
 
 @pytest.mark.parametrize("mode", MODES)
 def test_all_figures_of_random_laws_are_those_by_hand(mode):
-    found = [
-        f"{mode} {seed}: {said}"
-        for seed in range(2)
-        for said in compare(draw_law(mode, seed), seed)
-    ]
-    assert not found, "\n".join(found)
+    found = {seed: compare(draw_law(mode, seed), seed) for seed in range(2)}
+    assert found == {0: [], 1: []}
 
 
 def law_of(rows, start=0, **limits):
@@ -101,12 +97,8 @@ EDGES = {
         for paid, gamma in ((0.1, ZERO), (1 / 3, HALF), (Fraction("-1e8") - 3 * ONE / 10**5, ONE))
     },
     "payoffs differ by little": law_of([[[(1, 0, 100, True)], [(1, 0, 100.00001, True)]]]),
-    "a move that is met once": law_of([
-        [[(1, 1, -1, False)]] * 2, [[(1, 1, 0, False)], [(1, 1, 0, True)]],
-    ]),
-    "a small cost beside a large one": law_of([
-        [[(1, 0, -0.001, False)], [(1, 0, -0.1, True)]], [TIE, TIE],
-    ]),
+    "a move met once": law_of([[[(1, 1, -1, False)]] * 2, [[(1, 1, 0, False)], [(1, 1, 0, True)]]]),
+    "a cost beside a larger": law_of([[[(1, 0, -1e-3, False)], [(1, 0, -0.1, True)]], [TIE] * 2]),
     "a cost below the last digit": law_of([[[(1, 0, -1e7, True)], [(1, 0, -1e-9, False)]]]),
     "a chance below the last digit": law_of([[[(1 - 1e-20, 0, 0, False), (1e-20, 0, 1, True)]]]),
     "rounding that looked like an improvement": law_of(ROUNDING, [Fraction(1, 3)] * 3),

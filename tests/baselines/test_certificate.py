@@ -130,10 +130,7 @@ CHANGES = {
     "out of range": (filled(2**64 - 1, dtype=np.uint64), r"below 2\^63, got 18446744073709551615"),
     "negative": (filled(-1), "must hold a policy of Greed.*legal actions, got -1"),
     "floats": (filled(0.0), r"actions or probabilities as policy, got float64 of shape \(242,"),
-    "short": (
-        lambda parts: parts.update(policy=parts["policy"][1:]),
-        "must hold a policy for 242 states, got 241",
-    ),
+    "short": (lambda parts: parts.update(policy=parts["policy"][1:]), "for 242 states, got 241"),
     "other game": (edited(game="Chess"), "must name a game out of Greed, .*got 'Chess'"),
     "other keyword": (with_keyword(colour="red"), "keywords seat, opponent, max_.*'colour'"),
     "million": (with_keyword(max_score=10**6), "a game.*max_score must be lower, got .* TB"),

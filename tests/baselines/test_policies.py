@@ -173,10 +173,7 @@ def broken(entry, scale=1.0):
 
 
 BAD = [
-    (
-        "greedy",
-        "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', .* a call",
-    ),
+    ("greedy", "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', .* a c"),
     (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
     (lambda seen, legal: 0, r"got int64 of shape \(\): a function gets many observations at"),
     (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),

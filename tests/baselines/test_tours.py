@@ -4,6 +4,7 @@ import io
 import json
 from fractions import Fraction
 from itertools import pairwise
+from operator import mul
 
 import gymnasium as gym
 import numpy as np
@@ -208,11 +209,10 @@ def network(activation="relu", units=(5, 4), seed=0, scale=2**13):
 
 def by_hand(net, observation):
     """Compute the preferences of one observation in fractions of Python."""
-    numbers = [int(number) for number in net.numbers]
+    numbers = map(int, net.numbers)
 
-    def take(count):
-        taken, numbers[:] = numbers[:count], numbers[count:]
-        return taken
+    def take(count, *lengths):  # multiples of 2^-14
+        return [take(*lengths) if lengths else Fraction(next(numbers), 2**14) for _ in range(count)]
 
     def unit(total):  # to the nearest multiple of 2^-12, halves up
         if net.activation == "tanh":
@@ -222,22 +222,15 @@ def by_hand(net, observation):
         large = max(total, Fraction(0)) * 2**12 + Fraction(1, 2)
         return Fraction(min(2**24 - 1, large.numerator // large.denominator), 2**12)
 
-    hidden, *later = net.units
-    rows = [take(hidden) for _ in range(SIZES)]
-    bias, first, inputs = take(hidden), 0, [Fraction(0)] * hidden
-    for size, value in zip(Yahtzee.observation_sizes, observation, strict=True):
-        inputs = [x + Fraction(w, 2**14) for x, w in zip(inputs, rows[first + value], strict=True)]
-        first += size
-    units = [unit(x + Fraction(b, 2**14)) for x, b in zip(inputs, bias, strict=True)]
-    for width in (*later, GAME.num_actions):
-        weights, biases = [take(len(units)) for _ in range(width)], take(width)
-        sums = [
-            sum(Fraction(w, 2**14) * u for w, u in zip(row, units, strict=True))
-            + Fraction(b, 2**14)
-            for row, b in zip(weights, biases, strict=True)
-        ]
+    rows, bias = take(SIZES, net.units[0]), take(net.units[0])
+    firsts = np.cumsum([0, *Yahtzee.observation_sizes[:-1]])
+    met = [rows[place] for place in firsts + observation]
+    units = [unit(sum(column)) for column in zip(bias, *met, strict=True)]
+    for width in (*net.units[1:], GAME.num_actions):
+        weights, biases = take(width, len(units)), take(width)
+        sums = [sum(map(mul, row, units), b) for row, b in zip(weights, biases, strict=True)]
         units = [unit(x) for x in sums] if width != GAME.num_actions else sums
-    assert not numbers
+    assert next(numbers, None) is None
     return units
 
 
@@ -289,10 +282,7 @@ def test_a_certificate_holds_the_network(tmp_path):
 
 FORGED = [
     ({"units": [8, 8]}, "network must have .* numbers, got"),
-    *[
-        ({"units": wrong}, "must name the units of 1 to 16 layers")
-        for wrong in ([], [10**9], [True])
-    ],
+    *(({"units": wrong}, "name the units of 1 to 16 layers") for wrong in ([], [10**9], [True])),
     ({"activation": "exp"}, "activation must be one of 'relu', 'tanh', got 'exp'"),
     ({"activation": 3}, "must name units and activation of its network"),
     ({"more": 1}, "must name units and activation of its network"),

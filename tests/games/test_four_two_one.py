@@ -1,5 +1,6 @@
 """421: tables of its source, words and policies; ``test_random_sizes`` has its rules by hand."""
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -69,23 +70,10 @@ def test_a_position_reads_as_a_sentence(keywords, seen, words):
     assert told == f"{aside} put aside, rolled {rolled} on {words}"
 
 
-def common(wanted, cast):
-    """Intersect two combinations."""
-    return tuple(f for f in sorted(set(cast)) for _ in range(min(wanted.count(f), cast.count(f))))
-
-
-def missing(goal, held):
-    rest = list(goal)
-    for face in held:
-        if face in rest:
-            rest.remove(face)
-    return tuple(rest)
-
-
 def ratchet(goal):
     def play(seen, actions):
         held, cast, *_ = seen
-        useful = common(missing(goal, held), cast)
+        useful = tuple(sorted(((Counter(goal) - Counter(held)) & Counter(cast)).elements()))
         if useful in actions:
             return {useful: Fraction(1)}
         return {cast if cast in actions else useful[:-1]: Fraction(1)}

@@ -25,11 +25,6 @@ HALF = Fraction(1, 2)
 TIES = {"half": (HALF, HALF), "lost": (0, 0), "stopper": (0, 1), "chaser": (1, 0)}
 
 
-def play(game, observation, action, outcome, seat=0):
-    states = game.encode(np.array([observation]))
-    return game.advance(np.array([seat]), states, np.array([action]), np.array([outcome]))
-
-
 @pytest.mark.parametrize("keywords", [{}, {"max_dice": 3}, *({"tie": tie} for tie in TIES)])
 @pytest.mark.parametrize("size", SMALL)
 def test_rules_in_plain_numbers_are_those_in_arrays(size, keywords):
@@ -54,7 +49,8 @@ def test_rules_in_plain_numbers_are_those_in_arrays(size, keywords):
 
 def test_the_papers_example_of_a_roll():  # section 2
     game = Greed(10, 3)
-    move = play(game, [5, 8, 0], action=2, outcome=4)
+    state = game.encode(np.array([[5, 8, 0]]))
+    move = game.advance(*map(np.array, ([0], state, [2], [4])))  # two dice show 4
     assert game.observe(move.states, 1).tolist() == [[8, 9, 0]]
     assert not move.over[0, 0]
     assert move.seats[0] == 1

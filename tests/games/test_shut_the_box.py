@@ -14,9 +14,7 @@ def test_sets_are_those_that_two_dice_can_show():
 
 def test_positions_and_moves_read_as_sentences():
     shown, (small, both, none) = present(GAME), map(GAME.sets.index, ((1, 8), (4, 5), ()))
-    first = np.array(
-        [1, 1, 0, 1, 0, 0, 0, 1, 1, 9, 46]
-    )  # at the end the roll and the sum to beat, none yet
+    first = np.array([1, 1, 0, 1, 0, 0, 0, 1, 1, 9, 46])
     stuck = np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 8, 20])
     last = np.array([0, 0, 0, 1, 1, 0, 0, 0, 0, 9, 46])
     assert (GAME.encode(np.stack([first, stuck, last])) >= 0).all()
