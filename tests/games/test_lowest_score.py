@@ -10,16 +10,7 @@ import pytest
 from by_hand_turns import LowestScoreByHand
 from exactdice.baselines import Task, expected_payoffs
 from exactdice.games import LowestScore, LowestScoreMatch, present
-from exactdice.games.lowest_score.policies import (
-    beat_chance,
-    beat_chance_of_roll,
-    expected_score,
-    expected_score_of_roll,
-    notebook_choice,
-    only3s,
-    survival_chance,
-    win_or_tie_chance,
-)
+from exactdice.games.lowest_score import policies
 
 import exactdice
 
@@ -57,7 +48,7 @@ def test_faces_have_the_right_article():
 
 def test_known_expected_scores():
     known = ["3", "79/18", "2261/432", "544369/93312", "504205555/80621568"]
-    assert [expected_score(GAME, dice) for dice in range(6)] == [0, *map(Fraction, known)]
+    assert [policies.expected_score(GAME, dice) for dice in range(6)] == [0, *map(Fraction, known)]
 
 
 @pytest.mark.parametrize("sizes", [(3, 6, 3), (4, 8, 8), (2, 5, 1)])
@@ -65,29 +56,33 @@ def test_expected_scores_and_chances_to_beat_of_other_sizes(sizes):
     game = LowestScore(*sizes)
     hand = LowestScoreByHand(*sizes, 1, "score", [None])
     for dice in range(1, game.dice + 1):
-        assert expected_score(game, dice) == -hand.turn((), 0, dice)[0]
+        assert policies.expected_score(game, dice) == -hand.turn((), 0, dice)[0]
     roll = game.by_worth((1, game.faces))
-    assert expected_score_of_roll(game, roll) == -hand.node((), 0, roll)[0]
+    assert policies.expected_score_of_roll(game, roll) == -hand.node((), 0, roll)[0]
     hand.payoffs = lambda totals: (Fraction(totals[0] < 4),)
     hand.turn.cache_clear()
     hand.node.cache_clear()
-    assert beat_chance(game, 4, game.dice) == hand.turn(())[0]
-    assert beat_chance_of_roll(game, 4, roll) == hand.node((), 0, roll)[0]
+    assert policies.beat_chance(game, 4, game.dice) == hand.turn(())[0]
+    assert policies.beat_chance_of_roll(game, 4, roll) == hand.node((), 0, roll)[0]
 
 
 def test_goals_out_of_reach_and_goals_that_nobody_misses():
-    assert beat_chance(GAME, 0, 3) == beat_chance_of_roll(GAME, -2, (3, 3)) == 0
-    assert beat_chance(GAME, 100, 5) == beat_chance_of_roll(GAME, 31, (6,) * 5) == 1
-    assert beat_chance(GAME, 1, 0) == survival_chance(GAME, 0, 7) == 1
+    assert policies.beat_chance(GAME, 0, 3) == policies.beat_chance_of_roll(GAME, -2, (3, 3)) == 0
+    assert (
+        policies.beat_chance(GAME, 100, 5) == policies.beat_chance_of_roll(GAME, 31, (6,) * 5) == 1
+    )
+    assert policies.beat_chance(GAME, 1, 0) == policies.survival_chance(GAME, 0, 7) == 1
     for score in (1, 5, 12):
-        assert win_or_tie_chance(GAME, score - 1, 0, 5, 0) == beat_chance(GAME, score, 5)
-    assert win_or_tie_chance(GAME, None, 0, 5, 0) == 1
-    assert win_or_tie_chance(GAME, 3, 4, 2, 0) == 0
+        assert policies.win_or_tie_chance(GAME, score - 1, 0, 5, 0) == policies.beat_chance(
+            GAME, score, 5
+        )
+    assert policies.win_or_tie_chance(GAME, None, 0, 5, 0) == 1
+    assert policies.win_or_tie_chance(GAME, 3, 4, 2, 0) == 0
 
 
 def test_only_3s_keeps_zeros_or_the_lowest_die():
     game = LowestScore(4, 4, 2, 3)
-    kept = only3s(game) + 1
+    kept = policies.only3s(game) + 1
     rows = game.observe(np.arange(game.num_states), 0)
     for row, number in zip(rows.tolist(), kept.tolist(), strict=True):
         assert number == max(1, row[1:5].count(2))
@@ -138,11 +133,10 @@ def test_positions_and_moves_read_as_sentences():
 def test_who_is_beaten_for_sure_keeps_all_dice_and_has_no_chance():
     game = LowestScore(3, 4, 3, 3)
     for to_tie, so_far in ((-1, 0), (2, 3), (0, game.max_score + 1)):
-        assert notebook_choice(game, to_tie, so_far, [1, 2], 1) == 2
-        assert win_or_tie_chance(game, to_tie, so_far, 0, 1) == 0
-    assert win_or_tie_chance(game, -1, 0, 2, 1) == 0
-    assert win_or_tie_chance(game, None, game.max_score + 1, 0, 0) == 1
-    assert notebook_choice(GAME, 3, 4, (6, 6), 2) == 2
-    policy = exactdice.evaluate("notebook", Task(GAME, 1, "notebook")).policy
-    state = GAME.encode(np.array([[4, 1, 6, 0, 0, 0, 3, 2]]))
-    assert policy.actions[state] == 1
+        assert policies.notebook_choice(game, to_tie, so_far, [1, 2], 1) == 2
+        assert policies.win_or_tie_chance(game, to_tie, so_far, 0, 1) == 0
+    assert policies.win_or_tie_chance(game, -1, 0, 2, 1) == 0
+    assert policies.win_or_tie_chance(game, None, game.max_score + 1, 0, 0) == 1
+    assert policies.notebook_choice(GAME, 3, 4, (6, 6), 2) == 2
+    notebook = exactdice.evaluate("notebook", Task(GAME, 1, "notebook")).policy
+    assert notebook.actions[GAME.encode(np.array([4, 1, 6, 0, 0, 0, 3, 2]))] == 1
