@@ -41,16 +41,12 @@ def large(monkeypatch):
     monkeypatch.setattr(called, "SAMPLE", 1)  # states with which a function is called at first
 
 
-def small_tasks():
-    for name in TURNS:
-        for keywords in SMALL[name]:
-            for seat in range(make_task(name, **keywords).game.num_players):
-                yield pytest.param(name, keywords, seat, id=f"{name}-{seat}-{len(str(keywords))}")
+GAMES = [make_task(name, **keywords).game for name in TURNS for keywords in SMALL[name]]
+TASKS = [Task(game, seat, "random") for game in GAMES for seat in range(game.num_players)]
 
 
-@pytest.mark.parametrize(("name", "keywords", "seat"), list(small_tasks()))
-def test_scores_are_those_of_a_network_that_is_called_everywhere(name, keywords, seat, monkeypatch):
-    task = Task(make_task(name, **keywords).game, seat, "random")
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_scores_are_those_of_a_network_that_is_called_everywhere(task, monkeypatch):
     network = exactdice.from_network(Network(task), task)
     whole = exactdice.score(network, task)
     monkeypatch.setattr(called, "LARGE", 0)

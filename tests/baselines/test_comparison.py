@@ -1,10 +1,10 @@
 """Two agents side by side, and several in a payoff matrix."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.baselines import Task, evaluate, make_task
 from exactdice.baselines.solving.solver import solve
 from exactdice.core import SizeError
@@ -99,9 +99,6 @@ def test_differences_need_arrays_of_states(monkeypatch):
     with pytest.raises(SizeError):
         found.differences()
     exactdice.baselines.cache.clear_cache()
-
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_the_manual_shows_a_blunder_as_it_is_told():

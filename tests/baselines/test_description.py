@@ -2,10 +2,10 @@
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.baselines import Task, describe, make_task
 from exactdice.baselines.scoring.description import CLOSE, PROPERTIES, _log2
 from law_by_hand import in_floats
@@ -112,8 +112,7 @@ def test_logarithms_are_those_of_the_library():
 
 
 def test_the_page_defines_every_property_in_order():
-    page = (Path(__file__).parents[2] / "docs" / "describe.md").read_text()
-    table = page.partition("## The games")[0]
+    table = (ROOT / "docs/describe.md").read_text().partition("## The games")[0]
     rows = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines() if "|" in line]
     assert rows[2:] == [figure.label for figure in PROPERTIES]
 

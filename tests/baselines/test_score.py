@@ -1,11 +1,11 @@
 """Scores: regret and its parts, in sentences too, and the scale of exploitability of self-play."""
 
 from math import log10
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.baselines import Task, make_task, score_self_play
 from exactdice.baselines.scoring.figure import nines
 from exactdice.baselines.scoring.summary import lost, pays_wins, result, summary, worst_part
@@ -97,8 +97,7 @@ def test_the_part_where_a_policy_errs_is_found(condition, words):
 
 
 def test_a_game_without_a_map_is_divided_by_what_the_agent_observes(own_games):
-    root = Path(__file__).parent.parent.parent
-    own_games(f"{root / 'examples' / 'pig.py'}:Pig")
+    own_games(f"{ROOT / 'examples/pig.py'}:Pig")
     scored = exactdice.score("hold:4", make_task("Pig", target=10, sides=4))
     assert any(name in worst_part(scored).words for name in scored.task.game.observation_names)
 
