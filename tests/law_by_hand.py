@@ -198,9 +198,8 @@ def check_evaluation(check, name, given, task, moves, weights, best):
     must = [] if hand else ["the policy has no value"]
     for exact in (False, True):
         said, own = f"{name}{' exact' * exact}: ", {"exact": exact}
-        got = check.attempt(
-            f"{said}evaluate", exactdice.evaluate, given, task, exact, must=must, **own
-        )
+        asked, one = (given, task, exact), f"{said}evaluate"
+        got = check.attempt(one, exactdice.evaluate, *asked, must=must, **own)
         if got is None:
             continue
         bound = Fraction(0 if exact else got.error_bound)
@@ -216,13 +215,12 @@ def check_evaluation(check, name, given, task, moves, weights, best):
         if variance is not None:
             most = loose(hand) * hand.size**2 + 2 * bound * hand.size + bound**2
             check.near(f"{said}variance", variance, hand.variance, most)
-        visits = check.attempt(f"{said}occupancy", exactdice.occupancy, given, task, exact, **own)
+        visits = check.attempt(f"{said}occupancy", exactdice.occupancy, *asked, **own)
         for s, often in enumerate(hand.visits if visits is not None else []):
             check.near(f"{said}occupancy[{s}]", visits[s], often, loose(hand) * (1 + often))
-        may = ["moves pay early"] * check.early
-        ends = check.attempt(f"{said}outcome_distribution", exactdice.outcome_distribution, given,
-                             task, exact, may=may, **own)  # fmt: skip
-        check_law(check, f"{said}outcome_distribution", ends, hand)
+        may, one = ["moves pay early"] * check.early, f"{said}outcome_distribution"
+        ends = check.attempt(one, exactdice.outcome_distribution, *asked, may=may, **own)
+        check_law(check, one, ends, hand)
 
 
 def check_law(check, said, got, hand):
@@ -358,15 +356,14 @@ def compare_two(law, seed):
               for row, mover in zip(law.ways, law.movers, strict=True)]  # fmt: skip
     zero = law._replace(ways=signed)  # with what player 0 is paid
     best, moves = optimum(zero), flat(zero)
-    may = []
     game = check.attempt("SimpleGame", game_of, law)
     if game is None or game.num_players == 1:
         return check.found
     places = [int(name[1:]) + made * len(law.ways)
               for made in range(law.horizon or 1) for name in game.states]  # fmt: skip
     for exact in (False, True):
-        limits, said = {"may": may, "exact": exact}, f"solve{' exact' * exact}"
-        got = check.attempt(said, exactdice.solve, exactdice.Task(game), exact, **limits)
+        said, task = f"solve{' exact' * exact}", exactdice.Task(game)
+        got = check.attempt(said, exactdice.solve, task, exact, exact=exact)
         if got is None:
             continue
         bound = Fraction(got.error_bound)
@@ -381,11 +378,11 @@ def compare_two(law, seed):
     for number in range(2):
         draw = random.Random(f"{seed} {number}")
         rows = [eighths(draw, [a for a, cell in enumerate(row) if cell], len(row)) for row in moves]
-        check_responses(check, f"mixed {number}", zero, game, places, rows, may)
+        check_responses(check, f"mixed {number}", zero, game, places, rows)
     return check.found
 
 
-def check_responses(check, name, zero, game, places, rows, may):
+def check_responses(check, name, zero, game, places, rows):
     """Check the best responses to a policy in both seats, and its exploitability."""
     table = np.array([[float(rows[s][a]) for a in game.choices] for s in places])
     count, length = len(zero.ways), zero.horizon or len(zero.ways) / (1 - zero.gamma or 1)
@@ -395,15 +392,14 @@ def check_responses(check, name, zero, game, places, rows, may):
         own = {s: row for s, row in enumerate(rows) if zero.movers[s % count] == seat}
         ends.append(check.mean(optimum(zero, own).values))
     for exact in (False, True):
-        said, limits = f"{name}{' exact' * exact}", {"may": may, "exact": exact}
-        task = exactdice.Task(game)
-        got = check.attempt(f"{said}: exploitability", exactdice.exploitability, table, task, exact,
-                            **limits)  # fmt: skip
+        said, given = f"{name}{' exact' * exact}", (table, exactdice.Task(game), exact)
+        what = f"{said}: exploitability"
+        got = check.attempt(what, exactdice.exploitability, *given, exact=exact)
         if got is not None:
-            check.near(f"{said}: exploitability", got, (ends[1] - ends[0]) / 2, most)
+            check.near(what, got, (ends[1] - ends[0]) / 2, most)
         for seat in (0, 1):
             what, task = f"{said}: best response to seat {seat}", exactdice.Task(game, seat)
-            got = check.attempt(what, exactdice.best_response, table, task, exact, **limits)
+            got = check.attempt(what, exactdice.best_response, table, task, exact, exact=exact)
             if got is None:
                 continue
             never = ["the seat never moves"]

@@ -26,7 +26,6 @@ TASKS = [
 
 
 def answer(game, *components, **named):
-    """Ask about a position of a game."""
     return ask(solve(Task(game)), *components, **named)
 
 

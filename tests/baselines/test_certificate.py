@@ -92,8 +92,6 @@ def with_keyword(**keywords):
 
 
 def replaced(old, new):
-    """Change the text of the claims."""
-
     def change(parts):
         assert old in parts["claims"]
         parts["claims"] = parts["claims"].replace(old, new)
@@ -102,7 +100,6 @@ def replaced(old, new):
 
 
 def with_size(text):
-    """Change the text of a size."""
     return replaced('"max_score": 10', f'"max_score": {text}')
 
 
@@ -181,8 +178,6 @@ def refile(path, change, compression=zipfile.ZIP_DEFLATED):
 
 
 def with_header(text):
-    """Change what the header of the policy promises."""
-
     def change(members):
         content, header = members["policy.npy"], text.encode().ljust(117) + b"\n"
         members["policy.npy"] = content[:8] + b"v\0" + header + content[128:]

@@ -41,8 +41,6 @@ def test_others_who_move_in_circles_are_part_of_the_sparse_law(seed):
 
 
 class Backwards(RandomGame):
-    """Counts its blocks the wrong way round."""
-
     def block(self, seat, states):
         blocks, cut = super().block(seat, states)
         return 2 - blocks, cut

@@ -124,7 +124,6 @@ def test_circling_costs_what_the_optimum_would_have_been_paid():
 
 
 def test_where_random_play_is_optimal_a_circle_has_no_normalised_score():
-    """That random play has 1 is among the laws of ``test_any_law``."""
     score = exactdice.score([0], from_cells([(1, 0, 0, False)], [(1, 0, 1, True)]))
     assert np.isnan(score.normalized)
     assert "normalised score unknown" in str(score)

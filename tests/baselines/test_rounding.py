@@ -217,7 +217,6 @@ def test_payoffs_that_are_equal_as_floats_stay_apart_in_exact_outcomes():
 
 
 def impossible(task, excess, agent=None):
-    """Score a policy with a value that exceeds the optimum."""
     best = exactdice.score("optimal", task)
     figures = best.optimum + excess, best.optimum, best.random
     return Score("mine", True, True, prepare(task), *figures, agent or best.agent)

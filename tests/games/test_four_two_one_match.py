@@ -158,7 +158,6 @@ KEYWORDS += [pytest.param({"tokens": 1} | rules, marks=pytest.mark.slow) for rul
 
 @cache
 def best_by_hand(**keywords):
-    """Solve a match by hand, once for all tests."""
     return optimal(Match(Rules(**keywords)))
 
 

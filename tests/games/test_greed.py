@@ -119,8 +119,6 @@ def test_floats_end_games_exactly_where_it_is_possible_and_keep_small_chances(si
 
 
 class BustWins(Greed):
-    """Greed in which a player who is bust has won."""
-
     def advance(self, seats, states, actions, outcomes):
         move = super().advance(seats, states, actions, outcomes)
         bust = self.scores(states)[0] + outcomes > self.max_score

@@ -92,8 +92,6 @@ class Forgets(Walk):
 
 @dataclass
 class Plain(Walk):
-    """Has an equality without a hash."""
-
     step: int = 1
 
 

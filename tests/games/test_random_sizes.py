@@ -168,7 +168,6 @@ def compare_tables(game, rng):
 
 
 def compare(game, by_chance, value):
-    """Compare what every seat wins with what it wins by hand."""
     count = game.num_players
     for seat, (name, others) in product(range(count), (("random", by_chance), ("optimal", None))):
         task = Task(game, seat, name if count > 1 else [])
