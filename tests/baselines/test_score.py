@@ -74,21 +74,19 @@ GREED = make_task("Greed", max_score=30)
 
 def erring(task, condition):
     """Score a policy that is optimal but where ``condition`` holds of the observations."""
-    game = task.game
-    best = exactdice.solve(task).policy.actions
-    seen = game.observe(np.arange(game.num_states), 0)
-    worst = np.where(condition(seen), 0, best)
-    return exactdice.score(np.where(game.mask(np.arange(game.num_states))[:, 0], worst, best), task)
+    states, best = np.arange(task.game.num_states), exactdice.solve(task).policy.actions
+    errs = condition(task.game.observe(states, 0)) & task.game.mask(states)[:, 0]
+    return exactdice.score(np.where(errs, 0, best), task)
 
 
-@pytest.mark.parametrize(
-    ("condition", "words"),
-    [
-        (lambda seen: seen[:, 2] == 1, "last turns"),
-        (lambda seen: seen[:, 0] >= 20, "own score 20 to 25"),  # from 26 on, stopping is best
-        (lambda seen: (seen[:, 1] >= 6) & (seen[:, 1] <= 8), "other's score 6 to 8"),
-    ],
-)
+PARTS = [
+    (lambda seen: seen[:, 2] == 1, "last turns"),
+    (lambda seen: seen[:, 0] >= 20, "own score 20 to 25"),  # from 26 on, stopping is best
+    (lambda seen: (seen[:, 1] >= 6) & (seen[:, 1] <= 8), "other's score 6 to 8"),
+]
+
+
+@pytest.mark.parametrize(("condition", "words"), PARTS)
 def test_the_part_where_a_policy_errs_is_found(condition, words):
     part = worst_part(erring(GREED, condition))
     assert words in part.words
