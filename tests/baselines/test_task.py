@@ -180,13 +180,10 @@ def holds(observations, _masks):
     return np.zeros(len(observations), dtype=np.int64)
 
 
-GREED = "Greed, max_score 10, sides 3, seat"
+GREED, LESS = (f"Greed, max_score 10, {size}, seat" for size in ("sides 3", "max_dice 2"))
 WORDS = [
     (Task(GAME, 1, "if_else"), f"{GREED} 1, against if_else"),
-    (
-        Task(Greed(10, 3, 2), 1, HOLD),
-        "Greed, max_score 10, sides 3, max_dice 2, seat 1, against a table",
-    ),
+    (Task(Greed(10, max_dice=2), 0, HOLD), f"{LESS} 0, against a table"),
     (Task(GAME, 0, holds), f"{GREED} 0, against holds"),
     (Task(GAME, 0, lambda seen, legal: HOLD[: len(seen)]), f"{GREED} 0, against a function"),
     (Task(ShutTheBox(shut_wins=False)), "ShutTheBox, shut_wins false, seat 0, against optimal"),

@@ -103,10 +103,7 @@ def test_ratchet_and_bernoulli_play_as_described(dice, faces, casts, goal, durat
 UNDEFINED = [
     (FourTwoOne(utility="set"), "goal:0,0", "goal needs a utility, which a set has not"),
     (FourTwoOne(duration=3), "goal:1,1", "needs a first player .*, got duration = 3"),
-    *(
-        (GAME, f"goal:{text}", "must be followed by h,s, both 0 or 1")
-        for text in ("2,0", "1", "a,b")
-    ),
+    *((GAME, f"goal:{text}", "must be followed by h,s, both 0 or") for text in ("2,0", "1", "a,b")),
     (GAME, "ratchet:12", "goal must be 3 digits from 1 to 6, got '12'"),
 ]
 

@@ -67,17 +67,14 @@ def test_expected_scores_and_chances_to_beat_of_other_sizes(sizes):
 
 
 def test_goals_out_of_reach_and_goals_that_nobody_misses():
-    assert policies.beat_chance(GAME, 0, 3) == policies.beat_chance_of_roll(GAME, -2, (3, 3)) == 0
-    assert (
-        policies.beat_chance(GAME, 100, 5) == policies.beat_chance_of_roll(GAME, 31, (6,) * 5) == 1
-    )
-    assert policies.beat_chance(GAME, 1, 0) == policies.survival_chance(GAME, 0, 7) == 1
+    beat, tie = policies.beat_chance, policies.win_or_tie_chance
+    assert beat(GAME, 0, 3) == policies.beat_chance_of_roll(GAME, -2, (3, 3)) == 0
+    assert beat(GAME, 100, 5) == policies.beat_chance_of_roll(GAME, 31, (6,) * 5) == 1
+    assert beat(GAME, 1, 0) == policies.survival_chance(GAME, 0, 7) == 1
     for score in (1, 5, 12):
-        assert policies.win_or_tie_chance(GAME, score - 1, 0, 5, 0) == policies.beat_chance(
-            GAME, score, 5
-        )
-    assert policies.win_or_tie_chance(GAME, None, 0, 5, 0) == 1
-    assert policies.win_or_tie_chance(GAME, 3, 4, 2, 0) == 0
+        assert tie(GAME, score - 1, 0, 5, 0) == beat(GAME, score, 5)
+    assert tie(GAME, None, 0, 5, 0) == 1
+    assert tie(GAME, 3, 4, 2, 0) == 0
 
 
 def test_only_3s_keeps_zeros_or_the_lowest_die():
