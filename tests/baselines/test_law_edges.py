@@ -98,15 +98,9 @@ def test_states_of_65_numbers_are_told_apart():
     """As one number of 64 bits some of them were the same."""
     one = tuple([1] + [0] * 64)
     more = [tuple(int(place in (0, 1 + turn)) for place in range(65)) for turn in range(64)]
-    kind = simple(
-        start=lambda self: [(1, one)],
-        outcomes=lambda self, state, action: (
-            [(Fraction(1, 64), 0, after) for after in more]
-            if state == one
-            else [(1, state.index(1, 1), None)]
-        ),
-    )
-    game = kind()
+    law = {after: [(1, after.index(1, 1), None)] for after in more}
+    law[one] = [(Fraction(1, 64), 0, after) for after in more]
+    game = simple(start=lambda self: [(1, one)], outcomes=lambda self, state, action: law[state])()
     assert exactdice.solve(exactdice.Task(game), exact=True).value == Fraction(65, 2)
     states = np.arange(game.num_states)
     assert (game.encode(game.observe(states, 0)) == states).all()
