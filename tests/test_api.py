@@ -30,31 +30,25 @@ def test_dir_lists_the_names_for_users_alone(monkeypatch):
     assert {"agents", "testing"} < {*dir(exactdice)}
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
+def test_an_id_stands_for_its_environment():
+    for function in (
         exactdice.as_task,
         lambda env: exactdice.solve(env).value,
         lambda env: exactdice.expected_payoffs(["if_else", "random"], env),
         lambda env: exactdice.exact_evaluation("random", env),
-    ],
-)
-def test_an_id_stands_for_its_environment(function):
-    assert function(ENV) == function(f"exactdice:{ENV}") == function(gym.make(ENV))
+    ):
+        assert function(ENV) == function(f"exactdice:{ENV}") == function(gym.make(ENV))
 
 
-@pytest.mark.parametrize(
-    ("env", "message"),
-    [
+def test_a_text_that_is_no_id_is_refused():
+    for env, message in (
         ("exactdice/Gred-v0", "got 'exactdice/Gred-v0'; did you mean exactdice/Greed-v0\\?"),
         ("greed", "env must be .*, got 'greed'; did you mean exactdice/Greed-v0\\?"),
         ("CartPole-v1", "env must be an exactdice environment or have P, got .*CartPole"),
         ("Zzz", "env must be an exactdice environment, got 'Zzz'$"),
-    ],
-)
-def test_a_text_that_is_no_id_is_refused(env, message):
-    with pytest.raises(TypeError, match=message):
-        exactdice.score("random", env)
+    ):
+        with pytest.raises(TypeError, match=message):
+            exactdice.score("random", env)
 
 
 def test_a_score_is_a_line_and_a_table():
@@ -144,10 +138,10 @@ def test_a_payoff_matrix_takes_a_list_as_expected_payoffs_does():
     assert found.names == ("random 1", "if_else", "random 2")
     named = exactdice.payoff_matrix({"a": "random", "b": "if_else", "c": "random"}, SMALL)
     assert (found.payoffs == named.payoffs).all()
-    with pytest.raises(InputError, match="or a list of two at least, got list of 1"):
-        exactdice.payoff_matrix(["random"], SMALL)
-    with pytest.raises(InputError, match="or a list of two at least, got str of 6"):
-        exactdice.payoff_matrix("random", SMALL)
+    few = {"list of 1": ["random"], "list of 0": [], "str of 6": "random", "dict of 1": {"a": 0}}
+    for shown, policies in few.items():
+        with pytest.raises(InputError, match=f"or a list of two at least, got {shown}"):
+            exactdice.payoff_matrix(policies, SMALL)
 
 
 def test_a_chart_without_matplotlib_says_what_to_install(monkeypatch):

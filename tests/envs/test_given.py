@@ -1,6 +1,7 @@
 """Games and environments of others: registered, loaded from where they are, or with a known law."""
 
 import importlib
+import inspect
 import json
 import pickle
 import re
@@ -22,17 +23,6 @@ import exactdice
 
 pytestmark = pytest.mark.usefixtures("own_games")
 
-FILE = """
-import exactdice
-from exactdice.games import Greed
-
-class Short(Greed):
-    name = "Short"
-
-    def __init__(self, max_score=7):
-        super().__init__(max_score, 3)
-"""
-
 
 class Short(Greed):
     """A game as anybody may write it; one that is made of Greed's rules has a known value."""
@@ -43,16 +33,15 @@ class Short(Greed):
         super().__init__(max_score, 3)
 
 
-def stop(game):
-    return np.zeros(game.num_states, dtype=np.int64)
+FILE = "import exactdice\nfrom exactdice.games import Greed\n\n" + inspect.getsource(Short)
 
 
-def roll(game, dice):
+def roll(game, dice=0):
     return np.full(game.num_states, int(dice))
 
 
 def test_a_registered_game_is_one_of_the_package_everywhere():
-    exactdice.register(Short, policies={"stop": stop, "roll:<dice>": roll})
+    exactdice.register(Short, policies={"stop": roll, "roll:<dice>": roll})
     known = gym.make("exactdice/Greed-v0", max_score=7, sides=3)
     env = gym.make("exactdice:exactdice/Short-v0")
     assert exactdice.solve(env).value == exactdice.solve(known).value
@@ -70,7 +59,7 @@ def test_a_class_may_be_registered_again_and_a_reloaded_one_replaces_it(tmp_path
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("short_game")
     for _ in range(2):
-        exactdice.register(module.Short, policies={"stop": stop})
+        exactdice.register(module.Short, policies={"stop": roll})
     importlib.reload(module)
     exactdice.register(module.Short)
     assert GAMES["Short"] is module.Short
@@ -113,18 +102,15 @@ def test_what_cannot_be_registered_is_named(game, error, message):
     assert "Short" not in GAMES
 
 
-@pytest.mark.parametrize(
-    ("name", "policy", "message"),
-    [
-        ("optimal", stop, "policies must have names other than optimal, .*, got 'optimal'"),
-        ("random:<x>", stop, "policies must have names other than .*, got 'random:<x>'"),
+def test_policies_that_cannot_be_registered_are_named():
+    for name, policy, message in (
+        ("optimal", roll, "policies must have names other than optimal, .*, got 'optimal'"),
+        ("random:<x>", roll, "policies must have names other than .*, got 'random:<x>'"),
         ("stop", 0, "policies must be functions of the game, got 0 as stop"),
-    ],
-)
-def test_policies_that_cannot_be_registered_are_named(name, policy, message):
-    with pytest.raises(InputError, match=message):
-        exactdice.register(Short, policies={name: policy})
-    assert "Short" not in GAMES
+    ):
+        with pytest.raises(InputError, match=message):
+            exactdice.register(Short, policies={name: policy})
+        assert "Short" not in GAMES
 
 
 def test_an_attribute_that_is_missing_is_named():
@@ -152,12 +138,9 @@ def write_rules(folder, sides):
     (folder / "dice_of_it").mkdir(parents=True)
     (folder / "dice_of_it" / "__init__.py").write_text(f"SIDES = {sides}")
     (folder / "its_rules.py").write_text("from dice_of_it import SIDES\n\nLIMIT = 7")
-    text = FILE.replace("import exactdice", "import exactdice\nfrom its_rules import LIMIT, SIDES")
-    name = f"Short{sides}"
-    (folder / "short.py").write_text(
-        text.replace("Short", name).replace("(max_score, 3)", "(LIMIT, SIDES)")
-    )
-    return f"{folder}/short.py:{name}"
+    text = FILE.replace("Short", f"Short{sides}").replace("(max_score, 3)", "(LIMIT, SIDES)")
+    (folder / "short.py").write_text(f"from its_rules import LIMIT, SIDES\n{text}")
+    return f"{folder}/short.py:Short{sides}"
 
 
 def test_a_file_imports_its_neighbours_and_never_those_of_another_game(tmp_path):
@@ -223,19 +206,20 @@ def test_what_cannot_be_loaded_is_said_in_one_line(text, place, message, tmp_pat
 
 
 LAKE = "FrozenLake-v1"
-#: Environment, keywords, and the optimum within its limit and without one, by value iteration of
-#: another program in floats.
-OPTIMA = [
-    (LAKE, {}, 0.7441902878, Fraction(14, 17)),
-    (LAKE, {"map_name": "8x8", "max_episode_steps": 200}, 0.9132201502, 1),
-    (LAKE, {"is_slippery": False}, 1, 1),
-    ("Taxi-v4", {}, 7.93, Fraction(793, 100)),
-    ("CliffWalking-v1", {}, -13, -13),
-]
 
 
-@pytest.mark.parametrize(("name", "keywords", "limited", "free"), OPTIMA)
+@pytest.mark.parametrize(
+    ("name", "keywords", "limited", "free"),
+    [
+        (LAKE, {}, 0.7441902878, Fraction(14, 17)),
+        (LAKE, {"map_name": "8x8", "max_episode_steps": 200}, 0.9132201502, 1),
+        (LAKE, {"is_slippery": False}, 1, 1),
+        ("Taxi-v4", {}, 7.93, Fraction(793, 100)),
+        ("CliffWalking-v1", {}, -13, -13),
+    ],
+)
 def test_optima_of_toy_text(name, keywords, limited, free):
+    """Within the limit and without one, by value iteration of another program in floats."""
     env = gym.make(name, **keywords)
     within, without = exactdice.solve(env), exactdice.solve(env.unwrapped)
     assert within.value == pytest.approx(limited, abs=5e-9)
@@ -288,8 +272,8 @@ def test_masks_of_toy_text_are_legal_actions():
     env = gym.make("Taxi-v4").unwrapped
     legal = [env.action_mask(state) for state in range(500)]
     masked = exactdice.from_P(env, legal=legal, horizon=200)
-    assert exactdice.solve(masked).value == pytest.approx(7.93)
     free = exactdice.from_P(env, horizon=200)
+    assert exactdice.solve(masked).value == pytest.approx(7.93)
     assert exactdice.score("random", masked).value > exactdice.score("random", free).value
 
 
@@ -380,9 +364,7 @@ def test_a_task_is_an_environment():
     assert exactdice.solve(env).value == exactdice.solve(task).value
     with pytest.raises(InputError, match="seat and keywords must be left out, as the task has"):
         GameEnv(task, seat=1)
-    with pytest.raises(
-        InputError, match=r"game must be one of .* got 'Gred'; did you mean Greed\?"
-    ):
+    with pytest.raises(InputError, match=r"game must be one of .* 'Gred'; did you mean Greed\?"):
         GameEnv("Gred")
     with pytest.raises(InputError, match=r"did you mean gym:FrozenLake-v1\?"):
         find_game(LAKE)

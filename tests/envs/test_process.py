@@ -8,9 +8,9 @@ from typing import get_args
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, cache, evaluate, make_task, prepare, solve
+from exactdice.baselines import SimpleGame, Task, cache, evaluate, make_task, prepare, solve
 from exactdice.baselines.policies.kinds import UniformPolicy
-from exactdice.core import EXACT, InputError, moves
+from exactdice.core import EXACT, AliasLaws, InputError, SizeError, moves
 from exactdice.core.positions import first_actions, legal_moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine, GameEnv, RewardMode, from_P, planners, sparse_law
@@ -20,23 +20,11 @@ from exactdice.envs.engine.lanes import PlainRuleLanes, RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.law import MoveLaw
-from exactdice.games import (
-    GAMES,
-    AliasLaws,
-    FourTwoOne,
-    FourTwoOneMatch,
-    Greed,
-    LowestScore,
-    LowestScoreMatch,
-    Move,
-    ShutTheBox,
-    SizeError,
-    Yahtzee,
-)
+from exactdice.games import GAMES, FourTwoOne, Greed, LowestScore, ShutTheBox, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.yahtzee import values
 from random_games import RandomGame
-from small_games import SMALL, Bare, Rounds, Walk
+from small_games import SMALL, Rounds, Walk
 from tabled import law_of, require_same_games, require_same_law, require_tables
 
 import exactdice
@@ -236,11 +224,9 @@ def test_without_a_table_moves_are_rewarded_alike_illegal_ones_included(monkeypa
         games.lanes.start(lanes, rng)
         paid = []
         for step in range(6):
-            actions = rng.integers(0, task.game.num_actions, 64)
-            actions = np.where(
-                lanes < 8 * step, actions, first_actions(task.game, games.lanes.states())
-            )
-            outcome = games.step(lanes, actions, rng)
+            legal = first_actions(task.game, games.lanes.states())
+            drawn = rng.integers(0, task.game.num_actions, 64)
+            outcome = games.step(lanes, np.where(lanes < 8 * step, drawn, legal), rng)
             paid.append(outcome.rewards)
             games.lanes.start(lanes[outcome.over], rng)
         rewards.append(np.array(paid))
@@ -277,6 +263,8 @@ def iterate(law, most=10_000):
 def test_value_iteration_finds_the_optimum(name, keywords):
     env = gym.make(f"exactdice/{name}-v0", **keywords)
     law = env.unwrapped.sparse_P
+    # Some planners refuse rows that miss 1 by more than 2.2e-15.
+    assert np.abs(law.transitions.sum(axis=1) - 1).max() < 2e-15
     values, actions = iterate(law)
     optimum = exactdice.solve(env).value
     best = 0 if "reward" in keywords else optimum
@@ -285,50 +273,33 @@ def test_value_iteration_finds_the_optimum(name, keywords):
     assert exactdice.score(plan, env).value == pytest.approx(optimum, abs=1e-12)
 
 
-def test_every_row_is_a_law_to_the_last_digits():
-    """Some planners refuse rows that miss 1 by more than 2.2e-15."""
-    law = sparse_law(prepare(gym.make("exactdice/LowestScore-v0").unwrapped.task))
-    assert np.abs(law.transitions.sum(axis=1) - 1).max() < 2e-15
-
-
-@pytest.mark.parametrize(
-    ("size", "limit", "message"),
-    [
-        (30, "0.001", r"outcomes of moves must be at most 133,333, got .*MB"),  # as it is listed
-        (60, "0.025", "must be at most .*, got .*MB"),  # but moves fit
-    ],
-)
-def test_a_law_or_replies_without_room_are_refused(monkeypatch, size, limit, message):
-    env = gym.make("exactdice/Greed-v0", max_score=size)
-    monkeypatch.setenv("EXACTDICE_LIMIT", limit)
-    with pytest.raises(SizeError, match=message):
-        _ = env.unwrapped.sparse_P
-
-
-def test_a_dictionary_without_room_is_refused(monkeypatch):
-    with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
-        _ = gym.make("exactdice/Greed-v0").unwrapped.P
-    law = gym.make("exactdice/Greed-v0", max_score=20).unwrapped.sparse_P
-    monkeypatch.setenv("EXACTDICE_LIMIT", "0.001")
-    with pytest.raises(SizeError, match="entries of a dictionary must be at most 53,333, got"):
-        law.as_dict()
-
-
-def test_without_scipy_it_is_asked_for(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(
-        ModuleNotFoundError, match="sparse_P needs more libraries .scipy.*: pip install scipy"
+def test_a_law_without_room_or_scipy_is_refused(monkeypatch):
+    small, middle, large, default = (
+        gym.make("exactdice/Greed-v0", max_score=size).unwrapped for size in (20, 30, 60, 100)
+    )
+    law = small.sparse_P
+    for limit, ask, message in (
+        ("4", lambda: default.P, "P needs at most 20000 pairs of state and action, got"),
+        ("0.025", lambda: large.sparse_P, "must be at most .*, got .*MB"),  # but moves fit
+        ("0.001", lambda: middle.sparse_P, "outcomes of moves must be at most 133,333, got .*MB"),
+        ("0.001", law.as_dict, "entries of a dictionary must be at most 53,333, got"),
     ):
-        _ = gym.make("exactdice/FourTwoOne-v0").unwrapped.sparse_P
+        monkeypatch.setenv("EXACTDICE_LIMIT", limit)
+        with pytest.raises(InputError, match=message):
+            ask()
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    said = "sparse_P needs more libraries .scipy.*: pip install scipy"
+    with pytest.raises(ModuleNotFoundError, match=said):
+        _ = small.sparse_P
 
 
 LAWS = [
     Task(Greed(9, 3), 1, "random"),
     Task(LowestScore(2, 3, 3, 3), 1, "notebook"),
     Task(LowestScore(2, 4, players=1), 0),
-    Task(LowestScoreMatch(2, 3, players=2, wins=2), 1, "random"),
+    make_task("LowestScoreMatch", 1, dice=2, faces=3, wins=2, opponents="random"),
     Task(ShutTheBox(4, 2, 3), 1, "optimal"),
-    Task(FourTwoOneMatch(tokens=2, faces=2), 0, "random"),
+    make_task("FourTwoOneMatch", 0, tokens=2, faces=2, opponent="random"),
     Task(Rounds(players=2, turns=3, others=Fraction(-1, 2)), 0, "random"),
     from_P(gym.make("Taxi-v4")),
     from_P(gym.make("CliffWalking-v1", is_slippery=True)),
@@ -361,41 +332,20 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     np.testing.assert_array_equal(law.results(np.append(law.states, ends), law.paid), every)
 
 
-def test_what_has_no_tables_is_refused(monkeypatch):
-    monkeypatch.setattr("exactdice.envs.engine.tables.LIMIT", 1000)
-    task = Task(Greed(9, 4), 0, "random")
-    with pytest.raises(InputError, match="must have tables of its moves to be audited"):
-        MoveLaw(prepare(task), np.array([0]), np.array([1]))
-
-
-class Waiting(Bare):
+class Waiting(SimpleGame):
     """Player 1 waits at place 1 with probability 5/8 a move; then player 0 ends the game."""
 
-    name, has_cycles = "Waiting", True
-    num_players, num_states, num_actions = 2, 3, 1
-    observation_sizes, observation_names = (3,), ("place",)
-    payoff_range, zero_sum = (0.0, 1.0), True
-    laws = np.array([[1.0, 0.0], [0.625, 0.375]])
+    def start(self):
+        return [(1, 0)]
 
-    def exact_laws(self):
-        return np.array([[Fraction(chance) for chance in law] for law in self.laws])
+    def player(self, place):
+        return place % 2
 
-    def law(self, states, actions):
-        return (states == 1).astype(int)
+    def actions(self, place):
+        return ["go"]
 
-    def initial_law(self):
-        return np.array([0]), np.array([Fraction(1)])
-
-    def advance(self, seats, states, actions, outcomes):
-        over = np.stack([states == 2] * 2, axis=1)
-        after = np.where(states == 0, 1, np.where(outcomes == 0, 1, 2))
-        return Move((after == 1).astype(int), after, np.where(over, [1.0, 0.0], 0.0), over)
-
-    def stages(self):
-        return [(0, np.array([0])), (1, np.array([1])), (0, np.array([2]))]
-
-    def block(self, seat, states):
-        return np.zeros_like(states), np.full(len(states), seat == 1)
+    def outcomes(self, place, action):
+        return [[(1, 0, 1)], [(0.625, 0, 1), (0.375, 0, 2)], [(1, 1, None)]][place]
 
 
 def test_the_law_of_an_opponent_who_may_wait_for_ever_is_found():
@@ -405,12 +355,18 @@ def test_the_law_of_an_opponent_who_may_wait_for_ever_is_found():
     np.testing.assert_allclose(law.mean(np.ones(law.num_results)), 1)
 
 
-def test_a_policy_that_may_change_is_listed_and_not_audited(monkeypatch):
-    monkeypatch.setattr(UniformPolicy, "is_table", False)
+def test_a_policy_that_may_change_is_listed_and_not_audited_nor_is_what_has_no_tables(monkeypatch):
     problem, state = prepare(Task(Greed(6, 3), 0, "random")), np.array([0])
-    with pytest.raises(InputError, match="the policy of an opponent is no table"):
+    with monkeypatch.context() as patch:
+        patch.setattr(UniformPolicy, "is_table", False)
+        with pytest.raises(InputError, match="the policy of an opponent is no table"):
+            MoveLaw(problem, state, state)
+        assert MoveLaw(problem, state, state, asked=True).num_results
+    monkeypatch.setattr(tables, "LIMIT", 0)
+    cache.clear_cache()
+    with pytest.raises(InputError, match="must have tables of its moves to be audited"):
         MoveLaw(problem, state, state)
-    assert MoveLaw(problem, state, state, asked=True).num_results
+    cache.clear_cache()
 
 
 def test_a_problem_is_computed_exactly_if_that_is_asked():
@@ -448,12 +404,10 @@ def test_tables_of_three_players_whose_moves_are_listed_have_the_values_of_sweep
     require_tables(task)
 
 
-@pytest.mark.parametrize("states", [42, 43])
-def test_moves_are_numbered_in_integers_that_hold_them(states):
+def test_moves_are_numbered_in_integers_that_hold_them():
     """129 moves among fewer states: the last number needs more than eight bits."""
-    every = np.arange(states)
-    law = np.stack([np.roll(np.eye(states), 1 + action, axis=1) for action in range(3)])
-    problem = prepare(exactdice.from_P(law, 0, rewards=np.zeros(states), gamma=0.9))
-    moves = MoveLaw(problem, np.repeat(every, 3), np.tile(np.arange(3), states))
-    found = moves.transitions().in_scipy.toarray()[:, :states] / 0.9
-    np.testing.assert_allclose(found.reshape(states, 3, -1), law.swapaxes(0, 1), atol=1e-15)
+    law = np.stack([np.roll(np.eye(43), 1 + action, axis=1) for action in range(3)])
+    problem = prepare(exactdice.from_P(law, 0, rewards=np.zeros(43), gamma=0.9))
+    moves = MoveLaw(problem, np.repeat(np.arange(43), 3), np.tile(np.arange(3), 43))
+    found = moves.transitions().in_scipy.toarray()[:, :43] / 0.9
+    np.testing.assert_allclose(found.reshape(43, 3, -1), law.swapaxes(0, 1), atol=1e-15)

@@ -20,9 +20,8 @@ from small_games import SMALL
 
 import exactdice  # noqa: F401  registers the environments
 
-GAMES_OF_OURS = sorted(SMALL)
-DEFAULT = pytest.mark.parametrize("name", GAMES_OF_OURS)
-SMALL_GAMES = [pytest.param(name, sizes) for name in GAMES_OF_OURS for sizes in SMALL[name]]
+DEFAULT = pytest.mark.parametrize("name", SMALL)
+SMALL_GAMES = [(name, sizes) for name, every in SMALL.items() for sizes in every]
 
 
 def make(name, **keywords):
@@ -132,10 +131,9 @@ def test_a_move_takes_pieces_that_are_on_the_table_and_no_two_take_the_same(name
     for seat, states in game.stages():
         for state in states.tolist():
             seen = game.observe(np.array([state]), seat)[0]
-            pieces = [
-                piece for row in present(game).board(seat, seen, players) for piece in row.pieces
-            ]
-            parts = [piece.part for piece in pieces if getattr(piece, "part", None) is not None]
+            rows = present(game).board(seat, seen, players)
+            parts = [getattr(piece, "part", None) for row in rows for piece in row.pieces]
+            parts = [part for part in parts if part is not None]
             assert len(parts) == len(set(parts))
             legal = np.flatnonzero(game.mask(np.array([state]))[0])
             taken = [present(game).parts(seen, action) for action in legal.tolist()]
@@ -152,27 +150,21 @@ def test_dice_show_the_sum_that_they_are_to_show(dice, sides):
         assert (sum(faces), len(faces)) == (total, dice)
         assert set(faces) <= set(range(1, sides + 1))
         assert dice_with_sum(total, dice, sides, 1, 2) == shown
-
-
-def test_dice_with_a_sum_are_as_likely_as_when_they_are_rolled():
-    """Of 7 with two dice each first face is as likely; 5 standard deviations."""
+    # Of 7 with two dice each first face is as likely; 5 standard deviations.
     first = [dice_with_sum(7, 2, 6, told)[0].face for told in range(3000)]
     counts = np.bincount(first, minlength=7)[1:]
     assert np.abs(counts - 500).max() < 5 * (3000 * 5 / 36) ** 0.5
 
 
-def test_a_film_is_recorded(tmp_path):
+def test_films_are_recorded_and_a_window_opens_and_closes_twice(tmp_path):
     env = make("ShutTheBox", render_mode="rgb_array")
+    with pytest.raises(RuntimeError, match="no game has begun: call reset before render"):
+        env.unwrapped.render()
     env = RecordVideo(env, str(tmp_path / "films"), episode_trigger=lambda _: True)
     play(env, 0)
     env.close()
     (film,) = tmp_path.glob("films/*.mp4")
     assert film.stat().st_size > 1000
-
-
-def test_a_window_opens_and_closes_and_renders_a_game_that_has_begun():
-    with pytest.raises(RuntimeError, match="no game has begun: call reset before render"):
-        make("Greed", render_mode="rgb_array").unwrapped.render()
     env = make("Greed", render_mode="human")
     play(env, 0, 3)
     env.close()

@@ -59,15 +59,13 @@ def test_the_optimum_of_small_games_is_found(game):
 
 def test_values_are_means_of_what_came_of_an_action():
     """With omega 1 and one update at a time the value is the mean of its targets."""
-    model = QLearning(QTable, GameVecEnv(Task(Greed(8, 3)), 1), omega=1.0, seed=0)
+    model = q_learning(Greed(8, 3), 1, 0, omega=1.0)
     for target in (1.0, 0.0, 0.0, 1.0, 1.0):
         model._learn(np.array([5]), np.array([2]), np.array([target]))
     assert model.policy.values[5, 2] == pytest.approx(0.6)
     assert model.policy.visits[5, 2] == model.policy.visits.sum() == 5
-
-
-def test_equal_moves_of_one_step_count_as_often_as_they_came():
-    model = QLearning(QTable, GameVecEnv(Task(Greed(8, 3)), 1), initial_value=1.0, seed=0)
+    # Equal moves of one step count as often as they came.
+    model = q_learning(Greed(8, 3), 1, 0, initial_value=1.0)
     model.policy.visits[5, 2] = 100
     model._learn(np.array([5, 5, 5]), np.array([2, 2, 2]), np.array([0.0, 0.0, 0.0]))
     assert model.policy.values[5, 2] == pytest.approx((1 - 103**-0.77) ** 3)
@@ -116,16 +114,17 @@ def test_whole_powers_are_products():
     np.testing.assert_allclose(whole_power(bases, exponents), expected, rtol=1e-13)
 
 
-GAMES = [
-    Greed(6, 3),
-    ShutTheBox(4, 2, 3),
-    FourTwoOne(3, 2, 2, utility="set"),
-    FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
-    Rounds(2, 4, Fraction(-1)),
-]
-
-
-@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize(
+    "game",
+    [
+        Greed(6, 3),
+        ShutTheBox(4, 2, 3),
+        FourTwoOne(3, 2, 2, utility="set"),
+        FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
+        Rounds(2, 4, Fraction(-1)),
+    ],
+    ids=repr,
+)
 def test_the_target_of_a_move_is_the_payoff_or_the_value_with_the_sign_of_the_next_player(game):
     model = MinimaxQLearning("QTable", GameVecEnv(Task(game), 1))
     rng = np.random.default_rng(0)
@@ -154,12 +153,12 @@ def test_the_target_of_a_move_is_the_payoff_or_the_value_with_the_sign_of_the_ne
     assert len(kinds) >= 2  # the end of the game, and one player's or both players' next move
 
 
-@pytest.mark.parametrize("game", [Greed(5, 3)], ids=repr)
-def test_the_table_converges_to_the_equilibrium(game):
-    model = MinimaxQLearning("QTable", GameVecEnv(Task(game), 64), seed=1, initial_value=0.5)
-    before = score_self_play(model, Task(game))
+def test_the_table_converges_to_the_equilibrium():
+    game, task = Greed(5, 3), Task(Greed(5, 3))
+    model = MinimaxQLearning("QTable", GameVecEnv(task, 64), seed=1, initial_value=0.5)
+    before = score_self_play(model, task)
     model.learn(100_000)
-    after = score_self_play(model, Task(game))
+    after = score_self_play(model, task)
     assert after.exploitability < 0.02 < 0.1 < before.exploitability
     assert model.num_timesteps == model.policy.visits.sum()
     for seat in (0, 1):
@@ -221,17 +220,16 @@ def test_the_plan_is_the_value_iteration_of_what_was_seen(bonus):
     assert sorted(model.times) == sorted(times.values())
 
 
-def test_a_game_whose_moves_have_too_large_numbers_is_refused():
-    game = SimpleNamespace(num_states=2**30, num_actions=8, observation_sizes=(2,))
-    with pytest.raises(exactdice.InputError, match="the planner needs a smaller game"):
-        table(game, default=0.0, prior=1.0, bonuses=(0.0, 0.0), highest=1.0)
-
-
 def test_numbers_that_cannot_be_are_refused():
-    with pytest.raises(exactdice.InputError, match="prior must be above 0, got 0"):
-        Planner("ModelTable", None, prior=0)
-    with pytest.raises(ValueError, match="omega must be from 0 to 1, got 1.5"):
-        QLearning(QTable, GameVecEnv(Task(Greed(8, 3)), 1), omega=1.5)
+    large = SimpleNamespace(num_states=2**30, num_actions=8, observation_sizes=(2,))
+    plan = {"default": 0.0, "prior": 1.0, "bonuses": (0.0, 0.0), "highest": 1.0}
+    for make, message in (
+        (lambda: table(large, **plan), "the planner needs a smaller game"),
+        (lambda: Planner("ModelTable", None, prior=0), "prior must be above 0, got 0"),
+        (lambda: q_learning(Greed(8, 3), 1, 0, omega=1.5), "omega must be from 0 to 1, got 1.5"),
+    ):
+        with pytest.raises(exactdice.InputError, match=message):
+            make()
 
 
 DQN_OPTIONS = {
@@ -364,6 +362,13 @@ def test_it_never_takes_an_illegal_action():
     assert exactdice.score(model, env).masked
 
 
+@pytest.mark.parametrize("game", [LowestScore(2, 3, 3, 3), FourTwoOne()])
+def test_self_play_needs_two_players(game):
+    for make in (SelfPlay, lambda game: MinimaxQLearning("QTable", GameVecEnv(Task(game), 2))):
+        with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
+            make(game)
+
+
 @pytest.mark.slow
 def test_self_play_lowers_the_exploitability_of_both_seats(build, small):
     options = {"self_play": True, "num_envs": 256, "hyperparams": {"batch_size": "1024"}}
@@ -422,13 +427,6 @@ def test_moves_of_both_seats_count(build, monkeypatch):
     model.learn(3000, callback=[SelfPlay(model.get_env().task.game)])
     assert model.num_timesteps == len(played)
     assert 0.4 < np.mean(played) < 0.6
-
-
-@pytest.mark.parametrize("game", [LowestScore(2, 3, 3, 3), FourTwoOne()])
-def test_self_play_needs_two_players(game):
-    for make in (SelfPlay, lambda game: MinimaxQLearning("QTable", GameVecEnv(Task(game), 2))):
-        with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
-            make(game)
 
 
 @pytest.mark.slow

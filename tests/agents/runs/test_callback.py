@@ -36,10 +36,10 @@ def make(**keywords):
     return gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, **keywords)
 
 
-@pytest.mark.parametrize("interval", [0, -1, 1.5, "40"])
-def test_an_interval_that_cannot_be_is_refused(interval):
-    with pytest.raises(exactdice.InputError, match="interval must be (at least 1|an integer), got"):
-        ExactEvalCallback(make(), interval)
+def test_an_interval_that_cannot_be_is_refused():
+    for interval in (0, 1.5, "40"):
+        with pytest.raises(InputError, match="interval must be (at least 1|an integer), got"):
+            ExactEvalCallback(make(), interval)
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -92,36 +92,31 @@ def flat_lake(**keywords):
 def test_toy_text_is_followed(kind, vector, scored, tmp_path):
     """The scores are those of the model's table, which ``predict`` gives state by state."""
     env, task = vector(), scored()
-    exact = ExactEvalCallback(task, interval=64, folder=str(tmp_path / "new" / "folder"))
+    folder = tmp_path / "new" / "folder"
+    exact = ExactEvalCallback(task, interval=64, folder=str(folder))
     steps = {"n_steps": 32, "batch_size": 32} if kind is PPO else {"learning_starts": 32}
     model = kind("MlpPolicy", env, seed=0, device="cpu", **steps).learn(128, callback=exact)
     states = np.arange(exact.task.game.rows)
     seen = np.eye(len(states), dtype=np.int64) if model.observation_space.shape else states
     played = exactdice.score(model.predict(seen, deterministic=True)[0], exact.task)
     assert exact.evaluate().value == pytest.approx(played.value, abs=1e-12)
-    assert (tmp_path / "new" / "folder" / "evaluations.npz").is_file()
-
-
-class Shifted(gym.ObservationWrapper):
-    """Shows another number of each state, in the same space."""
-
-    def observation(self, state):
-        return (state + 1) % 16
+    assert (folder / "evaluations.npz").is_file()
 
 
 def test_wrappers_of_training_are_followed_in_toy_text_and_others_refused():
-    exact = ExactEvalCallback(gym.make(LAKE), interval=64)
-    model = DQN("MlpPolicy", Shifted(gym.make(LAKE)), seed=0, device="cpu")
-    model.learn(1, callback=exact)
-    actions = model.predict((np.arange(16) + 1) % 16, deterministic=True)[0]
-    assert exact.log["results"] == [exactdice.score(actions, gym.make(LAKE)).value]
+    lake, cliff = gym.make(LAKE), gym.make("CliffWalking-v1")
+    exact = ExactEvalCallback(lake, interval=64)
+    shift = lambda state: (state + 1) % 16  # noqa: E731
+    shifted = gym.wrappers.TransformObservation(lake, shift, lake.observation_space)
+    model = DQN("MlpPolicy", shifted, seed=0, device="cpu").learn(1, callback=exact)
+    actions = model.predict(shift(np.arange(16)), deterministic=True)[0]
+    assert exact.log["results"] == [exactdice.score(actions, lake).value]
     larger = ExactEvalCallback(gym.make("FrozenLake8x8-v1"), interval=64)
-    with pytest.raises(exactdice.InputError, match="model must be trained in LawGame.*64 states"):
+    with pytest.raises(InputError, match="model must be trained in LawGame.*64 states"):
         model.learn(1, callback=larger)
-    with pytest.raises(exactdice.InputError, match="circles and is paid .* give a horizon"):
-        DQN("MlpPolicy", gym.make("CliffWalking-v1"), seed=0, device="cpu").learn(
-            1, callback=ExactEvalCallback(gym.make("CliffWalking-v1"), interval=64)
-        )
+    walker = DQN("MlpPolicy", cliff, seed=0, device="cpu")
+    with pytest.raises(InputError, match="circles and is paid .* give a horizon"):
+        walker.learn(1, callback=ExactEvalCallback(cliff, interval=64))
 
 
 OPTIONS = {"game": "Yahtzee", "env": {"boxes": "ones,yahtzee"}}
@@ -223,92 +218,73 @@ def pretend(monkeypatch, *there):
     monkeypatch.setattr("importlib.util.find_spec", found)
 
 
-def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, tmp_path, monkeypatch):
+def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, monkeypatch):
     pretend(monkeypatch, "tensorboard", "wandb")
-    run = Run.create(small(tensorboard=True, run_folder=tmp_path / "run"))
-    assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
+    run = Run.create(small(tensorboard=True, run_folder=Path("run")))
+    assert run.model.tensorboard_log == "run/tensorboard"
     run.model.tensorboard_log = None  # as tensorboard may not be here
     run.model.learn(1, callback=RunCallback(run, lambda *_: None))
-    assert Run.resume(tmp_path / "run").model.tensorboard_log == str(tmp_path / "run/tensorboard")
-    assert Run.create(small(run_folder=tmp_path / "other")).model.tensorboard_log is None
+    assert Run.resume(Path("run")).model.tensorboard_log == "run/tensorboard"
+    assert Run.create(small(run_folder=Path("other"))).model.tensorboard_log is None
 
 
-def test_weights_and_biases_takes_what_tensorboard_does(small, tmp_path, monkeypatch):
-    session = MagicMock()
-    monkeypatch.setitem(sys.modules, "wandb", session)
+def test_weights_and_biases_takes_what_tensorboard_does(small, monkeypatch):
+    monkeypatch.setitem(sys.modules, "wandb", session := MagicMock())
     pretend(monkeypatch, "tensorboard", "wandb")
-    run = Run.create(small(wandb="dice", run_folder=tmp_path / "run"))
+    run = Run.create(small(wandb="dice", run_folder=Path("run")))
     with _logged_by_wandb(run):
         session.init().__exit__.assert_not_called()
     session.init().__exit__.assert_called_once()
     wanted = {"project": "dice", "name": "run", "sync_tensorboard": True}
     wanted["config"] = run.config.to_json()
     assert session.init.call_args_list[0].kwargs.items() >= wanted.items()
-    assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
+    assert run.model.tensorboard_log == "run/tensorboard"
 
 
-@pytest.mark.parametrize(
-    ("options", "missing", "message"),
-    [
-        ({"tensorboard": True}, "tensorboard", "tensorboard .* libraries, got True: pip in"),
-        ({"wandb": "dice"}, "tensorboard", "tensorboard .* libraries, got 'dice': pip in"),
-        ({"wandb": "dice"}, "wandb", "wandb needs .* libraries, got 'dice': pip install wandb"),
-    ],
-)
-def test_a_log_needs_its_library(small, tmp_path, monkeypatch, options, missing, message):
-    pretend(monkeypatch, *{"tensorboard", "wandb"} - {missing})
-    with pytest.raises(InputError, match=message):
-        Run.create(small(**options, run_folder=tmp_path / "run"))
-    assert not (tmp_path / "run").exists()
+def test_a_log_needs_its_library(small, monkeypatch):
+    for there, options, message in (
+        ("wandb", {"tensorboard": True}, "tensorboard .* libraries, got True: pip in"),
+        ("wandb", {"wandb": "dice"}, "tensorboard .* libraries, got 'dice': pip in"),
+        ("tensorboard", {"wandb": "dice"}, "wandb needs .* libraries, got 'dice': pip install wan"),
+    ):
+        pretend(monkeypatch, there)
+        with pytest.raises(InputError, match=message):
+            Run.create(small(**options, run_folder=Path("run")))
+        assert not Path("run").exists()
 
 
 HUGE = "10000000000000"
 STEPS = {"batch_size": "2048", "buffer_size": "2000000", "n_steps": "1000000"}
-TABLE = {"algorithm": "qlearning", "env": {"max_score": 1100, "opponent": "if_else"}}
-BUFFERS = {"algorithm": "dqn"}
+LARGE = {"max_score": 1100, "opponent": "if_else"}
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("algorithm", "options", "message"),
     [
-        (
-            {**BUFFERS, "hyperparams": {"buffer_size": HUGE}},
-            r"buffer_size must .* [\d,]+, got 10,0",
-        ),
-        ({**BUFFERS, "hyperparams": {"batch_size": HUGE}}, r"batch_size must be at most [\d,]+"),
-        ({**BUFFERS, "hyperparams": STEPS}, r"n_steps must be at most [\d,]+, got 1,000,"),
-        ({"hyperparams": {"n_steps": HUGE}}, r"n_steps must be at most [\d,]+"),
-        ({"num_envs": 10**9}, r"num_envs must be at most [\d,]+, got 1,000,000,000"),
-        (TABLE, r"Q-learning's tables must be of a smaller game"),
+        ("dqn", {"hyperparams": {"buffer_size": HUGE}}, r"buffer_size must .* [\d,]+, got 10,0"),
+        ("dqn", {"hyperparams": {"batch_size": HUGE}}, r"batch_size must be at most [\d,]+"),
+        ("dqn", {"hyperparams": STEPS}, r"n_steps must be at most [\d,]+, got 1,000,"),
+        ("ppo", {"hyperparams": {"n_steps": HUGE}}, r"n_steps must be at most [\d,]+"),
+        ("ppo", {"num_envs": 10**9}, r"num_envs must be at most [\d,]+, got 1,000,000,000"),
+        ("qlearning", {"env": LARGE}, r"Q-learning's tables must be of a smaller game"),
     ],
 )
-def test_what_does_not_fit_is_named(build, options, message):
+def test_what_does_not_fit_is_named(build, algorithm, options, message):
     with pytest.raises(SizeError, match=f"^{message}"):
-        build(**options)
+        build(algorithm=algorithm, **options)
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """Give the bytes that are asked for, by the name of the hyperparameter."""
-    bytes_of = {}
-    monkeypatch.setattr(
-        "exactdice.agents.runs.models.check_memory",
-        lambda name, count, each: bytes_of.update({name: count * each}),
-    )
-    return bytes_of
-
-
-@pytest.mark.parametrize(("algorithm", "name"), [("ppo", "n_steps"), ("dqn", "buffer_size")])
-def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(build, asked, algorithm, name):
-    model = build(algorithm=algorithm)
-    buffer = model.rollout_buffer if algorithm == "ppo" else model.replay_buffer
-    taken = sum(getattr(array, "nbytes", 0) for array in vars(buffer).values())
-    assert taken / 3 < asked[name] < 3 * taken
-
-
-def test_what_a_batch_of_several_steps_takes_is_estimated_to_a_factor_of_three(build, asked):
+def test_what_buffers_and_batches_take_is_estimated_to_a_factor_of_three(build, monkeypatch):
+    asked = {}  # bytes, by the name of the hyperparameter
+    check = lambda name, count, each: asked.update({name: count * each})  # noqa: E731
+    monkeypatch.setattr("exactdice.agents.runs.models.check_memory", check)
+    size_of = lambda buffer: sum(getattr(a, "nbytes", 0) for a in vars(buffer).values())  # noqa: E731
+    taken = size_of(build(algorithm="ppo").rollout_buffer)
+    assert taken / 3 < asked["n_steps"] < 3 * taken
     sizes = {"batch_size": "64", "buffer_size": "2000", "n_steps": "200"}
     model = build(algorithm="dqn", hyperparams=sizes)
+    taken = size_of(model.replay_buffer)
+    assert taken / 3 < asked["buffer_size"] < 3 * taken
     model.replay_buffer.pos = 100
     tracemalloc.start()
     model.replay_buffer.sample(model.batch_size)
