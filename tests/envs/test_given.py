@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import itertools
 import json
 import pickle
 import re
@@ -228,20 +229,17 @@ def test_optima_of_toy_text(name, keywords, limited, free):
     assert exactdice.solve(env.unwrapped, exact=True).value == free
 
 
-def test_a_stationary_policy_within_the_limit_is_simulated():
+def test_the_limit_holds_for_a_stationary_policy():
     env = gym.make(LAKE)
     policy = exactdice.solve(env.unwrapped).policy.likeliest(np.arange(16))
     score = exactdice.score(policy, env)
     assert score.optimum == pytest.approx(0.7441902878)
     assert score.value < score.optimum - 1e-3  # the best stationary policy does not see the time
-    wins = []
-    for seed in range(2000):
-        state, _ = env.reset(seed=seed)
-        over = cut = False
-        while not over and not cut:
-            state, reward, over, cut, _ = env.step(int(policy[state]))
-        wins.append(reward)
-    assert abs(np.mean(wins) - score.value) < 4 * np.std(wins) / len(wins) ** 0.5
+    worth = np.zeros(16)
+    for _ in range(100):
+        ways = [env.unwrapped.P[state][policy[state]] for state in range(16)]
+        worth = [sum(p * (paid + worth[to] * (not over)) for p, to, paid, over in w) for w in ways]
+    assert score.value == pytest.approx(worth[0], abs=1e-12)
     assert "within 100 moves" in str(score)
     assert "without a limit of moves" in str(exactdice.score(policy, env.unwrapped))
 
@@ -255,17 +253,14 @@ def test_policies_that_never_end():
     assert exactdice.score(np.full(16, 0), lake.unwrapped).value == 0  # nothing is paid on the way
 
 
-def test_occupancies_are_the_means_of_simulated_visits():
+def test_occupancies_are_the_expected_visits():
     env = gym.make(LAKE).unwrapped
-    visits = exactdice.occupancy("random", env)
-    games, met = 1000, np.zeros(16)
-    env.reset(seed=0)
-    for _ in range(games):
-        state, over = env.reset()[0], False
-        while not over:
-            met[state] += 1
-            state, _, over, _, _ = env.step(env.np_random.integers(4))
-    assert np.allclose(met / games, visits, atol=0.1)
+    follows = np.zeros((16, 16))  # probability of each state after each state
+    for state, ways in env.P.items():
+        for chance, after, _, over in itertools.chain(*ways.values()):
+            follows[state, after] += chance / 4 * (not over)
+    visits = np.linalg.inv(np.eye(16) - follows)[0]
+    np.testing.assert_allclose(exactdice.occupancy("random", env), visits, atol=1e-12)
 
 
 def test_masks_of_toy_text_are_legal_actions():

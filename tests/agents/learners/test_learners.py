@@ -9,24 +9,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from exactdice.agents.learners import q_learning
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.ceiling import ceiling
 from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from exactdice.agents.learners.masked_a2c import MaskedA2C
 from exactdice.agents.learners.planner import ModelTable, Planner
-from exactdice.agents.learners.q_learning import (
-    MinimaxQLearning,
-    QLearning,
-    QTable,
-    power,
-    whole_power,
-)
+from exactdice.agents.learners.q_learning import MinimaxQLearning, QLearning, QTable
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
 from exactdice.agents.runs.train import train
-from exactdice.baselines import Reading, Task, make_task, prepare, score_self_play
+from exactdice.baselines import Reading, Task, prepare, score_self_play
 from exactdice.core import playing
 from exactdice.core.moves import transitions
 from exactdice.core.positions import states_of
@@ -35,13 +30,11 @@ from gymnasium import spaces
 from sb3_contrib import QRDQN
 from small_games import Rounds
 from stable_baselines3 import A2C, DQN
-from stable_baselines3.dqn import dqn
-from stable_baselines3.dqn.policies import QNetwork
 
 import exactdice
 
 
-def q_learning(game, lanes, steps, **options):
+def learned(game, lanes, steps, **options):
     return QLearning(QTable, GameVecEnv(Task(game), lanes), seed=0, **options).learn(steps)
 
 
@@ -49,7 +42,7 @@ def q_learning(game, lanes, steps, **options):
 def test_the_optimum_of_small_games_is_found(game):
     env = GameVecEnv(Task(game), 64)
     planner = Planner("ModelTable", env, prior=0.5, bonus=0.3, seed=0).learn(200_000)
-    learner = q_learning(game, 256, 200_000)
+    learner = learned(game, 256, 200_000)
     for model, share, within in ((learner, 0.998, 0.05), (planner, 0.99, 0.1)):
         assert exactdice.score(model, env).normalized > share
         start = int(np.argmax(prepare(env.task).initial))
@@ -59,13 +52,13 @@ def test_the_optimum_of_small_games_is_found(game):
 
 def test_values_are_means_of_what_came_of_an_action():
     """With omega 1 and one update at a time the value is the mean of its targets."""
-    model = q_learning(Greed(8, 3), 1, 0, omega=1.0)
+    model = learned(Greed(8, 3), 1, 0, omega=1.0)
     for target in (1.0, 0.0, 0.0, 1.0, 1.0):
         model._learn(np.array([5]), np.array([2]), np.array([target]))
     assert model.policy.values[5, 2] == pytest.approx(0.6)
     assert model.policy.visits[5, 2] == model.policy.visits.sum() == 5
     # Equal moves of one step count as often as they came.
-    model = q_learning(Greed(8, 3), 1, 0, initial_value=1.0)
+    model = learned(Greed(8, 3), 1, 0, initial_value=1.0)
     model.policy.visits[5, 2] = 100
     model._learn(np.array([5, 5, 5]), np.array([2, 2, 2]), np.array([0.0, 0.0, 0.0]))
     assert model.policy.values[5, 2] == pytest.approx((1 - 103**-0.77) ** 3)
@@ -73,7 +66,7 @@ def test_values_are_means_of_what_came_of_an_action():
 
 def test_only_legal_actions_are_taken_and_learnt_from():
     game = Greed(10, 3)
-    model = q_learning(game, 8, 2000)
+    model = learned(game, 8, 2000)
     assert model.policy.visits.numpy()[~game.mask(np.arange(game.num_states))].sum() == 0
     assert model.policy.visits.sum() == model.num_timesteps >= 2000
 
@@ -81,10 +74,10 @@ def test_only_legal_actions_are_taken_and_learnt_from():
 @pytest.mark.parametrize("initial", [0.0, 0.4])
 def test_a_saved_table_has_the_rows_of_the_visited_states_alone(initial, tmp_path):
     path, game = tmp_path / "model.zip", ShutTheBox(8)
-    model = q_learning(game, 8, 800, initial_value=initial)
+    model = learned(game, 8, 800, initial_value=initial)
     model.save(path)
     assert path.stat().st_size < model.policy.values.nbytes / 10
-    trained = q_learning(game, 8, 800, initial_value=0.9)
+    trained = learned(game, 8, 800, initial_value=0.9)
     trained.set_parameters(str(path))
     for policy in (QLearning.load(path).policy, trained.policy):
         assert torch.equal(policy.values, model.policy.values)
@@ -105,13 +98,14 @@ def test_a_model_of_another_game_is_refused(kind, policy, message):
 def test_powers_by_square_roots_are_those_of_the_library_up_to_three_units(exponent):
     bases = np.concatenate([np.arange(1, 3000), 3 ** np.arange(33), 2 ** np.arange(53)])
     expected = np.array([math.pow(base, exponent) for base in bases.tolist()])
-    assert (np.abs(power(bases, exponent) - expected) <= 3 * np.spacing(expected)).all()
+    found = q_learning.power(bases, exponent)
+    assert (np.abs(found - expected) <= 3 * np.spacing(expected)).all()
 
 
 def test_whole_powers_are_products():
     bases, exponents = np.array([0.0, 1.0, 0.5, 0.999, 0.3]), np.array([1, 1024, 10, 1000, 0])
     expected = [0, 1, 2**-10, math.pow(0.999, 1000), 1]
-    np.testing.assert_allclose(whole_power(bases, exponents), expected, rtol=1e-13)
+    np.testing.assert_allclose(q_learning.whole_power(bases, exponents), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +220,7 @@ def test_numbers_that_cannot_be_are_refused():
     for make, message in (
         (lambda: table(large, **plan), "the planner needs a smaller game"),
         (lambda: Planner("ModelTable", None, prior=0), "prior must be above 0, got 0"),
-        (lambda: q_learning(Greed(8, 3), 1, 0, omega=1.5), "omega must be from 0 to 1, got 1.5"),
+        (lambda: learned(Greed(8, 3), 1, 0, omega=1.5), "omega must be from 0 to 1, got 1.5"),
     ):
         with pytest.raises(exactdice.InputError, match=message):
             make()
@@ -294,52 +288,6 @@ def test_exploration_is_uniform_over_legal_actions():
     assert model._explore(np.array([0, 0, 0])).shape == ()
 
 
-@pytest.mark.parametrize("n_steps", [1, 3])
-def test_targets_add_up_rewards_to_the_end_or_to_the_best_legal_action(n_steps, monkeypatch):
-    """By hand: gamma is 1, a game's end ends the sum, and illegal actions have no value."""
-    task = make_task("ShutTheBox", tiles=8)  # few actions are legal, and games end early
-    given = {"n_steps": n_steps, "buffer_size": 200, "target_update_interval": 10**6}
-    given["learning_starts"] = 10**6  # it plays at random, and no update changes the networks
-    model = MaskedDQN("MlpPolicy", GameVecEnv(task, 1), **DQN_OPTIONS | given)
-    model.learn(100)
-    buffer = model.replay_buffer
-    first = np.arange(buffer.pos)
-    # The last moves of the buffer have no later ones: their sums end with the last move.
-    monkeypatch.setattr(buffer, "sample", lambda *_, **__: buffer._get_samples(first))
-    seen = []
-    loss = dqn.F.smooth_l1_loss
-
-    def watched(current, target):
-        seen.append(target)
-        return loss(current, target)
-
-    monkeypatch.setattr(dqn.F, "smooth_l1_loss", watched)
-    expected = [_target(model, start, n_steps) for start in first]
-    model.train(gradient_steps=1, batch_size=len(first))
-    ended = buffer._get_samples(first).dones.sum()
-    assert 5 < ended < len(first) - 5  # sums of both kinds
-    np.testing.assert_allclose(seen[0].numpy()[:, 0], expected, atol=1e-6)
-
-
-def _target(model, start, n_steps):
-    """Sum the rewards of the moves from one on, and add the value of the state after them."""
-    buffer, game = model.replay_buffer, model.get_env().task.game
-    total = 0.0
-    last = min(start + n_steps, buffer.pos)
-    for move in range(start, last):
-        total += buffer.rewards[move, 0]
-        if buffer.dones[move, 0]:
-            return total
-    after = buffer.next_observations[last - 1, 0]
-    net = model.q_net_target
-    with torch.no_grad():
-        values = QNetwork.forward(net, torch.as_tensor(after[None]))[0]  # without masks
-    state = game.encode(net.encoding.decode(after[None]))
-    return total + max(
-        float(value) for value, legal in zip(values, game.mask(state)[0], strict=True) if legal
-    )
-
-
 @pytest.mark.parametrize("options", [{}, {"use_rms_prop": False, "normalize_advantage": True}])
 def test_where_all_actions_are_legal_it_learns_as_the_original(options):
     """Sums of batches may differ in their last bit, and updates amplify them."""
@@ -347,10 +295,8 @@ def test_where_all_actions_are_legal_it_learns_as_the_original(options):
     for model in (A2C, MaskedA2C):
         env = GameVecEnv(Task(Greed(10, 3, max_dice=5)), 8)
         trained = model("MlpPolicy", env, n_steps=4, ent_coef=0.01, seed=0, device="cpu", **options)
-        trained.learn(320)
-        weights.append([weight.detach().clone() for weight in trained.policy.parameters()])
-    for own, other in zip(*weights, strict=True):
-        torch.testing.assert_close(own, other, rtol=1e-3, atol=1e-4)
+        weights.append(list(trained.learn(320).policy.parameters()))
+    torch.testing.assert_close(*weights, rtol=1e-3, atol=1e-4)
 
 
 def test_it_never_takes_an_illegal_action():
