@@ -18,7 +18,7 @@ class RandomGame(Bare):
 
     Args:
         seed: of all tables.
-        players: one, or two whose payoffs add up to 1.
+        players: one, or more whose payoffs add up to 1; from player 1 on they get the same.
         has_cycles: whether moves lead back.
         seldom: a move of the first level that leads back does so with probability 1 - 1/seldom;
             0 for chances like all others.
@@ -95,8 +95,10 @@ class RandomGame(Bare):
         at = seats, states, actions, outcomes
         over = np.repeat(self._over[at][:, None], self.num_players, axis=1)
         first = np.array([Fraction(int(paid), 700) for paid in self._paid[at]], dtype=object)
-        both = np.stack([first, self._over[at] - first], axis=1)[:, : self.num_players]
-        paid = both if self.pays else np.where(over, both, Fraction(0))
+        others = self.num_players - 1
+        rest = (self._over[at] - first) / max(1, others)
+        paid = np.stack([first, *[rest] * others], axis=1)
+        paid = paid if self.pays else np.where(over, paid, Fraction(0))
         return Move(self._seats[at], self._to[at], paid, over)
 
     def stages(self):

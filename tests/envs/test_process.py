@@ -24,7 +24,7 @@ from exactdice.games import GAMES, FourTwoOne, Greed, LowestScore, ShutTheBox, Y
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.yahtzee import values
 from random_games import RandomGame
-from small_games import SMALL, Rounds, Walk
+from small_games import SMALL, Rounds
 from tabled import law_of, require_same_games, require_same_law, require_tables
 
 import exactdice
@@ -39,6 +39,8 @@ PAYING = [
     Task(RandomGame(0, 1, has_cycles=False, pays=True), 0),
     Task(RandomGame(3, 2, has_cycles=False, pays=True), 0, "random"),
     Task(RandomGame(5, 2, has_cycles=False, pays=True), 1, "optimal"),
+    Task(RandomGame(10, 3, has_cycles=False, pays=True), 0, "random"),
+    Task(RandomGame(10, 3, has_cycles=False, pays=True), 2, "random"),
     Task(RandomGame(11, 2, has_cycles=True, pays=True), 1, "optimal"),
 ]
 TASKS = [
@@ -374,34 +376,6 @@ def test_a_problem_is_computed_exactly_if_that_is_asked():
     assert prepare(problem) is problem
     assert type(solve(problem, exact=True).value) is Fraction
     assert prepare(prepare(problem.task, exact=True)).arithmetic == EXACT
-
-
-class WalkOfThree(Walk):
-    """Three players take turns; who comes to the end is paid, the others lose as much together."""
-
-    name = "WalkOfThree"
-    num_players, zero_sum, payoff_range = 3, False, (-0.5, 1.0)
-
-    def advance(self, seats, states, actions, outcomes):
-        move = super().advance(seats % 2, states, actions, outcomes)
-        over = move.over[:, [0, 0, 0]]
-        paid = np.where(over, 1.5 * np.eye(3)[seats] - 0.5, 0.0)
-        return move._replace(seats=(seats + 1) % 3, payoffs=paid, over=over)
-
-    def stages(self):
-        return [(seat, np.array([cell])) for cell in self.order for seat in range(3)]
-
-
-@pytest.mark.parametrize("seat", range(3))
-@pytest.mark.parametrize("policy", ["random", np.array([1, 0, 1, 0])], ids=["random", "table"])
-def test_tables_of_three_players_whose_moves_are_listed_have_the_values_of_sweeps(seat, policy):
-    task, worth = Task(WalkOfThree(), seat, policy), np.zeros(5)
-    law = planners.tabulate_transitions(Engine(task, 1))
-    for cell in (3, 2, 1, 0):
-        means = [sum(p * (paid + worth[to]) for p, to, paid, _ in law[cell][k]) for k in (0, 1)]
-        worth[cell] = np.mean(means)
-    assert worth[:4] == pytest.approx(evaluate("random", task).values[seat], abs=1e-14)
-    require_tables(task)
 
 
 def test_moves_are_numbered_in_integers_that_hold_them():

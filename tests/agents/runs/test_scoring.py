@@ -65,12 +65,6 @@ class Inside(gym.Env):
         self.env = make()
         self.observation_space, self.action_space = self.env.observation_space, ACTIONS
 
-    def reset(self, **keywords):
-        return self.env.reset(**keywords)
-
-    def step(self, action):
-        return self.env.step(action)
-
 
 def score_by_hand(model, env, change=np.asarray):
     """Ask a model itself, one state after the other, what it would do; no masks."""
