@@ -34,6 +34,8 @@ SMALL = {
         {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 1, "tie": "replay"},
     ],
 }
+#: Each game with each of its sizes.
+SIZED = [(name, sizes) for name, every in SMALL.items() for sizes in every]
 
 
 class Bare(Game):

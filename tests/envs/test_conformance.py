@@ -20,7 +20,7 @@ from exactdice.games import GAMES, InputError
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from playing import legal_action, random_actions, require_same_play
-from small_games import SMALL, Rounds
+from small_games import SIZED, SMALL, Rounds
 from spawned import first_move, first_moves
 from stable_baselines3.common import env_checker
 
@@ -43,11 +43,6 @@ def seats(name, **sizes):
 
 #: The first and the last; the small sizes have every seat.
 SEATS = [(name, seat) for name in GAMES for seat in sorted({0, seats(name)[-1]})]
-SMALL_GAMES = [
-    pytest.param(name, size, id=f"{name}{number}")
-    for name, sizes in SMALL.items()
-    for number, size in enumerate(sizes)
-]
 #: Every reward in the first seat; in the others that which takes payoffs and values, and slow ones.
 REWARDED = [
     pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (seat > 0 and reward != "shaped"))
@@ -82,14 +77,13 @@ def test_every_game_is_registered_and_has_a_small_size():
     assert set(REFERENCE) == {f"exactdice/{name}-v0" for name in GAMES}
 
 
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [
-        pytest.param(name, size, marks=[] if size == sizes[-1] else pytest.mark.slow)
-        for name, sizes in SMALL.items()
-        for size in sizes
-    ],
-)
+LISTED = [
+    pytest.param(name, size, marks=[pytest.mark.slow] * (size != SMALL[name][-1]))
+    for name, size in SIZED
+]
+
+
+@pytest.mark.parametrize(("name", "size"), LISTED)
 def test_a_game_obeys_all_rules(name, size):
     game = GAMES[name](**size)
     if game.num_states * game.num_actions > planners.LIMIT:
@@ -143,7 +137,7 @@ def test_a_spawned_process_can_make_every_game_by_its_prefixed_id():
     assert there == [first_move(gym.make(env_id, **sizes)) for env_id, sizes in games]
 
 
-@pytest.mark.parametrize(("name", "size"), SMALL_GAMES)
+@pytest.mark.parametrize(("name", "size"), SIZED)
 def test_the_spec_survives_json_and_the_environment_pickling_and_copying(name, size):
     every = seats(name, **size)
     for seat in every:
@@ -294,20 +288,16 @@ def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
     env = make(name).unwrapped
     if env.task.game.mask(states_of(env.task.game, env.task.seat)).all():
         pytest.skip("every action is legal")
-    rng = np.random.default_rng(2)
+    rng, over = np.random.default_rng(2), False
     _, info = env.reset(seed=2)
-    for _ in range(2000):
-        illegal = np.flatnonzero(info["action_mask"] == 0)
-        action = illegal[0] if len(illegal) else legal_action(info["action_mask"], rng)
-        _, reward, over, _, info = env.step(action)
-        if len(illegal):
-            assert over
-            assert info["illegal_action"]
-            assert reward == info["outcome"] == env.task.game.payoff_range[0]
-            return
+    while info["action_mask"].all():
+        _, _, over, _, info = env.step(legal_action(info["action_mask"], rng))
         if over:
             _, info = env.reset()
-    pytest.fail("no illegal action was met")
+    _, reward, over, _, info = env.step(info["action_mask"].argmin())
+    assert over
+    assert info["illegal_action"]
+    assert reward == info["outcome"] == env.task.game.payoff_range[0]
 
 
 @pytest.mark.usefixtures("own_games")

@@ -79,7 +79,7 @@ def takes(arguments):
 
 #: Arguments that never come to the game.
 TAKEN = ["seat", "reward", "encoding", "opponent", "render_mode", "num_envs", "game", "wrappers"]
-REFUSED = [
+REFUSED_GAMES = [
     (other(name="Greed"), InputError, "must be free, got Greed, which .*greed.game.py:Greed has"),
     (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
     (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
@@ -88,30 +88,23 @@ REFUSED = [
     (takes("max_score"), GameError, "Short must have a default for each argument, got max_score"),
     (takes("*sizes"), GameError, r"Short must take its arguments by name, got \*sizes"),
     (type("Empty", (Game,), {"name": "New"}), GameError, "must have the methods advance, .*, s"),
-    *(
-        (takes(f"{word}=0"), GameError, f"arguments other than .*{word}.*, got {word}$")
-        for word in TAKEN
-    ),
+    *((takes(f"{word}=0"), GameError, f"other than .*{word}.*, got {word}$") for word in TAKEN),
 ]
+REFUSED_POLICIES = [
+    ({"optimal": roll}, "policies must have names other than optimal, .*, got 'optimal'"),
+    ({"random:<x>": roll}, "policies must have names other than .*, got 'random:<x>'"),
+    ({"stop": 0}, "policies must be functions of the game, got 0 as stop"),
+]
+REFUSED = [(game, {}, error, message) for game, error, message in REFUSED_GAMES]
+REFUSED += [(Short, policies, InputError, message) for policies, message in REFUSED_POLICIES]
 
 
-@pytest.mark.parametrize(("game", "error", "message"), REFUSED)
-def test_what_cannot_be_registered_is_named(game, error, message):
+@pytest.mark.parametrize(("game", "policies", "error", "message"), REFUSED)
+def test_what_cannot_be_registered_is_named(game, policies, error, message):
     with pytest.raises(error, match=message):
-        exactdice.register(game)
+        exactdice.register(game, policies=policies)
     assert GAMES["Greed"] is Greed
     assert "Short" not in GAMES
-
-
-def test_policies_that_cannot_be_registered_are_named():
-    for name, policy, message in (
-        ("optimal", roll, "policies must have names other than optimal, .*, got 'optimal'"),
-        ("random:<x>", roll, "policies must have names other than .*, got 'random:<x>'"),
-        ("stop", 0, "policies must be functions of the game, got 0 as stop"),
-    ):
-        with pytest.raises(InputError, match=message):
-            exactdice.register(Short, policies={name: policy})
-        assert "Short" not in GAMES
 
 
 def test_an_attribute_that_is_missing_is_named():
@@ -132,6 +125,9 @@ def test_a_game_is_loaded_from_its_place_once(place, tmp_path, monkeypatch):
     place = place.format(folder=tmp_path)
     assert find_game(place) is find_game(place) is GAMES["Short"]
     assert gym.make("exactdice/Short-v0").unwrapped.task.game == GAMES["Short"]()
+    # A place that is kept holds in every working directory.
+    assert full_place("a/short.py:Short") == f"{tmp_path}/a/short.py:Short"
+    assert [full_place(game) for game in ("greed", "a.b:C")] == ["Greed", "a.b:C"]
 
 
 def write_rules(folder, sides):
@@ -172,12 +168,6 @@ def test_a_file_that_is_imported_too_is_the_same_game(imported_first, tmp_path, 
     game = importlib.import_module("short").Short
     assert not imported_first or find_game(place) is game
     assert GAMES["Short"] is game
-
-
-def test_a_place_holds_in_every_working_directory(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert full_place("a/short.py:Short") == f"{tmp_path}/a/short.py:Short"
-    assert [full_place(game) for game in ("greed", "a.b:C")] == ["Greed", "a.b:C"]
 
 
 @pytest.mark.parametrize(
@@ -368,9 +358,9 @@ def test_a_task_is_an_environment():
 def test_games_of_ids_are_pickled_and_equal():
     kind = find_game("gym:FrozenLake-v1")
     game = kind(map_name="8x8", horizon=50)
-    assert pickle.loads(pickle.dumps(game)) == game != kind(horizon=50)
-    law = exactdice.as_task(gym.make(LAKE)).game
-    assert pickle.loads(pickle.dumps(law)) == law
+    assert game != kind(horizon=50)
+    for each in (game, exactdice.as_task(gym.make(LAKE)).game):
+        assert pickle.loads(pickle.dumps(each)) == each
 
 
 def test_environments_without_a_law_are_refused():

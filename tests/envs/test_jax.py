@@ -290,17 +290,11 @@ def test_a_step_of_gymnax_0_has_five_values_and_an_action_outside_the_space_is_i
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: xj.stack(*(xj.make("Greed", max_score=size)[1] for size in (5, 6))),
-            "params must be of environments with the same",
-        ),
+        (lambda: xj.stack(*(xj.make("Greed", max_score=n)[1] for n in (5, 6))), "must be of envi"),
         (lambda: xj.make("Gred"), "game must be one of Greed, .* did you mean"),
         (lambda: xj.make("Greed", reward="points"), "reward must be one of 'outcome', 'regret'"),
         (lambda: xj.make("Greed", encoding="bits"), "encoding must be one of 'integer', 'one_hot'"),
-        (
-            lambda: xj.make("Yahtzee", boxes="ones,chance"),
-            "game must fit into tables, whose opponents' policies are tables too, got Yahtzee",
-        ),
+        (lambda: xj.make("Yahtzee", boxes="ones,chance"), "game must fit into tables, .* Yahtzee"),
     ],
 )
 def test_what_jax_cannot_do_is_refused(call, message):

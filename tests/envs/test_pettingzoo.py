@@ -17,7 +17,7 @@ from exactdice.baselines import convert, make_game
 from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO
-from small_games import SMALL
+from small_games import SIZED
 
 import exactdice
 from exactdice.pettingzoo import env as make
@@ -43,7 +43,6 @@ SAID = [
     "Observation is a single number",
 ]
 #: The last small size of each game that two or more play, and a game that pays before the end.
-SIZED = [(name, sizes) for name, every in SMALL.items() for sizes in every]
 SMALL_FOR_TWO = dict(each for each in SIZED if make_game(each[0], **each[1]).num_players > 1)
 SMALL_FOR_TWO["small_games:Rounds"] = {"players": 2, "turns": 6, "others": Fraction(-1, 2)}
 

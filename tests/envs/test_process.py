@@ -24,12 +24,12 @@ from exactdice.games import GAMES, FourTwoOne, Greed, LowestScore, ShutTheBox, Y
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.yahtzee import values
 from random_games import RandomGame
-from small_games import SMALL, Rounds
+from small_games import SIZED, Rounds
 from tabled import law_of, require_same_games, require_same_law, require_tables
 
 import exactdice
 
-LISTED = [GAMES[name](**sizes) for name, every in SMALL.items() for sizes in every]
+LISTED = [GAMES[name](**sizes) for name, sizes in SIZED]
 LISTED = [game for game in LISTED if game.num_states * game.num_actions <= planners.LIMIT]
 #: Games whose moves pay before the end.
 PAYING = [

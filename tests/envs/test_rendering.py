@@ -16,12 +16,11 @@ from exactdice.envs.drawing.scene import event_of, names_of, scene_at
 from exactdice.games import GAMES, present
 from exactdice.play.session import Session
 from gymnasium.wrappers import RecordVideo
-from small_games import SMALL
+from small_games import SIZED, SMALL
 
 import exactdice  # noqa: F401  registers the environments
 
 DEFAULT = pytest.mark.parametrize("name", SMALL)
-SMALL_GAMES = [(name, sizes) for name, every in SMALL.items() for sizes in every]
 
 
 def make(name, **keywords):
@@ -101,7 +100,7 @@ def test_moves_of_the_others_are_seen_in_their_order_in_a_window_one_by_one(monk
     window.close()
 
 
-@pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
+@pytest.mark.parametrize(("name", "sizes"), SIZED)
 def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
     game = GAMES[name](**sizes)
     names = names_of(make_task(name, 0, **sizes))
@@ -124,7 +123,7 @@ def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
     assert to_pixels(picture).shape == (page.height, page.width, 3)
 
 
-@pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
+@pytest.mark.parametrize(("name", "sizes"), SIZED)
 def test_a_move_takes_pieces_that_are_on_the_table_and_no_two_take_the_same(name, sizes):
     game = GAMES[name](**sizes)
     players = [f"player {i}" for i in range(game.num_players)]
