@@ -1,7 +1,6 @@
 """Learners of this project: tables, plans, DQN and A2C with masks, and self-play."""
 
 import math
-from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -168,50 +167,30 @@ def table(game, **options):
     return ModelTable(seen, spaces.Discrete(game.num_actions), game, **options)
 
 
-def planned(moves, mask, default, prior, bonus, highest):
-    """Compute the plan of moves (state, action, reward, next state or -1) by plain loops."""
-    unseen, best, rows = min(default + bonus, highest), {}, {}
-    by_state = {state: [move for move in moves if move[0] == state] for state, *_ in moves}
-    for _ in range(300):
-        for state, came in by_state.items():
-            total, taken = Counter(), Counter(move[1] for move in came)
-            for _, action, reward, after in came:
-                total[action] += reward + (best.get(after, unseen) if after >= 0 else 0.0)
-            mean = (prior * default + sum(total.values())) / (prior + len(came))
-            rows[state] = [
-                min(mean + bonus, highest)
-                if action not in taken
-                else min(
-                    (prior * mean + total[action]) / (prior + taken[action])
-                    + bonus / taken[action] ** 0.5,
-                    highest,
-                )
-                for action in range(mask.shape[1])
-            ]
-        best = {state: max(np.array(row)[mask[state]]) for state, row in rows.items()}
-    return rows, unseen
-
-
 @pytest.mark.parametrize("bonus", [0.0, 0.3])
-def test_the_plan_is_the_value_iteration_of_what_was_seen(bonus):
+def test_the_plan_solves_the_equations_of_what_was_seen(bonus):
     game, rng = Greed(6, 3), np.random.default_rng(1)
-    mask = game.mask(np.arange(game.num_states))
+    every = np.arange(game.num_states)
+    mask = game.mask(every)
     model = table(game, default=0.4, prior=2.0, bonuses=(0.0, bonus), highest=1.0)
-    moves = []
+    paid, times = np.zeros(mask.shape), np.zeros((*mask.shape, game.num_states + 1))
     for _ in range(5):  # random moves, cycles among them
         states = rng.integers(12, size=40)
         actions = np.array([rng.choice(np.flatnonzero(mask[state])) for state in states])
         rewards, reached = rng.integers(2, size=40) * 1.0, rng.integers(-1, 14, size=40)
         rewards[reached >= 0] = 0.0
         model.learn(states, actions, rewards, reached)
-        moves += zip(*(a.tolist() for a in (states, actions, rewards, reached)), strict=True)
-    for plan, drawn in enumerate((0.0, bonus)):
-        known, unseen = planned(moves, mask, 0.4, 2.0, drawn, 1.0)
-        expected = np.full(mask.shape, unseen)
-        expected[list(known)] = list(known.values())
-        np.testing.assert_allclose(model.rows(np.arange(len(mask)), plan), expected, atol=1e-6)
-    times = Counter((state, action, after) for state, action, _, after in moves)
-    assert sorted(model.times) == sorted(times.values())
+        np.add.at(paid, (states, actions), rewards)
+        np.add.at(times, (states, actions, reached), 1)  # -1 is the end
+    taken = times.sum(axis=2)
+    for plan, added in enumerate((0.0, bonus)):
+        rows = model.rows(every, plan)
+        best = np.append(np.where(mask, rows, -np.inf).max(axis=1), 0.0)
+        total = paid + times @ best
+        mean = ((2.0 * 0.4 + total.sum(axis=1)) / (2.0 + taken.sum(axis=1)))[:, None]
+        values = (2.0 * mean + total) / (2.0 + taken) + added / np.sqrt(np.maximum(taken, 1))
+        np.testing.assert_allclose(rows, np.minimum(values, 1.0), atol=1e-6)
+    assert sorted(model.times) == sorted(times[times > 0])
 
 
 def test_numbers_that_cannot_be_are_refused():
