@@ -92,9 +92,7 @@ def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_p
 
 
 @pytest.mark.parametrize("layers", [1, 2])
-def test_a_normalised_model_is_scored_with_its_statistics_and_its_file_not_without(
-    layers, tmp_path
-):
+def test_a_normalised_model_and_its_file_are_scored_with_its_statistics(layers, tmp_path):
     vector, env, path = DummyVecEnv([scaled]), scaled(), tmp_path / "model.zip"
     for _ in range(layers):
         vector = VecNormalize(vector)

@@ -34,9 +34,7 @@ RUNS += [("ppo", "regret"), ("dqn", "shaped"), ("qlearning", "regret")]
 
 
 @pytest.mark.parametrize(("algorithm", "reward"), RUNS)
-def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(
-    trained, small_config, algorithm, reward
-):
+def test_a_run_leaves_its_configuration_and_results(trained, small_config, algorithm, reward):
     score, folder = trained(algorithm=algorithm, reward=reward)
     names = {"config.json", "evaluations.npz", "best_model.zip", "final_model.zip"}
     names |= {"hyperparameters.yml", "certificate.npz", "checkpoint.pt", "score.json"}
@@ -90,9 +88,7 @@ def test_payoffs_are_scaled_to_a_span_of_1_for_dqn(small):
     "algorithm",
     [pytest.param(name, marks=pytest.mark.slow if name in ALIKE else []) for name in ALGORITHMS],
 )
-def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
-    trained, interrupted, capsys, algorithm
-):
+def test_an_interrupted_run_resumes_and_ends_alike(trained, interrupted, capsys, algorithm):
     """To the last bit of every weight, every score in the log and every game still running."""
     _, folder = whole = trained(algorithm=algorithm, reward="outcome")
     parts = interrupted(algorithm=algorithm)
