@@ -281,8 +281,7 @@ def test_a_model_of_unknown_networks_is_refused_with_code_that_scores_what_it_pl
         exactdice.score(model, env)
     names = {"model": model, "env": env, "np": np, "exactdice": exactdice}
     scored = eval(re.search(r"exactdice.*", str(caught.value))[0], names)
-    states = np.arange(242)
-    seen = env.unwrapped.sight.show(env.unwrapped.task.game.observe(states, 0))
+    seen = env.unwrapped.sight.show(env.unwrapped.task.game.observe(np.arange(242), 0))
     played = seen.sum(axis=1).astype(int) % 3
     assert scored.value == exactdice.score(played, env, masked=False).value
 
@@ -361,16 +360,12 @@ def test_the_libraries_own_vectors_and_wrappers_take_the_environments():
         assert "action_mask" in infos
 
 
-@pytest.mark.parametrize("evaluate", [evaluate_policy, evaluation.evaluate_policy])
-def test_evaluations_take_the_vector_for_monitored(evaluate):
-    """They warned; what they read is the payoff of the game, whatever the rewards are scaled by."""
+def test_the_vector_is_taken_for_monitored_and_refuses_what_it_cannot_do():
+    """Evaluations read the payoff of the game, whatever the rewards are scaled by."""
     env = GameVecEnv(Task(Greed(10, 3)), 4, reward_scale=10.0)
     model = MaskablePPO("MlpPolicy", env, n_steps=8, device="cpu", seed=0)
-    assert {*evaluate(model, env, 40, return_episode_rewards=True)[0]} <= {0.0, 0.5, 1.0}
-
-
-def test_the_vector_refuses_what_it_cannot_do():
-    env = GameVecEnv(Task(Greed(10, 3)), 4)
+    for evaluate in (evaluate_policy, evaluation.evaluate_policy):  # which warned
+        assert {*evaluate(model, env, 40, return_episode_rewards=True)[0]} <= {0.0, 0.5, 1.0}
     assert env.get_attr("render_mode") == [None] * 4
     assert env.env_is_wrapped(gym.Wrapper, [0, 2]) == [False, False]
     assert env.env_is_wrapped(Monitor) == [True] * 4

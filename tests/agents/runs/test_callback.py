@@ -37,7 +37,7 @@ def make(**keywords):
 
 
 def test_an_interval_that_cannot_be_is_refused():
-    for interval in (0, 1.5, "40"):
+    for interval in (0, -1, 1.5, "40"):
         with pytest.raises(InputError, match="interval must be (at least 1|an integer), got"):
             ExactEvalCallback(make(), interval)
 

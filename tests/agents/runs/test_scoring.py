@@ -119,7 +119,7 @@ def test_a_normalised_model_and_its_file_are_scored_with_its_statistics(layers, 
 
 def test_statistics_of_what_sees_none_are_refused():
     table = np.zeros(242, dtype=int)
-    for policy in ("random", table, torch.as_tensor(table)):
+    for policy in ("random", "optimal", table, torch.as_tensor(table)):
         said = "observations must be left out, as .* is (no model|a table)"
         refused(said, policy, make(), **AS_SHOWN)
     model = PPO("MlpPolicy", make(), device="cpu")

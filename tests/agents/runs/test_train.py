@@ -196,10 +196,10 @@ def test_damaged_files_are_named_and_nothing_is_lost(finished):
     for name, use in USES.items():
         path = finished / name
         whole, flip = path.read_bytes(), flipped(path)  # PyTorch itself would train on with a flip
-        for damaged in (b"", b"not a checkpoint", whole[:1000], flip):
+        for damaged, why in ((b"", ""), (b"no archive", ""), (whole[:1000], ""), (flip, "CRC")):
             path.write_bytes(damaged)
             before = {path: path.read_bytes() for path in finished.iterdir()}
-            with pytest.raises(RunError, match=f"run/{name} must .*{'CRC' * (damaged is flip)}"):
+            with pytest.raises(RunError, match=f"run/{name} must .*{why}"):
                 use(finished)
             assert {path: path.read_bytes() for path in finished.iterdir()} == before
 
@@ -215,6 +215,8 @@ def test_missing_and_foreign_files_are_named_and_a_finished_run_is_not_resumed(f
         (finished / name).unlink()
         with pytest.raises(RunError, match=f"run folder must hold a {name}, got"):
             use(finished)
+    with pytest.raises(RunError, match="must hold a config.json"):
+        folders.read_config(Path("nowhere"))
 
 
 class Bomb:
