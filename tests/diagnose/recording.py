@@ -6,7 +6,7 @@ from exactdice.baselines import Task
 from exactdice.diagnose import Rollout, Transitions
 from exactdice.envs import GameVectorEnv
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 TASKS = [
     Task(Greed(5, 3), 0, "random"),
@@ -44,8 +44,26 @@ def play(
         after, rewards, ended, _, info = env.step(actions)
         rows.append((seen.copy(), actions, rewards, ended, after.copy()))
         seen = after
-    names = ("observations", "actions", "rewards", "terminated", "after")
-    return env, dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    return env, dict(zip((*BASIC, "after"), map(np.array, zip(*rows, strict=True)), strict=True))
+
+
+def play_cut(make, steps=200, lanes=8, seed=0, masked=False):
+    """Play environments that cut games at random; return arrays by name, of shape (time, lane)."""
+    env = SyncVectorEnv([make] * lanes, autoreset_mode=SAME_STEP)
+    rng, rows = np.random.default_rng(seed), []
+    seen, info = env.reset(seed=seed)
+    every = np.ones((lanes, env.single_action_space.n))
+    for _ in range(steps):
+        actions = at_random(seen, info["action_mask"] if masked else every, rng)
+        after, rewards, ended, cut, info = env.step(actions)
+        final = after.copy()
+        for lane in np.flatnonzero(ended | cut):
+            final[lane] = info["final_obs"][lane]
+        rows.append((seen, actions, rewards, ended, final, cut & ~ended))
+        seen = after.copy()
+    names = (*BASIC, "after", "truncated")
+    arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    return arrays | {"last": seen}
 
 
 def rollout(arrays, **numbers):
@@ -53,5 +71,6 @@ def rollout(arrays, **numbers):
 
 
 def transitions(arrays):
-    names = "observations", "actions", "rewards", "after", "terminated"
-    return Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))
+    names = "observations", "actions", "rewards", "after", "terminated", "truncated"
+    flat = (arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names if name in arrays)
+    return Transitions(*flat)

@@ -1,6 +1,6 @@
 """Right programs of common kinds have no finding, and the mistakes beside them have a name."""
 
-import dataclasses
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -9,93 +9,75 @@ import torch
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task
 from exactdice.core import InputError
-from exactdice.diagnose import EpsilonGreedy, Rollout, Targets, Transitions, audit
+from exactdice.diagnose import EpsilonGreedy, Targets, Transitions, audit
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import NormalizeReward, TimeLimit
 from random_games import RandomGame
-from recording import BASIC, TASKS, at_random, play, rollout, transitions
+from recording import TASKS, at_random, play, play_cut, rollout, transitions
 from stable_baselines3.common.vec_env import VecNormalize
 
-GAMMA, MOST = 0.9, 2
+GAMMA, LAMBDA = 0.9, 0.8
 SMALL = {"max_score": 12, "sides": 3}
 
 
-def play_cut(steps=400, limit=MOST, wrap=lambda env: env, seed=1):
-    """Play one lane by hand, and cut each game after some moves: arrays of shape (time, 1, ...)."""
-    env = gym.make("exactdice/Greed-v0", **SMALL)
-    cut = wrap(TimeLimit(env.unwrapped, limit))
-    rng, (seen, info) = np.random.default_rng(seed), cut.reset(seed=seed)
-    rows = []
-    for _ in range(steps):
-        action = rng.choice(np.flatnonzero(info["action_mask"]))
-        final, reward, terminated, truncated, info = cut.step(action)
-        rows.append((seen, action, reward, terminated, final, truncated and not terminated))
-        seen = final
-        if terminated or truncated:
-            seen, info = cut.reset()
-    names = *BASIC, "after", "truncated"
-    arrays = {
-        name: np.array(column)[:, None]
-        for name, column in zip(names, zip(*rows, strict=True), strict=True)
-    }
-    return env, arrays | {"last": np.array(seen)[None]}
+def greed():
+    return gym.make("exactdice/Greed-v0", **SMALL)
 
 
 def critic(seen):
     return seen @ np.array([0.1, -0.05, 0.3])
 
 
-def advantages_of(rewards, values, following, ended, over, gamma=GAMMA, gae_lambda=0.8):
+def advantages_of(
+    rewards, values, following, ended, over, gamma=GAMMA, gae_lambda=LAMBDA, forward=False
+):
     """Estimate advantages row by row; ``following`` are the values after each move."""
     found, ahead = np.zeros_like(values), 0.0
-    for row in reversed(range(len(values))):
+    for row in range(len(values))[:: 1 if forward else -1]:
         delta = rewards[row] + gamma * following[row] * ~ended[row] - values[row]
         ahead = found[row] = delta + gamma * gae_lambda * ahead * ~over[row]
     return found
 
 
+def values_after(values, last):
+    """Give the values after each move, if no game is cut: those of the next row."""
+    return np.append(values[1:], last[None], axis=0)
+
+
 def estimated(arrays, terminated, added=False):
     """Return a rollout of cut games with its estimates."""
-    values, final = critic(arrays["observations"]), critic(arrays["after"])
+    values, final, last = (critic(arrays[name]) for name in ("observations", "after", "last"))
     rewards = arrays["rewards"] + added * GAMMA * final * arrays["truncated"]
     over = arrays["terminated"] | arrays["truncated"]
-    following = np.where(over, final, np.append(values[1:], final[-1:], axis=0))
+    following = np.where(over, final, values_after(values, last))
     advantages = advantages_of(arrays["rewards"], values, following, terminated, over)
-    numbers = {"values": values, "last_values": critic(arrays["last"]), "advantages": advantages}
-    return Rollout(
-        **{name: arrays[name] for name in BASIC} | numbers | {"rewards": rewards},
-        returns=advantages + values,
-        gamma=GAMMA,
-        gae_lambda=0.8,
-        truncated=arrays["truncated"],
-        final_observations=arrays["after"],
-        final_values=final,
-        last_observations=arrays["last"],
-    )
+    numbers = {"values": values, "last_values": last, "advantages": advantages}
+    numbers |= {"returns": advantages + values, "gamma": GAMMA, "gae_lambda": LAMBDA}
+    after = {"final_observations": arrays["after"], "final_values": final}
+    after |= {"truncated": arrays["truncated"], "last_observations": arrays["last"]}
+    return rollout(arrays | {"rewards": rewards}, **numbers, **after)
 
 
 @pytest.mark.parametrize("added", [False, True])
 def test_cut_games_are_right_if_their_last_observations_have_a_value(added):
-    env, arrays = play_cut()
+    env, arrays = greed(), play_cut(lambda: TimeLimit(greed().unwrapped, 2), masked=True)
     assert arrays["truncated"].sum() > 20
-    report = audit(env, estimated(arrays, arrays["terminated"], added), "random", critic)
+    record = estimated(arrays, arrays["terminated"], added)
+    report = audit(env, record, "random", critic)
     assert report.ok, report
     assert {"final_values", "last_values", "outcomes", "returns"} <= report.held.keys()
-    record = estimated(arrays, arrays["terminated"], added)
+    cut = arrays["truncated"]
     unread = {
-        name: np.where(arrays["truncated"].reshape(-1, 1, *(1,) * (given.ndim - 2)), given, np.nan)
-        for name in ("final_observations", "final_values")
-        if (given := getattr(record, name)) is not None
+        "final_observations": np.where(cut[..., None], record.final_observations, np.nan),
+        "final_values": np.where(cut, record.final_values, np.nan),
     }
-    assert audit(env, dataclasses.replace(record, **unread), "random").ok
-    wrong = estimated(arrays, arrays["terminated"] | arrays["truncated"])
+    assert audit(env, replace(record, **unread), "random").ok
+    wrong = estimated(arrays, arrays["terminated"] | cut)
     found = {(each.check, each.mistake) for each in audit(env, wrong, "random", critic).findings}
     assert found == {("advantages", "truncation-as-end"), ("returns", "truncation-as-end")}
-    ends = arrays["terminated"] | arrays["truncated"]
-    names = "observations", "actions", "rewards", "after", "terminated", "truncated"
-    moves = Transitions(*(arrays[name][:, 0] for name in names))
+    moves = transitions(arrays)
     assert audit(env, moves, "random").ok
-    as_end = dataclasses.replace(moves, terminated=ends[:, 0], truncated=None)
+    as_end = replace(moves, terminated=moves.terminated | moves.truncated, truncated=None)
     assert {each.mistake for each in audit(env, as_end).findings} == {"truncation-as-end"}
 
 
@@ -106,21 +88,14 @@ def test_rows_in_which_environments_were_reset_are_no_moves():
     used = ~np.concatenate([np.zeros_like(ended[:1]), ended[:-1]])
     assert (~used).sum() > 20
     values, last = critic(arrays["observations"]), critic(arrays["after"][-1])
-    following = np.append(values[1:], last[None], axis=0)
+    following = values_after(values, last)
     advantages = advantages_of(arrays["rewards"], values, following, ended, ended)
-    record = Rollout(
-        *(arrays[name] for name in BASIC),
-        values=values,
-        last_values=last,
-        advantages=np.where(used, advantages, 7.0),
-        returns=advantages + values,
-        gamma=GAMMA,
-        gae_lambda=0.8,
-        used=used,
-    )
+    numbers = {"values": values, "last_values": last, "returns": advantages + values}
+    numbers |= {"advantages": np.where(used, advantages, 7.0), "gamma": GAMMA}
+    record = rollout(arrays, **numbers, gae_lambda=LAMBDA, used=used)
     report = audit(env, record, "random", critic)
     assert report.ok, report
-    found = audit(env, dataclasses.replace(record, used=None), "random").findings
+    found = audit(env, replace(record, used=None), "random").findings
     assert "autoreset" in {each.mistake for each in found}
 
 
@@ -157,14 +132,14 @@ def test_returns_of_several_moves_and_rows_drawn_by_priority_are_right():
     right = moves.rewards + GAMMA**moves.n_steps * later
     record = Targets(moves, right, network, gamma=GAMMA)
     assert audit(env, record).ok
-    undiscounted = dataclasses.replace(moves, gamma=1.0)
-    assert audit(env, dataclasses.replace(record, transitions=undiscounted)).ok
-    penalised = dataclasses.replace(moves, rewards=moves.rewards - 0.01 * moves.n_steps)
+    undiscounted = replace(moves, gamma=1.0)
+    assert audit(env, replace(record, transitions=undiscounted)).ok
+    penalised = replace(moves, rewards=moves.rewards - 0.01 * moves.n_steps)
     assert audit(env, penalised, rewards=lambda paid: paid - 0.01).ok
     missing = np.where(np.arange(len(right)) == 5, np.nan, right)
-    (found,) = audit(env, dataclasses.replace(record, targets=missing)).findings
+    (found,) = audit(env, replace(record, targets=missing)).findings
     assert (found.check, found.count) == ("finite", 1)
-    once = dataclasses.replace(record, targets=moves.rewards + GAMMA * later)
+    once = replace(record, targets=moves.rewards + GAMMA * later)
     assert [each.mistake for each in audit(env, once).findings] == ["n-steps-discounted-once"]
     drawn = np.random.default_rng(0).choice(400, size=4000, p=np.arange(400) / 79800)
     columns = (each[drawn] for each in vars(transitions(arrays)).values() if np.ndim(each))
@@ -172,7 +147,7 @@ def test_returns_of_several_moves_and_rows_drawn_by_priority_are_right():
     report = audit(env, prior, EpsilonGreedy(network, 0.1))
     assert report.ok
     assert "drawn" in report.unchecked["chance"]
-    wrong = dataclasses.replace(moves, rewards=moves.rewards[::-1])
+    wrong = replace(moves, rewards=moves.rewards[::-1])
     assert {each.check for each in audit(env, wrong).findings} == {"rewards"}
 
 
@@ -210,7 +185,7 @@ def test_changed_rewards_are_read_if_they_are_declared_and_told_if_not():
     assert "rewards=lambda paid: 3 * paid - 0.25" in found.words
     record = rollout(arrays | {"rewards": scaled(paid) + 0.1})
     assert [found.check for found in audit(env, record, rewards=scaled).findings] == ["rewards"]
-    env, arrays = play_cut(400, 100, wrap=lambda env: NormalizeReward(env, gamma=0.99))
+    arrays = play_cut(lambda: NormalizeReward(greed(), gamma=0.99), 400, 1, masked=True)
     (found,) = audit(env, rollout(arrays)).findings
     assert (found.check, found.mistake) == ("rewards", "rewards-normalised")
 
@@ -262,17 +237,10 @@ def healthy(seed):
     own = [(seat, "random")[: game.num_players] for seat in range(game.num_players)]
     task = [Task(game, *own[rng.integers(len(own))]), *TASKS][int(rng.integers(8)) % 5]
     time, lanes = rng.integers(2, 80), int(rng.integers(1, 33))
-    env = GameVecEnv(task, lanes)
-    env.seed(seed)
-    seen, rows = env.reset(), []
-    for _ in range(time):
-        masks = env.action_masks()
-        actions = at_random(seen, masks, rng)
-        after, rewards, ended, _ = env.step(actions)
-        rows.append((seen, actions, rewards, ended, after, -np.log(masks.sum(axis=1))))
-        seen = after
-    names = *BASIC, "after", "log_probs"
-    arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    _, arrays = play(task, time, lanes, seed=seed)
+    seen = arrays["after"][-1]
+    states = task.game.encode(arrays["observations"].reshape(-1, *seen.shape[1:]))
+    chances = 1 / task.game.mask(states).sum(axis=1).reshape(time, lanes)
     weights, kind = rng.normal(size=seen.shape[1:]), KINDS[rng.integers(len(KINDS))]
     gamma, gae_lambda = rng.choice([1.0, 0.99, 0.9]), rng.choice([0.0, 0.5, 0.95, 1.0])
 
@@ -283,16 +251,16 @@ def healthy(seed):
         return torch.tensor(array).to(kind) if isinstance(kind, torch.dtype) else array.astype(kind)
 
     values, last = critic(arrays["observations"]), critic(seen)
-    following, ends = np.append(values[1:], last[None], axis=0), [arrays["terminated"]] * 2
+    following, ends = values_after(values, last), [arrays["terminated"]] * 2
     advantages = advantages_of(arrays["rewards"], values, following, *ends, gamma, gae_lambda)
     if rng.integers(2):
         flat = transitions(arrays)
-        return task, dataclasses.replace(flat, rewards=of_kind(flat.rewards)), critic
-    numbers = {"values": values, "last_values": last, "log_probs": arrays["log_probs"]}
+        return task, replace(flat, rewards=of_kind(flat.rewards)), critic
+    numbers = {"values": values, "last_values": last, "log_probs": np.log(chances)}
     numbers |= {"advantages": advantages, "returns": advantages + values}
     numbers = {name: of_kind(array) for name, array in numbers.items()}
     record = rollout(arrays, **numbers, gamma=gamma, gae_lambda=gae_lambda, last_observations=seen)
-    return task, dataclasses.replace(record, rewards=of_kind(arrays["rewards"])), critic
+    return task, replace(record, rewards=of_kind(arrays["rewards"])), critic
 
 
 @pytest.mark.parametrize(
@@ -305,86 +273,47 @@ def test_no_healthy_record_is_accused(seeds):
         assert report.ok, (seed, task.words, str(report))
 
 
-LAMBDA = 0.8
-
-
 @pytest.fixture(scope="module")
 def recorded():
-    """Return an environment, arrays of right steps of which some are cut, and random values."""
+    """Return an environment, arrays of right moves of which some are cut, and random values."""
     env, arrays = play("Greed", steps=40, lanes=8, max_score=12)
-    rng = np.random.default_rng(5)
-    shape = arrays["rewards"].shape
-    arrays["values"], arrays["final"] = rng.normal(size=(2, *shape))
-    arrays["last"] = rng.normal(size=shape[1])
-    return env, arrays
-
-
-def gae(arrays, cut, change=lambda row, entry: entry, backward=True):
-    """Estimate advantages lane by lane; ``change`` edits the arguments of each entry."""
-    time, lanes = arrays["rewards"].shape
-    found = np.zeros((time, lanes))
-    for lane in range(lanes):
-        ahead = 0.0
-        for row in range(time)[:: -1 if backward else 1]:
-            last = row == time - 1
-            entry = {
-                "r": arrays["rewards"][row, lane],
-                "v": arrays["values"][row, lane],
-                "next": arrays["last"][lane] if last else arrays["values"][row + 1, lane],
-                "ends": bool(arrays["terminated"][row, lane]),
-                "stops": bool(arrays["terminated"][row, lane] or cut[row, lane]),
-            }
-            if cut[row, lane]:
-                entry["next"] = arrays["final"][row, lane]
-            entry = change((row, lane), entry)
-            delta = entry["r"] + GAMMA * (1 - entry["ends"]) * entry["next"] - entry["v"]
-            ahead = delta + GAMMA * LAMBDA * (1 - entry["stops"]) * ahead
-            found[row, lane] = ahead
-    return found
+    values = np.random.default_rng(5).normal(size=(41, 8))
+    return env, arrays | {"values": values[:-1], "last": values[-1]}
 
 
 def record_of(arrays, **numbers):
     known = {"values": arrays["values"], "last_values": arrays["last"]}
-    known |= {"gamma": GAMMA, "gae_lambda": LAMBDA}
-    return Rollout(*(arrays[key] for key in BASIC), **known | numbers)
+    return rollout(arrays, **known | {"gamma": GAMMA, "gae_lambda": LAMBDA} | numbers)
 
 
-def never(**fields):
-    return {"change": lambda place, entry: entry | fields}
+def unless_last(numbers, others):
+    """Take other numbers in all rows but the last one."""
+    return np.append(others[:-1], numbers[-1:], axis=0)
 
 
-def unless_last(**fields):
-    """Take another entry's number in all rows but the last one."""
-
-    def change(place, entry):
-        others = {name: entry[other] for name, other in fields.items()}
-        return entry | (others if place[0] < 39 else {})
-
-    return {"change": change}
-
-
-def last_row_goes_on(place, entry):
-    return entry | ({"ends": False, "stops": False} if place[0] == 39 else {})
-
-
-def late_ends(arrays):
+def late(ended):
     """As in loops that keep the flags of the row before, and those after the last row apart."""
-    late = np.roll(arrays["terminated"], 1, axis=0)
-    late[0], late[-1] = False, arrays["terminated"][-1]
-    return gae(arrays | {"terminated": late}, np.zeros_like(late))
+    return unless_last(ended, np.append(np.zeros_like(ended[:1]), ended[:-1], axis=0))
 
 
-#: Mistakes in the estimate of advantages, and what is done to right ones.
-PLANTED = {
-    "values-of-this-row-for-the-next": unless_last(next="v"),
-    "ends-in-sum-left-out": never(stops=False),
-    "ends-in-delta-left-out": never(ends=False),
-    "rewards-left-out": never(r=0.0),
-    "baseline-left-out": never(v=0.0),
-    "terminated-of-the-last-row-left-out": {"change": last_row_goes_on},
-    "truncation-as-end": {"change": lambda _, entry: entry | {"ends": entry["stops"]}},
-    "sum-runs-forward": {"backward": False},
-    "gae-ends-late": late_ends,
+#: Mistakes in the estimate of advantages: what ``advantages_of`` takes instead of right arguments.
+ARGUMENTS = {
+    "values-of-this-row-for-the-next": lambda values, following, **_: {
+        "following": unless_last(following, values)
+    },
+    "ends-in-sum-left-out": lambda over, **_: {"over": over & False},
+    "ends-in-delta-left-out": lambda ended, **_: {"ended": ended & False},
+    "rewards-left-out": lambda rewards, **_: {"rewards": 0 * rewards},
+    "baseline-left-out": lambda values, **_: {"values": 0 * values},
+    "terminated-of-the-last-row-left-out": lambda ended, **_: dict.fromkeys(
+        ("ended", "over"), unless_last(ended & False, ended)
+    ),
+    "truncation-as-end": lambda over, **_: {"ended": over},
+    "sum-runs-forward": lambda **_: {"forward": True},
+    "gae-ends-late": lambda ended, **_: dict.fromkeys(("ended", "over"), late(ended)),
+}
+#: Mistakes in what is made of the estimates.
+RESULTS = {
     "advantages-divided-by-their-deviation": lambda found: found / found.std(ddof=1),
     "advantages-less-their-mean": lambda found: found - found.mean(),
     "advantages-clipped": lambda found: found.clip(-1, 1),
@@ -392,37 +321,40 @@ PLANTED = {
     "advantages-negated": np.negative,
     "advantages-scaled": lambda found: 0.5 * found + 0.2,
     "advantages-in-another-order": np.random.default_rng(0).permutation,
+    "lanes-mixed": lambda found: np.roll(found, 4, axis=1),  # the farthest that are tried
     None: lambda found: np.random.default_rng(1).normal(size=found.shape),
 }
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", [*ARGUMENTS, *RESULTS])
 def test_a_mistake_in_advantages_is_named(recorded, name):
     env, arrays = recorded
-    cut = np.zeros(arrays["rewards"].shape, dtype=bool)
-    extra = {}
+    ended, following = arrays["terminated"], values_after(arrays["values"], arrays["last"])
+    cut, extra = np.zeros_like(ended), {}
     if name == "truncation-as-end":
-        goes_on = ~arrays["terminated"].astype(bool)
-        cut = goes_on & (np.arange(cut.size).reshape(cut.shape) % 7 == 0)
-        extra = {"truncated": cut, "final_values": arrays["final"]}
-    right, mistake = gae(arrays, cut), PLANTED[name]
+        cut = ~ended & (np.arange(cut.size).reshape(cut.shape) % 7 == 0)
+        final = np.random.default_rng(6).normal(size=cut.shape)
+        following, extra = (
+            np.where(cut, final, following),
+            {"truncated": cut, "final_values": final},
+        )
+    given = {"rewards": arrays["rewards"], "values": arrays["values"], "following": following}
+    given |= {"ended": ended, "over": ended | cut}
+    right = advantages_of(**given)
     returns = right + arrays["values"]
     held = audit(env, record_of(arrays, advantages=right, returns=returns, **extra))
     assert {"advantages", "returns"} <= held.held.keys()
-    if mistake is late_ends:
-        wrong = late_ends(arrays)
+    if name in ARGUMENTS:
+        wrong = advantages_of(**given | ARGUMENTS[name](**given))
     else:
-        wrong = mistake(right) if callable(mistake) else gae(arrays, cut, **mistake)
+        wrong = RESULTS[name](right)
     findings = audit(env, record_of(arrays, advantages=wrong, **extra)).findings
     assert [each.mistake for each in findings if each.check == "advantages"] == [name]
+    assert name != "lanes-mixed" or "4 away" in findings[0].words
 
 
 def test_values_after_the_last_row_are_those_of_its_next_observations(recorded):
     env, arrays = recorded
-
-    def critic(seen):
-        return seen @ np.array([0.1, -0.05, 0.3])
-
     values, last = critic(arrays["observations"]), arrays["after"][-1]
     record = record_of(arrays, values=values, last_observations=last)
     for given, name in (
@@ -430,7 +362,7 @@ def test_values_after_the_last_row_are_those_of_its_next_observations(recorded):
         (values[-1], "values-of-the-last-row-for-last-values"),
         (np.zeros(8), "last-values-left-out"),
     ):
-        report = audit(env, dataclasses.replace(record, last_values=given), critic=critic)
+        report = audit(env, replace(record, last_values=given), critic=critic)
         assert [found.mistake for found in report.findings] == [name] * (name is not None)
 
 
@@ -457,26 +389,7 @@ def test_a_mistake_in_targets_is_named():
             target(moves, later, ended & False) + paid,
         ),
     ):
-        found = audit(env, dataclasses.replace(right, targets=targets)).findings
+        found = audit(env, replace(right, targets=targets)).findings
         assert [(each.check, each.mistake) for each in found] == [("targets", name)]
-    (found,) = audit(env, dataclasses.replace(right, double=True)).findings
+    (found,) = audit(env, replace(right, double=True)).findings
     assert found.mistake == "double-dqn-missing"
-
-
-@pytest.mark.parametrize(("lanes", "away"), [(8, 4), (2, 1)])
-def test_numbers_of_the_farthest_lanes_that_are_tried_are_named(lanes, away):
-    env, arrays = play("Greed", steps=40, lanes=lanes, max_score=12)
-    values = np.random.default_rng(5).normal(size=(41, lanes))
-    ended = arrays["terminated"]
-    found = advantages_of(arrays["rewards"], values[:-1], values[1:], ended, ended)
-    record = rollout(
-        arrays,
-        values=values[:-1],
-        last_values=values[-1],
-        advantages=np.roll(found, away, axis=1),
-        gamma=GAMMA,
-        gae_lambda=0.8,
-    )
-    (finding,) = audit(env, record).findings
-    assert (finding.check, finding.mistake) == ("advantages", "lanes-mixed")
-    assert f"{away} away" in finding.words
