@@ -2,6 +2,7 @@
 
 import dataclasses
 from fractions import Fraction
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -13,8 +14,8 @@ from exactdice.core.sampling import draw
 from exactdice.core.sweeps import checked_advance
 from exactdice.diagnose import EpsilonGreedy, Rollout, Transitions, audit
 from exactdice.games import Greed
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from recording import BASIC, at_random, play, rollout, transitions
+from gymnasium.vector import AutoresetMode
+from recording import BASIC, at_random, play, play_cut, rollout, transitions
 
 import exactdice
 
@@ -153,14 +154,23 @@ def test_one_wrong_step_is_found_and_has_no_name(name, keywords):
     assert "with other keywords of the environment, such as its size" in report.notes[0]
 
 
+def full(arrays):
+    """Give all that a rollout may hold, with the numbers of a critic that says 0."""
+    zeros = np.zeros(arrays["rewards"].shape)
+    given = {name: zeros.copy() for name in ("values", "advantages", "log_probs")}
+    return given | {"last_values": zeros[0]} | {name: arrays[name].astype(float) for name in BASIC}
+
+
+def nothing(seen):
+    return np.zeros(len(seen))
+
+
 @pytest.mark.parametrize("name", ["rewards", "values", "log_probs", "observations"])
 def test_what_is_no_number_is_found_and_all_else_is_checked(greed, name):
     env, arrays = greed
-    zeros = np.zeros(arrays["rewards"].shape)
-    given = {key: zeros.copy() for key in ("values", "advantages", "log_probs")}
-    given |= {"last_values": zeros[0]} | {key: arrays[key].astype(float) for key in BASIC}
+    given = full(arrays)
     given[name][3, 2] = np.nan
-    report = audit(env, Rollout(**given), "random", lambda seen: np.zeros(len(seen)))
+    report = audit(env, Rollout(**given), "random", nothing)
     found = {each.check: each for each in report.findings}
     assert (found["finite"].count, found["finite"].of) == (1, 480)
     assert found["finite"].words == f"{name} has nan in row 3, 2."
@@ -186,16 +196,9 @@ WRONG = [
 @pytest.mark.parametrize(("changes", "message"), WRONG)
 def test_wrong_arrays_of_a_rollout_are_named(greed, changes, message):
     env, arrays = greed
-    zeros = np.zeros(arrays["rewards"].shape)
-    given = {name: zeros.copy() for name in ("values", "advantages", "log_probs")}
-    given |= {"last_values": zeros[0], "gamma": 1.0} | {name: arrays[name].copy() for name in BASIC}
+    record = Rollout(**full(arrays) | {"gamma": 1.0} | changes)
     with pytest.raises(InputError, match=f"^{message}"):
-        audit(
-            env,
-            Rollout(**given | changes),
-            policy="random",
-            critic=lambda seen: np.zeros(len(seen)),
-        )
+        audit(env, record, "random", nothing)
 
 
 def both_seats(game, steps, lanes, seed):
@@ -282,9 +285,9 @@ def test_loaded_dice_are_noticed(long):
     record = transitions(arrays)
     keep = ~record.terminated | (np.random.default_rng(0).random(len(record.actions)) > 0.5)
     kept = {name: array[keep] for name, array in vars(record).items() if np.ndim(array)}
-    report = audit(env, Transitions(**kept))
-    assert [found.check for found in report.findings] == ["outcomes"]
-    assert "must be about" in report.findings[0].words
+    (found,) = audit(env, Transitions(**kept)).findings
+    assert found.check == "outcomes"
+    assert "must be about" in found.words
 
 
 def test_rewards_that_are_possible_and_never_paid_are_noticed(long):
@@ -306,24 +309,22 @@ def law(game, weights):
 def test_log_probabilities_are_the_policys(long):
     env, arrays = long
     game = env.unwrapped.task.game
-    states = game.encode(arrays["observations"].reshape(-1, 3))
+    states = game.encode(arrays["observations"].reshape(-1, 3)).reshape(arrays["actions"].shape)
     uniform, actions = law(game, np.ones(game.num_actions)), np.arange(game.num_actions)
-    chances = uniform[states, arrays["actions"].ravel()].reshape(arrays["actions"].shape)
-    record = rollout(arrays, log_probs=np.log(chances))
-    assert audit(env, record, policy=uniform).held["log_probs"] == chances.size
-    never = law(game, np.where(actions == 1, 1e-300, 1.0))  # action 1 was taken
-    assert "log_probs" in {each.check for each in audit(env, record, policy=never).findings}
-    found = audit(env, record, policy=law(game, 1 + 0.02 * actions)).findings
-    (mistake,) = (each.mistake for each in found if each.check == "log_probs")
-    assert mistake == "log-probs-temperature"  # the uniform law is any law, divided by much
+
+    def audited(recorded, policy):
+        record = rollout(arrays, log_probs=np.log(recorded[states, arrays["actions"]]))
+        report = audit(env, record, policy=policy)
+        return report, [each for each in report.findings if each.check == "log_probs"]
+
+    assert audited(uniform, uniform)[0].held["log_probs"] == states.size
+    assert audited(uniform, law(game, np.where(actions == 1, 1e-300, 1.0)))[1]  # it was taken
+    (found,) = audited(uniform, law(game, 1 + 0.02 * actions))[1]
+    assert found.mistake == "log-probs-temperature"  # the uniform law is any law, divided by much
     updated = law(game, 1 + 0.02 * actions**2)  # no power of another law that is not uniform
-    record = rollout(
-        arrays, log_probs=np.log(updated[states, arrays["actions"].ravel()]).reshape(chances.shape)
-    )
-    found = audit(env, record, policy=law(game, 1 + 0.02 * actions)).findings
-    (told,) = (each for each in found if each.check == "log_probs")
-    assert told.mistake is None
-    assert "divided by recorded ones is 1.0" in told.words
+    (found,) = audited(updated, law(game, 1 + 0.02 * actions))[1]
+    assert found.mistake is None
+    assert "divided by recorded ones is 1.0" in found.words
 
 
 def test_actions_and_visits_of_a_policy_that_plays_differently_are_noticed():
@@ -332,8 +333,8 @@ def test_actions_and_visits_of_a_policy_that_plays_differently_are_noticed():
     report = audit(env, rollout(arrays), policy="random")
     assert report.ok
     assert report.held["visits"] > 100
-    timid = np.zeros((env.unwrapped.task.game.num_states, env.unwrapped.task.game.num_actions))
-    timid[:, :2] = 0.5
+    game = env.unwrapped.task.game
+    timid = law(game, np.arange(game.num_actions) < 2)
     words = {found.check: found.words for found in audit(env, rollout(arrays), timid).findings}
     assert words["policy"].startswith("action ")
     assert words["visits"].startswith("the number of games that meet ")
@@ -370,40 +371,25 @@ def test_log_probabilities_near_zero_may_be_rounded(long):
     env, arrays = long
     one = {name: array[:1, :1] for name, array in arrays.items()}
     game = env.unwrapped.task.game
-    chances = np.where(game.mask(np.arange(game.num_states)), 1e-9, 0.0)
-    state = game.encode(one["observations"].reshape(1, 3)).item()
-    chances[state, one["actions"].item()] = 1.0
-    chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
-    report = audit(env, rollout(one, log_probs=np.zeros((1, 1))), policy=chances)
+    policy = law(game, np.where(np.arange(game.num_actions) == one["actions"], 1.0, 1e-9))
+    report = audit(env, rollout(one, log_probs=np.zeros((1, 1))), policy=policy)
     assert report.held["log_probs"] == 1
 
 
-LIMIT, LANES, STEPS = 50, 8, 200
-NAMES = "observations", "actions", "rewards", "terminated", "truncated", "final_observations"
+#: Games of others, within a limit of moves, and their keywords.
 LAWS = {"FrozenLake-v1": {}, "Taxi-v4": {}, "CliffWalking-v1": {"is_slippery": True}}
-
-
-def played(name, seed=0, **keywords):
-    """Play at random within a limit of moves; return environment and arrays of (time, lane)."""
-    made = [lambda: gym.make(name, max_episode_steps=LIMIT, **keywords)] * LANES
-    env = SyncVectorEnv(made, autoreset_mode=AutoresetMode.SAME_STEP)
-    rng, rows = np.random.default_rng(seed), []
-    seen, _ = env.reset(seed=seed)
-    for _ in range(STEPS):
-        actions = rng.integers(env.single_action_space.n, size=LANES)
-        after, rewards, ended, cut, infos = env.step(actions)
-        final = np.zeros(LANES, dtype=int)
-        for lane in np.flatnonzero(infos.get("_final_obs", [])):
-            final[lane] = infos["final_obs"][lane]
-        rows.append((seen, actions, rewards, ended, cut, final))
-        seen = after.copy()
-    arrays = map(np.array, zip(*rows, strict=True))
-    return made[0](), dict(zip(NAMES, arrays, strict=True), last_observations=seen)
 
 
 @pytest.fixture(scope="module", params=LAWS)
 def record(request):
-    return played(request.param, **LAWS[request.param])
+    make = partial(gym.make, request.param, max_episode_steps=50, **LAWS[request.param])
+    return make(), play_cut(make)
+
+
+def within(arrays):
+    last, final = arrays["last"], arrays["after"]
+    cut = {"truncated": arrays["truncated"], "final_observations": final, "last_observations": last}
+    return rollout(arrays, **cut)
 
 
 def mistakes(report):
@@ -413,15 +399,9 @@ def mistakes(report):
 def test_right_records_within_a_limit_hold(record):
     env, arrays = record
     states, actions = env.unwrapped.observation_space.n, env.action_space.n
-    at_random = np.full((states, actions), 1 / actions)
-    after = np.roll(arrays["observations"], -1, axis=0)
-    after[-1] = arrays["last_observations"]
-    after = np.where(arrays["truncated"], arrays["final_observations"], after)
-    columns = arrays["observations"], arrays["actions"], arrays["rewards"], after
-    flat = [column.ravel() for column in (*columns, arrays["terminated"])]
-    buffer = Transitions(*flat, truncated=arrays["truncated"].ravel())
-    for given in (Rollout(**arrays), buffer):
-        report = audit(env, given, at_random)
+    uniform = np.full((states, actions), 1 / actions)
+    for given in (within(arrays), transitions(arrays)):
+        report = audit(env, given, uniform)
         assert report.ok, str(report)
         assert report.held["rewards"] > 0.9 * arrays["rewards"].size
         assert {"outcomes", "policy"} <= report.held.keys()
@@ -441,7 +421,7 @@ def test_mistakes_within_a_limit_are_named(record):
         planted["rewards-clipped"] = {"rewards": np.sign(arrays["rewards"])}
     for name, changes in planted.items():
         cut = name == "truncation-as-end" and not arrays["truncated"].any()
-        found = mistakes(audit(env, Rollout(**(arrays | changes))))
+        found = mistakes(audit(env, within(arrays | changes)))
         assert {mistake for _, mistake in found} == (set() if cut else {name})
 
 
