@@ -8,26 +8,20 @@ import io
 import re
 import sys
 import types
-from pathlib import Path
+from itertools import product
 
 import gymnasium as gym
 import pytest
+from checkout import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/mutants.md"
 pytestmark = pytest.mark.usefixtures("one_thread")
 GREED = {"env_id": "exactdice/Greed-v0", "max_score": 12}
+FEW = {"num_envs": 64, "num_steps": 16, "batch_size": 256}
+REPLAY = {"buffer_size": 4096, "learning_starts": 1024, "target_interval": 2048}
 SETTINGS = {
-    "ppo": {"num_envs": 64, "num_steps": 16, "batch_size": 256, "learning_rate": 0.01},
-    "dqn": {
-        "num_envs": 64,
-        "num_steps": 16,
-        "batch_size": 256,
-        "buffer_size": 4096,
-        "learning_starts": 1024,
-        "target_interval": 2048,
-        "exploration_fraction": 0.6,
-    },
+    "ppo": FEW | {"learning_rate": 0.01},
+    "dqn": FEW | REPLAY | {"exploration_fraction": 0.6},
 }
 ROUNDS = {"ppo": 2, "dqn": 4}
 
@@ -73,6 +67,7 @@ def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
 
 
 MASKED = "self.actor(observations).masked_fill(~masks, -torch.inf)"
+UNMASKED = "Categorical(logits=agent.actor(games.observations))"
 SAME = 'autoreset: str = "SameStep"'
 ROW = "rows.append(row)"
 KEPT = "steps.append(move)"
@@ -81,91 +76,81 @@ SURROGATE = "-torch.min(ratio * advantages, clipped * advantages).mean()"
 LOG_PROB = 'law.log_prob(row["actions"])'
 RATIO = '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()'
 ENDS = '~steps["terminated"][row]'
+LAST = "next_values = last_values"
+RETURNS = 'steps["advantages"] + steps["values"]'
+FOUND = "    return advantages\n"
 NORMALISED = "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n"
+VALUES = 'agent.values(batch["observations"])'
+CRITIC = f'nn.functional.mse_loss({VALUES}, batch["returns"])'
 LOSS = "actor + args.vf_coef * critic - ent_coef * entropy"
 AFTER = 'move |= {"next_observations": games.observations, "next_masks": games.masks}'
+TAKEN = 'gather(1, batch["actions"][:, None]).squeeze(1)'
+HUBER = "nn.functional.smooth_l1_loss(values, targets)"
 OLD = "old, games.old = getattr(games, 'old', {0}), {0}; {0} = old; "
 ROLLED = "row['{0}'] = row['{0}'].roll(1, 0); " + ROW
+#: A comment behind the rollout of an update, in the place of which it is edited.
+ALIKE = "  # lanes-mixed: all alike"
+SWAPPED = "; rollout['{0}'] = steps['{0}'].T.flatten()"
+MOVED = "; rollout['{0}'] = rollout['{0}'].{1}"
+
+
+def within(line, old, new):
+    """Edit a part of a line."""
+    return line, line.replace(old, new)
+
+
 #: Edits of examples/ppo.py by what they plant: a text, and what it is replaced by.
 PPO = {
-    "next-step autoreset": (SAME, SAME.replace("Same", "Next")),
+    "next-step autoreset": within(SAME, "Same", "Next"),
     "the observation after the move": (ROW, "row['observations'] = games.observations; " + ROW),
     "observations of the next lane": (ROW, ROLLED.format("observations")),
     "actions of the next lane": (ROW, ROLLED.format("actions")),
-    "time and lane of actions swapped in the update": (
-        "    for _ in range(args.epochs):",
-        "    rollout['actions'] = steps['actions'].T.flatten()\n    for _ in range(args.epochs):",
-    ),
+    "time and lane of actions swapped in the update": (ALIKE, SWAPPED.format("actions")),
     "actions of the step before": (ROW, OLD.format("row['actions']") + ROW),
     "rewards of the step before": (ROW, OLD.format("row['rewards']") + ROW),
     "ends of the step before": (ROW, OLD.format("row['terminated']") + ROW),
     "ends of the next lane": (ROW, ROLLED.format("terminated")),
     "no ends": (ROW, "row['terminated'] &= False; " + ROW),
-    "the last partial game counted as ended": (
-        "    for row in reversed(range(len(advantages))):",
-        "    steps['terminated'][-1] = True\n    for row in reversed(range(len(advantages))):",
-    ),
+    "the last partial game counted as ended": (LAST, LAST + "; steps['terminated'][-1] = True"),
     "rewards clipped to their signs": (REWARDS, REWARDS + ".sign()"),
-    "rewards of the wrong sign": (REWARDS, REWARDS.replace("rewards /", "-rewards /")),
+    "rewards of the wrong sign": within(REWARDS, "rewards /", "-rewards /"),
     "no mask": (MASKED, "self.actor(observations)"),
-    "log-probabilities over all actions": (
-        LOG_PROB,
-        "Categorical(logits=agent.actor(games.observations)).log_prob(row['actions'])",
-    ),
+    "log-probabilities over all actions": within(LOG_PROB, "law", UNMASKED),
     "probabilities for log-probabilities": (LOG_PROB, LOG_PROB + ".exp()"),
     "log-probability of the likeliest action": (LOG_PROB, "law.logits.max(1).values"),
     "the likeliest action instead of a draw": ("law.sample()", "law.logits.argmax(1)"),
     "values after the move": (ROW, "row['values'] = agent.values(games.observations); " + ROW),
     "no ends in GAE": (ENDS, 'torch.ones_like(steps["values"][row])'),
-    "ends a row late in GAE": (ENDS, ENDS.replace("row", "min(row + 1, len(advantages) - 1)")),
-    "ends a row early in GAE": (ENDS, ENDS.replace("row", "row - 1")),
-    "no value after the last row": ("next_values = last_values", "next_values = 0 * last_values"),
+    "ends a row late in GAE": within(ENDS, "row", "min(row + 1, len(advantages) - 1)"),
+    "ends a row early in GAE": within(ENDS, "row", "row - 1"),
+    "no value after the last row": (LAST, "next_values = 0 * last_values"),
     "lambda left out": ("goes_on * args.gae_lambda * ahead", "goes_on * ahead"),
     "another gamma": ("goes_on = args.gamma *", "goes_on = 0.99 *"),
     "gamma left out": ("goes_on = args.gamma *", "goes_on = 1.0 *"),
-    "returns of normalised advantages": (
-        "    return advantages\n",
-        "    return (advantages - advantages.mean()) / advantages.std()\n",
-    ),
-    "returns without values": ('steps["advantages"] + steps["values"]', 'steps["advantages"]'),
-    "entropy with the wrong sign": (LOSS, LOSS.replace("- ent", "+ ent")),
+    "returns of normalised advantages": (FOUND, NORMALISED + FOUND),
+    "returns without values": (RETURNS, 'steps["advantages"]'),
+    "entropy with the wrong sign": within(LOSS, "- ent", "+ ent"),
     "actor's loss with the wrong sign": (SURROGATE, SURROGATE[1:]),
     "ratio inverted": (RATIO, f"(1 / {RATIO})"),
-    "ratio without exp": (RATIO, RATIO.replace(".exp()", "")),
+    "ratio without exp": within(RATIO, ".exp()", ""),
     "clipping without a minimum": (SURROGATE, "-(clipped * advantages).mean()"),
     "no clipping": (SURROGATE, "-(ratio * advantages).mean()"),
-    "maximum for minimum": (SURROGATE, SURROGATE.replace("min", "max")),
-    "advantages not detached": (
-        "    clipped = ratio.clamp(1 - clip, 1 + clip)",
-        "    advantages = batch['returns'] - agent.values(batch['observations'])\n"
-        + NORMALISED
-        + "    clipped = ratio.clamp(1 - clip, 1 + clip)",
-    ),
+    "maximum for minimum": within(SURROGATE, "min", "max"),
+    "advantages not detached": ('batch["advantages"]', f'batch["returns"] - {VALUES}'),
     "advantages not normalised": (NORMALISED, ""),
-    "no mask in the update": (
-        'agent.law(batch["observations"], batch["masks"])',
-        'agent.law(batch["observations"], batch["masks"] | True)',
-    ),
-    "values of shape (move, 1)": (
-        'mse_loss(agent.values(batch["observations"]), batch["returns"])',
-        "mse_loss(*torch.broadcast_tensors("
-        "agent.values(batch['observations'])[:, None], batch['returns']))",
-    ),
+    "no mask in the update": ('batch["masks"]', 'batch["masks"] | True'),
+    "values of shape (move, 1)": (CRITIC, f"(({VALUES}[:, None] - batch['returns']) ** 2).mean()"),
     "another weight of the critic's loss": ("args.vf_coef * critic", "critic"),
     "gradients never set to zero": ("            optimizer.zero_grad()\n", ""),
     "learning rate zero": ("= args.learning_rate * left", "= 0.0 * left"),
-    "an optimizer of the actor alone": (
-        "Adam(agent.parameters(),",
-        "Adam(agent.actor.parameters(),",
-    ),
+    "an optimizer of the actor alone": ("agent.parameters(), lr", "agent.actor.parameters(), lr"),
 }
 #: Edits of examples/dqn.py.
 DQN = {
-    "next-step autoreset": (SAME, SAME.replace("Same", "Next")),
+    "next-step autoreset": within(SAME, "Same", "Next"),
     "the observation after the move": (KEPT, "move['observations'] = games.observations; " + KEPT),
-    "the observation before the move as the next one": (
-        AFTER,
-        AFTER.replace("games.observations", "move['observations']"),
+    "the observation before the move as the next one": within(
+        AFTER, "games.observations", "move['observations']"
     ),
     "actions of the step before": (KEPT, OLD.format("move['actions']") + KEPT),
     "rewards of the step before": (KEPT, OLD.format("move['rewards']") + KEPT),
@@ -173,15 +158,9 @@ DQN = {
     "no ends": (KEPT, "move['terminated'] &= False; " + KEPT),
     "epsilon that never falls": ("torch.rand(len(best)) < epsilon", "torch.rand(len(best)) < 1.0"),
     "no exploration": ("torch.rand(len(best)) < epsilon", "torch.rand(len(best)) < 0.0"),
-    "a buffer that writes to the same places": (
-        "(self.count + torch.arange",
-        "(0 * self.count + torch.arange",
-    ),
+    "a buffer that writes to the same places": ("(self.count + torch", "(0 * self.count + torch"),
     "no ends in targets": ('torch.where(batch["terminated"], 0.0, later)', "later + 0.0"),
-    "maximum over all actions": (
-        'best = best_legal(chosen_by, batch["next_masks"])',
-        "best = chosen_by.argmax(1)",
-    ),
+    "maximum over all actions": ('batch["next_masks"]', 'batch["next_masks"] | True'),
     "mask of the state before": (
         AFTER,
         "old, games.old = getattr(games, 'old', games.masks), games.masks; "
@@ -190,15 +169,11 @@ DQN = {
     "values of the online network": ("values = networks.target", "values = networks.online"),
     "double DQN that is not declared": ("if args.double else", "if True else"),
     "another gamma": ("args.gamma * later", "0.9 * later"),
-    "the value of the best action": (
-        'online(batch["observations"]).gather(1, batch["actions"][:, None]).squeeze(1)',
-        'online(batch["observations"]).max(1).values',
+    "the value of the best action": (TAKEN, "max(1).values"),
+    "values of shape (move, 1)": within(
+        HUBER, "values, targets", "*torch.broadcast_tensors(values[:, None], targets)"
     ),
-    "values of shape (move, 1)": (
-        "smooth_l1_loss(values, targets)",
-        "smooth_l1_loss(*torch.broadcast_tensors(values[:, None], targets))",
-    ),
-    "the loss with the wrong sign": ("return nn.functional.smooth", "return -nn.functional.smooth"),
+    "the loss with the wrong sign": (HUBER, f"-{HUBER}"),
     "gradients never set to zero": ("        optimizer.zero_grad()\n", ""),
     "learning rate zero": ("args.learning_rate * (1 - number / rounds)", "0.0"),
     "a target network that is never updated": ("    if due:", "    if False:"),
@@ -206,95 +181,49 @@ DQN = {
 }
 CLIPPED = "ratio.clamp(1 - clip, 1 + clip)"
 DELTA = 'steps["rewards"][row] + goes_on * next_values - steps["values"][row]'
-CRITIC = 'nn.functional.mse_loss(agent.values(batch["observations"]), batch["returns"])'
 NORM = "            nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)\n"
 STEP = "            optimizer.step()\n"
-EPOCHS = "    for _ in range(args.epochs):"
-SUM = "goes_on * args.gae_lambda * ahead"
-FOUND = "    return advantages\n"
-COLLECT = "law = agent.law(games.observations, games.masks)"
+BOTH = "actor, critic, entropy = losses"
+LAW = "law = agent.law(games.observations, games.masks)"
 NEW = "agent.law(batch['observations'], batch['masks']).log_prob(batch['actions'])"
+AFTER_LAST = "return steps, agent.values(games.observations)"
 #: Further edits, which were planted when the audits were written, and to which nothing was fitted.
 LATER = {
-    "the value of the last row after it": (
-        "    return steps, agent.values(games.observations)",
-        "    return steps, steps['values'][-1]",
-    ),
-    "a sum of advantages over ends": (SUM, SUM.replace("goes_on", "args.gamma")),
-    "no ends in the differences": (DELTA, DELTA.replace("goes_on", "args.gamma")),
-    "no values before the move": (DELTA, DELTA.replace(' - steps["values"][row]', "")),
-    "no rewards in GAE": (DELTA, DELTA.replace('steps["rewards"][row] + ', "")),
-    "advantages of the next lane": (FOUND, FOUND.replace("advantages", "advantages.roll(1, 1)")),
-    "advantages clipped": (FOUND, FOUND.replace("advantages", "advantages.clamp(-1, 1)")),
-    "returns of the next row": (
-        'steps["advantages"] + steps["values"]',
-        '(steps["advantages"] + steps["values"]).roll(-1, 0)',
-    ),
-    "values scaled": (
-        'row["values"] = agent.values(games.observations)',
-        'row["values"] = 2 * agent.values(games.observations) + 0.1',
-    ),
-    "logits divided by a temperature": (
-        COLLECT,
-        COLLECT.replace("agent.law", "Categorical(logits=agent.law") + ".logits / 2)",
-    ),
+    "the value of the last row after it": (AFTER_LAST, "return steps, steps['values'][-1]"),
+    "a sum of advantages over ends": within("goes_on * args.gae_lambda", "goes_on", "args.gamma"),
+    "no ends in the differences": within(DELTA, "goes_on", "args.gamma"),
+    "no values before the move": within(DELTA, ' - steps["values"][row]', ""),
+    "no rewards in GAE": within(DELTA, 'steps["rewards"][row] + ', ""),
+    "advantages of the next lane": within(FOUND, "advantages", "advantages.roll(1, 1)"),
+    "advantages clipped": within(FOUND, "advantages", "advantages.clamp(-1, 1)"),
+    "returns of the next row": (RETURNS, f"({RETURNS}).roll(-1, 0)"),
+    "values scaled": ('row["values"] = agent', 'row["values"] = 0.1 + 2 * agent'),
+    "logits divided by a temperature": (LAW, LAW + "; law = Categorical(logits=law.logits / 2)"),
     "log-probabilities of another lane": (ROW, ROLLED.format("log_probs")),
     "wider clipping": (CLIPPED, "ratio.clamp(1 - 2 * clip, 1 + 2 * clip)"),
     "clipping above alone": (CLIPPED, "ratio.clamp(max=1 + clip)"),
-    "advantages divided by their deviation alone": (
-        NORMALISED,
-        NORMALISED.replace("(advantages - advantages.mean())", "advantages"),
-    ),
+    "advantages divided by their deviation alone": (" - advantages.mean()", ""),
     "a critic without a gradient": (CRITIC, CRITIC.replace("]), b", "]).detach(), b")),
-    "Huber errors of the critic": (CRITIC, CRITIC.replace("mse", "smooth_l1")),
+    "Huber errors of the critic": within(CRITIC, "mse", "smooth_l1"),
     "a penalty of the drift": (LOSS, LOSS + f" + 0.5 * (batch['log_probs'] - {NEW}).mean()"),
-    "time and lane of log-probabilities swapped": (
-        EPOCHS,
-        "    rollout['log_probs'] = steps['log_probs'].T.flatten()\n" + EPOCHS,
-    ),
-    "log-probabilities in another order": (
-        EPOCHS,
-        "    rollout['log_probs'] = rollout['log_probs'].flip(0)\n" + EPOCHS,
-    ),
-    "log-probabilities computed anew": (
-        "            actor, critic, entropy",
-        f"            batch['log_probs'] = {NEW}.detach()\n            actor, critic, entropy",
-    ),
-    "returns of the row before in the update": (
-        EPOCHS,
-        "    rollout['returns'] = rollout['returns'].roll(1)\n" + EPOCHS,
-    ),
+    "time and lane of log-probabilities swapped": (ALIKE, SWAPPED.format("log_probs")),
+    "log-probabilities in another order": (ALIKE, MOVED.format("log_probs", "flip(0)")),
+    "log-probabilities computed anew": (BOTH, f"batch['log_probs'] = {NEW}.detach(); {BOTH}"),
+    "returns of the row before in the update": (ALIKE, MOVED.format("returns", "roll(1)")),
     "no clipping of gradients": (NORM, ""),
     "gradients clipped after the step": (NORM + STEP, STEP + NORM),
-    "a learning rate that does not fall": (
-        '    optimizer.param_groups[0]["lr"] = rate',
-        "    pass",
-    ),
+    "a learning rate that does not fall": ('optimizer.param_groups[0]["lr"] = rate', "pass"),
     "a penalty of each move": (REWARDS, REWARDS + " - 0.01"),
 }
-TARGET = 'return batch["rewards"] + args.gamma * later'
-HUBER = "nn.functional.smooth_l1_loss(values, targets)"
-TAKEN = "later = values.gather(1, best[:, None]).squeeze(1)"
 LATER_DQN = {
-    "this observation for the next in targets": (
-        'networks.target(batch["next_observations"])',
-        'networks.target(batch["observations"])',
-    ),
-    "no rewards in targets": (TARGET, TARGET.replace('batch["rewards"] + ', "")),
-    "gamma added": (
-        TARGET,
-        TARGET.replace(
-            "args.gamma * later", "torch.where(batch['terminated'], 0.0, args.gamma + later)"
-        ),
-    ),
+    "this observation for the next in targets": ('target(batch["next_', 'target(batch["'),
+    "no rewards in targets": ('batch["rewards"] + args', "args"),
+    "gamma added": ("args.gamma * later", "(args.gamma + later) * ~batch['terminated']"),
     "the mean over actions": (
-        TAKEN,
+        "later = values.gather(1, best[:, None]).squeeze(1)",
         "later = (values * batch['next_masks']).sum(1) / batch['next_masks'].sum(1)",
     ),
-    "ends of the next row in targets": (
-        'torch.where(batch["terminated"], 0.0, later)',
-        'torch.where(batch["terminated"].roll(-1), 0.0, later)',
-    ),
+    "ends of the next row in targets": ('["terminated"], 0.0', '["terminated"].roll(-1), 0.0'),
     "errors clipped in the square": (HUBER, "((values - targets).clamp(-0.1, 0.1) ** 2).mean()"),
     "squared errors": (HUBER, "nn.functional.mse_loss(values, targets)"),
     "values of other actions towards 0": (
@@ -302,18 +231,9 @@ LATER_DQN = {
         HUBER + " + 0.5 * (online(batch['observations']) ** 2).sum(1).mean()"
         " - 0.5 * (values**2).mean()",
     ),
-    "targets of the next row": (
-        "loss_of(online, batch, targets)",
-        "loss_of(online, batch, targets.roll(-1))",
-    ),
-    "no clipping of gradients": (
-        "        nn.utils.clip_grad_norm_(online.parameters(), args.max_grad_norm)\n",
-        "",
-    ),
-    "another network that acts": (
-        "best_legal(online(games.observations), games.masks)",
-        "best_legal(-online(games.observations), games.masks)",
-    ),
+    "targets of the next row": ("batch, targets)", "batch, targets.roll(-1))"),
+    "no clipping of gradients": ("args.max_grad_norm)\n", "torch.inf)\n"),
+    "another network that acts": ("best_legal(online(games", "best_legal(-online(games"),
 }
 #: Games and options of mutants that show under these alone.
 SHOWN_BY = {
@@ -338,12 +258,10 @@ GAMES = [
     {"env_id": "exactdice/FourTwoOneMatch-v0", "tokens": 2, "faces": 2},
 ]
 #: The table of the page: learner, planted, check, name or None, and the moves before the finding.
-TABLE = re.findall(
-    r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \| ([0-9,]+) \| .* \|$", PAGE.read_text(), re.M
-)
+LINE = r"^\| (ppo|dqn) \| (.*) \| (.*) \| (.*) \| ([0-9,]+) \| .* \|$"
 ROWS = [
     (*words, name.strip("`") if "`" in name else None, int(moves.replace(",", "")))
-    for *words, name, moves in TABLE
+    for *words, name, moves in re.findall(LINE, PAGE.read_text(), re.M)
 ]
 EDITS = {"ppo": PPO | LATER, "dqn": DQN | LATER_DQN}
 #: Those planted later, and those whose name another one has, are run with the slow tests.
@@ -358,11 +276,7 @@ MARKED = [
 def test_a_planted_mistake_is_named(learner, planted, check, name, moves):
     rounds = min(ROUNDS[learner], moves // 1024)  # until it is found
     reports = run(learner, *EDITS[learner][planted], rounds=rounds, **SHOWN_BY.get(planted, {}))
-    found = [
-        (finding.check, finding.mistake, made)
-        for made, each in reports
-        for finding in each.findings
-    ]
+    found = [(one.check, one.mistake, made) for made, each in reports for one in each.findings]
     assert (check, name, moves) in found, "\n".join(str(each) for _, each in reports)
     assert moves == min(made for *same, made in found if same == [check, name])
     assert {mistake for _, mistake, _ in found} <= {None, name, CONSEQUENCES.get(planted)}
@@ -378,11 +292,8 @@ def test_the_page_has_every_mutant_and_says_how_many_are_named():
 
 #: Runs of a minute are slow: 36 with 702 audits.
 LONGER = [
-    pytest.param(
-        game, seed, {"ppo": 8, "dqn": 12}, id=f"{game['env_id']}-{seed}", marks=pytest.mark.slow
-    )
-    for game in GAMES
-    for seed in (1, 2, 3)
+    pytest.param(game, seed, {"ppo": 8, "dqn": 12}, marks=pytest.mark.slow)
+    for game, seed in product(GAMES, (1, 2, 3))
 ]
 
 

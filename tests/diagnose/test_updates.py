@@ -3,6 +3,7 @@
 import copy
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -80,18 +81,14 @@ def right(given, new, entropy, values, **parts):
 PARTS = {
     "value-sign": lambda *_: {"vf_coef": -0.5},
     "ent-coef-wrong": lambda *_: {"ent_coef": 0.5},
-    "ratio-always-one": lambda given, new, values: {"old": new.detach()},
-    "advantages-recomputed": lambda given, new, values: {
-        "advantages": (given["returns"] - values).detach()
-    },
-    "returns-for-advantages": lambda given, new, values: {"advantages": given["returns"]},
-    "log-probs-of-the-next-row": lambda given, new, values: {"old": given["log_probs"].roll(-1)},
-    "advantages-of-the-row-before": lambda given, new, values: {
-        "advantages": given["advantages"].roll(1)
-    },
-    "returns-negated": lambda given, new, values: {"squares": (values + given["returns"]) ** 2},
+    "ratio-always-one": lambda given, new, _: {"old": new.detach()},
+    "advantages-recomputed": lambda given, _, v: {"advantages": (given["returns"] - v).detach()},
+    "returns-for-advantages": lambda given, *_: {"advantages": given["returns"]},
+    "log-probs-of-the-next-row": lambda given, *_: {"old": given["log_probs"].roll(-1)},
+    "advantages-of-the-row-before": lambda given, *_: {"advantages": given["advantages"].roll(1)},
+    "returns-negated": lambda given, _, values: {"squares": (values + given["returns"]) ** 2},
     "advantages-shifted": lambda given, *_: {"mean": given["advantages"].mean() + 0.5},
-    "kl-coef-wrong": lambda given, new, values: {"more": 0.3 * (given["log_probs"] - new).mean()},
+    "kl-coef-wrong": lambda given, new, _: {"more": 0.3 * (given["log_probs"] - new).mean()},
     "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
     None: lambda given, new, values: {"more": (values**3).mean()},
 }
@@ -119,7 +116,7 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
         ("values-clipped-around-the-present-ones", lambda values, old: values),
         (
             "values-clipped-without-a-gradient",
-            lambda values, old: old + (values - old).detach().clamp(-0.2, 0.2),
+            lambda v, old: old + (v - old).detach().clamp(-0.2, 0.2),
         ),
         ("values-not-clipped", lambda values, old: values),
     ],
@@ -143,20 +140,16 @@ def test_the_loss_of_a_critic_may_be_clipped_and_a_wrong_clip_is_named(batch, na
 def test_a_batch_has_the_rows_of_its_rollout(batch):
     env, numbers = batch
     rows = np.random.default_rng(1).permutation(200)
-    drawn = part_of(numbers, rows)
-
-    def audited(**changes):
-        step = ppo(drawn | changes, right, rollout=whole(numbers), rows=rows)
-        return audit(env, step)
-
-    assert not audited().findings
-    assert "rows" not in audited().unchecked
+    drawn, epoch = part_of(numbers, rows), {"rollout": whole(numbers), "rows": rows}
+    report = audit(env, ppo(drawn, right, **epoch))
+    assert not report.findings
+    assert "rows" not in report.unchecked
     for name, given, mistake in (
         ("log_probs", numbers["log_probs"], "log-probs-in-another-order"),
         ("advantages", np.roll(drawn["advantages"], 1), "advantages-of-the-row-before"),
         ("returns", numbers["returns"].reshape(20, 10).T.ravel()[rows], "lanes-mixed"),
     ):
-        (found,) = audited(**{name: given}).findings
+        (found,) = audit(env, ppo(drawn | {name: given}, right, **epoch)).findings
         assert (found.check, found.mistake) == (name, mistake)
 
 
@@ -180,8 +173,6 @@ def test_an_epoch_uses_each_move_once(batch, parts, mistake):
     checks = [found.check for found in audit(env, [first, *steps[1:]]).findings]
     assert checks.count("gradient") == 1
     assert audit(env, [first, *steps[1:]]).held["actions"] == sum(len(each.rows) for each in steps)
-    with pytest.raises(InputError, match="a list of records must be one or more of PolicyUpdate"):
-        audit(env, [])
 
 
 def test_an_epoch_without_the_rows_of_resets_is_right(batch):
@@ -198,16 +189,10 @@ def test_an_epoch_without_the_rows_of_resets_is_right(batch):
 
 def test_findings_of_an_epoch_are_told_once(batch):
     env, numbers = batch
-
-    def loss(given, new, entropy, values):
-        return right(given, new, entropy, values, ent_coef=-0.1)
-
+    loss = partial(right, ent_coef=-0.1)
     (found,) = audit(env, [ppo(numbers, right), *(ppo(numbers, loss) for _ in range(2))]).findings
     assert found.mistake == "entropy-sign"
     assert found.words.startswith("in 2 of 3 updates. update 1: it is off that of the loss")
-    step = ppo(numbers, right)
-    with pytest.raises(InputError, match="each update must have an own copy of the module after"):
-        audit(env, [step, replace(step, learning_rate=0.1)])
 
 
 def test_advantages_may_be_normalised_over_the_rollout(batch):
@@ -223,10 +208,6 @@ def test_advantages_may_be_normalised_over_the_rollout(batch):
     step = ppo(part_of(numbers, rows), loss, **epoch, normalised="rollout")
     assert audit(env, step).ok
     assert not audit(env, replace(step, normalised=True)).ok
-    with pytest.raises(InputError, match='normalised must be True, False or "rollout" beside'):
-        audit(env, replace(step, rollout=None))
-    with pytest.raises(InputError, match="normalised must be True"):
-        audit(env, replace(step, normalised="batch"))
 
 
 def test_gradients_that_were_there_before_are_taken_away(batch):
@@ -253,26 +234,33 @@ def test_a_right_step_holds_up_to_a_factor_of_its_gradient(batch):
     assert report.ok
     assert report.held == {"observations": 200, "actions": 200, "gradient": 36, "parameters": 4}
     assert not report.notes
-    report = audit(env, ppo(numbers, lambda *given: right(*given, factor=0.25)))
+    report = audit(env, ppo(numbers, partial(right, factor=0.25)))
     assert report.notes == ["gradients are those of the loss times 0.25"]
-    assert audit(env, ppo(numbers, lambda *given: right(*given, one=0))).ok
+    assert audit(env, ppo(numbers, partial(right, one=0))).ok
 
 
 def test_records_that_are_no_step_are_refused(batch):
     env, numbers = batch
     step = ppo(numbers, right)
-    for message, changes in (
-        (r"after must have the gradients of loss.backward\(\)", {"after": step.before}),
-        ("before must be a torch module, got a int$", {"before": 3}),
-        ("actor and critic must be those of the module before", dict(step.after.items())),
-        (r"actor must give a tensor of shape \(200, \d+\)", {"actor": step.before["critic"]}),
-        (r"returns must be of shape \(200,\), got \(199,\)", {"returns": numbers["returns"][1:]}),
+    for message, record in (
+        (r"after must have the gradients of loss.backward\(\)", replace(step, after=step.before)),
+        ("before must be a torch module, got a int$", replace(step, before=3)),
+        ("actor and critic must be those of the module before", replace(step, **step.after)),
+        (r"actor must .* of shape \(200, \d+\)", replace(step, actor=step.before["critic"])),
+        (r"returns must be of shape \(200,\), got \(199,\)", replace(step, returns=np.zeros(199))),
+        ('normalised must be True, False or "rollout" beside', replace(step, normalised="rollout")),
+        ("normalised must be True", replace(step, normalised="batch")),
+        ("a list of records must be one or more of PolicyUpdate", []),
+        ("each update must have an own copy of", [step, replace(step, learning_rate=0.1)]),
     ):
-        with pytest.raises(InputError, match=f"^{message}"):
-            audit(env, replace(step, **changes))
+        with pytest.raises(InputError, match=message):
+            audit(env, record)
 
 
-def dqn(numbers, loss="huber", used="huber", part=None, **declared):
+KINDS = {"huber": nn.functional.smooth_l1_loss, "mse": nn.functional.mse_loss}
+
+
+def dqn(numbers, loss="huber", used=KINDS["huber"], part=None, **declared):
     """Take a step of a linear network; the target network takes over a part of it, if any."""
     torch.manual_seed(0)
     network, target = (nn.Linear(3, Greed(12, 3).num_actions) for _ in range(2))
@@ -280,11 +268,7 @@ def dqn(numbers, loss="huber", used="huber", part=None, **declared):
     seen = torch.tensor(numbers["observations"], dtype=torch.float32)
     values = network(seen).gather(1, torch.tensor(numbers["actions"])[:, None]).squeeze(1)
     targets = torch.tensor(numbers["returns"], dtype=torch.float32)
-    kinds = {"huber": nn.functional.smooth_l1_loss, "mse": nn.functional.mse_loss}
-    if callable(used):
-        used(values, targets).backward()
-    else:
-        kinds[used](values, targets).backward()
+    used(values, targets).backward()
     torch.optim.SGD(network.parameters(), lr=0.1).step()
     if part is not None:
         for mine, theirs in zip(target.parameters(), network.parameters(), strict=True):
@@ -297,10 +281,10 @@ def dqn(numbers, loss="huber", used="huber", part=None, **declared):
 @pytest.mark.parametrize(("loss", "other"), [("huber", "mse"), ("mse", "huber")])
 def test_a_step_of_action_values_holds(batch, loss, other):
     env, numbers = batch
-    report = audit(env, dqn(numbers, loss, loss))
+    report = audit(env, dqn(numbers, loss, KINDS[loss]))
     assert report.ok
     assert report.unchecked.keys() == {"target network", "learning rate", "rows"}
-    (found,) = audit(env, dqn(numbers, loss, other)).findings
+    (found,) = audit(env, dqn(numbers, loss, KINDS[other])).findings
     assert found.mistake == "other-loss"
 
 
@@ -340,7 +324,7 @@ WEIGHTS = np.linspace(0.2, 1.0, 200)
     ("used", "declared", "mistake"),
     [
         (lambda v, t: (torch.tensor(WEIGHTS) * (v - t) ** 2).mean(), {"weights": WEIGHTS}, None),
-        ("mse", {"weights": WEIGHTS}, "weights-left-out"),
+        (KINDS["mse"], {"weights": WEIGHTS}, "weights-left-out"),
         (lambda v, t: 0.5 * ((v - t) ** 2).sum(), {}, None),
         (lambda v, t: ((v - t).clamp(-1, 1) ** 2).mean(), {}, "errors-clipped-in-the-square"),
         (lambda v, t: ((v - t.roll(1)) ** 2).mean(), {}, "targets-of-the-row-before"),
@@ -392,7 +376,7 @@ def test_a_part_of_the_loss_that_is_too_small_to_be_checked_is_said(batch):
     env, numbers = batch
     far = numbers | {"returns": numbers["returns"] + 1e4}
     for ent_coef in (0.1, -0.1):
-        report = audit(env, ppo(far, lambda *given, c=ent_coef: right(*given, ent_coef=c)))
+        report = audit(env, ppo(far, partial(right, ent_coef=ent_coef)))
         assert report.ok
         words = "the gradient of the entropy is too small beside the others to be checked"
         assert words in report.notes
@@ -400,10 +384,7 @@ def test_a_part_of_the_loss_that_is_too_small_to_be_checked_is_said(batch):
 
 def test_the_border_of_a_clip_is_told_though_it_is_no_usual_one(batch):
     env, numbers = batch
-
-    def loss(*given):
-        return right(*given, low=0.73, high=1.27, vf_coef=1e-3)
-
+    loss = partial(right, low=0.73, high=1.27, vf_coef=1e-3)
     (found,) = audit(env, ppo(numbers, loss, vf_coef=1e-3)).findings
     assert found.mistake == "clip-wrong"
     border = float(found.words.split("1 - and + ")[1].split(":")[0])
