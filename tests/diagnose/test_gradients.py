@@ -26,11 +26,10 @@ def networks(task, kind=torch.float64):
     """A small actor and a small critic."""
     torch.manual_seed(0)
     width = len(task.game.observation_sizes)
-    actor, critic = (
+    return [
         nn.Sequential(nn.Linear(width, 4), nn.Tanh(), nn.Linear(4, results)).to(kind)
         for results in (task.game.num_actions, 1)
-    )
-    return actor, critic
+    ]
 
 
 def network_policy(actor, task):
@@ -39,17 +38,14 @@ def network_policy(actor, task):
     return from_network(act, task, deterministic=False)
 
 
-def differences(number, module, step=1e-5):
-    """Differences of a number, for two entries of each parameter: exact gradient, difference."""
-    for name, parameter in module.named_parameters():
-        entries = parameter.data.view(-1)
-        for place in {0, len(entries) - 1}:
-            entries[place] += step
-            above = number()
-            entries[place] -= 2 * step
-            below = number()
-            entries[place] += step
-            yield name, place, (above - below) / (2 * step)
+def slope(number, entries, place, step=1e-5):
+    """Give the slope of a number in an entry of a parameter, by a difference."""
+    entries[place] += step
+    above = number()
+    entries[place] -= 2 * step
+    below = number()
+    entries[place] += step
+    return (above - below) / (2 * step)
 
 
 def flat(gradients):
@@ -63,10 +59,11 @@ def test_the_gradient_of_the_return_is_that_of_its_exact_value(task):
     assert float(flat(found.policy).norm()) > 1e-3
     assert not flat(found.entropy).any()
     assert not found.critic
-    for name, place, wanted in differences(
-        lambda: evaluate(network_policy(actor, task), task).value, actor
-    ):
-        assert found.policy[name].view(-1)[place].item() == pytest.approx(wanted, abs=1e-8)
+    value = lambda: evaluate(network_policy(actor, task), task).value  # noqa: E731
+    for name, parameter in actor.named_parameters():
+        entries, part = parameter.data.view(-1), found.policy[name].view(-1)
+        for place in {0, len(entries) - 1}:
+            assert part[place].item() == pytest.approx(slope(value, entries, place), abs=1e-8)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
@@ -99,8 +96,7 @@ def test_a_policy_that_is_certain_has_no_gradient():
     assert float(flat(gradient(GREED, actor).policy).norm()) > 1e-3
     actor[2].bias.data += torch.arange(4) * 1000
     found = gradient(GREED, actor, ent_coef=0.1)
-    assert not flat(found.policy).any()
-    assert not flat(found.entropy).any()
+    assert not any(flat(part).any() for part in (found.policy, found.entropy))
 
 
 @pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
@@ -142,9 +138,8 @@ def test_the_sign_of_a_comparison_is_that_of_a_loss():
     """A program minimises the mean over the moves, and an exact gradient is a sum over a game."""
     actor, _ = networks(GREED)
     found = gradient(GREED, actor, ent_coef=0.3)
-    loss = {
-        name: -(part + found.entropy[name]) / found.moves for name, part in found.policy.items()
-    }
+    whole = {name: part + found.entropy[name] for name, part in found.policy.items()}
+    loss = {name: -part / found.moves for name, part in whole.items()}
     for name, parameter in actor.named_parameters():
         parameter.grad = loss[name]
     assert found.compare(loss) == found.compare(actor) == pytest.approx((1, 1))
@@ -184,43 +179,28 @@ class Detached(nn.Linear):
         return super().forward(seen).detach()
 
 
-INFINITE = nn.Linear(3, 4)
+RIGHT, INFINITE = nn.Linear(3, 4), nn.Linear(3, 4)
 nn.init.constant_(INFINITE.bias, np.inf)
+WRONG = [
+    ((lambda seen: seen,), "^actor must be a torch module, got a function$"),
+    ((nn.Linear(3, 7),), r"^actor must give numbers of shape \(\d+, 4\), got \(\d+, 7\)$"),
+    ((nn.Linear(2, 4),), r"^actor must take observations of shape \(\d+, 3\), got a Runtime"),
+    ((nn.Flatten(),), "^actor must have parameters that require a gradient, got none$"),
+    ((nn.LSTM(3, 4),), "^actor must give a tensor, got a tuple$"),
+    ((Detached(3, 4),), "^actor must give results with a gradient, got a detached tensor$"),
+    ((INFINITE,), "^actor must give finite numbers, got inf$"),
+    ((nn.Sequential(RIGHT, nn.LogSoftmax(0)),), "^policy must answer alike .* and actor"),
+    ((nn.Sequential(RIGHT, nn.Dropout()),), "^policy must answer alike .* and actor"),
+    ((RIGHT, nn.Linear(3, 2)), r"^critic must give numbers of shape \(\d+,\), got \(\d+, 2"),
+    ((RIGHT, nn.Sequential(nn.Dropout(), nn.Linear(3, 1))), "critic .* call its method eval"),
+    ((RIGHT, None, np.nan), "^ent_coef must be a finite number, got nan$"),
+]
 
 
-@pytest.mark.parametrize(
-    ("actor", "words"),
-    [
-        (lambda seen: seen, "^actor must be a torch module, got a function$"),
-        (nn.Linear(3, 7), r"^actor must give numbers of shape \(\d+, 4\), got \(\d+, 7\)$"),
-        (nn.Linear(2, 4), r"^actor must take observations of shape \(\d+, 3\), got a Runtime"),
-        (nn.Flatten(), "^actor must have parameters that require a gradient, got none$"),
-        (nn.LSTM(3, 4), "^actor must give a tensor, got a tuple$"),
-        (Detached(3, 4), "^actor must give results with a gradient, got a detached tensor$"),
-        (INFINITE, "^actor must give finite numbers, got inf$"),
-        (nn.Sequential(nn.Linear(3, 4), nn.LogSoftmax(0)), "^policy must answer alike .* actor"),
-        (nn.Sequential(nn.Linear(3, 4), nn.Dropout()), "^policy must answer alike .* and actor"),
-    ],
-)
-def test_wrong_actors_are_refused(actor, words):
+@pytest.mark.parametrize(("given", "words"), WRONG)
+def test_wrong_networks_and_coefficients_are_refused(given, words):
     with pytest.raises(InputError, match=words):
-        gradient(GREED, actor)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"critic": nn.Linear(3, 2)}, r"^critic must give numbers of shape \(\d+,\), got \(\d+, 2"),
-        (
-            {"critic": nn.Sequential(nn.Dropout(), nn.Linear(3, 1))},
-            "critic .* call its method eval",
-        ),
-        ({"ent_coef": np.nan}, "^ent_coef must be a finite number, got nan$"),
-    ],
-)
-def test_wrong_critics_and_coefficients_are_refused(wrong, words):
-    with pytest.raises(InputError, match=words):
-        gradient(GREED, nn.Linear(3, 4), **wrong)
+        gradient(GREED, *given)
 
 
 def test_without_torch_gradient_says_what_is_missing(monkeypatch):
@@ -238,14 +218,7 @@ def test_networks_that_embed_numbers_of_states_have_the_slopes_of_the_value():
     torch.manual_seed(0)
     actor = nn.Embedding(500, 6).double()
     found = gradient(env, actor).policy["weight"]
-
-    def value(state, action, step):
-        with torch.no_grad():
-            actor.weight[state, action] += step
-            found = evaluate(network_policy(actor, env), env).value
-            actor.weight[state, action] -= step
-        return found
-
-    for state, action in ((1, 0), (328, 3), (473, 5)):
-        slope = (value(state, action, 1e-4) - value(state, action, -1e-4)) / 2e-4
-        assert found[state, action].item() == pytest.approx(slope, rel=1e-4, abs=1e-7)
+    value = lambda: evaluate(network_policy(actor, env), env).value  # noqa: E731
+    for place in ((1, 0), (328, 3), (473, 5)):
+        wanted = slope(value, actor.weight.data, place, step=1e-4)
+        assert found[place].item() == pytest.approx(wanted, rel=1e-4, abs=1e-7)

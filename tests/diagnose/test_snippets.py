@@ -1,32 +1,27 @@
 """The lines of docs/audit.md that save records of other libraries, run as they stand there."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from checkout import ROOT
 from exactdice.diagnose import audit_file
 from exactdice.envs import MaskInObservation
 from recording import play
 
-PAGE = Path(__file__).parents[2] / "docs/audit.md"
+PAGE = ROOT / "docs/audit.md"
 GREED = {"max_score": 12, "sides": 3}
 
 
-def snippet(first_line):
+def execute(first_line, **names):
+    """Run a snippet with some names; return all."""
     text = PAGE.read_text(encoding="utf-8")
     (code,) = re.findall(rf"^```python\n({re.escape(first_line)}\n.*?)^```$", text, re.M | re.S)
-    return compile(code, first_line, "exec")
-
-
-def saver(first_line):
-    """Return the function of a snippet."""
-    names = {}
-    exec(snippet(first_line), names)
-    return names["save"]
+    exec(compile(code, first_line, "exec"), names)
+    return names
 
 
 def holds(path, **keywords):
@@ -54,38 +49,22 @@ def test_the_lines_for_a_loop_like_cleanrls_ppo():
     values, logprobs = torch.randn(60, 8), torch.zeros(60, 8)
     next_value, rewards = torch.randn(1, 8), torch.as_tensor(arrays["rewards"]).float()
     after = torch.cat([values[1:], next_value]) * (1 - ended)
-    names = {
-        "obs": torch.as_tensor(arrays["observations"]),
-        "actions": torch.as_tensor(arrays["actions"]),
-        "advantages": rewards + 0.9 * after - values,
-        "returns": rewards + 0.9 * after,
-        "next_done": ended[-1],
-        "args": SimpleNamespace(gamma=0.9, gae_lambda=0.0),
-        "dones": dones,
-        "rewards": rewards,
-        "values": values,
-        "logprobs": logprobs,
-        "next_value": next_value,
-        "np": np,
-        "torch": torch,
-    }
-    exec(snippet("# in the loop of CleanRL's ppo.py"), names)
+    names = {"np": np, "torch": torch, "args": SimpleNamespace(gamma=0.9, gae_lambda=0.0)}
+    names |= {"dones": dones, "rewards": rewards, "values": values, "logprobs": logprobs}
+    names |= {"obs": torch.as_tensor(arrays["observations"]), "next_done": ended[-1]}
+    names |= {"actions": torch.as_tensor(arrays["actions"]), "next_value": next_value}
+    names |= {"returns": rewards + 0.9 * after, "advantages": rewards + 0.9 * after - values}
+    execute("# in the loop of CleanRL's ppo.py", **names)
     assert holds("rollout.npz").held["advantages"] == 480
 
 
 def test_the_lines_for_a_buffer_like_cleanrls():
     _, arrays = play("Greed", lanes=1, **GREED)
-    buffer = SimpleNamespace(
-        observations=arrays["observations"],
-        actions=arrays["actions"][..., None],
-        rewards=arrays["rewards"],
-        next_observations=arrays["after"],
-        dones=arrays["terminated"].astype(np.float32),
-        buffer_size=100,
-        full=False,
-        pos=60,
-    )
-    exec(snippet("# at the end of CleanRL's dqn.py"), {"rb": buffer, "np": np})
+    named = {name: arrays[name] for name in ("observations", "rewards")}
+    named |= {"actions": arrays["actions"][..., None], "next_observations": arrays["after"]}
+    named |= {"dones": arrays["terminated"].astype(np.float32), "buffer_size": 100}
+    buffer = SimpleNamespace(**named, full=False, pos=60)
+    execute("# at the end of CleanRL's dqn.py", rb=buffer, np=np)
     assert holds("transitions.npz").held["transitions"] == 60
 
 
@@ -104,7 +83,7 @@ def test_the_lines_for_tianshou():
     collector = Collector(algorithm, DummyVectorEnv([make] * 4), buffer)
     collector.reset()
     collector.collect(n_step=400)
-    saver("# of Tianshou")(buffer)
+    execute("# of Tianshou")["save"](buffer)
     holds("transitions.npz", encoding="one_hot_float")
 
 
@@ -124,24 +103,19 @@ def test_the_lines_for_torchrls_buffer_and_advantages():
 
     replay = TensorDictReplayBuffer(storage=LazyTensorStorage(1000), batch_size=10)
     replay.extend(make().rollout(400, break_when_any_done=False))
-    saver("# of TorchRL's replay buffer")(replay)
+    execute("# of TorchRL's replay buffer")["save"](replay)
     holds("transitions.npz", encoding="one_hot_float")
 
-    env = SerialEnv(4, make)
+    env, keys = SerialEnv(4, make), {"logits": "logits", "mask": "action_mask"}
     features = env.observation_spec["observation"].shape[-1]
-    logits = TensorDictModule(
-        torch.nn.Linear(features, int(env.action_spec.space.n)), ["observation"], ["logits"]
-    )
-    actor = ProbabilisticActor(
-        logits,
-        in_keys={"logits": "logits", "mask": "action_mask"},
-        distribution_class=MaskedCategorical,
-        return_log_prob=True,
-    )
+    network = torch.nn.Linear(features, int(env.action_spec.space.n))
+    logits = TensorDictModule(network, ["observation"], ["logits"])
+    masked = {"distribution_class": MaskedCategorical, "return_log_prob": True}
+    actor = ProbabilisticActor(logits, in_keys=keys, **masked)
     critic = ValueOperator(torch.nn.Linear(features, 1), in_keys=["observation"])
     gae = GAE(gamma=0.9, lmbda=0.5, value_network=critic, average_gae=False)
     (batch,) = Collector(env, actor, frames_per_batch=200, total_frames=200)
-    saver("# of TorchRL's GAE")(gae(batch), 0.9, 0.5)
+    execute("# of TorchRL's GAE")["save"](gae(batch), 0.9, 0.5)
     assert holds("rollout.npz", encoding="one_hot_float").held["advantages"] == 200
 
 
@@ -160,5 +134,5 @@ def test_the_lines_for_rllibs_episodes():
             seen, reward, ended, _, info = env.step(action)
             episode.add_env_step(seen, action, reward, terminated=ended)
         episodes.append(episode)
-    saver("# of RLlib")([*episodes, SingleAgentEpisode()])
+    execute("# of RLlib")["save"]([*episodes, SingleAgentEpisode()])
     holds("transitions.npz")
