@@ -19,14 +19,7 @@ from docs.reproductions import pictures
 from docs.reproductions.__main__ import END, HEADING, SOURCES, main, reproduce
 from docs.reproductions.claim import At, summary, surprises, table
 from docs.reproductions.four_two_one import charts, goals, laws, match_claims, tables, theory
-from docs.reproductions.four_two_one.match import (
-    SAME,
-    OptimalMatch,
-    gains,
-    inversions,
-    lost_above_won,
-    rounds,
-)
+from docs.reproductions.four_two_one import match as matches
 from docs.reproductions.greed.last_turns import LastTurns
 from docs.reproductions.greed.normal_turns import starts
 from docs.reproductions.lowest_score import strategy
@@ -153,20 +146,16 @@ def test_the_papers_search_misses_21_labels():
     assert (left.texts != right.texts)[left.hatched].all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shut_wins", [True, False])
-def test_twelve_tiles_exactly(shut_wins):
-    notes = NotesRecursion(12, early_stop=True)
-    value = exactdice.solve(Task(ShutTheBox(12, shut_wins=shut_wins)), exact=True).value
-    assert value == notes.after_1(notes.everything, shut_wins)
+def exact_value(game):
+    return exactdice.solve(Task(game), exact=True).value
 
 
-@pytest.mark.parametrize("tiles", [2, 3, 4, 5])
+@pytest.mark.parametrize("tiles", [2, 3, 4, 5, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shut_wins", [True, False])
-def test_few_tiles_where_the_first_roll_may_end_a_turn(tiles, shut_wins):
-    notes = NotesRecursion(tiles)
-    value = exactdice.solve(Task(ShutTheBox(tiles, shut_wins=shut_wins)), exact=True).value
-    assert value == notes.after_1(notes.everything, shut_wins)
+def test_tiles_exactly_and_a_few_where_the_first_roll_may_end_a_turn(tiles, shut_wins):
+    notes = NotesRecursion(tiles, early_stop=tiles == 12)
+    wanted = notes.after_1(notes.everything, shut_wins)
+    assert exact_value(ShutTheBox(tiles, shut_wins=shut_wins)) == wanted
 
 
 def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
@@ -191,9 +180,8 @@ def test_the_last_turns_of_figure_3_give_the_famous_number_by_hand():
 
 
 def test_the_rule_that_both_lose_a_tie_by_hand():
-    page = (Path(__file__).parents[2] / "docs/reproduction/greed.md").read_text()
     first, second = ByHand(10, 3, section_7(10, 3), tie=(0, 0)).ratings(0, 0, 0, 0)
-    (row,) = (row for row in page.splitlines() if row.startswith("| section 8, a tie lost by"))
+    (row,) = re.findall(r"^\| section 8, a tie lost by.*$", PAGES["greed"], re.M)
     assert f"| first {float(first):.6f}, second {float(second):.6f}" in row
 
 
@@ -222,10 +210,12 @@ def test_the_starts_of_small_games_are_positions_of_a_large_one(sides):
     assert starts(5, sides)[-1] == ByHand(5, sides, section_7(5, sides)).rating(0, 0, 0, 0)
 
 
-def test_lost_cells_have_the_known_values():
+def test_lost_cells_and_the_gain_of_a_revision_have_the_known_values():
     assert charts.law("123", 3, True)["124"][-1] == Fraction(24239, 559872)
     assert charts.law("112", 3, True)["222"][-1] == Fraction(20605, 2519424)
     assert charts.law("1", 1, True)["2"][-1] == Fraction(1, 6)
+    one, none = (tables.ratio("transfer", f"goal:{given},0", False) for given in (1, 0))
+    assert one - none == Fraction(1883, 1048863)
 
 
 @pytest.mark.parametrize(
@@ -238,20 +228,20 @@ def test_lost_cells_have_the_known_values():
     ],
 )
 def test_known_optima(utility, first, following):
-    assert exactdice.solve(Task(FourTwoOne(utility=utility)), exact=True).value == first
-    imposed = FourTwoOne(utility=utility, duration=3)
-    assert exactdice.solve(Task(imposed), exact=True).value == following
+    assert exact_value(FourTwoOne(utility=utility)) == first
+    assert exact_value(FourTwoOne(utility=utility, duration=3)) == following
 
 
-def test_a_dilemma_by_hand():
-    """Of two dice with three faces and goal 12, cast too early, either is replayed; of 11, one."""
+def test_two_dice_with_three_faces_by_hand():
+    """Of goal 12, cast too early, either die is replayed; of 11, one.
+
+    With goal 12, 2 rolls end it, 33 keeps both, and the rest accumulate one.
+    """
+    (law,), (imposed,) = (theory.live_dice_laws(2, 3, 2, "12", *last) for last in ((), (2,)))
+    assert law == [Fraction(2, 9), Fraction(6, 9), Fraction(1, 9)]
+    assert imposed == [0, Fraction(8, 9), Fraction(1, 9)]
     assert goals.optimal_takes(laws.best(2, 3, 2, "12", 2), (), (1, 2), 1) == {(1,), (2,)}
     assert goals.optimal_takes(laws.best(2, 3, 2, "11", 2), (), (1, 1), 1) == {(1,)}
-
-
-def test_revision_helps_a_next_player_with_the_transfer_function():
-    gain = tables.ratio("transfer", "goal:1,0", False) - tables.ratio("transfer", "goal:0,0", False)
-    assert gain == Fraction(1883, 1048863)
 
 
 def test_the_checks_of_421_can_fail():
@@ -265,25 +255,17 @@ def test_the_checks_of_421_can_fail():
     assert not goals._any_one_die(laws.best(2, 2, 2, "12", 2), "12")
 
 
-def test_live_dice_by_hand():
-    """Two dice, goal 12, three faces: 2 rolls end it, 33 keeps both, the rest accumulate one."""
-    (law,) = theory.live_dice_laws(2, 3, 2, "12")
-    assert law == [Fraction(2, 9), Fraction(6, 9), Fraction(1, 9)]
-    (imposed,) = theory.live_dice_laws(2, 3, 2, "12", 2)
-    assert imposed == [0, Fraction(8, 9), Fraction(1, 9)]
-
-
 @pytest.mark.parametrize("keywords", [{"tie": "last"}, {"tie": "replay", "short_pot": "spill"}])
 def test_the_length_of_a_match_by_phase(keywords):
     keywords |= {"tokens": 3, "charge_casts": 1, "discharge_casts": 2, "starter": "winner"}
-    match = OptimalMatch(FourTwoOneMatch(**keywords))
-    found = rounds(match.game, *match.solved.policies)
+    match = matches.OptimalMatch(FourTwoOneMatch(**keywords))
+    found = matches.rounds(match.game, *match.solved.policies)
     by_hand = Match(Rules(**keywords)).length()
     assert found == pytest.approx([float(length) for length in by_hand], abs=1e-11)
 
 
 def test_the_numbers_of_the_claims_stand_on_the_page_of_the_match():
-    page = (Path(__file__).parents[2] / "docs" / "421-match.md").read_text()
+    page = (DOCS / "421-match.md").read_text()
     for name, (optimal_wins, best_wins) in match_claims.LOSSES.items():
         assert f"| `{name}` | {optimal_wins} | {best_wins} |" in page
     for rule, value in match_claims.VALUES.items():
@@ -293,11 +275,13 @@ def test_the_numbers_of_the_claims_stand_on_the_page_of_the_match():
 
 @pytest.mark.slow
 def test_no_difference_of_the_default_match_is_near_the_smallest_that_counts():
-    match = OptimalMatch(FourTwoOneMatch())
-    moved = [list(gains(match, *by).values()) for by in ((0, 1, -1), (-1, 1, 0), (-1, 0, 1))]
-    found = np.abs(np.concatenate([lost_above_won(match), *inversions(match).values(), *moved]))
-    assert found[found > SAME].min() > 1e-3
-    assert found[found <= SAME].max() < SAME / 1e3
+    match = matches.OptimalMatch(FourTwoOneMatch())
+    kinds = (0, 1, -1), (-1, 1, 0), (-1, 0, 1)
+    moved = [list(matches.gains(match, *by).values()) for by in kinds]
+    inverted = matches.inversions(match).values()
+    found = np.abs(np.concatenate([matches.lost_above_won(match), *inverted, *moved]))
+    assert found[found > matches.SAME].min() > 1e-3
+    assert found[found <= matches.SAME].max() < matches.SAME / 1e3
 
 
 def test_rerolling_two_dice_beside_a_1_by_enumeration():
@@ -323,11 +307,9 @@ class Transcribed:
     def worth(self, die):
         return 0 if die == self.zero_face else die
 
-    def ordered(self, roll):
-        return tuple(sorted(roll, key=self.worth))
-
     def rolls(self, dice):
-        return [self.ordered(roll) for roll in product(range(1, self.faces + 1), repeat=dice)]
+        every = product(range(1, self.faces + 1), repeat=dice)
+        return [tuple(sorted(roll, key=self.worth)) for roll in every]
 
     def possible_cuts(self, ordered_roll):
         values = [self.worth(die) for die in ordered_roll]
@@ -348,11 +330,8 @@ class Transcribed:
             return 0
         if num_dice == 0:
             return 1
-        total, count = 0, 0
-        for roll in self.rolls(num_dice):
-            total += self.p_beat_with_roll(goal, roll)
-            count += 1
-        return total / count
+        rolls = self.rolls(num_dice)
+        return sum(self.p_beat_with_roll(goal, roll) for roll in rolls) / len(rolls)
 
     def p_winning(self, your_score, num_players):
         return (1 - self.p_beat(your_score, self.num_dice)) ** num_players
@@ -362,12 +341,11 @@ class Transcribed:
             return 0
         if dice_remaining == 0:
             return self.p_winning(score_so_far, players_after)
-        total, count = 0, 0
-        for roll in self.rolls(dice_remaining):
+        total, rolls = 0, self.rolls(dice_remaining)
+        for roll in rolls:
             n, new_score = self.choose_n(score_to_tie, score_so_far, roll, players_after)
             total += self.p_win_or_tie(score_to_tie, new_score, dice_remaining - n, players_after)
-            count += 1
-        return total / count
+        return total / len(rolls)
 
     def _choose_n(self, score_to_tie, score_so_far, roll, players_after):
         if score_to_tie is not None and score_to_tie < score_so_far:
