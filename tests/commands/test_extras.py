@@ -56,17 +56,9 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         (["play", "--coach", "--against", "if_else", *SMALL], "The same game again"),
     ]
     fails = [
-        ["train"],
-        ["train", "--resume", "mine"],
-        ["score", "mine"],
-        ["plot", "mine"],
-        ["plot", "greed-policy", *SMALL],
-        ["report", "random", *SMALL],
-        ["benchmark"],
-        ["tune"],
-        ["play", "--against", "mine"],
-        ["audit", "mine/certificate.npz"],
-        ["board", "."],
+        *(["train"], ["train", "--resume", "mine"], ["score", "mine"], ["plot", "mine"]),
+        *(["benchmark"], ["tune"], ["play", "--against", "mine"], ["board", "."]),
+        *(["audit", "mine/certificate.npz"], ["report", "random"], ["plot", "greed-policy"]),
     ]
     commands = [*(words for words, _ in works), *fails]
     ends = run_without(f"{HEAVY},pebble", commands, tmp_path)

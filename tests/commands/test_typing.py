@@ -70,14 +70,8 @@ def test_the_completion_of_the_shell_knows_commands_options_and_values(run):
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["solve", *SMALL],
-        ["play", "--statistics"],  # by a console of its own
-        ["score", "--help"],  # ends in the parser
-    ],
-    ids=" ".join,
+@pytest.mark.parametrize(  # the second has a console of its own, the third ends in the parser
+    "words", [["solve", *SMALL], ["play", "--statistics"], ["score", "--help"]], ids=" ".join
 )
 def test_a_reader_who_stops_reading_is_no_error(words):
     command = [*COMMAND, *words]
@@ -87,51 +81,69 @@ def test_a_reader_who_stops_reading_is_no_error(words):
     assert running.returncode == 141
 
 
-def test_sizes_that_do_not_fit_are_one_line(refusal):
-    said = refusal("solve", "FourTwoOne", "--env", "casts", "1000000")
-    assert said.startswith("casts must be lower, got ")
-    assert said.endswith("(EXACTDICE_LIMIT=none lifts it)")
+MISTAKES = [
+    ("train --env max_score 0", "error: max_score must be at least 1, got 0"),
+    ("train --env max_score ten", "max_score must be an integer, got 'ten'"),
+    ("train --steps 0", "steps must be at least 1, got 0"),
+    ("train --steps 1.5", "error: steps must be a whole number, got 1.5"),
+    ("train --steps many", "got 'many'"),
+    ("train --steps 9 --steps 8", "error: --steps must be given once, got it 2"),
+    ("train --env max_score 5 max_score 6", "each name once, got max_score"),
+    ("train --hyperparams gamma 1 gamma 0", "hyperparams must give each name"),
+    ("train --algorithm qlearning --device cpu:0", "device must be cpu for a ta"),
+    ("train --env max_score", "env must be pairs of a name and a value"),
+    ("train --conf .", "conf must be a YAML file, got .: Is a directory"),
+    ("benchmark --steps 1.5", "error: steps must be a whole number, got 1.5"),
+    ("benchmark --steps many", "got 'many'"),
+    ("submit mine --title a --link https://a.b --moves 1.5", "got 1.5"),
+    ("solve --env game Greed", "error: Greed takes the keywords seat, opponent, m"),
+    ("solve FourTwoOne --env casts 1000000", "(EXACTDICE_LIMIT=none lifts it)"),
+    ("describe --ladder snake", "error: ladder must be one of 'greed-score', 'gr"),
+    ("describe Greed --ladder greed-sides", "error: games must be left out: a lad"),
+    ("describe Greed Greed", "error: games must be given once each, got Greed again"),
+    ("describe --csv --json", "error: csv must be left out"),
+    ("score nobody", "error: policy must be a run folder, a certificate, a saved mode"),
+    ("score .", "error: run folder must hold a config.json, got ."),
+    ("score mine FourTwoOne", "error: game must be left out: only a policy by name has it"),
+    ("score mine Greed", "error: game must be left out"),
+    ("score mine --env max_score 5", "error: env must be left out"),
+    ("score random --model best", "error: model must be left out: only a run folder has it"),
+    ("score random --stochastic", "error: stochastic must be left out"),
+    ("score random --ceiling", "error: ceiling must be left out"),
+    ("score mine.npz LowestScore", "mine.npz must be of LowestScore, got one of Greed, max_sc"),
+    ("score mine.npz --env max_score 8", "mine.npz must be of Greed, max_score 8, sides 3, go"),
+    ("score runs/none", "policy must be a file or a folder that exists, got runs/none: it is"),
+    ("compare if_else mine Greed", "game must be left out: only a comparison without runs has it"),
+    ("compare mine nobody", "policy must be a run folder"),
+    ("compare mine.npz other.npz", "other.npz must be of Greed, max_score 7, sides 3, got one"),
+    ("compare mine.npz none.npz", "or a folder that exists, got none.npz: it is missing"),
+    ("play --against model.zip", "or a folder that exists, got model.zip: it is missing"),
+    ("play ''", "error: game must be one of Greed, "),
+    ("plot --picture x.png", "picture must be left out: the list of charts has no"),
+    ("plot mine --picture x.pgf", "picture must end in one of png, svg, pdf, jpg, webp, got x.pgf"),
+    ("plot gallery --folder .", "folder must have a name"),
+    ("plot gallery --folder ''", "folder must have a name"),
+    ("plot greed-polcy", "got 'greed-polcy'; did you mean greed-policy?"),
+    ("solve shutthebx", "got 'shutthebx'; did you mean ShutTheBox?"),
+    ("solve --env max_scor 5", "'max_scor'; did you mean max_score?"),
+    ("score ifelse", "got 'ifelse'; did you mean if_else?"),
+    ("slove", "got 'slove'; did you mean solve?"),
+    ("solve --game Greed", "Unrecognized options: --game"),
+    ("verify", "certificates must be one file at least, got none"),
+    ("tune --trials 0", "trials must be at least 1, got 0"),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", "--env", "max_score", "0"], "error: max_score must be at least 1, got 0"),
-        (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
-        (["train", "--steps", "0"], "steps must be at least 1, got 0"),
-        (["train", "--steps", "9", "--steps", "8"], "error: --steps must be given once, got it 2"),
-        (["train", "--env", "max_score", "5", "max_score", "6"], "each name once, got max_score"),
-        (["train", "--hyperparams", "gamma", "1", "gamma", "0"], "hyperparams must give each name"),
-        (["train", "--algorithm", "qlearning", "--device", "cpu:0"], "device must be cpu for a ta"),
-        (["solve", "--env", "game", "Greed"], "error: Greed takes the keywords seat, opponent, m"),
-        (["describe", "--ladder", "snake"], "error: ladder must be one of 'greed-score', 'gr"),
-        (["describe", "Greed", "--ladder", "greed-sides"], "error: games must be left out: a lad"),
-        (["describe", "Greed", "Greed"], "error: games must be given once each, got Greed again"),
-        (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
-        (["score", "nobody"], "error: policy must be a run folder, a certificate, a saved mode"),
-        (["score", "."], "error: run folder must hold a config.json, got ."),
-        (["plot", "--picture", "x.png"], "picture must be left out: the list of charts has no"),
-        (["plot", "greed-polcy"], "got 'greed-polcy'; did you mean greed-policy?"),
-        (["solve", "shutthebx"], "got 'shutthebx'; did you mean ShutTheBox?"),
-        (["solve", "--env", "max_scor", "5"], "'max_scor'; did you mean max_score?"),
-        (["score", "ifelse"], "got 'ifelse'; did you mean if_else?"),
-        (["slove"], "got 'slove'; did you mean solve?"),
-        (["solve", "--game", "Greed"], "Unrecognized options: --game"),
-        (["train", "--conf", "."], "conf must be a YAML file, got .: Is a directory"),
-        (["verify"], "certificates must be one file at least, got none"),
-        (["tune", "--trials", "0"], "trials must be at least 1, got 0"),
-        *((["plot", "gallery", "--folder", name], "folder must have a name") for name in (".", "")),
-        (["play", ""], "error: game must be one of Greed, "),
-    ],
-)
-def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, arguments, message):
-    code, said, complaint = run(*arguments)
+@pytest.mark.usefixtures("mine", "certified")
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
+def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, words, message):
+    before = sorted(tmp_path.rglob("*"))
+    code, said, complaint = run(*shlex.split(words))
     assert code == 2
-    text = " ".join((said + complaint).replace("│", " ").split())
-    assert message in text
+    assert message in " ".join((said + complaint).replace("│", " ").split())
     if "error:" in complaint:  # one of ours: the others are boxes of tyro
         assert len(complaint.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize(
