@@ -4,13 +4,13 @@ import importlib
 import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
 import exactdice
 
-CLIENTS = Path(__file__).parent.parent / "benchmarks" / "clients"
+CLIENTS = ROOT / "benchmarks/clients"
 #: A program in the manner of CleanRL: a module that makes its environments and trains at once.
 SCRIPT = """
 import sys
@@ -89,32 +89,26 @@ def test_an_agent_with_masks_has_one_score(cells, tmp_path):
     assert said["as_it_plays"] == said["normalized"]
 
 
-ROOT = Path(__file__).parent.parent
-ROUNDS = 2
-SMALL = "exactdice/FourTwoOne-v0"
+PROGRAMS = "debugging", "dqn", "ppo"
 
 
 @pytest.fixture
 def figures(monkeypatch):
     """Import the program, which puts the folder of the examples on the path."""
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
-    for name in ("debugging", "dqn", "ppo"):
+    for name in PROGRAMS:
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield importlib.import_module("debugging")
-    for name in ("debugging", "dqn", "ppo"):
+    for name in PROGRAMS:
         sys.modules.pop(name, None)
 
 
-def test_its_ppo_is_that_of_the_example(figures):
-    args = figures.ppo.Args(env_id=SMALL, total_timesteps=ROUNDS * 512, num_envs=64, audits=1)
+def test_its_ppo_and_its_dqn_are_those_of_the_examples(figures):
+    small = {"env_id": "exactdice/FourTwoOne-v0", "audits": 1}
+    args = figures.ppo.Args(total_timesteps=1024, num_envs=64, **small)
     games, agent = figures.train_ppo(args, "SameStep", args.total_timesteps)
     assert exactdice.exact_evaluation(agent.actor, games.envs) == figures.ppo.main(args)
-
-
-def test_its_dqn_is_that_of_the_example(figures):
-    args = figures.dqn.Args(
-        env_id=SMALL, total_timesteps=ROUNDS * 1024, learning_starts=0, audits=1
-    )
+    args = figures.dqn.Args(total_timesteps=2048, learning_starts=0, **small)
     games, network, visits = figures.train_dqn(args)
     assert exactdice.exact_evaluation(network, games.envs) == figures.dqn.main(args)
     assert visits.sum() == args.total_timesteps

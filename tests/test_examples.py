@@ -7,29 +7,23 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.baselines import Task
 from exactdice.games import Game, GameError
+from typed_words import COMMAND
 
 import exactdice
 from exactdice.testing import check_game
 
-FOLDER = Path(__file__).parent.parent / "examples"
+FOLDER = ROOT / "examples"
 PLACE = f"{FOLDER / 'twenty_one.py'}:TwentyOne"
 METRES = f"{FOLDER / 'four_hundred_metres.py'}:FourHundredMetres"
 PIG = f"{FOLDER / 'pig.py'}:Pig"
-COMMAND = str(Path(sys.executable).with_name("exactdice"))
-
-
-@pytest.fixture
-def twenty_one(own_games):
-    own_games(PLACE)
-    return partial(gym.make, "exactdice/TwentyOne-v0")
 
 
 def best_of(limit, sides, held):
@@ -51,58 +45,50 @@ def first_wins(limit, sides):
 
 
 @pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 2), (21, 6)])
-def test_the_value_of_twenty_one_is_that_of_a_recursion_by_hand(twenty_one, limit, sides):
-    env = twenty_one(limit=limit, sides=sides)
+def test_the_value_of_twenty_one_is_that_of_a_recursion_by_hand(own_games, limit, sides):
+    task = Task(own_games(PLACE)(limit, sides))
     value = first_wins(limit, sides)
-    assert exactdice.solve(env, exact=True).value == value
-    assert exactdice.solve(env).value == pytest.approx(float(value), abs=1e-14)
+    assert exactdice.solve(task, exact=True).value == value
+    assert exactdice.solve(task).value == pytest.approx(float(value), abs=1e-14)
 
 
-def test_a_policy_of_the_file_is_known_by_name(twenty_one):
-    env = twenty_one(opponent="hold:17")
+def test_a_policy_of_the_file_is_known_by_name(own_games):
+    own_games(PLACE)
+    env = gym.make("exactdice/TwentyOne-v0", opponent="hold:17")
     score = exactdice.score("hold:17", env)
     assert 0 < score.value < score.optimum
     with pytest.raises(ValueError, match="points must be a whole number, got 'many'"):
         exactdice.score("hold:many", env)
 
 
-@pytest.fixture
-def said(prints, own_games):  # noqa: ARG001
-    """Call the command line, and forget the games that it has loaded."""
-    return prints
-
-
-def test_every_command_takes_it_and_a_run_folder_finds_it_again(said, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("own_games")
+def test_every_command_takes_it_and_a_run_folder_finds_it_again(prints, tmp_path, monkeypatch):
     game = [PLACE, "--env", "limit", "5"]
-    assert "optimal value 0.4" in said("solve", *game)
-    assert "hold:4" in said("score", "hold:4", *game)
+    assert "optimal value 0.4" in prints("solve", *game)
+    assert "hold:4" in prints("score", "hold:4", *game)
     here = ["twenty_one.py:TwentyOne", "--env", "limit", "5"]
     folder = tmp_path / "run"
     options = ["--algorithm", "qlearning", "--steps", "2000", "--run-folder", folder]
     with monkeypatch.context() as patch:
         patch.chdir(FOLDER)
-        assert "normalised score" in said("train", *here, *options)
+        assert "normalised score" in prints("train", *here, *options)
     assert json.loads((folder / "config.json").read_text())["game"] == PLACE
     value = json.loads((folder / "score.json").read_text())["value"]
-    command = [COMMAND, "score", "run"]  # in a process that does not know the game yet
+    command = [*COMMAND, "score", "run"]  # in a process that does not know the game yet
     scored = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert f"{value:.6f}" in scored.stdout
-    holds = said("verify", folder / "certificate.npz", PLACE)
+    holds = prints("verify", folder / "certificate.npz", PLACE)
     assert ": QLearning in TwentyOne, limit 5, seat 0, against optimal\n" in holds
 
 
 @pytest.mark.slow  # a new process finds the game of a file in the test above
-def test_the_workers_of_a_benchmark_load_it(said, tmp_path):
+@pytest.mark.usefixtures("own_games")
+def test_the_workers_of_a_benchmark_load_it(prints, tmp_path):
     options = ["--algorithms", "qlearning", "--seeds", "1", "--steps", "2000", "--jobs", "2"]
-    said("benchmark", "--games", PLACE, "Greed", *options, "--folder", tmp_path)
+    prints("benchmark", "--games", PLACE, "Greed", *options, "--folder", tmp_path)
     board = (tmp_path / "leaderboard.md").read_text()
     assert "| TwentyOne | Q-learning | 1 |" in " ".join(board.split())
     assert (tmp_path / "TwentyOne-qlearning-outcome-0/score.json").is_file()
-
-
-@pytest.fixture
-def pig(own_games):
-    return own_games(PIG)
 
 
 @pytest.mark.parametrize(
@@ -118,21 +104,23 @@ def test_an_example_obeys_all_rules(own_games, place, sizes):
     check_game(own_games(place)(**sizes))
 
 
-def test_a_game_with_cycles_has_to_name_its_blocks(pig):
+def test_a_game_with_cycles_has_to_name_its_blocks(own_games):
+    pig = own_games(PIG)
     with pytest.raises(GameError, match="NoBlocks must have the method block, as it has cycles"):
         check_game(type("NoBlocks", (pig,), {"block": Game.block})(target=4, sides=3))
 
 
-def test_pig_is_solved_as_it_was_published(pig):
-    solution = exactdice.solve(Task(pig()))
+def test_pig_is_solved_as_it_was_published(own_games):
+    pig = own_games(PIG)()
+    solution = exactdice.solve(Task(pig))
     assert solution.value == pytest.approx(0.5305927, abs=5e-8)  # Neller and Presser 2004
     assert 0 < solution.error_bound < 2e-11
-    page = (FOLDER.parent / "docs/add-a-game.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/add-a-game.md").read_text(encoding="utf-8")
     told = r"the player who begins wins (\S+), and that this is right\nwithin (\S+), the"
     assert re.search(told, page).groups() == (f"{solution.value}", f"{solution.error_bound:.1e}")
 
     def actions(own, other, sums):
-        states = pig().encode(np.array([[own, other, total] for total in sums]))
+        states = pig.encode(np.array([[own, other, total] for total in sums]))
         return [["hold", "roll"][action] for action in solution.policy.actions[states]]
 
     # Not "roll until": at 41 : 49 hold from 22 on, but at 27 roll once more (possiblywrong.
@@ -142,15 +130,14 @@ def test_pig_is_solved_as_it_was_published(pig):
 
 
 @pytest.mark.slow
-def test_two_who_hold_at_20_play_as_published(pig):
-    value = exactdice.evaluate("hold:20", Task(pig(), 0, "hold:20")).value
+def test_two_who_hold_at_20_play_as_published(own_games):
+    value = exactdice.evaluate("hold:20", Task(own_games(PIG)(), 0, "hold:20")).value
     assert value == pytest.approx(0.5347, abs=5e-5)  # nifty.stanford.edu/2010/neller-pig
 
 
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
     options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "15000"]
-    options += ["--learning-starts", "1000"]
-    command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options]
+    command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options, "--learning-starts=1000"]
     said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     scores = [float(score) for score in re.findall(r"normalized (\S+),", said.stdout)]
     assert len(scores) == 11
@@ -167,13 +154,10 @@ def learner(request, monkeypatch, one_thread):  # noqa: ARG001
     return module
 
 
-@pytest.mark.parametrize(
-    "game",
-    [
-        "FourTwoOne",
-        *(pytest.param(game, marks=pytest.mark.slow) for game in ("Greed", "ShutTheBox")),
-    ],
-)
+LONGER = [pytest.param(game, marks=pytest.mark.slow) for game in ("Greed", "ShutTheBox")]
+
+
+@pytest.mark.parametrize("game", ["FourTwoOne", *LONGER])
 def test_a_learner_holds_all_audits(learner, game, capsys):
     steps = 4096 if game == "FourTwoOne" else 32_768  # with fewer DQN loses to random play in Greed
     args = learner.Args(f"exactdice/{game}-v0", total_timesteps=steps, num_envs=64, audits=2)
@@ -181,11 +165,10 @@ def test_a_learner_holds_all_audits(learner, game, capsys):
         args = replace(args, learning_starts=1024, target_interval=512, num_steps=8)
     figures = learner.main(args)
     said = capsys.readouterr().out
-    assert len(re.findall("normalized", said)) == 2
     assert 0 < figures["normalized"] < 1
-    assert said.count("audit: all holds") == {"ppo": 4, "dqn": 3}[learner.__name__]
-    assert "WRONG" not in said
-    assert "unchecked" not in said
+    words = "normalized", "audit: all holds", "WRONG", "unchecked"
+    audits = {"ppo": 4, "dqn": 3}[learner.__name__]
+    assert [said.count(word) for word in words] == [2, audits, 0, 0]
 
 
 @pytest.mark.parametrize("learner", ["dqn"], indirect=True)
@@ -196,10 +179,9 @@ def test_a_buffer_keeps_the_last_transitions(learner):
         numbers = torch.arange(first, first + 4)
         seen = (numbers % 2).float()[:, None]
         buffer.add({"actions": numbers, "rewards": numbers / 2, "observations": seen})
-    newest = buffer.newest(5)
-    assert newest["actions"].tolist() == [7, 8, 9, 10, 11]
-    assert newest["rewards"].tolist() == [3.5, 4, 4.5, 5, 5.5]
-    assert newest["observations"].tolist() == [[1.0], [0.0], [1.0], [0.0], [1.0]]
+    newest = {name: array.tolist() for name, array in buffer.newest(5).items()}
+    rewards, seen = [3.5, 4, 4.5, 5, 5.5], [[1.0], [0.0], [1.0], [0.0], [1.0]]
+    assert newest == {"actions": [7, 8, 9, 10, 11], "rewards": rewards, "observations": seen}
     assert set(buffer.sample(100)["actions"].tolist()) == {7, 8, 9, 10, 11}
 
 

@@ -1,10 +1,10 @@
 """``check_game`` finds what a game has broken: each rule, broken once."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.baselines import Evaluation
 from exactdice.core import Values, listed
 from exactdice.envs import Engine
@@ -17,12 +17,10 @@ from spawned import printed_by
 import exactdice
 from exactdice.testing import answers, check_game, environments, rules
 
-PLACE = str(Path(__file__).parent.parent / "examples/twenty_one.py") + ":TwentyOne"
-
 
 @pytest.fixture
 def twenty_one(own_games):
-    return own_games(PLACE)
+    return own_games(f"{ROOT}/examples/twenty_one.py:TwentyOne")
 
 
 @pytest.mark.parametrize(
@@ -77,11 +75,11 @@ def changed(name, change):
 
 
 def begun(change):
-    """Make an ``__init__`` that changes a game after building it."""
+    """Make an ``__init__`` that changes attributes of a game after building it."""
 
     def build(game, limit=4, sides=3):
         super(type(game), game).__init__(limit, sides)
-        change(game)
+        vars(game).update(change(game))
 
     return {"__init__": build}
 
@@ -90,18 +88,13 @@ def lost(move, *_):
     return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
 
 
-def longer(game):
-    game.limit += 1
-
-
-def wide(game):
-    game.observation_sizes = (game.limit + 1, game.limit + 3)
-
-
 #: What ``tests/games/test_contract.py``, which breaks the other rules, does not break.
 BROKEN = [
-    (begun(longer), r"keywords must build the same game, got Broken\(limit=6, sides=3\)"),
-    (begun(wide), "encode must give -1 for what nobody sees, got state 6"),
+    (
+        begun(lambda game: {"limit": game.limit + 1}),
+        r"keywords must build .* got Broken\(limit=6, s",
+    ),
+    (begun(lambda game: {"observation_sizes": (5, 7)}), "encode must give -1 .*, got state 6"),
     (
         changed("advance", lambda move, *_: move._replace(seats=np.roll(move.seats, 1))),
         "must say the same as of one move, got others of action|must lead to a later stage",
