@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from exactdice.baselines import Policy, Task, certificate
+from exactdice.baselines import Policy, Task
 from exactdice.games import Greed, InputError
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
@@ -35,7 +35,7 @@ POLICIES = {"mine": lambda game: ACTIONS, "law": lambda game: LAW}
 def make(**keywords):
     exactdice.register(Small, policies=POLICIES)
     sizes = {"max_score": 6, "sides": 3, "encoding": "one_hot_float"}
-    return gym.make("exactdice/SmallGreed-v0", **{**sizes, **keywords})
+    return gym.make("exactdice/SmallGreed-v0", **sizes | keywords)
 
 
 class OwnClass(Policy):
@@ -56,9 +56,8 @@ def normalised(_):
 
 
 def certified(folder):
-    path = folder / "certificate.npz"
-    path.write_bytes(certificate(exactdice.score(LAW, Task(GAME, 0, "optimal"))))
-    return path
+    exactdice.score(LAW, Task(GAME, 0, "optimal")).save(folder / "certificate.npz")
+    return folder / "certificate.npz"
 
 
 def saved(folder):
@@ -93,7 +92,7 @@ DOORS = {
     "exact_evaluation": lambda policy, env: exactdice.exact_evaluation(policy, env)["value"],
     "expected_payoffs": lambda policy, env: exactdice.expected_payoffs([policy, "random"], env),
     "best_response": lambda policy, env: exactdice.best_response(policy, env).value,
-    "occupancy": lambda policy, env: exactdice.occupancy(policy, env),
+    "occupancy": exactdice.occupancy,
     "outcome_distribution": lambda policy, env: [
         *exactdice.outcome_distribution(policy, env).values()
     ],
@@ -101,16 +100,15 @@ DOORS = {
         exactdice.solve(Task(GAME, 1, exactdice.as_policy(policy, env))).value
     ),
     "compare": lambda policy, env: exactdice.compare(policy, "random", env).gain,
-    "exploitability": lambda policy, env: exactdice.exploitability(policy, env),
+    "exploitability": exactdice.exploitability,
     "payoff_matrix": lambda policy, env: (
         exactdice.payoff_matrix({"a": policy, "b": "random"}, env).payoffs
     ),
     "gym.make": lambda policy, env: exactdice.solve(make(opponent=policy, seat=1)).value,
 }
 #: A certificate is of one seat; gym.make shows a module nothing, and a mapping is of opponents.
-CLOSED = {("certificate", "exploitability"), ("certificate", "payoff_matrix")} | {
-    (kind, "gym.make") for kind in ("module", "mapping")
-}
+CLOSED = {("certificate", "exploitability"), ("certificate", "payoff_matrix")}
+CLOSED |= {(kind, "gym.make") for kind in ("module", "mapping")}
 
 
 @pytest.mark.parametrize("kind", KINDS)

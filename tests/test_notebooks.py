@@ -1,13 +1,13 @@
 """The notebooks: each runs as it stands, and shows today what is kept in it."""
 
 import re
-from pathlib import Path
 from runpy import run_path
 
 import nbformat
 import pytest
+from checkout import ROOT
 
-FOLDER = Path(__file__).parent.parent / "docs/notebooks"
+FOLDER = ROOT / "docs/notebooks"
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 LARGEST = 80_000  # characters of a picture
 
@@ -18,18 +18,14 @@ def cells(book, kind):
 
 def printed(book):
     """List what each cell prints."""
-    return [
-        "".join(output.text for output in cell.outputs if output.output_type == "stream")
-        for cell in cells(book, "code")
-    ]
+    every = [cell.outputs for cell in cells(book, "code")]
+    return ["".join(one.text for one in each if one.output_type == "stream") for each in every]
 
 
 def pictures(book):
     """List the pictures of each cell, as text in base 64."""
-    shown = [
-        [output.data for output in cell.outputs if "data" in output] for cell in cells(book, "code")
-    ]
-    return [[data["image/png"] for data in each if "image/png" in data] for each in shown]
+    every = [[one.get("data", {}) for one in cell.outputs] for cell in cells(book, "code")]
+    return [[data["image/png"] for data in each if "image/png" in data] for each in every]
 
 
 def numbers(text):

@@ -4,13 +4,11 @@ import ast
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from checkout import FILES
 from exactdice.play.record import GameRecord
-
-COMMAND = str(Path(sys.executable).with_name("exactdice"))
+from typed_words import COMMAND
 
 
 def texts_of_unsaid_encoding(code):
@@ -20,10 +18,8 @@ def texts_of_unsaid_encoding(code):
             values = [word.value for word in node.args if isinstance(word, ast.Constant)]
             binary = any("b" in str(value) for value in values)
             said = any(word.arg == "encoding" for word in node.keywords)
-            name = node.func.attr
-            if not said and (
-                name in ("read_text", "write_text") or (name == "open" and not binary)
-            ):
+            ways = ("read_text", "write_text") if binary else ("read_text", "write_text", "open")
+            if not said and node.func.attr in ways:
                 yield f"{node.lineno}: {ast.unparse(node)}"
 
 
@@ -34,15 +30,15 @@ def test_every_text_is_read_and_written_in_an_encoding_that_is_said():
     assert list(texts_of_unsaid_encoding("path.read_text()")) == ["1: path.read_text()"]
 
 
-@pytest.mark.parametrize(
-    "encoding",
-    ["cp1252", *(pytest.param(rarer, marks=pytest.mark.slow) for rarer in ("ascii", "cp437"))],
-)
+RARER = [pytest.param(encoding, marks=pytest.mark.slow) for encoding in ("ascii", "cp437")]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", *RARER])
 def test_no_console_lacks_so_many_characters_that_a_command_fails(encoding, tmp_path):
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     drawn = ("plot", "greed-policy", "--env", "max_score", "5", "--picture", "größe日本.svg")
     for words in (("--help",), drawn):
-        done = subprocess.run([COMMAND, *words], cwd=tmp_path, env=env, capture_output=True)
+        done = subprocess.run([*COMMAND, *words], cwd=tmp_path, env=env, capture_output=True)
         assert (done.returncode, done.stderr) == (0, b"")
     assert b"\\u65e5\\u672c.svg" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["größe日本.svg"]

@@ -74,37 +74,34 @@ def test_every_link_leads_to_a_page_and_an_anchor_that_are_there(pages):
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
 
 
-def test_a_tap_on_a_picture_opens_it(pages):
-    gallery = next(page for path, page in pages.items() if path.name == "gallery.html")
-    pictures = [place for place in gallery.loads if place.startswith("gallery/")]
+def test_a_tap_on_a_picture_opens_it(site, pages):
+    gallery, games = (pages[site / name] for name in ("gallery.html", "games.html"))
+    pictures = {place for place in gallery.loads if place.startswith("gallery/")}
     assert len(pictures) > 15
-    assert {*pictures} <= {*gallery.links}
-    games = next(page for path, page in pages.items() if path.name == "games.html")
-    boards = [place for place in games.loads if place.startswith("boards/")]
+    assert pictures <= {*gallery.links}
+    boards = {place for place in games.loads if place.startswith("boards/")}
     assert len(boards) == 7
-    assert not {*boards} & {*games.links}  # they lead to the pages of the games
+    assert not boards & {*games.links}  # they lead to the pages of the games
 
 
 def test_each_notebook_is_a_page_with_its_pictures(site, pages):
     books = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
     assert len(books) == 4
     for book in books:
-        shown = set(pages[site / "notebooks" / f"{book.stem}.html"].loads)
+        shown = set(pages[site / f"notebooks/{book.stem}.html"].loads)
         drawn = book.read_text(encoding="utf-8").count('"image/png"')
         assert {f"{book.stem}-{number}.png" for number in range(1, drawn + 1)} <= shown
 
 
 def test_no_page_loads_anything_from_another_server(site, pages):
     for path, page in pages.items():
-        elsewhere = [load for load in page.loads if urlsplit(load).netloc]
-        assert not elsewhere, path.name
+        assert not [load for load in page.loads if urlsplit(load).netloc], path.name
     for style in site.rglob("*.css"):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text()), style.name
 
 
 def test_a_page_that_is_read_from_the_disk_is_searched(site, browser):
-    page = browser.new_page()
-    asked = []
+    page, asked = browser.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
     page.goto((site / "reference/functions.html").as_uri())
     page.locator("[data-md-component=search-query]").fill("exploitability")
@@ -118,26 +115,27 @@ def test_a_page_that_is_read_from_the_disk_is_searched(site, browser):
 
 
 def test_the_reference_has_every_public_name(pages):
-    found = [page.anchors for path, page in pages.items() if "reference" in path.parts]
-    anchors = set().union(*found)
+    anchors = set().union(*(pages[path].anchors for path in pages if "reference" in path.parts))
     public = [getattr(exactdice, name) for name in exactdice.__all__ if name != "REFERENCE"]
     places = {f"{thing.__module__}.{thing.__qualname__}" for thing in public}
     assert places - anchors == set()
 
 
 @cache
+def without_code(path):
+    return re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+
+
 def anchors_on_github(path):
     """Give the anchors of a text: of each heading, small, without its marks and with hyphens."""
-    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
-    headings = re.findall(r"^#+ (.*)$", text, flags=re.M)
+    headings = re.findall(r"^#+ (.*)$", without_code(path), flags=re.M)
     plain = [re.sub(r"[^\w\- ]", "", heading.lower()).strip() for heading in headings]
     return {heading.replace(" ", "-") for heading in plain}
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_link_of_a_text_holds_on_github(name):
-    text = re.sub(r"^```.*?^```", "", (ROOT / name).read_text(), flags=re.M | re.S)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(ROOT / name)):
         parts = urlsplit(link)
         if parts.scheme:
             assert parts.scheme == "https"

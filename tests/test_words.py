@@ -1,7 +1,6 @@
 """What is said of positions, moves, blunders and tasks holds no Python."""
 
 import re
-from itertools import chain
 
 import numpy as np
 import pytest
@@ -18,47 +17,44 @@ PYTHON = re.compile(r"""\([^()]*,|[\[\]{}'"]|\w=|<\w|array|None|True|False""")
 @pytest.mark.parametrize(("name", "size"), SIZES)
 def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
     game = GAMES[name](**size)
-    rng = np.random.default_rng(0)
+    shown, rng = present(game), np.random.default_rng(0)
     for seat in range(game.num_players):
         if has_few_states(game):
             own = states_of(game, seat)
             states = own if len(own) < 200 else rng.choice(own, 200, replace=False)
         else:  # the only player may move in all
             states = rng.integers(0, game.num_states, 200)
-        for state, seen, legal in zip(
-            states, game.observe(states, seat), game.mask(states), strict=True
-        ):
+        columns = states, game.observe(states, seat), game.mask(states)
+        for state, seen, legal in zip(*columns, strict=True):
             actions = np.flatnonzero(legal).tolist()
-            moves = [present(game).describe_move(seen, action) for action in actions]
+            moves = [shown.describe_move(seen, action) for action in actions]
             assert len(set(moves)) == len(actions)
             rows = game.law(np.full(len(actions), state), np.array(actions))
             told = [
-                present(game).tell(seen, action, int(outcome))
+                shown.tell(seen, action, int(outcome))
                 for action, row in zip(actions, rows, strict=True)
                 for outcome in np.flatnonzero(game.laws[row])[[0, -1]]
             ]
-            for sentence in chain([present(game).describe(seen)], moves, told):
+            for sentence in (shown.describe(seen), *moves, *told):
                 assert sentence.isprintable()
                 assert not PYTHON.search(sentence)
-    for action in range(game.num_actions):  # illegal ones, too, as environments may be given them
-        assert present(game).describe_move(seen, action).isprintable()
-    actions = [present(game).describe_action(action) for action in range(game.num_actions)]
+    every = range(game.num_actions)  # illegal ones, too, as environments may be given them
+    assert all(shown.describe_move(seen, action).isprintable() for action in every)
+    actions = [shown.describe_action(action) for action in every]
     assert len(set(actions)) == len(actions)
     assert not any(PYTHON.search(words) for words in actions)
 
 
 def test_numbers_and_lists_are_spelled_as_in_a_text():
     assert [spelled(count) for count in (0, 1, 6, 7)] == ["no", "one", "six", "7"]
-    assert [ordinal(place) for place in (1, 6, 7, 11, 12, 13, 21, 22, 23, 111)] == [
-        "first", "sixth", "7th", "11th", "12th", "13th", "21st", "22nd", "23rd", "111th"
-    ]  # fmt: skip
+    numbered = ["first", "sixth", "7th", "11th", "12th", "13th", "21st", "22nd", "23rd", "111th"]
+    assert [ordinal(place) for place in (1, 6, 7, 11, 12, 13, 21, 22, 23, 111)] == numbered
     assert [plural(count, "cast") for count in (0, 1, 2)] == ["casts", "cast", "casts"]
     assert [plural(count, "die", "dice") for count in (1, 2)] == ["die", "dice"]
     assert [listed("abc"[:end]) for end in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
     assert [either("abc"[:end]) for end in (1, 2, 3)] == ["a", "a or b", "a, b or c"]
-    assert [up_to(count) for count in (1, 2, 3, 7)] == [
-        "once", "up to twice", "up to three times", "up to 7 times"
-    ]  # fmt: skip
+    times = ["once", "up to twice", "up to three times", "up to 7 times"]
+    assert [up_to(count) for count in (1, 2, 3, 7)] == times
     assert [dice_words(1, 6), dice_words(2, 1)] == ["one die with 6 faces", "two dice with 1 face"]
 
 
