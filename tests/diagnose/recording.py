@@ -70,6 +70,12 @@ def rollout(arrays, **numbers):
     return Rollout(*(arrays[name] for name in BASIC), **numbers)
 
 
+def cut_rollout(arrays, **numbers):
+    last, final = arrays["last"], arrays["after"]
+    cut = {"truncated": arrays["truncated"], "final_observations": final, "last_observations": last}
+    return rollout(arrays, **cut, **numbers)
+
+
 def transitions(arrays):
     names = "observations", "actions", "rewards", "after", "terminated", "truncated"
     flat = (arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names if name in arrays)

@@ -1,6 +1,5 @@
 """Audits of records: right ones hold, each planted mistake is named, and chance is checked."""
 
-import dataclasses
 from fractions import Fraction
 from functools import partial
 
@@ -15,7 +14,7 @@ from exactdice.core.sweeps import checked_advance
 from exactdice.diagnose import EpsilonGreedy, Rollout, Transitions, audit
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
-from recording import BASIC, at_random, play, play_cut, rollout, transitions
+from recording import BASIC, at_random, cut_rollout, play, play_cut, rollout, transitions
 
 import exactdice
 
@@ -68,26 +67,33 @@ def shifted(arrays, name, by, axis=0):
 
 def mixed(arrays, *names):
     time, lanes = arrays["actions"].shape
-    return arrays | {
-        name: arrays[name].swapaxes(0, 1).reshape(time, lanes, *arrays[name].shape[2:])
-        for name in names
-    }
+    mixed = {name: arrays[name].swapaxes(0, 1).reshape(time, lanes, -1) for name in names}
+    return arrays | {name: mixed[name].reshape(arrays[name].shape) for name in names}
 
 
-@pytest.mark.parametrize(
-    ("mistake", "change", "details"),
-    [
-        ("shifted-actions", shifted, ("actions", -1)),
-        ("shifted-rewards", shifted, ("rewards", -1)),
-        ("lanes-mixed", shifted, ("rewards", 3, 1)),
-        ("lanes-mixed", mixed, BASIC),
-        ("lanes-mixed", mixed, ("actions",)),
-    ],
-)
-def test_a_mistake_that_no_mutant_of_the_learners_shows_is_named(greed, mistake, change, details):
+def penalised(arrays):
+    """Change the rewards of a lane, each by another number."""
+    changes = np.linspace(0.5, 0.9, 60)[:, None] * (np.arange(8) == 3)
+    return arrays | {"rewards": arrays["rewards"] + changes}
+
+
+#: Changes of right records, the name of the mistake and words of the finding.
+CHANGES = [
+    (partial(shifted, name="actions", by=-1), "shifted-actions", ""),
+    (partial(shifted, name="rewards", by=-1), "shifted-rewards", ""),
+    (partial(shifted, name="rewards", by=3, axis=1), "lanes-mixed", ""),
+    (lambda given: mixed(given, *BASIC), "lanes-mixed", ""),
+    (lambda given: mixed(given, "actions"), "lanes-mixed", ""),
+    (penalised, None, "What they have in common: lane 3."),
+]
+
+
+@pytest.mark.parametrize(("change", "mistake", "words"), CHANGES)
+def test_a_mistake_that_no_mutant_of_the_learners_shows_is_named(greed, change, mistake, words):
     env, arrays = greed
-    report = audit(env, rollout(change(arrays, *details)))
+    report = audit(env, rollout(change(arrays)))
     assert report.findings[0].mistake == mistake, str(report)
+    assert report.findings[0].words.endswith(words)
 
 
 @pytest.mark.parametrize("lanes", [5, 64])
@@ -98,17 +104,17 @@ def test_rows_of_many_environments_in_a_replay_buffer_are_known(lanes):
     assert f"each of the {lanes} environments" in found.words
     env, arrays = play("Greed", lanes=lanes, max_score=12, sides=3)
     for name in ("actions", "rewards", "terminated"):
-        report = audit(env, transitions(shifted(arrays, name, 1)))
-        assert report.findings[0].mistake == f"shifted-{name}".replace("terminated", "ends")
-        assert f"one step of {lanes} environments" in report.findings[0].words
+        found, *_ = audit(env, transitions(shifted(arrays, name, 1))).findings
+        assert found.mistake == f"shifted-{name}".replace("terminated", "ends")
+        assert f"one step of {lanes} environments" in found.words
 
 
 def test_another_opponent_and_another_reward_are_named():
     _env, arrays = play("Greed", max_score=12, sides=3, opponent="if_else", reward="regret")
     other, _ = play("Greed", max_score=12, sides=3, opponent="terminal", reward="regret")
-    report = audit(other, rollout(arrays))
-    assert report.findings[0].mistake == "wrong-task"
-    assert "against if_else" in report.findings[0].words
+    found, *_ = audit(other, rollout(arrays)).findings
+    assert found.mistake == "wrong-task"
+    assert "against if_else" in found.words
     plain, _ = play("Greed", max_score=12, sides=3, opponent="if_else")
     (found,) = audit(plain, rollout(arrays)).findings
     assert (found.check, found.mistake) == ("rewards", "reward-mode")
@@ -123,31 +129,26 @@ def test_a_constant_factor_of_rewards_is_said(greed):
 
 def test_values_are_those_of_the_critic_a_function_or_a_module(greed):
     env, arrays = greed
-    module = torch.nn.Linear(3, 1)
-    for critic in (module, lambda seen: seen @ np.array([0.1, -0.05, 0.3])):
-        seen = torch.tensor(arrays["observations"], dtype=torch.float32)
-        values = np.asarray(critic(seen if critic is module else arrays["observations"]).tolist())
+    module, function = torch.nn.Linear(3, 1), lambda seen: seen @ np.array([0.1, -0.05, 0.3])
+    seen = torch.tensor(arrays["observations"], dtype=torch.float32)
+    of_module, of_function = module(seen).detach().numpy(), function(arrays["observations"])
+    for critic, values in (module, of_module), (function, of_function):
         right = rollout(arrays, values=values)
         assert audit(env, right, critic=critic).held["values"] == 480
-        scaled = dataclasses.replace(right, values=values * 1.1 + 0.02)
-        (found,) = audit(env, scaled, critic=critic).findings
+        (found,) = audit(env, rollout(arrays, values=values * 1.1 + 0.02), critic=critic).findings
         assert found.mistake == "values-scaled"
         assert "values" in audit(env, right).unchecked
     with pytest.raises(InputError, match="critic must be a function of observations, got a list"):
         audit(env, right, critic=[0.0])
 
 
-@pytest.mark.parametrize(
-    ("name", "keywords"),
-    [
-        ("ShutTheBox", {"tiles": 4, "sides": 3}),
-        ("FourTwoOneMatch", {"tokens": 2, "faces": 3}),
-        ("Yahtzee", {"boxes": "chance"}),
-        ("Greed", {"max_score": 12}),
-    ],
-)
-def test_one_wrong_step_is_found_and_has_no_name(name, keywords):
-    env, arrays = play(name, steps=20, **keywords)
+SIZES = {"ShutTheBox": {"tiles": 4, "sides": 3}, "FourTwoOneMatch": {"tokens": 2, "faces": 3}}
+SIZES |= {"Yahtzee": {"boxes": "chance"}, "Greed": {"max_score": 12}}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_one_wrong_step_is_found_and_has_no_name(name):
+    env, arrays = play(name, steps=20, **SIZES[name])
     arrays["observations"][9, 3] = arrays["observations"][0, 3] + 1
     report = audit(env, rollout(arrays))
     assert {found.mistake for found in report.findings} == {None}
@@ -236,10 +237,8 @@ def test_records_that_show_the_moves_within_a_limit_are_read(name, encoding):
             report = audit(seen_by, record)
             assert report.findings == []
             assert report.held["transitions"] > 0
-    ended = dataclasses.replace(
-        rollout(arrays), terminated=arrays["terminated"] & (arrays["rewards"] > 0)
-    )
-    assert audit(env, ended).findings  # the limit ends games
+    won = arrays["terminated"] & (arrays["rewards"] > 0)
+    assert audit(env, rollout(arrays | {"terminated": won})).findings  # the limit ends games
 
 
 @pytest.mark.parametrize("limit", [None, 8])
@@ -254,16 +253,12 @@ def test_numbers_of_states_with_a_last_axis_of_one_are_read(limit):
         assert report.held["transitions"] == 480
 
 
-#: Audits of a test below; the chance of an alarm in one of them is at most 0.004.
-AUDITS = 40
-
-
 @pytest.mark.parametrize(("name", "of"), [("observations", "after"), ("after", "observations")])
 def test_stale_observations_of_as_many_environments_as_may_be_are_named(name, of):
     env, arrays = play("Greed", steps=3, lanes=30, max_score=12, sides=3)
-    report = audit(env, transitions(arrays | {name: arrays[of]}))
-    assert report.findings[0].mistake.startswith("stale"), str(report)
-    assert "30 rows: one step of 30 environments" in report.findings[0].words
+    found, *_ = audit(env, transitions(arrays | {name: arrays[of]})).findings
+    assert found.mistake.startswith("stale")
+    assert "30 rows: one step of 30 environments" in found.words
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +267,7 @@ def long():
 
 
 def test_right_records_raise_no_alarm():
-    for seed in range(AUDITS):
+    for seed in range(40):  # the chance of an alarm in one of them is at most 0.004
         env, arrays = play("LowestScore", seed=seed, dice=2, faces=4, players=2, seat=seed % 2)
         report = audit(env, rollout(arrays), policy="random")
         assert report.ok, str(report)
@@ -350,11 +345,10 @@ def test_visits_of_too_many_states_are_said_to_be_unchecked(long, monkeypatch):
 
 def test_visits_are_those_of_no_policy_where_epsilon_falls():
     falling = np.linspace(1, 0, 100)
-    turns = iter(falling.tolist())
+    turns = iter(falling)
 
     def choose(seen, masks, rng):
-        drawn = rng.random(len(seen)) < next(turns)
-        return np.where(drawn, at_random(seen, masks, rng), 0)
+        return np.where(rng.random(len(seen)) < next(turns), at_random(seen, masks, rng), 0)
 
     env, arrays = play("Greed", steps=100, max_score=12, sides=3, choose=choose)
     stop = np.eye(1, env.unwrapped.task.game.num_actions)
@@ -386,12 +380,6 @@ def record(request):
     return make(), play_cut(make)
 
 
-def within(arrays):
-    last, final = arrays["last"], arrays["after"]
-    cut = {"truncated": arrays["truncated"], "final_observations": final, "last_observations": last}
-    return rollout(arrays, **cut)
-
-
 def mistakes(report):
     return {(found.check, found.mistake) for found in report.findings}
 
@@ -400,7 +388,7 @@ def test_right_records_within_a_limit_hold(record):
     env, arrays = record
     states, actions = env.unwrapped.observation_space.n, env.action_space.n
     uniform = np.full((states, actions), 1 / actions)
-    for given in (within(arrays), transitions(arrays)):
+    for given in (cut_rollout(arrays), transitions(arrays)):
         report = audit(env, given, uniform)
         assert report.ok, str(report)
         assert report.held["rewards"] > 0.9 * arrays["rewards"].size
@@ -421,7 +409,7 @@ def test_mistakes_within_a_limit_are_named(record):
         planted["rewards-clipped"] = {"rewards": np.sign(arrays["rewards"])}
     for name, changes in planted.items():
         cut = name == "truncation-as-end" and not arrays["truncated"].any()
-        found = mistakes(audit(env, within(arrays | changes)))
+        found = mistakes(audit(env, cut_rollout(arrays | changes)))
         assert {mistake for _, mistake in found} == (set() if cut else {name})
 
 
