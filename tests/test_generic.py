@@ -8,8 +8,6 @@ from exactdice.games import GAMES
 CLASSES = {game.__name__ for game in GAMES.values()}
 PACKAGES = {game.__module__.split(".")[2] for game in GAMES.values()}
 
-REGISTRY = ROOT / "src/exactdice/registry.py"
-
 
 def is_particular(name):
     """Say whether a name is a game's class, the folder of its rules, or one that begins so."""
@@ -19,13 +17,12 @@ def is_particular(name):
 def files(*folders):
     """List the modules in some folders, but for the charts and the list of particular games."""
     paths = {path for folder in folders for path in (ROOT / folder).rglob("*.py")}
-    charts = ROOT / "look/games"
-    return [path for path in paths - {REGISTRY} if charts not in path.parents]
+    return paths - {*(ROOT / "look/games").rglob("*.py"), ROOT / "src/exactdice/registry.py"}
 
 
 #: The folders in which no text may be the name of a game either.
 NAMELESS = files("core", "baselines", "diagnose", "envs", "look", "play", "src")
-FILES = [*NAMELESS, *files("agents", "board")]
+FILES = NAMELESS | files("agents", "board")
 
 
 def particular_names(code):

@@ -17,7 +17,6 @@ def cells(book, kind):
 
 
 def printed(book):
-    """List what each cell prints."""
     every = [cell.outputs for cell in cells(book, "code")]
     return ["".join(one.text for one in each if one.output_type == "stream") for each in every]
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -30,9 +31,8 @@ PLOT = Plot.of(Bars(title="", x_label="", labels=["one"], values=np.ones(1)), "A
 #: What writes each kind of file.
 WRITERS = {
     "mine.npz": SCORE.save,
-    "mine.png": lambda path: draw(PLOT, path),
-    "mine.svg": lambda path: draw(PLOT, path),
-    "mine.html": lambda path: write_report(SMALL, path),
+    **dict.fromkeys(("mine.png", "mine.svg"), partial(draw, PLOT)),
+    "mine.html": partial(write_report, SMALL),
     "mine.md": lambda path: plotting.write_gallery(path.with_suffix(""), []),
     "mine.json": GameRecord("Greed", seed=1).write,
     "curves.csv": lambda path: write_runs([], path.parent),
@@ -76,8 +76,7 @@ def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, of, call):
     monkeypatch.setattr(of, call, Mock(side_effect=full))
     with pytest.raises(WriteError, match="file cannot be written: no space left on device$"):
         write_file(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert (path.read_bytes(), [*tmp_path.iterdir()]) == (b"old", [path])
 
 
 def test_a_file_is_written_where_a_link_leads_and_under_the_longest_name(tmp_path):
@@ -101,8 +100,7 @@ def test_what_is_in_the_way_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
     with pytest.raises(WriteError, match="it is a folder, a device or write-protected"):
         write_file(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert (path.read_bytes(), [*tmp_path.iterdir()]) == (b"old", [path])
 
 
 def test_a_line_that_has_no_room_leaves_the_lines_before(tmp_path):

@@ -131,16 +131,12 @@ def test_numbers_of_moves_may_be_written_with_an_exponent(prints):
 PAYING = '''
 import exactdice
 
-
 class Paying(exactdice.SimpleGame):
     """Stay and be paid, or go."""
-
     def start(self):
         return [(1, 0)]
-
     def actions(self, state):
         return ["stay", "go"]
-
     def outcomes(self, state, action):
         if action == "go":
             return [(1, -{size}, None)]

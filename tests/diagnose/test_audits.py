@@ -72,7 +72,6 @@ def mixed(arrays, *names):
 
 
 def penalised(arrays):
-    """Change the rewards of a lane, each by another number."""
     changes = np.linspace(0.5, 0.9, 60)[:, None] * (np.arange(8) == 3)
     return arrays | {"rewards": arrays["rewards"] + changes}
 
@@ -118,13 +117,6 @@ def test_another_opponent_and_another_reward_are_named():
     plain, _ = play("Greed", max_score=12, sides=3, opponent="if_else")
     (found,) = audit(plain, rollout(arrays)).findings
     assert (found.check, found.mistake) == ("rewards", "reward-mode")
-
-
-def test_a_constant_factor_of_rewards_is_said(greed):
-    env, arrays = greed
-    report = audit(env, rollout(arrays | {"rewards": 2.5 * arrays["rewards"]}))
-    assert report.ok
-    assert report.notes == ["rewards are those of the game times 2.5"]
 
 
 def test_values_are_those_of_the_critic_a_function_or_a_module(greed):
@@ -266,14 +258,6 @@ def long():
     return play("Greed", steps=400, max_score=12, sides=3)
 
 
-def test_right_records_raise_no_alarm():
-    for seed in range(40):  # the chance of an alarm in one of them is at most 0.004
-        env, arrays = play("LowestScore", seed=seed, dice=2, faces=4, players=2, seat=seed % 2)
-        report = audit(env, rollout(arrays), policy="random")
-        assert report.ok, str(report)
-        assert {"outcomes", "beginnings", "policy", "visits"} <= report.held.keys()
-
-
 def test_loaded_dice_are_noticed(long):
     """Half the moves that end a game are left out."""
     env, arrays = long
@@ -322,22 +306,19 @@ def test_log_probabilities_are_the_policys(long):
     assert "divided by recorded ones is 1.0" in found.words
 
 
-def test_actions_and_visits_of_a_policy_that_plays_differently_are_noticed():
+def test_actions_and_visits_of_another_policy_are_noticed_in_not_too_many_states(monkeypatch):
     """Even if each recorded action could have been drawn."""
     env, arrays = play("Greed", steps=60, lanes=32, max_score=20)
     report = audit(env, rollout(arrays), policy="random")
     assert report.ok
     assert report.held["visits"] > 100
+    assert {"outcomes", "beginnings", "policy"} <= report.held.keys()
     game = env.unwrapped.task.game
     timid = law(game, np.arange(game.num_actions) < 2)
     words = {found.check: found.words for found in audit(env, rollout(arrays), timid).findings}
     assert words["policy"].startswith("action ")
     assert words["visits"].startswith("the number of games that meet ")
-
-
-def test_visits_of_too_many_states_are_said_to_be_unchecked(long, monkeypatch):
     monkeypatch.setattr("exactdice.diagnose.audits.chance.MOST_STATES", 100)
-    env, arrays = long
     report = audit(env, rollout(arrays), policy="random")
     assert "visits" not in report.held
     assert "more than 100 states" in report.unchecked["visits"]

@@ -23,7 +23,6 @@ GREED = TASKS[0]
 
 
 def networks(task, kind=torch.float64):
-    """A small actor and a small critic."""
     torch.manual_seed(0)
     width = len(task.game.observation_sizes)
     return [

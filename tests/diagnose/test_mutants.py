@@ -8,6 +8,7 @@ import io
 import re
 import sys
 import types
+from functools import partial
 from itertools import product
 
 import gymnasium as gym
@@ -34,21 +35,14 @@ def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
     sys.modules[module.__name__] = module  # dataclasses look there
     exec(compile(source.replace(right, wrong) if right else source, learner, "exec"), vars(module))
     env_id, keywords = game["env_id"], {key: game[key] for key in game if key != "env_id"}
-    made = []
+    module.gym = types.SimpleNamespace(make_vec=partial(gym.make_vec, **keywords))
+    step, made = module.Games.step, [0]
 
-    def make_vec(*arguments, **options):
-        made.append(0)
-        env = gym.make_vec(*arguments, **options, **keywords)
-        step = env.step
+    def counted(games, actions):
+        made[0] += len(actions)
+        return step(games, actions)
 
-        def counted(actions):
-            made[0] += len(actions)
-            return step(actions)
-
-        env.step = counted
-        return env
-
-    module.gym = types.SimpleNamespace(make_vec=make_vec)
+    module.Games.step = counted
     module.exactdice = types.SimpleNamespace(exact_evaluation=lambda *_: {})  # for speed
     reports, audit = [], module.audit
 
@@ -95,7 +89,6 @@ MOVED = "; rollout['{0}'] = rollout['{0}'].{1}"
 
 
 def within(line, old, new):
-    """Edit a part of a line."""
     return line, line.replace(old, new)
 
 

@@ -4,12 +4,12 @@ import re
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from by_hand import ByHand, section_7
 from by_hand_match import Match, Rules
+from checkout import ROOT
 from exactdice.baselines import Task
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
 from exactdice.games.lowest_score.policies import notebook
@@ -25,7 +25,7 @@ from docs.reproductions.greed.normal_turns import starts
 from docs.reproductions.lowest_score import strategy
 from docs.reproductions.shut_the_box.claims import NotesRecursion
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 INDEX = (DOCS / "reproduction.md").read_text()
 PAGES = {source: (DOCS / "reproduction" / f"{source}.md").read_text() for source in SOURCES}
 #: Every table: its source, its title and what computes its claims, of which Greed's take seconds.
@@ -37,9 +37,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("source", "title", "claims"), TABLES)
-def test_every_verdict_is_as_recorded_and_the_pages_are_what_the_command_prints(
-    source, title, claims
-):
+def test_every_verdict_is_as_recorded_and_on_the_page_as_it_is_printed(source, title, claims):
     found = claims()
     assert surprises(found) == []
     assert table(title, found) in f"#{PAGES[source]}"  # the first title is the page's
@@ -57,18 +55,13 @@ def test_the_index_lists_the_sources_in_order_and_each_has_a_page():
         assert page.endswith(f"\n\n{END}\n")
 
 
-@pytest.mark.parametrize(
-    ("place", "count"),
-    [
-        ("cell 11, beat", 2 * 8),
-        ("cell 12", 10),
-        ("cell 13, table", 11 * 9),
-        ("Table [1-4], ", 4 * (1 + 5 + 3)),
-        ("chart", 2 * (2 * 8 + 3 * 28 + 2 * 6 + 3 * 6)),
-    ],
-)
-def test_every_cell_that_a_source_prints_is_on_the_page(place, count):
-    assert len(re.findall(rf"^\| {place}", "".join(PAGES.values()), re.M)) == count
+CELLS = {"cell 11, beat": 2 * 8, "cell 12": 10, "cell 13, table": 11 * 9}
+CELLS |= {"Table [1-4], ": 4 * (1 + 5 + 3), "chart": 2 * (2 * 8 + 3 * 28 + 2 * 6 + 3 * 6)}
+
+
+@pytest.mark.parametrize("place", CELLS)
+def test_every_cell_that_a_source_prints_is_on_the_page(place):
+    assert len(re.findall(rf"^\| {place}", "".join(PAGES.values()), re.M)) == CELLS[place]
 
 
 def test_a_new_verdict_is_an_error(monkeypatch, capsys):
@@ -83,21 +76,21 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
     assert "agrees (recorded: wrong, NEW)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("printed", "exact", "verdict", "expected"),
-    [
-        ("0.50", Fraction(501, 1000), "agrees by rounding", "agrees by rounding"),
-        ("1/2", Fraction(1, 2), "agrees", "agrees"),
-        ("1/2", Fraction(1, 3), "wrong", "agrees"),
-        ("0.67", Fraction(2, 3), "agrees by rounding", "agrees by rounding"),
-        ("0.66", Fraction(2, 3), "agrees by truncation", "agrees by rounding"),
-        ("-0.66", Fraction(-2, 3), "agrees by truncation", "agrees by rounding"),
-        ("12.50%", Fraction(1, 8), "agrees", "agrees"),
-        ("3", Fraction(31, 10), "wrong", "agrees"),
-        ("<u>2</u>/3", Fraction(2, 3), "garbled", "agrees"),
-        ("5(cut)", Fraction(1, 3), "garbled", "garbled"),
-    ],
-)
+VERDICTS = [
+    ("0.50", Fraction(501, 1000), "agrees by rounding", "agrees by rounding"),
+    ("1/2", Fraction(1, 2), "agrees", "agrees"),
+    ("1/2", Fraction(1, 3), "wrong", "agrees"),
+    ("0.67", Fraction(2, 3), "agrees by rounding", "agrees by rounding"),
+    ("0.66", Fraction(2, 3), "agrees by truncation", "agrees by rounding"),
+    ("-0.66", Fraction(-2, 3), "agrees by truncation", "agrees by rounding"),
+    ("12.50%", Fraction(1, 8), "agrees", "agrees"),
+    ("3", Fraction(31, 10), "wrong", "agrees"),
+    ("<u>2</u>/3", Fraction(2, 3), "garbled", "agrees"),
+    ("5(cut)", Fraction(1, 3), "garbled", "garbled"),
+]
+
+
+@pytest.mark.parametrize(("printed", "exact", "verdict", "expected"), VERDICTS)
 def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict, expected):
     """Printed texts must be well-formed, unless the test does not look at them."""
     claim = At("page 1").number(printed=printed, exact=exact)
@@ -133,8 +126,8 @@ def test_the_command_prints_the_pages_of_sources_or_the_index(monkeypatch, capsy
 def test_a_picture_has_numbers_and_a_caption(name):
     shown = pictures.PICTURES[name]()
     assert shown.caption.endswith(".")
-    for panel in shown.panels:
-        assert not getattr(panel, "words", None) or len(panel.words(0, 0)) > 5
+    panels = [panel for panel in shown.panels if getattr(panel, "words", None)]
+    assert all(len(panel.words(0, 0)) > 5 for panel in panels)
     page = (DOCS / "what-the-sources-got-wrong.md").read_text()
     assert f"(reproduction/{name}.png)" in page
     assert " ".join(shown.caption.split()) in " ".join(page.split())
@@ -321,9 +314,8 @@ class Transcribed:
             return 0
         if not roll:
             return 1
-        return max(
-            self.p_beat(goal - value, rerolled) for _, value, rerolled in self.possible_cuts(roll)
-        )
+        cuts = self.possible_cuts(roll)
+        return max(self.p_beat(goal - value, rerolled) for _, value, rerolled in cuts)
 
     def _p_beat(self, goal, num_dice):
         if goal <= 0:
@@ -358,21 +350,14 @@ class Transcribed:
         return choice
 
 
-def _decisions(game):
-    """List what OptimalBot keeps in each state, after (score to tie, score so far, roll, after)."""
-    kept = notebook(game) + 1
-    observations = game.observe(np.arange(game.num_states), 0).tolist()
-    for (total, *rest), number in zip(observations, kept.tolist(), strict=True):
-        best, after = rest[game.dice :]
-        to_tie = None if best > game.max_score else best
-        yield (to_tie, total, tuple(filter(None, rest[: game.dice])), after), number
+LARGE = pytest.param((5, 6, 3, 8), marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), pytest.param((5, 6, 3, 8), marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("sizes", [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), LARGE])
 def test_optimal_bot_plays_as_the_notebooks_code_in_every_state(sizes):
-    code = Transcribed(*sizes[:3])
-    for decision, number in _decisions(LowestScore(*sizes)):
-        assert number == code.choose_n(*decision)[0], decision
+    game, code = LowestScore(*sizes), Transcribed(*sizes[:3])
+    observations = game.observe(np.arange(game.num_states), 0).tolist()
+    for (total, *dice, best, after), action in zip(observations, notebook(game), strict=True):
+        to_tie = None if best > game.max_score else best
+        decision = to_tie, total, tuple(filter(None, dice)), after
+        assert action + 1 == code.choose_n(*decision)[0], decision
