@@ -45,7 +45,6 @@ def values_after(values, last):
 
 
 def estimated(arrays, terminated, added=False):
-    """Return a rollout of cut games with its estimates."""
     values, final, last = (critic(arrays[name]) for name in ("observations", "after", "last"))
     rewards = arrays["rewards"] + added * GAMMA * final * arrays["truncated"]
     over = arrays["terminated"] | arrays["truncated"]
@@ -179,6 +178,8 @@ def test_changed_rewards_are_read_if_they_are_declared_and_told_if_not():
     (found,) = audit(env, record).findings
     assert (found.check, found.mistake) == ("rewards", "rewards-affine")
     assert "rewards=lambda paid: 3 * paid - 0.25" in found.words
+    report = audit(env, rollout(arrays | {"rewards": 2.5 * paid}))
+    assert (report.ok, report.notes) == (True, ["rewards are those of the game times 2.5"])
     record = rollout(arrays | {"rewards": scaled(paid) + 0.1})
     assert [found.check for found in audit(env, record, rewards=scaled).findings] == ["rewards"]
     arrays = play_cut(lambda: NormalizeReward(greed(), gamma=0.99), 400, 1, masked=True)
@@ -224,10 +225,11 @@ def healthy(seed):
     own = [(seat, "random")[: game.num_players] for seat in range(game.num_players)]
     task = [Task(game, *own[rng.integers(len(own))]), *TASKS][int(rng.integers(8)) % 5]
     time, lanes = rng.integers(2, 80), int(rng.integers(1, 33))
-    _, arrays = play(task, time, lanes, seed=seed)
+    choose = lambda seen, masks, _: at_random(seen, masks, rng)  # noqa: E731
+    _, arrays = play(task, time, lanes, seed=seed, choose=choose)
     seen = arrays["after"][-1]
     states = task.game.encode(arrays["observations"].reshape(-1, *seen.shape[1:]))
-    chances = 1 / task.game.mask(states).sum(axis=1).reshape(time, lanes)
+    counts = task.game.mask(states).sum(axis=1).reshape(time, lanes)
     weights, kind = rng.normal(size=seen.shape[1:]), KINDS[rng.integers(len(KINDS))]
     gamma, gae_lambda = rng.choice([1.0, 0.99, 0.9]), rng.choice([0.0, 0.5, 0.95, 1.0])
 
@@ -243,7 +245,7 @@ def healthy(seed):
     if rng.integers(2):
         flat = transitions(arrays)
         return task, replace(flat, rewards=of_kind(flat.rewards)), critic
-    numbers = {"values": values, "last_values": last, "log_probs": np.log(chances)}
+    numbers = {"values": values, "last_values": last, "log_probs": -np.log(counts)}
     numbers |= {"advantages": advantages, "returns": advantages + values}
     numbers = {name: of_kind(array) for name, array in numbers.items()}
     record = rollout(arrays, **numbers, gamma=gamma, gae_lambda=gae_lambda, last_observations=seen)

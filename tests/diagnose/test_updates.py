@@ -33,7 +33,6 @@ def batch():
 
 
 def whole(numbers, **others):
-    """Return the rollout of all moves."""
     kept = {name: array.reshape(20, 10, *array.shape[1:]) for name, array in numbers.items()}
     nothing = np.zeros((20, 10))
     return Rollout(**kept, rewards=nothing, terminated=nothing, **others)
@@ -107,26 +106,24 @@ def test_a_mistake_of_the_loss_is_named(batch, mistake):
         assert found.words.endswith("What they have in common: the parameters of critic.")
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        (None, lambda values, old: old + (values - old).clamp(-0.2, 0.2)),
-        # A clip around the present values does nothing: two names have the same numbers.
-        ("values-clipped-around-the-present-ones", lambda values, old: values),
-        (
-            "values-clipped-without-a-gradient",
-            lambda v, old: old + (v - old).detach().clamp(-0.2, 0.2),
-        ),
-        ("values-not-clipped", lambda values, old: values),
-    ],
-)
-def test_the_loss_of_a_critic_may_be_clipped_and_a_wrong_clip_is_named(batch, name, near):
+#: Clips of a critic's values around the old ones, by the name of the mistake.
+CLIPS = {
+    None: lambda v, old: old + (v - old).clamp(-0.2, 0.2),
+    # A clip around the present values does nothing: two names have the same numbers.
+    "values-clipped-around-the-present-ones": lambda v, old: v,
+    "values-clipped-without-a-gradient": lambda v, old: old + (v - old).detach().clamp(-0.2, 0.2),
+    "values-not-clipped": lambda v, old: v,
+}
+
+
+@pytest.mark.parametrize("name", CLIPS)
+def test_the_loss_of_a_critic_may_be_clipped_and_a_wrong_clip_is_named(batch, name):
     env, numbers = batch
     old = np.random.default_rng(2).normal(-0.5, 0.3, size=len(numbers["returns"]))
 
     def loss(given, new, entropy, values):
         """Take the larger one of two squares, as CleanRL does."""
-        clipped = near(values, torch.tensor(old, dtype=torch.float32))
+        clipped = CLIPS[name](values, torch.tensor(old, dtype=torch.float32))
         squares = [(each - given["returns"]) ** 2 for each in (values, clipped)]
         return right(given, new, entropy, values, squares=torch.max(*squares), vf_coef=50.0)
 
@@ -253,10 +250,14 @@ def test_records_that_are_no_step_are_refused(batch):
 KINDS = {"huber": nn.functional.smooth_l1_loss, "mse": nn.functional.mse_loss}
 
 
-def dqn(numbers, loss="huber", used=KINDS["huber"], part=None, **declared):
+def linear(seed):
+    torch.manual_seed(seed)
+    return nn.Linear(3, Greed(12, 3).num_actions)
+
+
+def dqn(numbers, loss, used, network=None, part=None, **declared):
     """Take a step of a linear network; the target network takes over a part of it, if any."""
-    torch.manual_seed(0)
-    network, target = (nn.Linear(3, Greed(12, 3).num_actions) for _ in range(2))
+    network, target = network or linear(0), linear(1)
     before, old = copy.deepcopy(network), copy.deepcopy(target)
     seen = torch.tensor(numbers["observations"], dtype=torch.float32)
     values = network(seen).gather(1, torch.tensor(numbers["actions"])[:, None]).squeeze(1)
@@ -271,14 +272,32 @@ def dqn(numbers, loss="huber", used=KINDS["huber"], part=None, **declared):
     return ValueUpdate(*moves, before, network, loss, **declared)
 
 
-@pytest.mark.parametrize(("loss", "other"), [("huber", "mse"), ("mse", "huber")])
-def test_a_step_of_action_values_holds(batch, loss, other):
+WEIGHTS = np.linspace(0.2, 1.0, 200)
+HUBER, MSE = KINDS["huber"], KINDS["mse"]
+#: The declared loss, the one that is used, what else is declared, and the mistake.
+STEPS = [
+    ("huber", HUBER, {}, None),
+    ("mse", MSE, {}, None),
+    ("huber", MSE, {}, "other-loss"),
+    ("mse", HUBER, {}, "other-loss"),
+    ("mse", lambda v, t: 0.5 * ((v - t) ** 2).sum(), {}, None),
+    ("mse", lambda v, t: ((v - t).clamp(-1, 1) ** 2).mean(), {}, "errors-clipped-in-the-square"),
+    ("mse", lambda v, t: ((v - t.roll(1)) ** 2).mean(), {}, "targets-of-the-row-before"),
+    ("mse", lambda v, t: (torch.tensor(WEIGHTS) * (v - t) ** 2).mean(), {"weights": WEIGHTS}, None),
+    ("mse", MSE, {"weights": WEIGHTS}, "weights-left-out"),
+    ("huber", HUBER, {"part": 0.005, "copied": True, "tau": 0.005}, None),
+    ("huber", HUBER, {"part": 0.0, "copied": True, "tau": 0.005}, "target-never-updated"),
+    ("huber", HUBER, {"part": 0.1, "copied": True, "tau": 0.005}, "tau-wrong"),
+]
+
+
+@pytest.mark.parametrize(("loss", "used", "declared", "mistake"), STEPS)
+def test_a_mistake_of_a_step_of_action_values_is_named(batch, loss, used, declared, mistake):
     env, numbers = batch
-    report = audit(env, dqn(numbers, loss, KINDS[loss]))
-    assert report.ok
-    assert report.unchecked.keys() == {"target network", "learning rate", "rows"}
-    (found,) = audit(env, dqn(numbers, loss, KINDS[other])).findings
-    assert found.mistake == "other-loss"
+    report = audit(env, dqn(numbers, loss, used, **declared))
+    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
+    assert {"learning rate", "rows"} <= report.unchecked.keys()
+    assert ("target network" in report.unchecked) != ("part" in declared)
 
 
 def test_targets_have_no_gradient_and_belong_to_their_moves(batch):
@@ -289,53 +308,20 @@ def test_targets_have_no_gradient_and_belong_to_their_moves(batch):
     goes_on = torch.tensor(~moves.terminated)
 
     def step(detached, targets=lambda found: found):
-        torch.manual_seed(0)
-        network = nn.Linear(3, game.num_actions)
-        before = copy.deepcopy(network)
+        network = linear(0)
         later = network(torch.tensor(moves.next_observations, dtype=torch.float32))
         later = later.masked_fill(~masks, -torch.inf).max(1).values
         found = torch.tensor(moves.rewards, dtype=torch.float32) + 0.9 * goes_on * later
-        used = (found.detach() if detached else found)[rows]
-        values = network(torch.tensor(moves.observations[rows], dtype=torch.float32))
-        taken = values.gather(1, torch.tensor(moves.actions[rows])[:, None]).squeeze(1)
-        nn.functional.mse_loss(taken, used).backward()
-        torch.optim.SGD(network.parameters(), lr=0.1).step()
-        source = Targets(moves, targets(found.detach().numpy()), before, gamma=0.9)
-        drawn = moves.observations[rows], moves.actions[rows], used.detach().numpy()
-        return ValueUpdate(*drawn, before, network, "mse", source=source, rows=rows)
+        used, returns = found.detach() if detached else found, found.detach().numpy()
+        source = Targets(moves, targets(returns), copy.deepcopy(network), gamma=0.9)
+        drawn = {"observations": moves.observations, "actions": moves.actions, "returns": returns}
+        loss = lambda values, _: MSE(values, used[rows])  # noqa: E731
+        return dqn(part_of(drawn, rows), "mse", loss, network, source=source, rows=rows)
 
     assert audit(env, step(True)).ok
     assert [each.mistake for each in audit(env, step(False)).findings] == ["targets-not-detached"]
     (found,) = audit(env, step(True, lambda found: np.roll(found, 2))).findings
     assert (found.check, found.mistake) == ("targets", "targets-of-the-next-row")
-
-
-WEIGHTS = np.linspace(0.2, 1.0, 200)
-
-
-@pytest.mark.parametrize(
-    ("used", "declared", "mistake"),
-    [
-        (lambda v, t: (torch.tensor(WEIGHTS) * (v - t) ** 2).mean(), {"weights": WEIGHTS}, None),
-        (KINDS["mse"], {"weights": WEIGHTS}, "weights-left-out"),
-        (lambda v, t: 0.5 * ((v - t) ** 2).sum(), {}, None),
-        (lambda v, t: ((v - t).clamp(-1, 1) ** 2).mean(), {}, "errors-clipped-in-the-square"),
-        (lambda v, t: ((v - t.roll(1)) ** 2).mean(), {}, "targets-of-the-row-before"),
-    ],
-)
-def test_a_mistake_of_the_loss_of_action_values_is_named(batch, used, declared, mistake):
-    env, numbers = batch
-    report = audit(env, dqn(numbers, "mse", used, **declared))
-    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
-
-
-@pytest.mark.parametrize(
-    ("part", "mistake"), [(0.005, None), (0.0, "target-never-updated"), (0.1, "tau-wrong")]
-)
-def test_the_target_network_takes_over_the_declared_part(batch, part, mistake):
-    env, numbers = batch
-    report = audit(env, dqn(numbers, part=part, copied=True, tau=0.005))
-    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
 
 
 def network(observations):
