@@ -25,7 +25,6 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def mine(trained, tmp_path):
-    """Copy the small run into the empty folder."""
     return Path(shutil.copytree(trained, tmp_path / "mine"))
 
 

@@ -36,32 +36,25 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run, prints):
     assert ": MaskablePPO in Greed, max_score 10, sides 3, seat 0, against optimal\n" in said
     assert f"mine/certificate.npz: holds, value {value:.9f}, " in said
     Path("cut.npz").write_bytes(Path("mine/certificate.npz").read_bytes()[:-9])
-    code, said, complaint = run("verify", "cut.npz", "mine/certificate.npz")
-    assert code == 2
-    assert "error: cut.npz must be a whole policy certificate" in complaint
-    assert "mine/certificate.npz: holds" in said
     code, again, complaint = run("verify", "none.npz", "cut.npz", "mine/certificate.npz")
-    first, _ = complaint.splitlines()
+    missing, cut = complaint.splitlines()
     wanted = "none.npz must be a certificate that can be read: No such file or directory"
-    assert (code, again, first) == (2, said, f"error: {wanted}")
+    assert (code, again, missing) == (2, said, f"error: {wanted}")
+    assert "error: cut.npz must be a whole policy certificate" in cut
     assert prints("verify", "mine")
     code, _, complaint = run("verify", "mine", "exactdice.games:ShutTheBox")
     assert (code, complaint) == (1, "error: mine must be of ShutTheBox, got one of Greed\n")
 
 
-def test_the_certificates_of_an_archive_are_verified_and_named_as_in_a_folder(
-    run, prints, certified
-):
+def test_the_certificates_of_an_archive_are_named_as_in_a_folder(run, prints, certified):
     archive = Path("track/certificates.zip")
     archive.parent.mkdir()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_LZMA) as file:
         for name in ("mine.npz", "other.npz"):
             file.write(name)
     for place in ("track", archive):
-        said = prints("verify", place)
-        assert [line.partition(":")[0] for line in said.splitlines()] == [
-            f"{archive}/mine.npz", f"{archive}/other.npz",
-        ]  # fmt: skip
+        found = [line.partition(":")[0] for line in prints("verify", place).splitlines()]
+        assert found == [f"{archive}/mine.npz", f"{archive}/other.npz"]
     assert f"{certified.value:.6f}" in prints("compare", archive / "mine.npz", "if_else")
     code, _, complaint = run("verify", archive / "none.npz", archive / "mine.npz")
     assert code == 2
@@ -77,19 +70,15 @@ def test_the_certificates_of_an_archive_are_verified_and_named_as_in_a_folder(
     assert "certificates.zip must be a whole policy certificate" in run("verify", archive)[2]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(["verify"], ["score"], ["compare", "if_else"], ["report"], ["audit"], ["diagnose"]),
-        *(["board"], ["plot"], ["plot", "mistakes"], ["train", "--conf"], ["train", "--resume"]),
-        *(["train", "--env", "opponent"], ["play", "--resume"], ["play", "--watch"]),
-        ["submit", "--title", "a", "--link", "https://a.b"],
-    ],
-    ids=" ".join,
-)
+TAKE_FILES = ["verify", "score", "compare if_else", "report", "audit", "diagnose", "board", "plot"]
+TAKE_FILES += ["plot mistakes", "train --conf", "train --resume", "train --env opponent"]
+TAKE_FILES += ["play --resume", "play --watch", "submit --title a --link https://a.b"]
+
+
+@pytest.mark.parametrize("words", TAKE_FILES)
 def test_a_file_of_the_wrong_kind_is_a_mistake_in_what_was_typed(refusal, foreign, words):
     for name in foreign:
-        refusal(*words, name)
+        refusal(*words.split(), name)
 
 
 def test_a_claim_or_a_hash_that_does_not_hold_is_a_finding(run):

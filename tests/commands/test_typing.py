@@ -112,6 +112,7 @@ MISTAKES = [
     ("score random --ceiling", "error: ceiling must be left out"),
     ("score mine.npz LowestScore", "mine.npz must be of LowestScore, got one of Greed, max_sc"),
     ("score mine.npz --env max_score 8", "mine.npz must be of Greed, max_score 8, sides 3, go"),
+    ("score mine.npz --env max_score 100", "mine.npz must be of Greed, sides 3, got one of Gr"),
     ("score runs/none", "policy must be a file or a folder that exists, got runs/none: it is"),
     ("compare if_else mine Greed", "game must be left out: only a comparison without runs has it"),
     ("compare mine nobody", "policy must be a run folder"),
@@ -146,15 +147,12 @@ def test_a_mistake_gets_a_message_and_no_traceback(run, tmp_path, words, message
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    ("words", "limit"),
-    [
-        *(("solve", limit) for limit in ("lots", "", "0", "nan")),
-        *(("train", "lots"), ("score random", "lots"), ("verify none", "lots")),
-        *(("audit none.npz", "lots"), ("benchmark", "lots"), ("plot greed-policy", "lots")),
-        *(("report random", "lots"), ("play", "lots"), ("play --web", "lots")),
-    ],
-)
+COMPUTE = ["train", "score random", "verify none", "audit none.npz", "benchmark", "play --web"]
+COMPUTE += ["plot greed-policy", "report random", "play"]
+LIMITS = [("solve", "lots"), ("solve", ""), ("solve", "0"), ("solve", "nan")]
+
+
+@pytest.mark.parametrize(("words", "limit"), [*LIMITS, *((words, "lots") for words in COMPUTE)])
 def test_every_command_names_a_limit_that_is_none(refusal, monkeypatch, words, limit):
     monkeypatch.setenv("EXACTDICE_LIMIT", limit)
     wanted = f"EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}"
