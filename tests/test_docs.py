@@ -15,8 +15,8 @@ from checkout import ROOT
 from exactdice.cli import _parse, main
 from exactdice.registry import GAMES
 
-FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
+PAGES = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = ["README.md", "CONTRIBUTING.md", *PAGES]
 #: Python that is only compiled, by its first line, and why.
 NOT_IMPORTED = {
     "# in the loop of CleanRL's ppo.py": "lines of a program; tests/diagnose/test_snippets.py",
@@ -27,57 +27,45 @@ NOT_IMPORTED = {
     "from mdptoolbox.mdp import ValueIteration": "another project's planner",
     "from bettermdptools.algorithms.planner import Planner": "another project's planner",
 }
-#: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
-NOT_RUN = {
-    "exactdice audit mine.npz": "the file is another block's; tests/diagnose/test_files.py",
-    "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
-    "exactdice plot track": "needs the runs of a benchmark; tests/board/test_leaderboard.py",
-    "exactdice plot ladder": "needs the runs of a benchmark; tests/board/test_pictures.py",
-    "exactdice submit": "needs the runs of a benchmark; tests/board/test_entries.py",
-    "exactdice board": "takes minutes with entries; tests/board/test_entries.py",
-    "exactdice diagnose runs/match-ppo": "needs that run; tests/diagnose/test_callback.py",
-    "python benchmarks/ladders.py": "reads 130 runs; tests/board/test_pictures.py has its tables",
-    "git clone https://github.com/vwxyzjn/cleanrl": "needs a network",
-    "make": "makes .venv, or runs this suite",
-    "python -m docs.reproductions": "computes for minutes; tests/reproductions",
-    ".venv/bin/python -m": "installs, or runs this suite",
-    "pip install": "needs a network",
-    "ray": "starts servers on several machines",
-    **dict.fromkeys(
-        [
-            *("exactdice benchmark", "exactdice tune"),
-            *("exactdice train Yahtzee", "exactdice train Yahtzee --reward regret"),
-            *(f"exactdice train {game} --track" for game in ("Greed", "LowestScoreMatch")),
-            "python examples/cleanrl_style_dqn.py --env-id",
-            *("python benchmarks/debugging.py", "python examples/ppo_jax.py"),
-        ],
-        "trains for long; tests/agents and test_examples.py have small runs",
-    ),
-    **dict.fromkeys(
-        [
-            *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
-            *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
-            *("python benchmarks/tours.py", "python benchmarks/medians.py"),
-            *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
-            *("exactdice describe --ladder greed-sides", "python benchmarks/jax_stepping.py"),
-            *("exactdice describe Greed LowestScore ShutTheBox", "python benchmarks/jax_scores.py"),
-        ],
-        "computes for long; slow tests do it, or others with smaller games",
-    ),
-    **dict.fromkeys(
-        [
-            *(f"python benchmarks/clients/{name}_track.py" for name in ("cleanrl", "tianshou")),
-            *(f"python benchmarks/clients/{name}_audit.py" for name in ("cleanrl", "tianshou")),
-            *(f"python cleanrl/cleanrl/{name}.py" for name in ("dqn", "c51", "ppo")),
-            "python benchmarks/clients/cleanrl_score.py",
-            *("python benchmarks/clients/tune_entrant.py", "python film.py"),
-            *("python -m rl_zoo3.enjoy", "python -m rl_zoo3.train"),
-            "python -c 'from rl_zoo3.plots import plot_train; plot_train()'",
-            *("mkdir certificates", "for game in", "for seed in", "done", "source"),
-        ],
-        "another project's program, in an installation of its own, and the shell's words around it",
-    ),
-}
+#: How commands begin that are not run, and why. The options of ours are parsed still.
+NOT_RUN = [
+    "exactdice audit mine.npz",  # the file is another block's; tests/diagnose/test_files.py
+    "exactdice play --web",  # serves until Ctrl-C; tests/play/test_web.py does it
+    "exactdice plot track",  # needs the runs of a benchmark; tests/board/test_leaderboard.py
+    "exactdice plot ladder",  # needs the runs of a benchmark; tests/board/test_pictures.py
+    "exactdice submit",  # needs the runs of a benchmark; tests/board/test_entries.py
+    "exactdice board",  # takes minutes with entries; tests/board/test_entries.py
+    "exactdice diagnose runs/match-ppo",  # needs that run; tests/diagnose/test_callback.py
+    "python benchmarks/ladders.py",  # reads 130 runs; tests/board/test_pictures.py has its tables
+    "git clone https://github.com/vwxyzjn/cleanrl",  # needs a network
+    "make",  # makes .venv, or runs this suite
+    "python -m docs.reproductions",  # computes for minutes; tests/reproductions
+    ".venv/bin/python -m",  # installs, or runs this suite
+    "pip install",  # needs a network
+    "ray",  # starts servers on several machines
+    # trains for long; tests/agents and test_examples.py have small runs
+    *("exactdice benchmark", "exactdice tune"),
+    *("exactdice train Yahtzee", "exactdice train Yahtzee --reward regret"),
+    *(f"exactdice train {game} --track" for game in ("Greed", "LowestScoreMatch")),
+    "python examples/cleanrl_style_dqn.py --env-id",
+    *("python benchmarks/debugging.py", "python examples/ppo_jax.py"),
+    # computes for long; slow tests do it, or others with smaller games
+    *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
+    *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
+    *("python benchmarks/tours.py", "python benchmarks/medians.py"),
+    *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
+    *("exactdice describe --ladder greed-sides", "python benchmarks/jax_stepping.py"),
+    *("exactdice describe Greed LowestScore ShutTheBox", "python benchmarks/jax_scores.py"),
+    # another project's program, in an installation of its own, and the shell's words around it
+    *(f"python benchmarks/clients/{name}_track.py" for name in ("cleanrl", "tianshou")),
+    *(f"python benchmarks/clients/{name}_audit.py" for name in ("cleanrl", "tianshou")),
+    *(f"python cleanrl/cleanrl/{name}.py" for name in ("dqn", "c51", "ppo")),
+    "python benchmarks/clients/cleanrl_score.py",
+    *("python benchmarks/clients/tune_entrant.py", "python film.py"),
+    *("python -m rl_zoo3.enjoy", "python -m rl_zoo3.train"),
+    "python -c 'from rl_zoo3.plots import plot_train; plot_train()'",
+    *("mkdir certificates", "for game in", "for seed in", "done", "source"),
+]
 TRAINING = ("exactdice train", "python train.py")  # cut short
 #: Commands that are run with a smaller game, by how they begin.
 SMALLER = {
@@ -89,11 +77,14 @@ SMALLER = {
 }
 
 
+def read(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
 def blocks(*languages):
     """List the fenced blocks of all pages: page, language, code."""
     for page in PAGES:
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S):
+        for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", read(page), re.M | re.S):
             if not languages or language in languages:
                 yield page, language, code
 
@@ -170,14 +161,11 @@ def checkout(tmp_path, monkeypatch):
     assert outside() == before  # no block leaves a file in the checkout or at home
 
 
-PYTHON = [
-    pytest.param(code, id=f"{page} {code.count(chr(10))} lines {number}")
-    for number, (page, _, code) in enumerate(blocks("python"))
-]
+PYTHON = {f"{page} {number}": code for number, (page, _, code) in enumerate(blocks("python"))}
 
 
 @pytest.mark.usefixtures("own_games", "checkout")
-@pytest.mark.parametrize("code", PYTHON)
+@pytest.mark.parametrize("code", PYTHON.values(), ids=PYTHON)
 def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
     program = compile(code, "documentation", "exec")
     if "exactdice.jax" in code:
@@ -193,13 +181,12 @@ def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
 def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
     for _, _, code in (found for found in blocks("sh") if found[0] == page):
         for words in commands(code):
-            if matching(words, NOT_RUN):
-                if words[0] == "exactdice":
-                    parse(*arguments(words))
-                continue
-            with pytest.raises(SystemExit) as end:
-                main(cut_short(words))
-            assert end.value.code == 0, (words, capsys.readouterr().err)
+            if not matching(words, NOT_RUN):
+                with pytest.raises(SystemExit) as end:
+                    main(cut_short(words))
+                assert end.value.code == 0, (words, capsys.readouterr().err)
+            elif words[0] == "exactdice":
+                parse(*arguments(words))
         if not any(matching(words, NOT_RUN) for words in commands(code)):
             printed = capsys.readouterr().out
             assert [number for number in promised(code) if number not in printed] == []
@@ -208,9 +195,8 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
 @pytest.mark.usefixtures("own_games", "checkout")
 def test_the_commands_within_sentences_have_options_that_there_are():
     """Those without a place for one's own words, which are in capitals."""
-    text = "".join(file.read_text(encoding="utf-8") for file in FILES)
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    found = {*re.findall(r"`((?:exactdice|python train\.py) [^`]*)`", text)}
+    texts = [re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S) for page in PAGES]
+    found = {*re.findall(r"`((?:exactdice|python train\.py) [^`]*)`", "".join(texts))}
     assert len(found) > 10
     for words in map(shlex.split, sorted(found)):
         if not any(re.fullmatch(r"[A-Z]+|\.\.\.|--help", word) for word in words):
@@ -232,29 +218,23 @@ def test_every_block_says_its_language_and_no_command_hides_as_text():
 
 def test_times_below_a_second_stand_on_one_page():
     measured = re.compile(r"\b0\.\d+ s\b|\b\d+ ms\b")
-    with_times = {page for page in PAGES if measured.search((ROOT / page).read_text("utf-8"))}
-    assert with_times <= {"docs/speed.md"}
+    assert {page for page in PAGES if measured.search(read(page))} <= {"docs/speed.md"}
 
 
 def test_every_name_of_the_package_that_a_page_has_is_there():
-    for page in [*FILES, *(ROOT / "docs/notebooks").glob("*.ipynb")]:
-        text = page.read_text(encoding="utf-8")
-        for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", text)):
-            if name.startswith("exactdice.jax") and find_spec("jax") is None:
-                continue
-            assert resolve_name(name) is not None, page
+    for page in [*PAGES, *(ROOT / "docs/notebooks").glob("*.ipynb")]:
+        for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", read(page))):
+            if find_spec("jax") or not name.startswith("exactdice.jax"):
+                assert resolve_name(name) is not None, page
 
 
 def test_every_figure_of_the_story_of_the_sources_is_one_that_reproduce_prints():
-    story = (ROOT / "docs/what-the-sources-got-wrong.md").read_text(encoding="utf-8")
-    index = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
-    pages = (ROOT / "docs/reproduction").glob("*.md")
-    printed = "".join(path.read_text(encoding="utf-8") for path in pages)
+    story, index = read("docs/what-the-sources-got-wrong.md"), read("docs/reproduction.md")
+    printed = "".join(map(read, (ROOT / "docs/reproduction").glob("*.md")))
     figures = set(re.findall(r"(?<![\w./])(?:\d+/\d+|\d+\.\d+)(?![\w/])", story))
     figures -= {"2.3", "1.0", "98.7"}  # sections, and the caption of a picture, which it prints too
     assert len(figures) > 50
-    known = set(re.findall(r"\d+/\d+|\d+\.\d+", printed))
-    assert figures - known == set()
+    assert figures - set(re.findall(r"\d+/\d+|\d+\.\d+", printed)) == set()
     rows = re.findall(r"^\| [^|]+ \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", story, re.M)
     counts = re.findall(r"\| (\d+) claims: (.*); 0 not as recorded", index)
     assert len(rows) == len(counts) == 5
@@ -264,26 +244,23 @@ def test_every_figure_of_the_story_of_the_sources_is_one_that_reproduce_prints()
         assert [*map(int, row)] == [int(claims), agree, of.get("garbled", 0), of["wrong"]]
 
 
-@pytest.mark.parametrize(
-    "games",
-    [
-        {"greed", "lowest-score", "shut-the-box", "421"},
-        pytest.param({"lowest-score-match", "421-match", "yahtzee"}, marks=pytest.mark.slow),
-    ],
-)
+QUICK = {"greed", "lowest-score", "shut-the-box", "421"}
+LONG = pytest.param({"lowest-score-match", "421-match", "yahtzee"}, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("games", [QUICK, LONG])
 def test_the_boards_are_those_that_their_program_draws(monkeypatch, games):
     monkeypatch.syspath_prepend(ROOT / "docs")
     import boards
 
     assert games < {path.stem for path in (ROOT / "docs/boards").iterdir()} == set(boards.BOARDS)
     for name in games:
-        drawn = (ROOT / "docs/boards" / f"{name}.svg").read_text(encoding="utf-8")
-        assert drawn == boards.draw(name), name
+        assert read(f"docs/boards/{name}.svg") == boards.draw(name), name
 
 
 @pytest.mark.slow
 def test_the_table_of_all_games_is_the_one_that_its_command_prints(capsys):
-    page = (ROOT / "docs/which-game.md").read_text(encoding="utf-8")
+    page = read("docs/which-game.md")
     (command,) = re.findall(r"^exactdice (describe .*)$", page, re.M)
     with pytest.raises(SystemExit) as end:
         main(command.split())

@@ -49,9 +49,7 @@ def cells(monkeypatch, tmp_path):
 
 
 def run(found, folder, *words, extra=0):
-    """Have a script do it."""
-    path = folder / "mine.py"
-    path.write_text(SCRIPT.replace("EXTRA", str(extra)))
+    (path := folder / "mine.py").write_text(SCRIPT.replace("EXTRA", str(extra)))
     importlib.import_module("cleanrl_track").run(path, found, list(words))
 
 

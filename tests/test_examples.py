@@ -26,28 +26,22 @@ METRES = f"{FOLDER / 'four_hundred_metres.py'}:FourHundredMetres"
 PIG = f"{FOLDER / 'pig.py'}:Pig"
 
 
-def best_of(limit, sides, held):
-    """The chance of a player who rolls on as long as that is better; ``held`` is that of a sum."""
-
-    @cache
-    def best(own):
-        on = sum(best(own + face) for face in range(1, sides + 1) if own + face <= limit)
-        return max(held(own), Fraction(on) / sides)
-
-    return best(0)
-
-
-def first_wins(limit, sides):
-    def second_wins(to_beat):
-        return best_of(limit, sides, lambda own: Fraction(1 + (own > to_beat) - (own < to_beat), 2))
-
-    return best_of(limit, sides, lambda own: 1 - second_wins(own))
+@cache
+def best(limit, sides, own=0, to_beat=None):
+    """The chance of a player who rolls on as long as that is better, by a recursion."""
+    faces = range(1, min(sides, limit - own) + 1)
+    on = sum(best(limit, sides, own + face, to_beat) for face in faces)
+    if to_beat is None:
+        held = 1 - best(limit, sides, to_beat=own)
+    else:
+        held = Fraction(1 + (own > to_beat) - (own < to_beat), 2)
+    return max(held, Fraction(on) / sides)
 
 
 @pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 2), (21, 6)])
 def test_the_value_of_twenty_one_is_that_of_a_recursion_by_hand(own_games, limit, sides):
     task = Task(own_games(PLACE)(limit, sides))
-    value = first_wins(limit, sides)
+    value = best(limit, sides)
     assert exactdice.solve(task, exact=True).value == value
     assert exactdice.solve(task).value == pytest.approx(float(value), abs=1e-14)
 
@@ -146,7 +140,6 @@ def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
 
 @pytest.fixture(params=["ppo", "dqn"])
 def learner(request, monkeypatch, one_thread):  # noqa: ARG001
-    """Import a learner."""
     place = importlib.util.spec_from_file_location(request.param, FOLDER / f"{request.param}.py")
     module = importlib.util.module_from_spec(place)
     monkeypatch.setitem(sys.modules, request.param, module)  # dataclasses look there

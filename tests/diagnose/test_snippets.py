@@ -60,8 +60,8 @@ def test_the_lines_for_a_loop_like_cleanrls_ppo():
 
 def test_the_lines_for_a_buffer_like_cleanrls():
     _, arrays = play("Greed", lanes=1, **GREED)
-    named = {name: arrays[name] for name in ("observations", "rewards")}
-    named |= {"actions": arrays["actions"][..., None], "next_observations": arrays["after"]}
+    named = {"observations": arrays["observations"], "next_observations": arrays["after"]}
+    named |= {"actions": arrays["actions"][..., None], "rewards": arrays["rewards"]}
     named |= {"dones": arrays["terminated"].astype(np.float32), "buffer_size": 100}
     buffer = SimpleNamespace(**named, full=False, pos=60)
     execute("# at the end of CleanRL's dqn.py", rb=buffer, np=np)
@@ -105,7 +105,6 @@ def test_the_lines_for_torchrls_buffer_and_advantages():
     replay.extend(make().rollout(400, break_when_any_done=False))
     execute("# of TorchRL's replay buffer")["save"](replay)
     holds("transitions.npz", encoding="one_hot_float")
-
     env, keys = SerialEnv(4, make), {"logits": "logits", "mask": "action_mask"}
     features = env.observation_spec["observation"].shape[-1]
     network = torch.nn.Linear(features, int(env.action_spec.space.n))
