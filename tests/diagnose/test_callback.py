@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from pathlib import Path
 
 import gymnasium as gym
@@ -60,18 +61,14 @@ def learner(kind=MaskablePPO, env=None, **options):
     return kind("MlpPolicy", env or greed(), seed=0, device="cpu", **LEARNERS[kind] | options)
 
 
-class AfterRollout(BaseCallback):
-    """Calls a function with itself after each rollout."""
+def rows_of(path):
+    return list(csv.DictReader(path.read_text().splitlines()))
 
-    def __init__(self, act):
-        super().__init__()
-        self.act = act
 
-    def _on_step(self):
-        return True
-
-    def _on_rollout_end(self):
-        self.act(self)
+def after_rollout(act):
+    """Make a callback that calls a function with itself after each rollout."""
+    methods = {"_on_step": lambda training: True, "_on_rollout_end": act}
+    return type("AfterRollout", (BaseCallback,), methods)()
 
 
 def directly(model):
@@ -125,7 +122,7 @@ OVER = [name for name in COLUMNS if name.startswith("overestimation")]
 )
 def test_columns_are_the_figures_of_diagnose_with_a_model_of_stable_baselines3(kind, gamma):
     direct, ours = [], DiagnoseCallback(budget=1)
-    now = AfterRollout(lambda training: direct.append(directly(training.model)))
+    now = after_rollout(lambda training: direct.append(directly(training.model)))
     learner(kind, gamma=gamma).learn(64, callback=[ours, now])
     (row,) = ours.diary.rows
     for name, number in direct[0].items():
@@ -139,17 +136,14 @@ def test_a_healthy_run_has_no_findings_and_logs_its_columns(tmp_path):
     ours = DiagnoseCallback(every=2, budget=1, folder=tmp_path / "run")
     model.learn(512, callback=ours)
     model.logger.close()
-    assert [row["timesteps"] for row in ours.diary.rows] == [128, 256, 384]
-    assert ours.diary.rows[0]["audit_findings"] == 0
-    assert ours.diary.findings == []
-    with (tmp_path / "progress.csv").open() as file:
-        logged = list(csv.DictReader(file))
-    assert float(logged[0]["diagnose/critic_rmse"]) == ours.diary.rows[0]["critic_rmse"]
-    kept = Diary.read(tmp_path / "run")
-    assert kept.rows == ours.diary.rows
-    assert (kept.visited == ours.diary.visited).all()
-    with (tmp_path / "run" / "diagnosis.csv").open() as file:
-        assert next(csv.DictReader(file))["timesteps"] == "128.0"
+    diary, kept = ours.diary, Diary.read(tmp_path / "run")
+    assert [row["timesteps"] for row in diary.rows] == [128, 256, 384]
+    assert (diary.rows[0]["audit_findings"], diary.findings) == (0, [])
+    logged = rows_of(tmp_path / "progress.csv")[0]
+    assert float(logged["diagnose/critic_rmse"]) == diary.rows[0]["critic_rmse"]
+    assert kept.rows == diary.rows
+    assert (kept.visited == diary.visited).all()
+    assert rows_of(tmp_path / "run/diagnosis.csv")[0]["timesteps"] == "128.0"
 
 
 def test_an_unmasked_learner_is_warned_of_illegal_actions_once():
@@ -171,7 +165,7 @@ def test_a_planted_mistake_is_named():
 
     ours = DiagnoseCallback(budget=1)
     with pytest.warns(FindingWarning) as warned:
-        learner(n_steps=256, batch_size=256).learn(256, callback=[AfterRollout(late), ours])
+        learner(n_steps=256, batch_size=256).learn(256, callback=[after_rollout(late), ours])
     assert any("shifted-rewards" in str(each.message) for each in warned)
     mistakes = {found["mistake"] for found in ours.diary.findings}
     assert mistakes == {"shifted-rewards", "gae-last-value-missing"}
@@ -188,33 +182,25 @@ def test_training_is_the_same_with_a_diagnosis():
 @pytest.mark.parametrize("budget", [0.1, 0.5])
 def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
     """On a clock on which only the diagnosis and the steps of training take time."""
-    seconds = {"audit": 0.4, "figures": 0.2, "moves": 0.6}
-    now, turns = 0.0, dict.fromkeys(seconds, 0)
+    seconds, turns = {"audit": 0.4, "figures": 0.2, "moves": 0.6}, Counter()
 
-    def turn(name):
-        def take(_):
-            nonlocal now
-            now += seconds[name]
+    def turn(name, result):
+        def take(*_):
             turns[name] += 1
-            return module.Columns()
+            return result
 
         return take
 
-    class Step(BaseCallback):
-        def _on_step(self):
-            nonlocal now
-            now += 0.05
-            return True
-
     monkeypatch.setattr(module, "GUESSES", {name: (cost, 0, 0) for name, cost in seconds.items()})
     for name, method in (("figures", "_figures"), ("audit", "_audit"), ("moves", "_list_moves")):
-        monkeypatch.setattr(module.DiagnoseCallback, method, turn(name))
+        monkeypatch.setattr(module.DiagnoseCallback, method, turn(name, module.Columns()))
     monkeypatch.setattr(module.Diagnosed, "needs_moves", True)
-    ours = DiagnoseCallback(every=1, budget=budget, clock=lambda: now)
-    shares = []
+    clock = lambda: sum(seconds.get(name, 0.05) * turns[name] for name in turns)  # noqa: E731
+    ours, shares = DiagnoseCallback(every=1, budget=budget, clock=clock), []
     monkeypatch.setattr(ours, "_keep", lambda _: shares.append(ours.share))
     idle = {"learning_starts": 10**6, "train_freq": 4}
-    learner(DQN, **idle).learn(2000, callback=[Step(), ours])
+    stepping = type("Stepping", (BaseCallback,), {"_on_step": turn("steps", True)})()
+    learner(DQN, **idle).learn(2000, callback=[stepping, ours])
     assert max(shares) <= budget + 1e-9
     assert ours.share > 0.5 * budget  # it uses what it may
     assert (turns["moves"], turns["figures"] > 5, turns["audit"] > 0) == (1, True, True)
@@ -224,9 +210,9 @@ def test_what_never_fits_the_budget_is_said():
     ours = DiagnoseCallback(budget=1e-9)
     assert str(ours).startswith("0 diagnoses took 0.0%")
     learner().learn(64, callback=ours)
-    assert ours.diary.rows == []
-    missing = ours.diary.missing
-    for said in (missing["critic_rmse"], missing["audit_findings"], str(ours)):
+    diary = ours.diary
+    assert diary.rows == []
+    for said in (diary.missing["critic_rmse"], diary.missing["audit_findings"], str(ours)):
         assert "more than the budget" in said
 
 
@@ -287,11 +273,9 @@ def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, pri
     diary = Diary.read(runs[algorithm])
     name = "critic_rmse" if algorithm == "ppo" else "overestimation_mean"
     assert np.isfinite(diary.column(name)).all()
-    assert len(diary.rows) >= 2
-    assert diary.findings == []
+    assert (len(diary.rows) >= 2, diary.findings) == (True, [])
     assert name in prints("diagnose", runs[algorithm])
-    with (runs[algorithm] / FILE).open() as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(runs[algorithm] / FILE)
     assert [row["model"] for row in rows] == ["best", "final"]
     if algorithm == "ppo":
         model, env = load_model(runs[algorithm])
@@ -343,8 +327,7 @@ def test_charts_and_report_show_a_diagnosis(runs, prints):
         picture(["gae", str(runs["dqn"])])
     prints("report", runs["ppo"], "--page", "page.html")
     page = Path("page.html").read_text()
-    assert "entropy_by_regret" in page
-    assert "Errors of the critic" in page
+    assert all(words in page for words in ("entropy_by_regret", "Errors of the critic"))
     assert list(_findings(runs["ppo"])) == []
 
 
