@@ -1,7 +1,9 @@
 """Games in the terminal and through a pipe: whole, saved, judged, and told in plain text."""
 
+import errno
 import io
 import json
+import os
 import re
 import shlex
 import signal
@@ -9,6 +11,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -24,6 +27,14 @@ from exactdice.cli import main
 COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
 NUMBER = r"-?\d+\.\d{1,2}"
 SIGN = "(?:%|points)"  # after a number
+GIVEN = (
+    rf": gives away (less than {NUMBER}|{NUMBER}) {SIGN}\. "
+    rf"Best: [^()]+ \(({NUMBER}) {SIGN} instead of ({NUMBER}) {SIGN}\)"
+)
+ACCOUNT = (
+    rf"({NUMBER}) {SIGN} expected at the start - ({NUMBER}) {SIGN} given away ([+-]) "
+    rf"({NUMBER}) {SIGN} ((?:bad )?luck) = ({NUMBER}) {SIGN}"
+)
 LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("FourTwoOneMatch", "Yahtzee")]
 DEFAULTS = [*sorted(SMALL.keys() - {"FourTwoOneMatch", "Yahtzee"}), "examples/pig.py:Pig", *LARGE]
 ROOT = Path(__file__).parents[2]
@@ -62,37 +73,32 @@ def lines_of(*replies):
     return "".join(f"{reply}\n" for reply in replies)
 
 
+def failing(number):
+    """Make a function that fails as the system does."""
+    return Mock(side_effect=OSError(number, os.strerror(number)))
+
+
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(prints, name):
     for seed, size in enumerate(SMALL[name] * 2):
         replies, session = replies_of(GameRecord(name, size, seed=seed))
-        said = prints(
-            lines_of(*replies, "n"), name, "--env", *words(size), "--seed", seed, "--coach"
-        )
+        options = [name, "--env", *words(size), "--seed", seed, "--coach"]
+        said = prints(lines_of(*replies, "n"), *options)
         assert said.isascii() or set(re.findall(r"[^\x00-\x7f]", said)) <= set("┌┐└┘─│╔╗╚╝═║█░●·")
         assert "\x1b" not in said
         text = " ".join(said.split())
         judged = re.findall(r"coach: (Best|Good|Inaccuracy|Mistake|Blunder|All moves)", text)
         assert len(judged) == sum(bool(one.verdict) for one in steps(session))
-        given = [
-            (Decimal(best) - Decimal(value), Decimal(0 if lost.startswith("less") else lost))
-            for lost, best, value in re.findall(
-                rf": gives away (less than {NUMBER}|{NUMBER}) {SIGN}\. "
-                rf"Best: [^()]+ \(({NUMBER}) {SIGN} instead of ({NUMBER}) {SIGN}\)",
-                text,
-            )
-        ]
-        assert all(difference == lost for difference, lost in given)
-        expected, lost, sign, luck, kind, payoff = re.search(
-            rf"({NUMBER}) {SIGN} expected at the start - ({NUMBER}) {SIGN} given away ([+-]) "
-            rf"({NUMBER}) {SIGN} ((?:bad )?luck) = ({NUMBER}) {SIGN}",
-            text,
-        ).groups()
+        given = []
+        for lost, best, value in re.findall(GIVEN, text):
+            given.append(Decimal(0 if lost.startswith("less") else lost))
+            assert Decimal(best) - Decimal(value) == given[-1]
+        expected, lost, sign, luck, kind, payoff = re.search(ACCOUNT, text).groups()
         assert kind == {"+": "luck", "-": "bad luck"}[sign]
         total = Decimal(expected) - Decimal(lost) + Decimal(f"{sign}{luck}")
         unit = unit_of(session.task.game)
         assert total == Decimal(payoff) == unit.rounded(session.payoff)
-        assert Decimal(lost) == sum(lost for _, lost in given)
+        assert Decimal(lost) == sum(given)
         exact = pytest.approx(unit.factor * session.account.expected, abs=float(unit.digits))
         assert float(expected) == exact
         assert not list(Path().iterdir())  # nothing to save
@@ -173,7 +179,7 @@ def test_a_seed_is_drawn_and_printed(run):
 
 def test_ctrl_c_saves(tmp_path):
     command = [*COMMAND, "Greed", "--seed", "1"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) as running:
         running.stdin.write("20\n")
         running.stdin.flush()
@@ -193,8 +199,6 @@ def test_nothing_that_was_saved_is_lost(run, refusal):
     assert sorted(saved) == ["exactdice-Greed-2.json", "exactdice-Greed.json"]
     said = refusal("", "Greed", "--save", "exactdice-Greed.json")
     assert said == "save must be a file that does not exist, got exactdice-Greed.json"
-    said = refusal("", "Greed", "--save", "none/mine.json")
-    assert said == "save must be in a folder that exists, got none/mine.json"
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == saved
     run(lines_of("1"), "--resume", "exactdice-Greed.json")
     assert read_record(Path("exactdice-Greed.json")).actions == (20, 1)
@@ -211,11 +215,18 @@ def test_saving_needs_nothing_but_the_record_and_keeps_places_from_anywhere(tmp_
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mine.json"]
 
 
-@pytest.mark.parametrize("where", ["/proc/mine.json", "n" * 300, "file/mine.json"])
-def test_a_file_that_cannot_be_written_is_is_refused_before_the_first_move(refusal, where):
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("/proc/mine.json", "/proc/mine.json cannot "),
+        ("n" * 300, f"{'n' * 200}... cannot "),
+        ("file/mine.json", "save must be "),
+        ("none/mine.json", "save must be in a folder that exists, got none/mine.json"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_first_move(refusal, where, message):
     Path("file").touch()
-    said = refusal(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where)
-    assert re.match("(save must be|/proc/mine.json cannot|n{200}... cannot) ", said)
+    assert refusal(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where).startswith(message)
     assert [path.name for path in Path().iterdir()] == ["file"]
 
 
@@ -241,11 +252,7 @@ def test_a_game_is_saved_from_the_start_and_its_file_goes_with_it(
 def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(refusal, monkeypatch):
     GameRecord("Greed", seed=1, actions=(20,)).write(Path("mine.json"))
     before = Path("mine.json").read_bytes()
-
-    def full(*_):
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(Path, "replace", failing(errno.EROFS))
     said = refusal(lines_of("0"), "--resume", "mine.json")
     assert "mine.json cannot be written: read-only file system; name another by" in said
     assert [(path.name, path.read_bytes()) for path in Path().iterdir()] == [("mine.json", before)]
@@ -260,10 +267,7 @@ def test_a_game_that_the_statistics_cannot_take_is_told(prints, monkeypatch):
 
 
 def test_who_cannot_save_goes_on_playing(run, prints, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(GameRecord, "write", full)
+    monkeypatch.setattr(GameRecord, "write", failing(errno.ENOSPC))
     said = prints(lines_of("20", "q", "0"), "Greed", "--seed", 1)
     assert "Not saved: No space left on device." in said
     assert "You lose." in said
@@ -274,32 +278,19 @@ def test_who_cannot_save_goes_on_playing(run, prints, monkeypatch):
 @pytest.mark.parametrize(
     "change",
     [
-        b"",
-        b"[" * 100_000,
-        b"\xff\xfe",
-        b"[]",
-        b'{"kind": "other"}',
-        {"kind": None},
-        {"game": "Chess"},
-        {"env": {"max_score": [1]}},
-        {"env": {"max_score": -1}},
-        {"against": "nobody"},
-        {"seed": -1},
-        {"coach": "yes"},
-        {"actions": [99]},
-        {"actions": [True]},
-        {"more": 1},
-        {"without": "actions"},
+        *(b"", b"[" * 100_000, b"\xff\xfe", b"[]", b'{"kind": "other"}'),
+        *({"kind": None}, {"game": "Chess"}, {"against": "nobody"}, {"seed": -1}, {"coach": "yes"}),
+        *({"env": {"max_score": wrong}} for wrong in ([1], -1)),
+        *({"actions": wrong} for wrong in ([99], [True])),
+        *({"more": 1}, {"without": "actions"}),
     ],
 )
 def test_a_file_that_is_no_saved_game_is_one_line(refusal, change):
     path = Path("mine.json")
-    record = GameRecord("Greed", seed=1, actions=(20,))
-    record.write(path)
+    GameRecord("Greed", seed=1, actions=(20,)).write(path)
     if isinstance(change, dict):
         content = json.loads(path.read_text()) | change
-        if "without" in content:
-            del content[content.pop("without")]
+        content.pop(content.pop("without", None), None)
         change = json.dumps(content).encode()
     path.write_bytes(change)
     refusal("", "--resume", path)
@@ -348,8 +339,7 @@ def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     for path in saved:
-        said = prints(lines_of("h"), "--resume", path)
-        assert "gives away" in said
+        assert "gives away" in prints(lines_of("h"), "--resume", path)
     said = run("", "--against", "../mine", "--env", "seat", "1")[1]
     assert "You are player 2" in said
     assert " of 10\n" in said  # the run's own size
@@ -405,7 +395,7 @@ def test_the_statistics_are_printed(prints, tmp_path, monkeypatch):
 
 def test_two_persons_play_in_the_terminal(prints):
     arguments = ("Greed", "--env", "max_score", 6, "--against", "person", "--seed", 3, "--coach")
-    said = prints("1\n1\n0\n0\nn\n", *arguments)
+    said = prints(lines_of(1, 1, 0, 0, "n"), *arguments)
     assert "player 1, your move: 1" in said
     assert "player 2, your move: 1" in said
     assert re.search(r"^(Player [12] wins|Player 1 and player 2 share the win)\.$", said, re.M)
