@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import torch
 from benchmarking import TINY, command, values, wait_until
+from checkout import ROOT
 from exactdice.agents.runs import callback, models, run
 from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs.config import RunError
@@ -102,19 +103,19 @@ def test_a_grid_has_one_cell_for_each_combination_once():
 def test_a_track_gives_games_seeds_moves_and_folder():
     name = "exactdice-10k"
     config = BenchmarkConfig(track=name, algorithms=("ppo", "dqn"))
-    assert config.place == Path("runs", name)
     cells = config.cells()
     assert len(cells) == 6 * 2 * 5 == len({cell.run_folder for cell in cells})
-    assert {cell.track for cell in cells} == {name}
-    assert {cell.game for cell in cells} == set(TRACKS[name].games)
-    assert cells[0].run_folder == Path("runs", name, "Greed-ppo-outcome-0")
-    assert all(TRACKS[name].moves - cell.total_steps + 1 > 0 for cell in cells)
+    assert {(cell.track, cell.game) for cell in cells} == {(name, g) for g in TRACKS[name].games}
+    assert cells[0].run_folder == config.place / "Greed-ppo-outcome-0"
+    assert config.place == Path("runs", name)
+    assert all(TRACKS[name].moves >= cell.total_steps for cell in cells)
     few = replace(config, games=("Greed",), seeds=2, folder=Path("here"))
     assert [cell.run_folder.name for cell in few.cells()] == [
         f"Greed-{algorithm}-outcome-{seed}" for algorithm in ("ppo", "dqn") for seed in (0, 1)
     ]
 
 
+@pytest.mark.usefixtures("own_games")
 def test_a_ladder_has_one_cell_for_each_rung():
     config = BenchmarkConfig(ladder=("greed-sides",), algorithms=("ppo",), seeds=1)
     assert config.place == Path("runs", "greed-sides")
@@ -124,11 +125,7 @@ def test_a_ladder_has_one_cell_for_each_rung():
     assert {(cell.game, cell.track) for cell in cells} == {("Greed", "exactdice-100k")}
     other = replace(config, track="exactdice-10k").cells()
     assert max(cell.total_steps for cell in other) <= 10_000
-
-
-@pytest.mark.usefixtures("own_games")
-def test_a_ladder_of_your_own_has_a_game_of_your_own():
-    pig = f"{Path(__file__).parents[2] / 'examples' / 'pig.py'}:Pig"
+    pig = f"{ROOT / 'examples/pig.py'}:Pig"
     config = BenchmarkConfig(ladder=(pig, "target", "10", "20"), algorithms=("ppo",), seeds=1)
     assert config.place == Path("runs", "pig-target")
     assert [(cell.game, cell.env, cell.run_folder.name) for cell in config.cells()] == [
@@ -137,10 +134,11 @@ def test_a_ladder_of_your_own_has_a_game_of_your_own():
     ]
 
 
-def test_a_folder_has_one_track(tiny):
-    """The moves of a track are too many for this test, so that a run is only begun."""
-    cell = replace(tiny, steps=None, track="exactdice-10k").cells()[0]
-    run.Run.create(cell)
+def test_a_folder_can_be_written_to_and_has_one_track(tiny, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="^folder must be a place to write to, got [^\n]*$"):
+        grid.benchmark(replace(tiny, folder=tmp_path / "file/below"))
+    run.Run.create(replace(tiny, steps=None, track="exactdice-10k").cells()[0])  # only begun
     with pytest.raises(RunError, match=r"one track, but .*outcome-0 is of exactdice-10k instead o"):
         grid.benchmark(replace(tiny, games=("Greed",)))
     with pytest.raises(RunError, match="is of exactdice-10k instead of exactdice-100k: choose"):
@@ -314,30 +312,32 @@ def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
     assert not list(config.folder.glob("*/score.json"))
 
 
+@contextmanager
+def waiting(config):
+    """Run a benchmark whose second cell is another's; end as soon as it waits for this cell."""
+    mine, other = config.cells()
+    with ThreadPoolExecutor(1) as pool, grid.owned(other) as ours:
+        assert ours
+        running = pool.submit(grid.benchmark, config)
+        wait_until(lambda: grid.is_finished(mine))
+        yield other, running
+
+
 def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
-    mine, other = tiny.cells()
-    with ThreadPoolExecutor(1) as pool:
-        with grid.owned(other) as ours:
-            assert ours
-            running = pool.submit(grid.benchmark, tiny)
-            wait_until(lambda: grid.is_finished(mine))
-            wait_until(lambda: "waiting for 1 cells" in capsys.readouterr().out)
-            assert not other.run_folder.exists()
-            assert not running.done()
-        assert running.result(60) == []
+    with waiting(tiny) as (other, running):
+        wait_until(lambda: "waiting for 1 cells" in capsys.readouterr().out)
+        assert not other.run_folder.exists()
+        assert not running.done()
+    assert running.result(60) == []
     assert len(values(tiny)) == 2
     assert not list(tiny.folder.glob(".*"))
 
 
 def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_refused(tiny):
-    mine, other = tiny.cells()
-    with ThreadPoolExecutor(1) as pool:
-        with grid.owned(other):
-            running = pool.submit(grid.benchmark, tiny)
-            wait_until(lambda: grid.is_finished(mine))
-            grid.train(replace(tiny, steps=30_000).cells()[1])
-        with pytest.raises(RunError, match="outcome-1 has n_timesteps 30000 instead of 20000"):
-            running.result(60)
+    with waiting(tiny) as (_, running):
+        grid.train(replace(tiny, steps=30_000).cells()[1])
+    with pytest.raises(RunError, match="outcome-1 has n_timesteps 30000 instead of 20000"):
+        running.result(60)
 
 
 @pytest.mark.slow  # one process, in the test of a cell that is waited for, has most of it
@@ -351,21 +351,11 @@ def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny, calm):
     assert not list(both.folder.glob(".*"))
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    config = replace(TINY, folder=tmp_path / "file/below")
-    with pytest.raises(InputError, match="^folder must be a place to write to, got [^\n]*$"):
-        grid.benchmark(config)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"games": ()}, "games must be one at least, got none"),
-        ({"algorithms": ()}, "algorithms must be one at least, got none"),
-        ({"rewards": ()}, "rewards must be one at least, got none"),
-        ({"seeds": 0}, "seeds must be at least 1, got 0"),
-        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+        *(({name: ()}, f"{name} must be one at l") for name in ("games", "algorithms", "rewards")),
+        *(({name: 0}, f"{name} must be at least 1, got 0") for name in ("seeds", "jobs")),
         ({"games": ("Chess",)}, "game must be one of Greed"),
         ({"track": "exactdice"}, "track must be one of 'exactdice-10k', "),
         ({"ladder": ("Greed",)}, "ladder must be one of 'greed-score', "),

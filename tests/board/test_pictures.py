@@ -3,11 +3,11 @@
 import csv
 import runpy
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import read_score
 from exactdice.agents.runs.train import train
@@ -22,7 +22,6 @@ from exactdice.games import GAMES, InputError
 from exactdice.look.plotting import picture
 from finished_runs import run as finished
 
-ROOT = Path(__file__).parents[2]
 #: Ladders that were run, whose figures docs/ladders.md has.
 LADDERS_RUN = ROOT / "benchmarks/ladders"
 

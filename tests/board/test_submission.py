@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import gymnasium as gym
 import pytest
+from checkout import ROOT
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.board.admission import admit
@@ -21,8 +22,8 @@ from small_entries import SIZES, TINY
 
 import exactdice
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "cleanrl_style_dqn.py"
-PPO = EXAMPLE.parents[1] / "agents/hyperparams/ppo.yml"
+EXAMPLE = ROOT / "examples/cleanrl_style_dqn.py"
+PPO = ROOT / "agents/hyperparams/ppo.yml"
 pytestmark = pytest.mark.usefixtures("tiny_track")
 
 

@@ -4,11 +4,11 @@ import csv
 import io
 import math
 from functools import cache, partial
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 import yaml
+from checkout import ROOT
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
@@ -125,15 +125,17 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
         scored.append(found.normalized)
         return found
 
-    updates, learn = [], MaskablePPO.train
-    monkeypatch.setattr(
-        MaskablePPO, "train", lambda model: (updates.append(model.num_timesteps), learn(model))
-    )
+    def counted(model):
+        updates.append(model.num_timesteps)
+        learn(model)
+
+    points, updates, learn = {}, [], MaskablePPO.train
+    monkeypatch.setattr(MaskablePPO, "train", counted)
     monkeypatch.setattr(trial, "score_self_play", watched)
-    sizes = {"ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}}
-    points = {}
-    config = search(algorithm=algorithm)
-    found = trial.run_trial(config, sizes.get(algorithm, {"n_envs": 8}), 3, points.__setitem__)
+    sizes = {"n_envs": 8}
+    if algorithm == "ppo":
+        sizes |= {"n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}
+    found = trial.run_trial(search(algorithm=algorithm), sizes, 3, points.__setitem__)
     assert found == {"Greed": scored[-1]}
     assert list(points) == [50, 100]
     assert points[100] == trial.bounded_nines(scored[-1])
@@ -154,17 +156,15 @@ def test_the_same_search_draws_the_same_trials(search, searched, tmp_path):
 def test_a_search_that_was_stopped_goes_on_and_a_finished_one_trains_nothing(
     search, formula, monkeypatch
 ):
-    real = tuner.run_trial
-
-    def stopped(*arguments):
+    def stopped(*arguments, real=tuner.run_trial):
         if len(formula) == 2:
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(tuner, "run_trial", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        tune(search(trials=4), QUIET)
-    monkeypatch.setattr(tuner, "run_trial", real)
+    with monkeypatch.context() as patch:
+        patch.setattr(tuner, "run_trial", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            tune(search(trials=4), QUIET)
     before = drawn(search())
     assert len(before) == 2
     for trials, number in ((4, 4), (3, 4), (5, 5)):
@@ -207,8 +207,8 @@ def test_workers_share_the_trials_and_the_finals(search):
     trials = drawn(config)
     assert len(trials) in (7, 8)  # two workers may begin the last one at once
     assert len({tuple(params.values()) for params, _, _ in trials}) == len(trials)
-    finals = {name for name in open_study(config).user_attrs if name.startswith("final of ")}
-    assert len(finals) == len(FINAL_SEEDS) * 2
+    notes = open_study(config).user_attrs
+    assert sum(name.startswith("final of ") for name in notes) == len(FINAL_SEEDS) * 2
     assert (config.place / "qlearning.yml").exists()
 
 
@@ -217,10 +217,9 @@ def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(searched):
     stopped = [each for each in trials if each.state == TrialState.PRUNED]
     assert stopped
     for each in stopped:
-        point = each.last_step
-        assert point in RUNGS
+        assert each.last_step in RUNGS
         before = [other.intermediate_values for other in trials[: each.number + 1]]
-        reached = [values[point] for values in before if point in values]
+        reached = [values[each.last_step] for values in before if each.last_step in values]
         assert sum(value > each.value for value in reached) >= len(reached) // 2
     for each in open_study(searched(ONE)[0]).trials:
         assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
@@ -229,12 +228,10 @@ def test_the_worse_half_is_stopped_at_a_rung_but_not_after_all_games(searched):
 def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searched):
     config, calls = searched()
     assert {seed for _, seed in calls[-9:]} == set(FINAL_SEEDS)
-    best = found(config)["default"]
     assert found(config)["trials"] == 13
-    assert best["omega"] == best_of_finals(calls)
     path = config.place / "qlearning.yml"
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
-    assert read.hyperparameters.omega == best["omega"]
+    assert read.hyperparameters.omega == found(config)["default"]["omega"] == best_of_finals(calls)
     assert read.total_steps <= 640
 
 
@@ -250,7 +247,7 @@ def test_one_perfect_run_does_not_make_the_headline_and_every_one_names_the_boar
     text = (search().place / "qlearning.yml").read_text()
     assert "best of the trials, 3.06 nines\n" in text  # (3 + 3 + -log10(2/3000)) / 3
     assert "\n# with seeds 1001, 1002, 1003, which have chosen it.\n" in text
-    files = Path(__file__).parents[2].glob("agents/hyperparams/*/*.yml")
+    files = ROOT.glob("agents/hyperparams/*/*.yml")
     for said in (text, *(path.read_text() for path in files)):
         assert "\n# The figure to cite is the board's, of " in said
 
@@ -370,23 +367,20 @@ def test_a_full_disk_leaves_the_trials_that_were_there(search):
     before = drawn(search())
     with no_file_above(size), pytest.raises(WriteError, match="^the trials cannot be kept: .*disk"):
         tune(search(trials=200), QUIET)
-    assert drawn(search())[:2] == before
-    left = len(drawn(search()))
-    tune(search(trials=left + 1), QUIET)
-    assert len(drawn(search())) == left + 1
+    left = drawn(search())
+    assert left[:2] == before
+    tune(search(trials=len(left) + 1), QUIET)
+    assert len(drawn(search())) == len(left) + 1
 
 
 @pytest.mark.usefixtures("formula")
 def test_searches_on_several_machines_share_a_storage(search, tmp_path):
-    url = f"sqlite:///{tmp_path / 'shared.db'}"
-    first, second = (
-        search(trials=2, storage=url, folder=tmp_path / name / "mine") for name in "ab"
-    )
+    shared = partial(search, trials=2, storage=f"sqlite:///{tmp_path / 'shared.db'}")
+    first, second = (shared(folder=tmp_path / name / "mine") for name in "ab")
     tune(first, QUIET)
     tune(second, QUIET)
     assert drawn(first) == drawn(second)
-    tables = [(each.place / "trials.csv").read_text() for each in (first, second)]
-    assert tables[0] == tables[1]
+    assert rows(first) == rows(second)
     assert not (first.place / "search.db").exists()
 
 
@@ -401,6 +395,5 @@ def test_a_trial_whose_worker_was_killed_is_tried_again(search, monkeypatch):
     ALGORITHMS["qlearning"].space(lost, 640)
     open_study(config)._storage.record_heartbeat(lost._trial_id)  # its last sign of life
     tune(config, QUIET)
-    states = [each.state for each in open_study(config).trials]
-    assert states[0] == TrialState.FAIL
+    assert open_study(config).trials[0].state == TrialState.FAIL
     assert lost.params in [params for params, _, _ in drawn(config)]

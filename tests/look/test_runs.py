@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.agents.runs.agent import AgentOptions, report, show
+from checkout import ROOT
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
@@ -28,7 +29,6 @@ from exactdice.look.games import greed
 from exactdice.look.plotting import GAME_CHARTS
 from rich.console import Console
 
-ROOT = Path(__file__).parent.parent.parent
 GREED = ["--env", "max_score", "10", "sides", "3"]
 
 

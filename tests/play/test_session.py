@@ -14,7 +14,7 @@ GAMES = [pytest.param(name, sizes[0]) for name, sizes in sorted(SMALL.items())]
 def random_game(task, seed, together=False):
     session, rng = Session(task, seed, together=together), np.random.default_rng(seed)
     while session.choices:
-        assert session.seat in session.persons
+        assert session.now.seat in session.persons
         session.move(int(rng.choice([choice.action for choice in session.choices])))
     return session
 

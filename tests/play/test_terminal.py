@@ -15,6 +15,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from exactdice.play.coach import steps, unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.session import Session
@@ -37,7 +38,6 @@ ACCOUNT = (
 )
 LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("FourTwoOneMatch", "Yahtzee")]
 DEFAULTS = [*sorted(SMALL.keys() - {"FourTwoOneMatch", "Yahtzee"}), "examples/pig.py:Pig", *LARGE]
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

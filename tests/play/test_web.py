@@ -8,10 +8,10 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
+from checkout import ROOT
 from exactdice.baselines import make_task
 from exactdice.core.progress import tell
 from exactdice.envs import find_game
@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_games import SMALL
 
-TWENTY_ONE = f"{Path(__file__).parents[2] / 'examples/twenty_one.py'}:TwentyOne"
+TWENTY_ONE = f"{ROOT / 'examples/twenty_one.py'}:TwentyOne"
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
