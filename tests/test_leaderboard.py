@@ -7,10 +7,10 @@ import re
 import runpy
 import shutil
 from dataclasses import replace
-from pathlib import Path
 from statistics import mean
 
 import pytest
+from checkout import ROOT
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
@@ -23,16 +23,9 @@ from exactdice.board.results import agent_name, certificate_of, facts, read_resu
 
 import exactdice
 
-ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "benchmarks" / "leaderboard"
 SMALL = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne")
 RUNS = {run.name: run for run in read_results(FOLDER)}
-
-
-def certificate(run, folder=FOLDER):
-    return certificate_of(folder, run.name)
-
-
 #: Algorithms and rewards of the agents in Yahtzee: three seeds each, as a run takes half an hour.
 YAHTZEE = {
     "PPO, regret reward": ("ppo", "regret"),
@@ -41,18 +34,19 @@ YAHTZEE = {
 }
 
 
+def certificate(run, folder=FOLDER):
+    return certificate_of(folder, run.name)
+
+
 def test_every_cell_was_run_with_the_tuned_hyperparameters():
     match = ("FourTwoOneMatch",)  # for which Q-learning's table is too large
-    cells = [
-        *BenchmarkConfig(SMALL, folder=FOLDER).cells(),
-        *BenchmarkConfig(match, folder=FOLDER, algorithms=("ppo", "dqn")).cells(),
-        *BenchmarkConfig(
-            (*SMALL, *match), folder=FOLDER, algorithms=("ppo",), rewards=("regret",)
-        ).cells(),
+    configs = [
+        BenchmarkConfig(SMALL),
+        BenchmarkConfig(match, ("ppo", "dqn")),
+        BenchmarkConfig((*SMALL, *match), ("ppo",), ("regret",)),
+        *(BenchmarkConfig(("Yahtzee",), (a,), (r,), seeds=3) for a, r in YAHTZEE.values()),
     ]
-    for algorithm, reward in YAHTZEE.values():
-        three = {"algorithms": (algorithm,), "rewards": (reward,), "seeds": 3}
-        cells += BenchmarkConfig(("Yahtzee",), folder=FOLDER, **three).cells()
+    cells = [cell for config in configs for cell in replace(config, folder=FOLDER).cells()]
     assert len(cells) == 4 * 20 + 15 + 3 * len(YAHTZEE)
     assert {cell.run_folder.name for cell in cells} == RUNS.keys()
     for cell in cells:
@@ -82,25 +76,15 @@ def test_every_certificate_holds_and_is_of_its_run(game, seed):
         assert (run.moves[-1], run.scores[-1]) == (run.steps, run.normalized)
 
 
-def test_every_certificate_of_yahtzee_claims_the_score_of_its_run():
-    runs = [run for run in RUNS.values() if run.game == "Yahtzee"]
-    assert len(runs) == 3 * len(YAHTZEE)
-    for run in runs:
-        _, claims = read(certificate(run))
-        assert claims["value"] == run.value
-
-
 @pytest.mark.parametrize("agent", YAHTZEE)
-def test_the_page_of_yahtzee_shows_the_means_over_its_runs(agent):
+def test_certificates_of_yahtzee_claim_the_scores_of_which_the_page_shows_the_means(agent):
     runs = [run for run in RUNS.values() if (run.game, run.agent) == ("Yahtzee", agent)]
     values = [run.value for run in runs]
+    assert [read(certificate(run))[1]["value"] for run in runs] == values
     row = [agent, f"{runs[0].steps:,}", f"{mean(values):.2f}"]
     row += [", ".join(f"{value:.2f}" for value in values)]
-    (line,) = (
-        line
-        for line in (ROOT / "docs/yahtzee.md").read_text().splitlines()
-        if line.startswith(f"| {' | '.join(row)} |")
-    )
+    lines = (ROOT / "docs/yahtzee.md").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"| {' | '.join(row)} |"))
     assert line.endswith(f"| {100 * mean(run.flawless for run in runs):.2f} % |")
 
 
@@ -121,17 +105,12 @@ def test_a_certificate_of_yahtzee_holds_and_sample_games_agree_with_it(agent):
 
 
 #: Folders of runs whose tables a page shows.
-BOARDS = {
-    "leaderboard": "docs/leaderboard.md",
-    "exactdice-10k": "docs/exactdice-10k.md",
-    "exactdice-100k": "docs/exactdice-100k.md",
-    "exactdice-1m": "docs/exactdice-1m.md",
-}
+ON_TRACKS = ["exactdice-10k", "exactdice-100k", "exactdice-1m"]
 SELF_PLAY = "exactdice-selfplay-1m"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", ["leaderboard", *ON_TRACKS])
 def test_the_tables_are_those_of_the_runs(board, tmp_path):
     for path in FOLDER.with_name(board).glob("*.*"):
         shutil.copy(path, tmp_path)
@@ -146,11 +125,10 @@ def tables(board, heading):
 
 
 @pytest.mark.parametrize(
-    ("board", "number"),
-    [*((board, 1 if board == "leaderboard" else 4) for board in BOARDS), (SELF_PLAY, 5)],
+    ("board", "number"), [("leaderboard", 1), *((board, 4) for board in ON_TRACKS), (SELF_PLAY, 5)]
 )
 def test_a_page_shows_the_tables_of_its_runs(board, number):
-    text = (ROOT / BOARDS.get(board, f"docs/{board}.md")).read_text()
+    text = (ROOT / f"docs/{board}.md").read_text()
     headings = ("| agent |", "| better than |", "| normalised score |", "| game | agent |")
     headings += ("| game | payoff of |",)
     shown = [table for heading in headings for table in tables(board, heading)]
@@ -171,7 +149,7 @@ def test_the_costs_of_runs_are_those_of_the_boards():
         assert sorted(cells) == sorted(itertools.product(found, TRACKS[name].games))
 
 
-@pytest.mark.parametrize("board", [name for name in (*BOARDS, SELF_PLAY) if name != "leaderboard"])
+@pytest.mark.parametrize("board", [*ON_TRACKS, SELF_PLAY])
 def test_forty_lines_with_numpy_alone_recompute_every_headline(board):
     script = ROOT / "benchmarks/headlines.py"
     assert len(script.read_text().splitlines()) <= 40
@@ -181,15 +159,17 @@ def test_forty_lines_with_numpy_alone_recompute_every_headline(board):
     (shown,) = tables(board, "| agent |")
     names, _, *rows = [re.split(r" *\| *", line)[1:-1] for line in shown.splitlines()]
     for row, (algorithm, (middle, *ends)) in zip(rows, found.items(), strict=True):
-        agent, nines, interval = (
-            row[names.index(name)] for name in ("agent", "nines", "95 % interval")
-        )
-        assert (agent, nines) == (agent_name(algorithm, "outcome"), f"{middle:.3f}")
-        assert [float(end) for end in interval.split(" to ")] == pytest.approx(ends, abs=0.003)
+        shown = dict(zip(names, row, strict=True))
+        assert shown["agent"] == agent_name(algorithm, "outcome")
+        assert shown["nines"] == f"{middle:.3f}"
+        low, high = map(float, shown["95 % interval"].split(" to "))
+        assert [low, high] == pytest.approx(ends, abs=0.003)
 
 
-def test_the_croissant_file_has_the_checksums_of_all_files_of_runs():
-    """After a change of the runs ``python docs/tracks.py`` writes it anew."""
+def test_the_readme_and_the_croissant_file_are_of_the_runs():
+    """After a change of the runs ``python docs/tracks.py`` writes the file anew."""
+    agents = runpy.run_path(str(ROOT / "docs/tracks.py"))["short"]()
+    assert agents in (ROOT / "README.md").read_text()
     program = runpy.run_path(str(ROOT / "docs/croissant.py"))
     known = json.loads((ROOT / "benchmarks/croissant.json").read_text())
     assert known == program["description"]()
@@ -198,15 +178,9 @@ def test_the_croissant_file_has_the_checksums_of_all_files_of_runs():
     }
 
 
-def test_the_readme_shows_the_agents_of_a_track():
-    assert (
-        runpy.run_path(str(ROOT / "docs/tracks.py"))["short"]() in (ROOT / "README.md").read_text()
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("board", [name for name in BOARDS if name != "leaderboard"])
+@pytest.mark.parametrize("board", ON_TRACKS)
 def test_every_certificate_of_a_track_holds(board):
     runs = read_results(place := FOLDER.with_name(board))
     assert len(runs) >= 60
@@ -215,7 +189,8 @@ def test_every_certificate_of_a_track_holds(board):
 
 
 #: To the last bit, on every processor: a table, as networks repeat on one kind only.
-REPEATED = "FourTwoOne-qlearning-outcome-0"
+(REPEATED,) = BenchmarkConfig(("FourTwoOne",), ("qlearning",), seeds=1).cells()
+THEN = RUNS[REPEATED.run_folder.name]
 
 
 def test_a_cell_begins_as_it_did(tmp_path, monkeypatch):
@@ -227,25 +202,17 @@ def test_a_cell_begins_as_it_did(tmp_path, monkeypatch):
         return scores[-1]
 
     monkeypatch.setattr(ExactEvalCallback, "evaluate", stopping)
-    cell = repeated(tmp_path)
-    assert train(cell) is None
-    log, run = read_log(cell.run_folder), RUNS[REPEATED]
-    assert tuple(log["timesteps"]) == run.moves[:5]
-    assert tuple(log["normalized"]) == run.scores[:5]
-
-
-def repeated(folder):
-    """Make the cell of a run again."""
-    (cell,) = BenchmarkConfig(("FourTwoOne",), ("qlearning",), seeds=1, folder=folder).cells()
-    assert cell.run_folder.name == REPEATED
-    return cell
+    assert train(replace(REPEATED, run_folder=tmp_path / "run")) is None
+    log = read_log(tmp_path / "run")
+    assert tuple(log["timesteps"]) == THEN.moves[:5]
+    assert tuple(log["normalized"]) == THEN.scores[:5]
 
 
 @pytest.mark.slow
 def test_a_cell_repeats(tmp_path):
-    train(repeated(tmp_path))
+    train(replace(REPEATED, run_folder=tmp_path / THEN.name))
     (run,) = read_runs(tmp_path)
-    assert replace(run, seconds=RUNS[REPEATED].seconds) == RUNS[REPEATED]
+    assert replace(run, seconds=THEN.seconds) == THEN
     new, old = (read(certificate(run, each)) for each in (tmp_path, FOLDER))
     assert new[0].tolist() == old[0].tolist()
     assert new[1] == old[1]

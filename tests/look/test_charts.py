@@ -17,8 +17,6 @@ from exactdice.look.games import greed
 from exactdice.look.page import section
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
 
-import exactdice
-
 #: Keywords that make the game of a chart small.
 SMALL = {
     "Greed": {"max_score": 10, "sides": 3},
@@ -29,13 +27,14 @@ SMALL = {
     "FourTwoOneMatch": {"tokens": 2},
     "Yahtzee": {"boxes": "ones,chance"},
 }
-#: The same for charts that need larger ones.
-LARGER = {"yahtzee-bonus": {"boxes": "ones,twos,threes,fours,fives,sixes"}}
+UPPER = {"boxes": "ones,twos,threes,fours,fives,sixes"}
+GREED = make_task("Greed", **SMALL["Greed"])
 
 
 @pytest.mark.parametrize("name", GAME_CHARTS)
 def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_path):
-    shown = picture([name], env=LARGER.get(name, SMALL.get(GAME_CHARTS[name].place, {})))
+    env = UPPER if name == "yahtzee-bonus" else SMALL.get(GAME_CHARTS[name].place, {})
+    shown = picture([name], env=env)
     assert shown.caption.endswith(".")
     for panel in shown.panels:
         said = np.array(panel.spots.words).ravel()
@@ -57,23 +56,22 @@ def test_the_same_picture_is_the_same_file_and_large_maps_are_pixels_in_an_svg(t
 
 
 def test_greeds_maps_are_the_solution():
-    task = make_task("Greed", **SMALL["Greed"])
-    solution = exactdice.solve(task)
-    normal, last = greed.best_dice(task).panels
-    state = task.game.encode(np.array([5, 3, 0]))
+    solution = solve(GREED)
+    normal, last = greed.best_dice(GREED).panels
+    state = GREED.game.encode(np.array([5, 3, 0]))
     assert normal.values[3, 5] == solution.policy.actions[state]
     assert np.isnan(normal.values[0, 5])  # nobody is at 5 : 0 without a last turn
     assert np.isfinite(last.values[0, 5])
     for own, other in ((9, 0), (0, 9)):
         assert last.hatched[other, own] == (len(solution.optimal_actions([own, other, 1])) > 1)
-    worth, _ = greed.value(task).panels
+    worth, _ = greed.value(GREED).panels
     assert worth.values[3, 5] == pytest.approx(solution.values[0][state])
 
 
 def test_what_is_set_apart_is_what_optimal_players_never_meet():
     task = make_task("Greed", max_score=30, sides=6)
     normal, _ = greed.best_dice(task).panels
-    first = int(exactdice.solve(task).policy.actions[0])
+    first = int(solve(task).policy.actions[0])
     assert normal.faded[1:first, 0].all()  # less than the first roll shows
     assert not normal.faded[[0, first], 0].any()
 
@@ -83,14 +81,13 @@ def test_maps_against_a_policy_are_of_the_best_response_and_say_so():
     worth = greed.value(task)
     assert "under optimal play against random from there on" in worth.caption
     start = worth.panels[0].values[0, 0]
-    assert start == pytest.approx(exactdice.solve(task).value)
-    assert start > exactdice.solve(make_task("Greed", **SMALL["Greed"])).value + 0.1
+    assert start == pytest.approx(solve(task).value)
+    assert start > solve(GREED).value + 0.1
     assert worth.panels[0].faded_label == "never reached under optimal play against random"
 
 
 def test_laws_of_results_are_of_the_game_that_is_asked_for():
-    game = {"dice": 2, "faces": 3, "casts": 1, "utility": "sum"}
-    shown = picture(["421-laws"], env=game)
+    shown = picture(["421-laws"], env={"dice": 2, "faces": 3, "casts": 1, "utility": "sum"})
     (panel,) = shown.panels
     assert panel.rows == ["one face, like 11", "two faces, like 21"]
     assert "two in 22 % and one in 11 % of rounds" in shown.caption
@@ -101,13 +98,12 @@ def test_laws_of_results_are_of_the_game_that_is_asked_for():
 def test_the_beginning_is_worth_what_each_game_says():
     (panel,) = picture(["greed-beginning"], env={"max_score": 12}).panels
     series = {line.name: line for line in panel.series}
-    line = series["s = 3"]
-    assert line.x[9] == 10
-    assert line.y[9] == pytest.approx(14352595 / 28697814, abs=1e-12)
+    assert series["s = 3"].x[9] == 10
+    assert series["s = 3"].y[9] == pytest.approx(14352595 / 28697814, abs=1e-12)
     assert series["s = 12"].y[6] == pytest.approx(5 / 12, abs=1e-12)
     (panel,) = picture(["greed-beginning"], env={"max_score": 6, "max_dice": 1}).panels
     for line, sides in zip(panel.series, (2, 3, 6, 12, 20), strict=True):  # every rule is kept
-        exact = exactdice.solve(make_task("Greed", max_score=6, sides=sides, max_dice=1)).value
+        exact = solve(make_task("Greed", max_score=6, sides=sides, max_dice=1)).value
         assert line.y[-1] == pytest.approx(exact, abs=1e-12)
 
 
@@ -127,7 +123,7 @@ def test_a_score_is_worth_what_the_second_player_can_expect():
 )
 def test_what_a_player_keeps_of_any_number_of_dice_is_the_solution(name, seat, counted, known):
     env = {"dice": 4, "faces": 3, "zero_face": 2, "players": 3}
-    solution = exactdice.solve(Task(GAMES["LowestScore"](**env), seat, "optimal"))
+    solution = solve(Task(GAMES["LowestScore"](**env), seat, "optimal"))
     panels = picture([name], env=env).panels
     assert [len(panel.rows[0].split()) for panel in panels] == [2, 3, 4]
     assert [len(panel.rows) for panel in panels] == [6, 10, 15]
@@ -175,10 +171,10 @@ def test_maps_of_mistakes_hold_the_whole_regret(name):
 
 
 def test_of_what_an_agent_draws_the_words_name_what_costs_most():
-    scored = score("random", make_task("Greed", **SMALL["Greed"]))
+    scored = score("random", GREED)
     words = agents.decision(scored, 0)
     start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
-    costliest = present(scored.task.game).describe_action(max(start, key=lambda b: b.cost).action)
+    costliest = present(GREED.game).describe_action(max(start, key=lambda b: b.cost).action)
     assert f": {costliest} with probability " in words
     assert words.endswith("best rolls 1 die")
 
@@ -207,12 +203,10 @@ def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path
     assert inside < 0.7 * scored.regret  # the beginning lies far from all else
     faint = sum(part[part < scored.regret / 1000].sum() for part in parts)
     _, *worst, rest = shown.notes
-    beyond, faint = (
-        f"{100 * part / scored.regret:.1f} %" for part in (scored.regret - inside, faint)
-    )
+    beyond, faint = (100 * part / scored.regret for part in (scored.regret - inside, faint))
     assert rest == (
-        f"Of the regret {beyond} lie outside of the maps and {faint} lie in cells below a "
-        "thousandth of it."
+        f"Of the regret {beyond:.1f} % lie outside of the maps and {faint:.1f} % lie in cells "
+        "below a thousandth of it."
     )
     assert worst[0] == "1. 17.8 %, not drawn: 0 points to 0: rolls 16 dice, best rolls 24 dice"
     costliest = scored.blunders(5)  # each cell of Greed's maps is one state
@@ -243,7 +237,7 @@ def test_colours_of_losses_go_from_pale_to_dark():
 
 
 def test_optimal_play_errs_nowhere_and_so_does_a_regret_of_rounding():
-    scored = score("optimal", make_task("Greed", max_score=10))
+    scored = score("optimal", GREED)
     shown = agents.mistakes(scored)
     assert all(np.nanmax(panel.values) == 0 for panel in shown.panels)
     assert to_figure(shown).axes
@@ -265,29 +259,27 @@ def test_captions_begin_with_what_one_takes_away():
 
 
 def test_outcomes_stand_beside_those_of_optimal_play():
-    scored = score("random", make_task("Greed", **SMALL["Greed"]))
+    scored = score("random", GREED)
     (panel,) = agents.outcomes(scored).panels
-    for chances in (panel.values, panel.others):
+    for chances, value in ((panel.values, scored.value), (panel.others, scored.optimum)):
         assert chances.sum() == pytest.approx(1)
-    payoffs = np.array([1, 0.5, 0])
-    assert (panel.values * payoffs).sum() == pytest.approx(scored.value)
-    assert (panel.others * payoffs).sum() == pytest.approx(scored.optimum)
+        assert chances @ [1, 0.5, 0] == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
-    ("words", "options", "message"),
+    ("words", "env", "message"),
     [
         (["greed-policy", "x"], {}, "greed-policy must stand alone, got x"),
-        (["lowest-score-keep"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
-        (["lowest-score-first"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
-        (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
-        (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
-        (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
+        (["lowest-score-keep"], {"dice": 1}, "dice must be at least 2 here"),
+        (["lowest-score-first"], {"dice": 1}, "dice must be at least 2 here"),
+        (["lowest-score-keep"], {"players": 1}, "players must be at least 2 here"),
+        (["lowest-score-keep"], {"objective": "score"}, "objective must be win or share"),
+        (["shut-the-box-sets"], {"objective": "sum"}, "objective must be win"),
         (["yahtzee-points", "random", "Greed"], {}, "game must be Yahtzee for yahtzee-points, got"),
-        (["yahtzee-bonus"], {"env": {"boxes": "ones,chance"}}, "have all of ones to sixes for th"),
+        (["yahtzee-bonus"], {"boxes": "ones,chance"}, "have all of ones to sixes for th"),
         (["outcomes-lowest-score", "Greed"], {}, "outcomes-lowest-score must stand alone, got Gr"),
-        (["421-laws"], {"env": {"faces": 10, "utility": "sum"}}, "faces must be at most 9"),
-        (["421-laws"], {"env": {"dice": 5, "utility": "sum"}}, "results at most 130 here"),
+        (["421-laws"], {"faces": 10, "utility": "sum"}, "faces must be at most 9"),
+        (["421-laws"], {"dice": 5, "utility": "sum"}, "results at most 130 here"),
         (["mistakes"], {}, "mistakes must be followed by a run folder or a policy, got nothing"),
         (["mistakes", "nobody"], {}, "policy must be a run folder, a certificate"),
         (["learning"], {}, "learning must be followed by run folders, got none"),
@@ -296,21 +288,20 @@ def test_outcomes_stand_beside_those_of_optimal_play():
         (["greed"], {}, "what must be run folders, gallery or one of greed-policy, greed-value"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monkeypatch):
+def test_what_cannot_be_drawn_is_refused(words, env, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
-        picture(words, **options)
+        picture(words, env=env)
 
 
 def test_the_last_open_box_is_worth_its_points_in_the_last_round():
-    panels = picture(["yahtzee-boxes"], env={"boxes": "ones,chance"}).panels
-    alone = {name: picture(["yahtzee-boxes"], env={"boxes": name}) for name in ("ones", "chance")}
-    worth = panels[0].values
+    worth, taken = picture(["yahtzee-boxes"], env={"boxes": "ones,chance"}).panels
     for row, name in enumerate(("chance", "ones")):  # the first at the bottom
-        only = exactdice.solve(Task(GAMES["Yahtzee"](boxes=name))).value
-        assert worth[row, 1] == pytest.approx(only)
-        assert alone[name].panels[0].values == pytest.approx(only)
-    assert panels[1].values.sum(axis=0) == pytest.approx([200, 100])
+        only = solve(Task(GAMES["Yahtzee"](boxes=name))).value
+        assert worth.values[row, 1] == pytest.approx(only)
+        alone = picture(["yahtzee-boxes"], env={"boxes": name})
+        assert alone.panels[0].values == pytest.approx(only)
+    assert taken.values.sum(axis=0) == pytest.approx([200, 100])
 
 
 def first_legal(_, masks):
@@ -318,7 +309,7 @@ def first_legal(_, masks):
 
 
 def test_the_points_of_an_agent_differ_from_the_best_plays_by_its_regret():
-    scored = exactdice.score(first_legal, Task(GAMES["Yahtzee"](boxes="ones,yahtzee")))
+    scored = score(first_legal, Task(GAMES["Yahtzee"](boxes="ones,yahtzee")))
     shown = AGENT_CHARTS["yahtzee-points"].draw(scored)
     points, turns = shown.panels
     assert points.labels == ["Ones", "Yahtzee", "Upper bonus", "Further Yahtzees"]
@@ -329,8 +320,8 @@ def test_the_points_of_an_agent_differ_from_the_best_plays_by_its_regret():
 
 @pytest.mark.slow
 def test_the_points_of_an_agent_say_what_the_upper_bonus_costs_it():
-    task = Task(GAMES["Yahtzee"](boxes="ones,twos,threes,fours,fives,sixes"))
-    scored = exactdice.score(first_legal, task)
+    task = Task(GAMES["Yahtzee"](**UPPER))
+    scored = score(first_legal, task)
     shown = AGENT_CHARTS["yahtzee-points"].draw(scored)
     own, best = (tour_of(each, prepare(task)).counts for each in (scored.agent, solve(task).policy))
     lost = best["points"]["Upper bonus"] - own["points"]["Upper bonus"]
@@ -352,17 +343,15 @@ def test_more_names_than_fit_are_told_by_what_they_begin_with():
 
 
 def test_panels_side_by_side_share_one_colour_scale_and_lines_have_their_legend_below():
-    same = {"values": np.eye(3), "limits": (0.0, 1.0)}
-    for other, bars in (({}, 1), ({"limits": (0.0, 2.0)}, 2)):
-        maps = [map_of(**same), map_of(**{**same, **other})]
+    for top, bars in ((1.0, 1), (2.0, 2)):
+        maps = [map_of(np.eye(3), limits=(0.0, other)) for other in (1.0, top)]
         figure = to_figure(Plot(title="two maps", caption="", panels=maps))
         assert len(figure.axes) == 2 + bars
     lines = picture(["greed-beginning"], env={"max_score": 6})
     figure = to_figure(lines)
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        line.name for line in lines.panels[0].series
-    ]
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == [line.name for line in lines.panels[0].series]
     assert not any(axes.get_legend() for axes in figure.axes)
 
 
@@ -384,11 +373,10 @@ def test_spots_are_finite_and_lie_where_the_picture_has_them():
 def test_a_chart_of_a_class_that_the_registry_lacks_is_drawn_by_its_place(monkeypatch):
     place = "gym:CliffWalking-v1"
     chart = Chart(lambda task: Plot.of(map_of(np.eye(2)), repr(task.game)), LawGame, place)
-    monkeypatch.setattr(
-        plotting, "GAME_CHARTS", plotting._in_order({"cliff": chart, **GAME_CHARTS})
-    )
+    charts = plotting._in_order({"cliff": chart, **GAME_CHARTS})
+    monkeypatch.setattr(plotting, "GAME_CHARTS", charts)
     monkeypatch.setattr(plotting, "NAMES", (*plotting.NAMES, "cliff"))
-    names = list(plotting.GAME_CHARTS)
+    names = list(charts)
     assert all(names.index(own) < names.index("cliff") for own in GAME_CHARTS if "yahtzee" in own)
     assert "CliffWalking" in picture(["cliff"]).caption
     assert "FrozenLake" in plotting.make_plot("cliff", env=gym.make("FrozenLake-v1")).caption
