@@ -1,5 +1,6 @@
 """The chart of a policy shows its actions, the best ones, and what the difference costs."""
 
+from collections import Counter, defaultdict
 from itertools import combinations
 from math import log
 
@@ -40,10 +41,9 @@ def choices_by_hand(scored):
 
 def facets_by_hand(choices, axes):
     """Group choices by all components but two; the facets that are met most come first."""
-    facets = {}
+    facets = defaultdict(list)
     for choice in choices:
-        others = tuple(n for place, n in enumerate(choice[0]) if place not in axes)
-        facets.setdefault(others, []).append(choice)
+        facets[tuple(np.delete(choice[0], axes))].append(choice)
     return sorted(facets.values(), key=lambda own: -sum(met for _, met, _, _ in own))
 
 
@@ -51,9 +51,9 @@ def told_by_hand(choices, axes):
     """Compute the information about actions in the three facets that are met most."""
     whole, told = sum(met for _, met, _, _ in choices), 0.0
     for facet in facets_by_hand(choices, axes)[:3]:
-        law = {}
+        law = Counter()
         for _, met, does, good in facet:
-            law[does, good] = law.get((does, good), 0.0) + met / whole
+            law[does, good] += met / whole
         told -= sum(chance * log(chance / sum(law.values())) for chance in law.values())
     return told
 
@@ -127,16 +127,10 @@ def test_small_maps_of_many_actions_say_each_action():
                 assert panel.names[int(panel.values[cell])] == f"closes {mark}"
 
 
-class Forced(Walk):
-    """A walk without a choice."""
-
-    def mask(self, states):
-        return np.tile([True, False], (len(states), 1))
-
-
 def test_an_agent_without_a_choice_is_refused():
+    task = make_task("ShutTheBox", tiles=1, dice=1, sides=2)
     with pytest.raises(InputError, match='game must give "random" a choice, got'):
-        policy.policy(score("random", Task(Forced())))
+        policy.policy(score("random", task))
 
 
 class Far(Walk):
