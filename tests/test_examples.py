@@ -129,13 +129,16 @@ def test_two_who_hold_at_20_play_as_published(own_games):
     assert value == pytest.approx(0.5347, abs=5e-5)  # nifty.stanford.edu/2010/neller-pig
 
 
-def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
+def test_the_loop_in_one_file_learns_and_logs_its_exact_regret(tmp_path):
     options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "15000"]
-    command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options, "--learning-starts=1000"]
+    options += ["--learning-starts", "1000", "--certificate", tmp_path / "FourTwoOne-0.npz"]
+    command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options]
     said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     scores = [float(score) for score in re.findall(r"normalized (\S+),", said.stdout)]
     assert len(scores) == 11
     assert scores[-1] > scores[0] + 0.2
+    score = exactdice.verify(tmp_path / "FourTwoOne-0.npz")
+    assert score.normalized == pytest.approx(scores[-1], abs=1e-4)
 
 
 @pytest.fixture(params=["ppo", "dqn"])

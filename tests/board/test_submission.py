@@ -1,14 +1,9 @@
 """Entries are made from the runs of a benchmark, or from certificates of any program."""
 
-import importlib.util
 import json
 import shutil
-import sys
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
-import gymnasium as gym
 import pytest
 from checkout import ROOT
 from exactdice.agents.runs.config import TrainConfig
@@ -18,11 +13,10 @@ from exactdice.board.entry import read_entry
 from exactdice.board.results import read_runs, write_runs
 from exactdice.board.submission import submit
 from exactdice.core import InputError
-from small_entries import SIZES, TINY
+from small_entries import SIZES, TINY, make_entry
 
 import exactdice
 
-EXAMPLE = ROOT / "examples/cleanrl_style_dqn.py"
 PPO = ROOT / "agents/hyperparams/ppo.yml"
 pytestmark = pytest.mark.usefixtures("tiny_track")
 
@@ -65,14 +59,10 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
     assert "folder must not exist, got benchmarks/entries/tiny-our-tables" in refusal(*words)
 
 
-def changed(name, **options):
+def change(place, name, **options):
     """Change the configuration of a run."""
-
-    def change(place):
-        path = place / name / "config.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | options))
-
-    return change
+    path = place / name / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | options))
 
 
 #: What is changed in the runs, and what is said of it, by name.
@@ -86,26 +76,24 @@ RUNS = {
         "every game must have 2 to 20 seeds, got 1",
     ),
     "other track": (
-        changed("Greed-1", track="exactdice-10k"),
+        lambda place: change(place, "Greed-1", track="exactdice-10k"),
         "folder must hold runs of one track, got exactdice-10k, tiny in",
     ),
     "no track": (
-        lambda place: [
-            changed(f"{game}-{seed}", track=None)(place) for game in TINY.games for seed in range(2)
-        ],
+        lambda place: [change(place, run.name, track=None) for run in place.iterdir()],
         "runs must be of one track .*, got Greed of no track in Greed-0$",
     ),
     "other size": (
-        changed("Greed-1", env={"max_score": 6}),
+        lambda place: change(place, "Greed-1", env={"max_score": 6}),
         "with their default keywords, got Greed, max_score 6, .* of tiny in Greed-1$",
     ),
     "seed twice": (
-        changed("Greed-1", seed=0),
+        lambda place: change(place, "Greed-1", seed=0),
         "runs of Q-learning in Greed must have different seeds, got seed 0 in Greed-0 and Greed-1",
     ),
     "several algorithms": (
         lambda place: (
-            changed("Greed-1", algorithm="ppo")(place),
+            change(place, "Greed-1", algorithm="ppo"),
             shutil.copy(PPO, place / "Greed-1" / "hyperparameters.yml"),
         ),
         "algorithm must be one of ppo, qlearning, got none",
@@ -118,55 +106,35 @@ RUNS = {
 
 
 def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path):
-    for name, (change, message) in RUNS.items():
-        place = tmp_path / name
-        shutil.copytree(finished, place)
-        change(place)
-        folder = tmp_path / "entries" / "one"
+    for name, (spoil, message) in RUNS.items():
+        place = shutil.copytree(finished, tmp_path / name)
+        spoil(place)
         with pytest.raises(InputError, match=message):
-            submit(place, SAID, folder, 1)
-        assert not folder.exists(), name
-        assert list(folder.parent.glob("*")) == [], name
+            submit(place, SAID, tmp_path / "entries/one", 1)
+        assert list(tmp_path.glob("entries/*")) == [], name
 
 
 SAID = {"title": "A title", "link": "https://example.org"}
 FOREIGN = {"algorithm": "DQN (CleanRL)", "track": "tiny", "moves": 3840, "seconds": 1.0}
 
 
-def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypatch):
-    place = tmp_path / "certificates"
-    place.mkdir()
-    spec = importlib.util.spec_from_file_location("foreign", EXAMPLE)
-    foreign = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "foreign", foreign)  # dataclasses look there
-    spec.loader.exec_module(foreign)
-    figures = {}
-    for game in TINY.games:
-        make = partial(gym.make_vec, **SIZES[game])
-        monkeypatch.setattr(foreign, "gym", SimpleNamespace(make_vec=make, spaces=gym.spaces))
-        for seed in range(2):
-            path = str(place / f"{game}-{seed}.npz")
-            options = {"learning_starts": 640, "evaluations": 1, "certificate": path}
-            args = foreign.Args(f"exactdice/{game}-OneHot-v0", seed, 1280, **options)
-            figures[game, seed] = foreign.main(args)
-    claims = {**SAID, "title": "A loop in one file", **FOREIGN}
-    folder = tmp_path / "entries" / "loop"
-    found = submit(place, claims, folder, 1)
-    assert found.folder == folder
+def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path):
+    place = make_entry(tmp_path / "certificates")
+    (place / "card.json").unlink()
+    found = submit(place, {**SAID, **FOREIGN}, tmp_path / "entries/loop", 1)
+    assert found.folder == tmp_path / "entries/loop"
     assert found.card.algorithm == "DQN (CleanRL)"
-    for cell, figures_of_cell in figures.items():
-        assert found.figures[cell].value == pytest.approx(figures_of_cell["value"], abs=1e-12)
-    assert [held.name for held in admit(folder.parent, 1).verified] == ["loop"]
+    assert len(found.figures) == 4
+    for (game, seed), figures in found.figures.items():
+        assert figures.value == exactdice.verify(place / f"{game}-{seed}.npz").value
+    assert [held.name for held in admit(tmp_path / "entries", 1).verified] == ["loop"]
 
 
-def test_a_foreign_program_says_what_its_certificates_do_not(tmp_path):
+def test_a_foreign_program_says_what_its_certificates_do_not_and_names_them_by_cells(tmp_path):
     for field in FOREIGN:
         claims = {name: value for name, value in {**SAID, **FOREIGN}.items() if name != field}
         with pytest.raises(InputError, match=f"{field} must be given for certificates, got none"):
             submit(tmp_path, claims, tmp_path / "entry", 1)
-
-
-def test_certificates_have_the_names_of_cells(tmp_path):
     asked = tmp_path, {**SAID, **FOREIGN}, tmp_path / "entry", 1
     with pytest.raises(InputError, match="place must hold a benchmark's runs, or certificates su"):
         submit(*asked)
