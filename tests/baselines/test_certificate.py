@@ -254,6 +254,8 @@ def test_a_policy_may_be_too_large_to_write_or_to_read(whole, monkeypatch):
     with pytest.raises(ValueError, match="must hold at most 237 numbers, got a policy of"):
         certificate(score)
     require_refusal(whole, r"must hold at most 237 numbers, got .*\(242,\)")
+    refile(whole, with_members(policy=bytes(2000)))
+    require_refusal(whole, "must be of a limited size, got 2,000 bytes of policy")
     monkeypatch.setattr(MODULE, "LARGEST", 100)
     require_refusal(whole, "must be a file of at most 100 bytes")
 
