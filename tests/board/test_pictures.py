@@ -98,10 +98,14 @@ def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path)
         read_ladder(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def program():
+    return SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+
+
 @pytest.mark.usefixtures("own_games")
-def test_the_page_has_the_tables_of_all_ladders_with_five_runs_where_they_are_short(monkeypatch):
+def test_the_page_has_the_tables_of_all_ladders_and_short_runs_are_five(program, monkeypatch):
     monkeypatch.chdir(ROOT)  # the runs of Pig name its file from here
-    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
     folders = sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
     climbs = [program.read(folder)["PPO"] for folder in folders]
     page = (ROOT / "docs/ladders.md").read_text(encoding="utf-8")
@@ -112,22 +116,17 @@ def test_the_page_has_the_tables_of_all_ladders_with_five_runs_where_they_are_sh
         assert f"(ladders/{climb.ladder.name}.png)" in page
         assert sorted(climb.scores) == list(range(len(climb.ladder.rungs)))
     for folder in folders:
-        seconds: dict[str, list[float]] = {}
+        seconds = {}
         for run in read_results(folder):
             seconds.setdefault(run.game, []).append(run.seconds)
         assert all(len(own) == (5 if min(own[:2]) < 60 else 2) for own in seconds.values())
 
 
-def test_holm_and_permutations_by_hand():
-    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+def test_holm_and_permutations_by_hand_and_points_are_joined_where_a_property_is_monotone(program):
     assert program.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     three = program.chance([[1, 2, 3]], [[0.1, 0.2, 0.3]])  # two of six orders are as extreme
     assert three == pytest.approx(1 / 3, abs=0.01)
     assert program.chance([[1, 1, 1]], [[0.1, 0.2, 0.3]]) == 1
-
-
-def test_points_are_not_joined_where_a_property_is_not_monotone():
-    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
     scores = {rung: [0.5] for rung in range(3)}
     for places, joined in (([1, 2, 3], True), ([3, 2, 1], True), ([1, 3, 2], False)):
         climb = program.Climb(LADDERS["greed-sides"], scores, {"moves": places})
@@ -181,22 +180,14 @@ def test_the_leaderboard_has_an_interval_around_every_mean():
     assert len(set(agents)) == len(set(panel.colours)) == len(pairs)
 
 
-def test_the_rungs_of_a_ladder_are_in_order():
-    for name, known in LADDERS.items():
-        labels = [float(rung.label) for rung in known.rungs]
-        assert labels == sorted(set(labels))
-        assert name.replace("-", "").isalnum()  # a name of a folder
-
-
 @pytest.mark.parametrize(
-    "name",
+    "ladder",
     [
-        pytest.param(name, marks=pytest.mark.slow) if ladder.knob == "opponent" else name
+        pytest.param(ladder, id=name, marks=[pytest.mark.slow] * (ladder.knob == "opponent"))
         for name, ladder in LADDERS.items()
     ],
 )
-def test_every_rung_is_a_task(name):
-    ladder = LADDERS[name]
+def test_every_rung_is_a_task(ladder):
     for rung in ladder.rungs[:2]:
         task = make_task(ladder.game, **rung.keywords)
         assert isinstance(task.game, GAMES[ladder.game])
@@ -234,12 +225,13 @@ def test_what_is_no_ladder_is_refused(words, message):
         find_ladder(words)
 
 
-def test_the_page_lists_every_ladder_and_its_rungs():
+def test_the_rungs_of_a_ladder_are_in_order_and_on_the_page():
+    rows = []
+    for name, known in LADDERS.items():
+        labels = [rung.label for rung in known.rungs]
+        assert labels == sorted(set(labels), key=float)
+        assert name.replace("-", "").isalnum()  # a name of a folder
+        strength = "strength " if known.knob == "opponent" else ""
+        rows.append(f"| {name} | {known.knob} | {strength}{', '.join(labels)} |")
     page = (ROOT / "docs/ladders.md").read_text()
-    rows = page.partition("| ladder |")[2].partition("\n\n")[0].splitlines()[2:]
-    assert rows == [
-        f"| {ladder.name} | {ladder.knob} | "
-        f"{'strength ' if ladder.knob == 'opponent' else ''}"
-        f"{', '.join(rung.label for rung in ladder.rungs)} |"
-        for ladder in LADDERS.values()
-    ]
+    assert page.partition("| ladder |")[2].partition("\n\n")[0].splitlines()[2:] == rows
