@@ -27,35 +27,23 @@ def test_a_grade_begins_at_its_threshold():
     assert [one.grade for one in moves] == grades
 
 
+def test_a_verdict_on_a_best_move():
+    assert verdict(advice(0.0), 0, WINS) == ""
+    assert verdict(advice(0.0, 0.0), 1, WINS) == "All moves are worth the same: 50.0 %."
+    assert verdict(advice(0.0, 0.1), 0, WINS) == "Best: 50.0 %."
+
+
 @pytest.mark.parametrize(
-    ("losses", "action", "unit", "said"),
+    ("lost", "unit", "said", "instead"),
     [
-        ((0.0,), 0, WINS, ""),
-        ((0.0, 0.0), 1, WINS, "All moves are worth the same: 50.0 %."),
-        ((0.0, 0.1), 0, WINS, "Best: 50.0 %."),
-        (
-            (0.0, 0.2),
-            1,
-            WINS,
-            "Blunder: gives away 20.0 %. Best: move 0 (50.0 % instead of 30.0 %).",
-        ),
-        (
-            (0.0, 0.0004),
-            1,
-            SUCCEEDS,
-            "Good: gives away less than 0.1 %. Best: move 0 (50.0 % instead of 50.0 %).",
-        ),
-        (
-            (0.02, 0.0),
-            0,
-            POINTS,
-            "Inaccuracy: gives away 0.02 points. "
-            "Best: move 1 (0.50 points instead of 0.48 points).",
-        ),
+        (0.2, WINS, "Blunder: gives away 20.0 %", "50.0 % instead of 30.0 %"),
+        (0.0004, SUCCEEDS, "Good: gives away less than 0.1 %", "50.0 % instead of 50.0 %"),
+        (0.02, POINTS, "Inaccuracy: gives away 0.02 points", "0.50 points instead of 0.48 points"),
     ],
 )
-def test_a_verdict_says_what_a_move_gives_away(losses, action, unit, said):
-    assert verdict(advice(*losses), action, unit) == said
+def test_a_verdict_says_what_a_move_gives_away(lost, unit, said, instead):
+    assert verdict(advice(0.0, lost), 1, unit) == f"{said}. Best: move 0 ({instead})."
+    assert verdict(advice(lost, 0.0), 0, unit) == f"{said}. Best: move 1 ({instead})."
 
 
 @pytest.mark.parametrize(
@@ -73,13 +61,10 @@ def test_the_end_is_told_in_the_words_of_the_game(name, size, payoff, ends):
 
 
 def test_the_thresholds_are_said():
-    assert WINS.thresholds(1.0) == (
-        "By what a move gives away: inaccuracy from 1.0 %, mistake from 5.0 %, blunder from 15.0 %."
-    )
-    assert POINTS.thresholds(spread_of(make_task("FourTwoOne", 0))) == (
-        "By what a move gives away: inaccuracy from 0.07 points, mistake from 0.34 points, "
-        "blunder from 1.03 points."
-    )
+    said = "By what a move gives away: inaccuracy from {}, mistake from {}, blunder from {}."
+    assert WINS.thresholds(1.0) == said.format("1.0 %", "5.0 %", "15.0 %")
+    points = POINTS.thresholds(spread_of(make_task("FourTwoOne", 0)))
+    assert points == said.format("0.07 points", "0.34 points", "1.03 points")
 
 
 def shares(task):
@@ -171,13 +156,6 @@ def test_a_level_is_typed_in_any_case_unless_a_file_has_its_name(tmp_path, monke
     assert policy_of("club,Club") == "club,strength:0.5"
 
 
-def play(agent, seed=3):
-    session = Session(TASK, seed)
-    while session.choices:
-        session.move(agent.action(session))
-    return session.actions
-
-
 def test_an_agent_plays_by_its_law_and_the_same_game_again():
     agent = agent_of("club", TASK)
     assert agent.title == "Club"
@@ -185,6 +163,10 @@ def test_an_agent_plays_by_its_law_and_the_same_game_again():
     assert law.sum() == pytest.approx(1)
     drawn = [agent.action(Session(TASK, seed)) for seed in range(400)]
     assert np.bincount(drawn, minlength=len(law)) / 400 == pytest.approx(law, abs=0.1)
-    assert play(agent) == play(agent)
+    games = [Session(TASK, 3), Session(TASK, 3)]
+    for session in games:
+        while session.choices:
+            session.move(agent.action(session))
+    assert games[0].actions == games[1].actions
     certain, session = agent_of("if_else", TASK), Session(TASK, 1)
     assert certain.law(session.now.state)[certain.action(session)] == 1

@@ -1,6 +1,7 @@
 """Puzzles of their level with a score that is right; statistics, of which no game is lost."""
 
 import json
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -9,28 +10,10 @@ from exactdice.baselines import Task, solve
 from exactdice.baselines.advice import Advice, Choice
 from exactdice.core import WriteError
 from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore
-from exactdice.play.puzzles import (
-    ANY,
-    LEVELS,
-    Mistake,
-    Practice,
-    erring,
-    level_of,
-    mistakes_of,
-    own_mistakes,
-    practice_of,
-    puzzles,
-)
+from exactdice.play import puzzles, statistics
+from exactdice.play.puzzles import ANY, LEVELS, Practice, mistakes_of
 from exactdice.play.record import GameRecord
-from exactdice.play.statistics import (
-    VARIABLE,
-    by_title,
-    figures,
-    keep,
-    kept_game,
-    path_of_games,
-    read_games,
-)
+from exactdice.play.statistics import figures, keep, kept_game, read_games
 
 GAME = Greed(30)
 
@@ -57,11 +40,11 @@ def moves(*shares):
     ],
 )
 def test_levels_are_read_off_the_second_best_move_and_the_number_of_moves(shares, level):
-    assert level_of(moves(*shares)) == level
+    assert puzzles.level_of(moves(*shares)) == level
 
 
 def test_every_puzzle_is_a_mistake_of_its_level_and_is_asked_once(found):
-    drawn = {level: list(puzzles(found, level, 1)) for level in (*LEVELS, ANY)}
+    drawn = {level: list(puzzles.puzzles(found, level, 1)) for level in (*LEVELS, ANY)}
     assert sum(len(drawn[level]) for level in LEVELS) == len(drawn[ANY]) > 10
     known = {(one.task.seat, one.observation) for one in found}
     for level, some in drawn.items():
@@ -70,36 +53,32 @@ def test_every_puzzle_is_a_mistake_of_its_level_and_is_asked_once(found):
             assert (one.task.seat, tuple(seen.tolist())) in known
             values = solve(one.task).action_values(seen)
             assert [move.value for move in one.advice] == values[np.isfinite(values)].tolist()
-            assert level in (level_of(one.advice), ANY)
+            assert level in (puzzles.level_of(one.advice), ANY)
         questions = {tuple((m.choice.action, m.value) for m in one.advice) for one in some}
         assert len(questions) == len(some)
 
 
-def test_decisions_are_drawn_in_proportion_to_what_they_cost(found):
-    task = found[0].task
-    some = [
-        Mistake(task, one.observation, cost, "") for one, cost in zip(found, (3, 1), strict=False)
+def test_decisions_are_drawn_by_seed_and_in_proportion_to_what_they_cost(found):
+    same = [
+        [one.state for one in islice(puzzles.puzzles(found, ANY, seed), 5)] for seed in (1, 1, 2)
     ]
-    first = [next(puzzles(some, ANY, seed)).advice for seed in range(600)]
-    state = next(puzzles(some[:1], ANY, 0)).advice
+    assert same[0] == same[1] != same[2]
+    some = [replace(found[place], cost=cost) for place, cost in enumerate((3, 1))]
+    first = [next(puzzles.puzzles(some, ANY, seed)).advice for seed in range(600)]
+    state = next(puzzles.puzzles(some[:1], ANY, 0)).advice
     assert first.count(state) / 600 == pytest.approx(3 / 4, abs=0.07)
 
 
-def test_the_same_seed_draws_the_same_puzzles(found):
-    same = [[one.state for one in islice(puzzles(found, ANY, seed), 5)] for seed in (1, 1, 2)]
-    assert same[0] == same[1] != same[2]
-
-
 def test_the_first_answer_counts_and_the_score_is_exact(found):
-    practice = Practice(GAME, puzzles(found, "easy", 3))
+    practice = Practice(GAME, puzzles.puzzles(found, "easy", 3))
     costs = []
     for number in range(4):
-        assert practice.puzzle is not None
-        ranked = sorted(practice.puzzle.advice, key=lambda one: one.cost)
-        practice.answer(ranked[number % 2].choice.action)
-        practice.answer(ranked[0].choice.action)
-        assert practice.tried == ranked[number % 2].choice.action
-        costs.append(ranked[number % 2].cost)
+        best, *_ = ranked = sorted(practice.puzzle.advice, key=lambda one: one.cost)
+        answer = ranked[number % 2]
+        practice.answer(answer.choice.action)
+        practice.answer(best.choice.action)
+        assert practice.tried == answer.choice.action
+        costs.append(answer.cost)
         practice.go_on()
     assert practice.score == f"2 of 4 solved; {25 * sum(costs):.1f} % given away per puzzle."
     with pytest.raises(InputError, match=r"action must be one of .*, got 99"):
@@ -111,10 +90,9 @@ def test_the_first_answer_counts_and_the_score_is_exact(found):
 
 
 def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_in_turn():
-    assert [erring(game) for game in (Greed, LowestScore, FourTwoOneMatch)] == [
-        *("if_else", "only3s", "transfer")
-    ]
-    assert practice_of(GAME, "", "easy", 1).puzzle.words.startswith('"Rules of thumb" ')
+    names = [puzzles.erring(game) for game in (Greed, LowestScore, FourTwoOneMatch)]
+    assert names == ["if_else", "only3s", "transfer"]
+    assert puzzles.practice_of(GAME, "", "easy", 1).puzzle.words.startswith('"Rules of thumb" ')
     assert {one.task for one in mistakes_of("random", GAME, "")} == {Task(GAME, 0), Task(GAME, 1)}
 
 
@@ -130,23 +108,21 @@ def play(record, place=-1):
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "mine"))
-    return path_of_games()
+    monkeypatch.setenv(statistics.VARIABLE, str(tmp_path / "mine"))
+    return statistics.path_of_games()
 
 
 def test_games_are_kept_and_read_as_they_were(path):
     session = play(RECORD)
-    kept = [kept_game(session, RECORD), kept_game(play(RECORD, 1), RECORD)]
-    for one in kept:
-        keep(one, path)
-    assert read_games(path) == (kept, [])
+    game, other = kept_game(session, RECORD), kept_game(play(RECORD, 1), RECORD)
+    keep(game, path)
+    keep(other, path)
+    assert read_games(path) == ([game, other], [])
     assert len(path.read_text().splitlines()) == 2
-    account = session.account
-    assert kept[0].lost == pytest.approx(account.given_away)
-    assert (kept[0].luck, kept[0].payoff) == (account.luck, account.payoff)
-    assert kept[0].title == "Greed, max_score 20"
-    assert kept[0].rivals == "Rules of thumb"
-    assert kept[0].decisions <= len(session.actions)
+    assert game.lost == pytest.approx(session.account.given_away)
+    assert (game.luck, game.payoff) == (session.account.luck, session.account.payoff)
+    assert (game.title, game.rivals) == ("Greed, max_score 20", "Rules of thumb")
+    assert game.decisions <= len(session.actions)
 
 
 def test_figures_are_means_over_all_decisions_and_games():
@@ -163,7 +139,7 @@ def test_figures_are_means_over_all_decisions_and_games():
     assert [figures([one])["payoff"] for one in games] == [ended[one.payoff] for one in games]
     assert figures([games[0].model_copy(update={"points": True})])["payoff"].endswith(" points")
     other = kept_game(play(GameRecord("Greed", {"max_score": 9}, None, 1)), GameRecord("Greed"))
-    grouped = by_title([*games, other])
+    grouped = statistics.by_title([*games, other])
     assert [len(own) for own in grouped.values()] == [1, 2]  # that of the last game first
 
 
@@ -189,8 +165,8 @@ def test_a_damaged_line_is_named_and_passed_over(path, line):
 
 def test_nothing_is_kept_where_it_is_switched_off_or_cannot_be(tmp_path, monkeypatch):
     game = kept_game(play(RECORD), RECORD)
-    monkeypatch.setenv(VARIABLE, "none")
-    assert path_of_games() is None
+    monkeypatch.setenv(statistics.VARIABLE, "none")
+    assert statistics.path_of_games() is None
     keep(game, None)
     assert read_games(None) == ([], [])
     (tmp_path / "file").touch()
@@ -204,6 +180,6 @@ def test_nothing_is_kept_where_it_is_switched_off_or_cannot_be(tmp_path, monkeyp
 def test_puzzles_of_ones_own_games_are_their_costliest_moves():
     session = play(RECORD, 0)
     game = kept_game(session, RECORD)
-    own = own_mistakes(session.task.game, [game])
+    own = puzzles.own_mistakes(session.task.game, [game])
     assert [(one.observation, one.cost) for one in own] == list(game.worst)
-    assert own_mistakes(GameRecord("Greed").task.game, [game]) == []
+    assert puzzles.own_mistakes(GameRecord("Greed").task.game, [game]) == []

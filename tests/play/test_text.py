@@ -110,11 +110,10 @@ def test_every_piece_is_drawn_in_unicode_and_in_ascii():
 
 
 def test_dice_that_never_lie_on_the_board_are_told_with_the_move():
-    event = Event("opponent", "3 to 4", (Die(5), Die(6)), (), "rolls 2 dice")
-    bare = Scene("", (), "you", 0)
-    with_dice = Scene("", (Row("rolled", (Die(1),)),), "you", 0)
-    assert told(event, bare, own=False) == "opponent: rolls 2 dice (rolled 5 6)"
-    assert told(event, with_dice, own=False) == "opponent, rolled 5 6: rolls 2 dice"
+    bare, with_dice = (Scene("", rows, "you", 0) for rows in ((), (Row("rolled", (Die(1),)),)))
+    rolls = Event("opponent", "3 to 4", (Die(5), Die(6)), (), "rolls 2 dice")
+    assert told(rolls, bare, own=False) == "opponent: rolls 2 dice (rolled 5 6)"
+    assert told(rolls, with_dice, own=False) == "opponent, rolled 5 6: rolls 2 dice"
     own = Event("you", "3 to 4", (Die(5), Die(6)), (), "roll 2 dice")
     assert told(own, with_dice, own=True) == "You roll 2 dice"
     still = Event("opponent", "3 to 4", (), (), "stops")
