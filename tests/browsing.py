@@ -32,9 +32,10 @@ def choose(page, place=0):
     idle(page)
 
 
-def press(page, key):
-    page.keyboard.press(key)
-    idle(page)
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+        idle(page)
 
 
 def begin(page, name, seed=3, sizes=None):

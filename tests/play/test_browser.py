@@ -15,18 +15,16 @@ from werkzeug.serving import make_server
 FAINT_WORDS = Path(__file__).with_name("faint_words.js")
 
 
-def step(page, number):
-    """Make a move: on the board where that can be clicked, else by its button."""
+def step(page, number=1):
+    """Make a move of the list; of an even number, on the board where that can be clicked."""
     pieces = page.locator("rect.open")
-    if pieces.count() and number % 2 == 0:
-        pieces.nth(number % pieces.count()).click()
-        if page.locator("#play").is_enabled():
-            page.click("#play")
-            return idle(page)
-        page.locator("#choices .fits").first.dblclick()
+    if number % 2 or not pieces.count():
+        return choose(page, min(1, page.locator("#choices button").count() - 1))
+    pieces.nth(number % pieces.count()).click()
+    if page.locator("#play").is_enabled():
+        page.click("#play")
     else:
-        buttons = page.locator("#choices button")
-        buttons.nth(min(1, buttons.count() - 1)).dblclick()
+        page.locator("#choices .fits").first.dblclick()
     return idle(page)
 
 
@@ -42,11 +40,9 @@ def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name):
     said = page.locator("#log .said").all_text_contents()  # nothing on moves without an alternative
     assert len(said) <= moves
     assert all(re.match("Best|Good|Inaccuracy|Mistake|Blunder|All moves", words) for words in said)
-    numbers = page.locator("#account .step b").all_inner_texts()
-    expected, lost, luck, payoff = (
-        round(100 * float(re.sub("[= +%]|points", "", text).replace("\N{MINUS SIGN}", "-")))
-        for text in numbers
-    )
+    texts = page.locator("#account .step b").all_inner_texts()
+    numbers = [re.sub("[= +%]|points", "", text).replace("\N{MINUS SIGN}", "-") for text in texts]
+    expected, lost, luck, payoff = (round(100 * float(number)) for number in numbers)
     assert expected + lost + luck == payoff
     assert lost <= 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -57,40 +53,40 @@ def test_a_piece_that_is_clicked_brings_those_that_every_such_move_takes(tabs):
     assert page.locator("#board svg").get_attribute("width") == "360"
     page.set_viewport_size({"width": 1000, "height": 700})  # has another board, clicked likewise
     page.wait_for_selector("#board svg[width='600']")
-    third = page.locator("rect.open").nth(2)
-    third.click()
     pressed = page.locator("rect.open[aria-pressed=true]")
-    assert pressed.count() == 3
-    assert page.locator("#play").is_enabled()
-    third.click()
-    assert pressed.count() == 2
+    for number in (3, 2):
+        page.locator("rect.open").nth(2).click()
+        assert pressed.count() == number
+        assert page.locator("#play").is_enabled()
     words = page.inner_text("#play")
     click(page, "#play")
-    assert words.partition(" ")[2] in page.locator("#log li").first.text_content()
+    assert words.partition(" ")[2] in last_of_log(page)
+
+
+def last_of_log(page):
+    return page.locator("#log li").first.text_content()
 
 
 def enter_alone_makes_no_move(page):
     assert page.locator("#choices button").count() > 1
     assert page.locator("#play").is_disabled()
-    for _ in range(2):
-        press(page, "Enter")
+    press(page, "Enter", "Enter")
     assert page.inner_text("#log") == ""
 
 
 def test_the_keyboard_suffices(tabs):
     page = begin(tabs(), "Greed")
     enter_alone_makes_no_move(page)
-    for key in "93":  # there is no move 93: the second digit begins a new number
-        page.keyboard.press(key)
+    press(page, *"93")  # there is no move 93: the second digit begins a new number
     assert page.inner_text("#play") == "roll 3 dice"
     press(page, "Enter")
-    assert "3 dice" in page.locator("#log li").first.inner_text()
+    assert "3 dice" in last_of_log(page)
     begin(page, "ShutTheBox", seed=4)
     enter_alone_makes_no_move(page)
     page.locator("#choices button").nth(1).hover()
     assert page.locator("rect.lit").count() == 3
     page.locator("rect.open").first.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     assert page.locator("rect.open[aria-pressed=true]").count() >= 1
     page.locator("#choices .fits").first.focus()
     press(page, "Enter")
@@ -99,16 +95,15 @@ def test_the_keyboard_suffices(tabs):
     assert page.locator("#log li").count() >= 1
     press(page, "u")
     assert page.inner_text("#log") == ""
-    for key in "92":
-        page.keyboard.press(key)
+    press(page, *"92")
     assert page.inner_text("#play") == "close 2 9"
     press(page, "Enter")
-    assert "close 2 9" in page.locator("#log li").first.inner_text()
+    assert "close 2 9" in last_of_log(page)
     begin(page, "FourTwoOne", seed=4)
-    page.keyboard.press("0")
+    press(page, "0")
     assert page.inner_text("#play") == "put aside nothing"
     page.locator("[name=seed]").focus()
-    page.keyboard.press("u")
+    press(page, "u")
     assert page.inner_text("#play") == "put aside nothing"
 
 
@@ -120,7 +115,7 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     for name, seat in (("ShutTheBox", "1"), ("FourTwoOne", "0")):
         page.select_option("[name=game]", name)
         page.select_option("[name=seat]", seat)
-        step(begin(page, name, seed=4), 1)
+        step(begin(page, name, seed=4))
         assert page.evaluate(FAINT_WORDS.read_text()) == []
     paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
@@ -129,12 +124,12 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
 def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     one, two = tabs(), tabs()
     begin(one, "ShutTheBox", seed=4)
-    step(one, 1)
-    step(two, 1)
+    step(one)
+    step(two)
     assert one.locator("#log .said").count() == 0
     one.check("#coach")  # which judges what was done before, too, and stays on
     idle(one)
-    step(one, 1)
+    step(one)
     assert one.locator("#log .said").count() == 2
     first = one.inner_text("#log")
     assert first != two.inner_text("#log")
@@ -159,9 +154,9 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     assert page.inner_text("#when") == "Before move 3 of 3"
     press(page, "Escape")
     wait(page, "#account .review")
-    worst = page.locator(".worst li")
-    assert worst.first.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
-    worst.first.locator("text=Jump").click()
+    worst = page.locator(".worst li").first
+    assert worst.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
+    worst.locator("text=Jump").click()
     idle(page)
     assert page.inner_text("#when") == "Before move 2 of 3"
     assert page.evaluate("scrollY") == 0
@@ -185,8 +180,8 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
 
 def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path):
     page = begin(tabs(), "ShutTheBox", seed=4)
-    step(page, 1)
-    step(page, 1)
+    step(page)
+    step(page)
     before = drawn(page)
     with page.expect_download() as kept:
         page.click("#file")
@@ -224,9 +219,8 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
             for part in ("#play", "#verdict"):
                 box = page.locator(part).bounding_box()
                 assert box is None or box["y"] + box["height"] <= 844, (name, part)
-            step(page, 1)
-        board = page.locator("#board").bounding_box()
-        assert board["height"] < 400, name
+            step(page)
+        assert page.locator("#board").bounding_box()["height"] < 400, name
     assert page.locator("aside > details[open]").count() == 0
 
 
@@ -236,11 +230,9 @@ def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
     words = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
     assert page.inner_text("#welcome span") == words
     before = page.locator("#play").bounding_box()
-    page.click("#welcome button")
     sheet = page.locator("details[open] .sheet")
-    for name in ("Rules", "Moves", "Coach", "More"):
-        if name != "Rules":
-            page.locator("summary", has_text=re.compile(f"^{name}$")).click()
+    for name in ("welcome", "Moves", "Coach", "More"):
+        page.click("#welcome button" if name == "welcome" else f"summary:text-is('{name}')")
         box = sheet.bounding_box()
         assert box["y"] > 844 / 4
         assert 760 < box["y"] + box["height"] <= 844  # where the thumb is
@@ -272,14 +264,13 @@ def drawn(page):
 
 def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
     page = begin(tabs(), "Greed", sizes={"max_score": 30})
-    said = []
-    for _ in range(3):
-        said.append(page.locator("#verdict p").all_inner_texts())
+    hints = page.locator("#verdict p")
+    for number in range(3):
+        assert hints.count() == number
         click(page, "#ask")
-    said.append(page.locator("#verdict p").all_inner_texts())
-    assert list(map(len, said)) == [0, 1, 2, 3]
     best = page.locator("#advice tr.best th").first.inner_text()
-    assert said[-1][2].startswith(f"Best: {best} (")
+    assert hints.count() == 3
+    assert hints.last.inner_text().startswith(f"Best: {best} (")
     assert page.locator("#advice tbody tr").count() == page.locator("#choices button").count()
     page.click("#ask")
     assert page.locator("#advice tr").count() == 0
@@ -379,10 +370,10 @@ def test_a_game_outlives_the_server(browser):
         wait(page)
         begin(page, "ShutTheBox", seed=4)
         page.check("#coach")
-        step(page, 1)
+        step(page)
         before, told = drawn(page), page.inner_text("#advice")
         assert "(yours)" in told
-        for anew in (lambda: step(page, 1), page.reload):
+        for anew in (lambda: step(page), page.reload):
             server.shutdown()
             server.server_close()
             server = served()
@@ -403,15 +394,14 @@ def test_a_button_and_a_piece_choose_and_a_double_click_on_either_plays(tabs):
     page.locator("#play").dblclick(delay=60)
     idle(page)
     assert page.locator("#log li.mine").count() == 1  # a double click is one move
-    for chooses, plays in (("button", "piece"), ("piece", "button")):
+    button, piece = "#choices [aria-label='close 2 9']", "rect.open[aria-label='take 9']"
+    for chooses, plays in ((button, piece), (piece, button)):
         begin(page, "ShutTheBox", seed=4)
-        pieces = page.locator("rect.open[aria-label='take 9']")
-        by = {"button": page.locator("#choices [aria-label='close 2 9']"), "piece": pieces}
-        by[chooses].click()
+        page.click(chooses)
         assert page.inner_text("#play") == "close 2 9"
         assert page.locator("rect.open[aria-pressed=true]").count() == 2
         assert page.locator("#choices .now").inner_text() == "close 2 9"
         assert page.inner_text("#log") == ""
-        by[plays].dblclick()
+        page.dblclick(plays)
         idle(page)
-        assert "close 2 9" in page.locator("#log li").first.inner_text()
+        assert "close 2 9" in last_of_log(page)

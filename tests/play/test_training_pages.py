@@ -18,6 +18,12 @@ def visit(page, address, path):
     idle(page)
 
 
+def play_to_the_end(page, place=-1):
+    while not page.locator("#end").is_visible():
+        choose(page, place)
+    wait(page, ".review")
+
+
 def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, address):
     page = tabs(390)
     visit(page, address, "puzzles#game=Greed&of=if_else&level=easy")
@@ -60,9 +66,7 @@ def test_puzzles_chosen_while_others_are_found_come_next(tabs, address):
 
 def test_ones_own_costliest_moves_are_puzzles(tabs):
     page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 30})
-    while not page.locator("#end").is_visible():
-        choose(page, -1)
-    wait(page, ".review")
+    play_to_the_end(page)
     page.click("#practise")
     wait(page)
     assert page.locator("[name=of]").input_value() == "own"
@@ -78,13 +82,10 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     page.goto(address)
     wait(page)
     begin(page, "Greed", seed=4, sizes={"max_score": 10})
-    for again in ("#again", "#same", None):
-        while not page.locator("#end").is_visible():
-            choose(page, -1)
-        wait(page, ".review")
-        if again:
-            page.click(again)
-            idle(page)
+    for again in ("#again", "#same"):
+        play_to_the_end(page)
+        click(page, again)
+    play_to_the_end(page)
     with path_of_games().open("ab") as file:
         file.write(b"damage\n")
     visit(page, address, "statistics")
@@ -109,8 +110,7 @@ def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address):
         assert page.locator("#verdict").is_visible() == (place == 4)
     assert page.locator("#log .said").count() == 1
     assert page.inner_text("#turn") == "Now player 1"
-    while not page.locator("#end").is_visible():
-        choose(page)
+    play_to_the_end(page, 0)
     wait(page, ".review >> nth=1")
     assert re.fullmatch(r"Player [12] wins\.", page.inner_text("#ending"))
     assert page.locator("#account .who").all_text_contents() == ["player 1", "player 2"]
