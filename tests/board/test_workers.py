@@ -1,6 +1,5 @@
 """Processes that do one job after the other, for cells and for certificates of strangers."""
 
-import json
 import multiprocessing
 import os
 import random
@@ -12,6 +11,7 @@ import pytest
 import spawned
 import torch
 from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.folders import read_score
 from exactdice.baselines import certificate, make_task
 from exactdice.board import admission
 from exactdice.board.benchmark import run_cell
@@ -27,6 +27,7 @@ SLEEP = "__import__('time').sleep(60)"
 
 #: Small cells, by the algorithm.
 STEPS = {"ppo": 2048, "dqn": 3000, "qlearning": 1000}
+FILES = "evaluations", "certificate"
 
 
 @pytest.mark.posix
@@ -77,73 +78,41 @@ def test_the_limits_of_containers_are_known(tmp_path, monkeypatch, files, expect
     assert processors(tmp_path) == expected
 
 
-def cell(place, algorithm, seed=0):
+def run_in(folder, algorithm, seed=0):
+    """Run a cell; give its results without times. The clock decides when a checkpoint is saved."""
     options = {"env": {"max_score": 5}, "steps": STEPS[algorithm], "seed": seed}
-    folder = place / f"{algorithm}-{seed}"
-    return TrainConfig(algorithm=algorithm, run_folder=folder, **options)
-
-
-def saved(config):
-    """Give the results of a cell without times. The clock decides when a checkpoint is saved."""
-    folder = config.run_folder
-    score = json.loads((folder / "score.json").read_text())
-    curve = dict(np.load(folder / "evaluations.npz"))
-    certificate = dict(np.load(folder / "certificate.npz"))
-    for part in (score, curve):
-        part.pop("seconds")
+    assert run_cell(TrainConfig(algorithm=algorithm, run_folder=folder, **options)) is None
+    score = read_score(folder)
+    curve, certificate = (dict(np.load(folder / f"{name}.npz")) for name in FILES)
+    del score["seconds"], curve["seconds"]
     return repr(score), curve, certificate
-
-
-def disturb():
-    """Leave the global state as no new process has it."""
-    random.seed(7)
-    np.random.seed(7)
-    torch.manual_seed(7)
-    torch.rand(5)
-    torch.set_num_threads(2)
 
 
 @pytest.mark.parametrize(
     "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.slow) for name in list(STEPS)[1:])]
 )
 def test_a_cell_does_not_depend_on_the_cells_before_it(tmp_path, algorithm):
-    folders = [tmp_path / name for name in ("before", "after")]
-    for folder in folders:
-        folder.mkdir()
-    before, after = (cell(folder, algorithm) for folder in folders)
-    assert run_cell(before) is None
-    for other in STEPS:
-        if other != algorithm:
-            assert run_cell(cell(tmp_path, other, 1)) is None
-    disturb()
-    assert run_cell(after) is None
-    np.testing.assert_equal(saved(after), saved(before))
+    before = run_in(tmp_path / "before", algorithm)
+    for other in STEPS.keys() - {algorithm}:
+        run_in(tmp_path / other, other, seed=1)
+    for seed in (random.seed, np.random.seed, torch.manual_seed):  # as in no new process
+        seed(7)
+    torch.set_num_threads(2)
+    np.testing.assert_equal(run_in(tmp_path / "after", algorithm), before)
 
 
-@pytest.fixture
-def paths(tmp_path):
-    """Write a certificate that holds, and another that does not."""
-    files = [tmp_path / f"FourTwoOne-{seed}.npz" for seed in range(2)]
-    files[0].write_bytes(certificate(exactdice.score("optimal", make_task("FourTwoOne"))))
-    files[-1].write_bytes(b"")
-    return files
-
-
-def test_every_certificate_is_answered(paths):
-    found = admission.check_all(dict.fromkeys(paths, "FourTwoOne"), 2)
-    assert found.pop(paths[-1]).startswith("FourTwoOne-1.npz must be a whole policy certificate")
-    assert found[paths[0]].value == exactdice.verify(paths[0]).value
-
-
-def test_a_process_that_ends_or_takes_too_long_refuses_its_certificate(paths, monkeypatch):
-    job = {paths[0]: "FourTwoOne"}
+def test_every_certificate_is_answered(tmp_path, monkeypatch):
+    whole, empty = (tmp_path / f"FourTwoOne-{seed}.npz" for seed in range(2))
+    whole.write_bytes(certificate(exactdice.score("optimal", make_task("FourTwoOne"))))
+    empty.touch()
+    found = admission.check_all({whole: "FourTwoOne", empty: "FourTwoOne"}, 2)
+    assert found[empty].startswith("FourTwoOne-1.npz must be a whole policy certificate")
+    assert found[whole].value == exactdice.verify(whole).value
     monkeypatch.setattr(admission, "answer_of", spawned.ends)
-    assert list(admission.check_all(job, 1).values()) == [
-        "FourTwoOne-0.npz must be verified, but the process that tried ended, perhaps for lack of "
-        "memory"
-    ]
+    (reason,) = admission.check_all({whole: "FourTwoOne"}, 1).values()
+    ended = "but the process that tried ended, perhaps for lack of memory"
+    assert reason == f"FourTwoOne-0.npz must be verified, {ended}"
     monkeypatch.setattr(admission, "answer_of", spawned.sleeps)
     monkeypatch.setattr(admission, "SECONDS", 0.1)
-    assert list(admission.check_all(job, 1).values()) == [
-        "FourTwoOne-0.npz must be verified in 0 seconds, got no result"
-    ]
+    (reason,) = admission.check_all({whole: "FourTwoOne"}, 1).values()
+    assert reason == "FourTwoOne-0.npz must be verified in 0 seconds, got no result"
