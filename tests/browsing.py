@@ -1,6 +1,9 @@
 """What the tests of the pages do in a browser."""
 
-from werkzeug.serving import WSGIRequestHandler
+import threading
+from contextlib import contextmanager
+
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 IDLE = "body:not([aria-busy])"
 
@@ -10,6 +13,16 @@ class Silent(WSGIRequestHandler):
 
     def log(self, *_):
         pass
+
+
+@contextmanager
+def serving(app, **options):
+    """Serve an application to this machine; give the address."""
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent, **options)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.port}/"
+    server.shutdown()
+    server.server_close()
 
 
 def idle(page):

@@ -1,24 +1,17 @@
 """The server of the pages, and tabs of a browser that show them."""
 
-import threading
-
 import pytest
-from browsing import Silent, wait
+from browsing import serving, wait
 from exactdice.play import web
 from exactdice.play.record import GameRecord
-from werkzeug.serving import make_server
 
 
 @pytest.fixture(scope="module")
 def address():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(web, "new_seed", lambda: 3)  # each tab begins with the same dice
-        app = web.make_app(GameRecord("Greed", {"max_score": 20}, None, 3))
-        server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.port}/"
-    server.shutdown()
-    server.server_close()
+        with serving(web.make_app(GameRecord("Greed", {"max_score": 20}, None, 3))) as place:
+            yield place
 
 
 @pytest.fixture
@@ -26,8 +19,8 @@ def tabs(browser, address):
     """Open tabs, on a wide screen or a narrow one, whose console must stay empty."""
     said, contexts = [], []
 
-    def tab(width=1200, motion="reduce"):
-        size = {"width": width, "height": 800}
+    def tab(width=1200, height=800, motion="reduce"):
+        size = {"width": width, "height": height}
         contexts.append(browser.new_context(viewport=size, reduced_motion=motion))
         page = contexts[-1].new_page()
         page.set_default_timeout(10_000)

@@ -2,15 +2,13 @@
 
 import re
 import socket
-import threading
 from pathlib import Path
 
 import pytest
-from browsing import IDLE, Silent, begin, choose, click, idle, press, wait
+from browsing import IDLE, begin, choose, click, idle, press, serving, wait
 from exactdice.play.record import GameRecord
 from exactdice.play.web import make_app
 from small_games import SMALL
-from werkzeug.serving import make_server
 
 FAINT_WORDS = Path(__file__).with_name("faint_words.js")
 
@@ -205,8 +203,7 @@ def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path)
 
 
 def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(tabs):
-    page = tabs(390)
-    page.set_viewport_size({"width": 390, "height": 844})
+    page = tabs(390, 844)
     page.check("#coach")
     sizes = {"Yahtzee": SMALL["Yahtzee"][0], "Greed": {"max_score": 100}, "ShutTheBox": {}}
     sizes |= {"LowestScore": {"players": 2}, "FourTwoOneMatch": {"tokens": 2}}
@@ -225,8 +222,7 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
 
 
 def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
-    page = tabs(390)
-    page.set_viewport_size({"width": 390, "height": 844})
+    page = tabs(390, 844)
     words = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."
     assert page.inner_text("#welcome span") == words
     before = page.locator("#play").bounding_box()
@@ -356,36 +352,30 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
 
 def test_a_game_outlives_the_server(browser):
     """The port stays bound between the servers, as another process could take it meanwhile."""
-    port = socket.create_server(("127.0.0.1", 0))
 
     def served():
-        options = {"threaded": True, "request_handler": Silent, "fd": port.fileno()}
-        server = make_server("127.0.0.1", 0, make_app(GameRecord("Greed")), **options)
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        return server
+        return serving(make_app(GameRecord("Greed")), fd=port.fileno())
 
+    port = socket.create_server(("127.0.0.1", 0))
     with port, browser.new_context(reduced_motion="reduce") as context:
-        page, server = context.new_page(), served()
-        page.goto(f"http://127.0.0.1:{server.port}/")
-        wait(page)
-        begin(page, "ShutTheBox", seed=4)
-        page.check("#coach")
-        step(page)
-        before, told = drawn(page), page.inner_text("#advice")
-        assert "(yours)" in told
-        for anew in (lambda: step(page), page.reload):
-            server.shutdown()
-            server.server_close()
-            server = served()
-            anew()
+        page = context.new_page()
+        with served() as address:
+            page.goto(address)
             wait(page)
-            assert page.locator("#message").is_hidden()
-            assert page.locator("#log li.mine").count() == 2
-            assert page.inner_text("#advice") == told or anew != page.reload
-            assert drawn(page) != before
-            told = page.inner_text("#advice")
-        server.shutdown()
-        server.server_close()
+            begin(page, "ShutTheBox", seed=4)
+            page.check("#coach")
+            step(page)
+            before, told = drawn(page), page.inner_text("#advice")
+            assert "(yours)" in told
+        for anew in (lambda: step(page), page.reload):
+            with served():
+                anew()
+                wait(page)
+                assert page.locator("#message").is_hidden()
+                assert page.locator("#log li.mine").count() == 2
+                assert page.inner_text("#advice") == told or anew != page.reload
+                assert drawn(page) != before
+                told = page.inner_text("#advice")
 
 
 def test_a_button_and_a_piece_choose_and_a_double_click_on_either_plays(tabs):
