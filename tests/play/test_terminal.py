@@ -16,14 +16,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from checkout import ROOT
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.train import train
 from exactdice.play.coach import steps, unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.session import Session
 from exactdice.play.terminal import play
 from exactdice.play.text import Screen, labels, rules, understand, written
 from small_games import SMALL
-
-from exactdice.cli import main
 
 COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
 NUMBER = r"-?\d+\.\d{1,2}"
@@ -37,7 +37,8 @@ ACCOUNT = (
     rf"({NUMBER}) {SIGN} ((?:bad )?luck) = ({NUMBER}) {SIGN}"
 )
 LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("FourTwoOneMatch", "Yahtzee")]
-DEFAULTS = [*sorted(SMALL.keys() - {"FourTwoOneMatch", "Yahtzee"}), "examples/pig.py:Pig", *LARGE]
+PIG = f"{ROOT / 'examples/pig.py'}:Pig"
+DEFAULTS = [*sorted(SMALL.keys() - {"FourTwoOneMatch", "Yahtzee"}), PIG, *LARGE]
 
 
 @pytest.fixture
@@ -107,24 +108,19 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(prints, 
 @pytest.mark.usefixtures("own_games")
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_a_game_of_default_size_fits_into_80_columns(prints, name):
-    game = str(ROOT / name) if ":" in name else name
-    env = {"target": 20} if ":" in name else {}
-    replies, _ = replies_of(GameRecord(game, env, seed=3))
-    options = ["--env", *words(env)] if env else []
-    said = prints(lines_of(*replies, "n"), game, "--seed", 3, *options)
+    env = {"target": 20} if name == PIG else {}
+    replies, _ = replies_of(GameRecord(name, env, seed=3))
+    said = prints(lines_of(*replies, "n"), name, "--seed", 3, "--env", *words(env))
     boards = [line for line in said.splitlines() if "exactdice play" not in line]
     assert max(map(len, boards)) <= 80
     assert said.count("your move") == len(replies)
 
 
 def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
-    result = subprocess.run(
-        [*COMMAND, "ShutTheBox", "--seed", "1"],
-        input="½ 日本\n7\n".encode() + b"\xff\n",
-        capture_output=True,
-        cwd=tmp_path,
-        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
-    )
+    command, replies = [*COMMAND, "ShutTheBox", "--seed", "1"], "½ 日本\n7\n".encode() + b"\xff\n"
+    ascii_only = {"PYTHONIOENCODING": "ascii", "PATH": ""}
+    options = {"capture_output": True, "cwd": tmp_path, "env": ascii_only}
+    result = subprocess.run(command, input=replies, **options)
     assert (result.returncode, result.stderr) == (0, b"")
     assert result.stdout.isascii()
     assert b"| 2 |" in result.stdout
@@ -133,10 +129,9 @@ def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_who_asks_for_help_or_quits_and_comes_back_plays_the_same_game(run, prints, name):
     size = SMALL[name][0]
-    records = (GameRecord(name, size, seed=seed) for seed in range(99))
-    record = next(record for record in records if len(replies_of(record)[0]) > 1)
-    replies, session = replies_of(record)
-    options = [name, "--env", *words(size), "--seed", record.seed, "--coach"]
+    games = (replies_of(GameRecord(name, size, seed=seed)) for seed in range(99))
+    replies, session = next(game for game in games if len(game[0]) > 1)
+    options = [name, "--env", *words(size), "--seed", session.seed, "--coach"]
     told = " ".join(prints(lines_of("?", "h"), *options).split())
     for words_of_help in (rules(session.task.game), unit_of(session.task.game).meaning, "the best"):
         assert words_of_help in told
@@ -326,11 +321,9 @@ def test_a_mistake_is_one_line(refusal, arguments, message):
 def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(
     run, prints, refusal, tmp_path, monkeypatch
 ):
-    size = ["--env", "max_score", "10", "sides", "3"]
-    quick = ["--steps", "1000", "--num-envs", "128", "--eval-interval", "1000"]
-    with pytest.raises(SystemExit) as end:
-        main(["train", *size, *quick, "--run-folder", "mine"])
-    assert end.value.code == 0
+    env, quick = {"max_score": 10, "sides": 3}, {"steps": 1000, "num_envs": 128}
+    train(TrainConfig(env=env, eval_interval=1000, run_folder=Path("mine"), **quick))
+    size = ["--env", *words(env)]
     for policy in ("mine", "mine/certificate.npz", "mine/final_model.zip"):
         said = prints(lines_of("1"), "Greed", *size, "--against", policy, "--seed", 1)
         assert said.splitlines()[-2] == "Saved. To come back:"
@@ -374,11 +367,11 @@ def test_the_session_of_the_page_is_what_its_command_prints(run):
 
 
 def test_puzzles_are_asked_judged_and_counted(prints):
-    replies = "what\n0\n0\nq\n"
-    said = prints(replies, "Greed", "--env", "max_score", 20, "--puzzles", "easy", "--seed", 3)
+    options = ["Greed", "--env", "max_score", 20, "--puzzles", "easy", "--seed", 3]
+    said = prints(lines_of("what", 0, 0, "q"), *options)
     assert said.count('"Rules of thumb" ') == 2
     assert "There is no move what" in said
-    assert re.search(r"Puzzle 3, easy:", said)
+    assert "Puzzle 3, easy:" in said
     assert re.search(r"^\d of 2 solved; [\d.]+ % given away per puzzle\.$", said, re.M)
 
 
