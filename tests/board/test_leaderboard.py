@@ -1,6 +1,5 @@
 """The board of a track: which runs are on it, its tables, and its page."""
 
-import csv
 import json
 import re
 import shutil
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from checkout import ROOT
 from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.folders import read_score
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import verify
@@ -49,20 +49,17 @@ def folder(tmp_path_factory):
 
 def test_the_benchmark_writes_the_board_of_its_track(folder):
     paths = boards.write(folder)
-    assert [path.name for path in paths] == [
-        "curves.csv", "results.csv", "certificates.zip", "leaderboard.md",
+    names = ["curves.csv", "results.csv", "certificates.zip", "leaderboard.md"]
+    assert [path.name for path in paths] == names
+    rows = read_results(folder)
+    assert [(row.game, row.seed) for row in rows] == [
+        ("Greed", 1), ("FourTwoOne", 0), ("FourTwoOne", 1),
     ]  # fmt: skip
-    with paths[1].open() as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["game"], row["seed"]) for row in rows] == [
-        ("Greed", "1"), ("FourTwoOne", "0"), ("FourTwoOne", "1"),
-    ]  # fmt: skip
-    for row in rows[1:]:
-        place = folder / f"FourTwoOne-qlearning-outcome-{row['seed']}"
-        saved = json.loads((place / "score.json").read_text())
-        assert float(row["normalized"]) == verify(place / "certificate.npz").normalized
-        assert float(row["flawless"]) == saved["flawless"]
-        assert int(row["steps"]) <= 20_000
+    for row in rows:
+        place = folder / row.name
+        assert row.normalized == verify(place / "certificate.npz").normalized
+        assert row.flawless == read_score(place)["flawless"]
+        assert row.steps <= 20_000
     text = re.sub(" +", " ", paths[-1].read_text())
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 20,000 moves")
     assert "\n| Q-learning | 1 | 2 of 2 | 3 | - | " in text
@@ -158,13 +155,10 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
         for seed in range(3)
     ]
     row = Board(Path(), None, runs).tables[0].rows[-1]
-    assert row[0] == "all"
-    point = {"moves": (9,), "scores": (0.0,)}
-    alone = [run("ShutTheBox", seed, 0.0, "dqn", **point) for seed in (0, 1)]
-    rows = Board(Path(), None, [*runs, *alone]).tables[0].rows
+    assert (row[0], row[6], row[-1]) == ("all", "0.7000 to 0.7000", "8")
+    alone = run("ShutTheBox", 0, 0.0, "dqn", moves=(9,), scores=(0.0,))
+    rows = Board(Path(), None, [*runs, alone]).tables[0].rows
     assert "all" not in {row[0] for row in rows}  # no game is common to both agents
-    assert row[6] == "0.7000 to 0.7000"
-    assert row[-1] == "8"
 
 
 def test_a_cross_table_is_not_lost_with_the_models_that_it_needs(tmp_path):

@@ -92,6 +92,7 @@ def test_one_seed_has_no_interval():
 def test_curves_are_estimated_mark_by_mark():
     curves = [RNG.normal(size=(5, 7)), RNG.normal(size=(4, 7))]
     found = estimate(curves, mean)
+    assert found.low.shape == found.high.shape == (7,)
     np.testing.assert_allclose(found.middle, (curves[0].mean(0) + curves[1].mean(0)) / 2)
     assert ((found.low < found.middle) & (found.middle < found.high)).all()
 

@@ -66,10 +66,7 @@ def test_greeds_maps_are_the_solution():
         assert last.hatched[other, own] == (len(solution.optimal_actions([own, other, 1])) > 1)
     worth, _ = greed.value(GREED).panels
     assert worth.values[3, 5] == pytest.approx(solution.values[0][state])
-
-
-def test_what_is_set_apart_is_what_optimal_players_never_meet():
-    task = make_task("Greed", max_score=30, sides=6)
+    task = make_task("Greed", max_score=30, sides=6)  # where optimal players do not meet all states
     normal, _ = greed.best_dice(task).panels
     first = int(solve(task).policy.actions[0])
     assert normal.faded[1:first, 0].all()  # less than the first roll shows
@@ -108,12 +105,11 @@ def test_the_beginning_is_worth_what_each_game_says():
 
 
 def test_a_score_is_worth_what_the_second_player_can_expect():
-    shown = picture(["shut-the-box-chance"])
-    (line,) = shown.panels[0].series
+    (line,) = picture(["shut-the-box-chance"]).panels[0].series
     assert list(line.x[:2]) == [1, 2]  # a shut box wins at once, so that 0 is never to beat
     assert np.all(np.diff(line.y) > -1e-12)
     assert line.y[-1] == pytest.approx(1, abs=1e-2)
-    with_draws = picture(["shut-the-box-chance"], env={"shut_wins": "false"}).panels[0].series[0]
+    (with_draws,) = picture(["shut-the-box-chance"], env={"shut_wins": "false"}).panels[0].series
     assert with_draws.x[0] == 0
 
 
@@ -163,11 +159,9 @@ def test_maps_of_mistakes_hold_the_whole_regret(name):
     assert total == pytest.approx(scored.regret, abs=1e-10)
     assert scored.costs.sum() == pytest.approx(scored.regret, abs=1e-10)
     panel = shown.panels[0]
-    if isinstance(panel, Bars):  # of a game without a layout
-        assert "best" in panel.words[np.argmax(panel.values)]
-        return
-    row, column = np.unravel_index(np.nanargmax(panel.values), panel.values.shape)
-    assert "best" in panel.words(int(row), int(column))
+    worst = np.unravel_index(np.nanargmax(panel.values), panel.values.shape)
+    words = panel.words[worst[0]] if isinstance(panel, Bars) else panel.words(*map(int, worst))
+    assert "best" in words  # bars are of a game without a layout
 
 
 def test_of_what_an_agent_draws_the_words_name_what_costs_most():

@@ -82,30 +82,24 @@ def told(name, **keywords):
     return rules(GAMES[name](**{**BASE.get(name, {}), **keywords}))
 
 
-def test_no_keyword_is_left_out():
-    for name in SMALL:
-        assert set(inspect.signature(GAMES[name]).parameters) == set(MATTERS[name])
-
-
-@pytest.mark.parametrize(
-    ("name", "keyword"), [(name, keyword) for name in MATTERS for keyword in MATTERS[name]]
-)
-def test_rules_change_with_every_keyword(name, keyword):
-    values, others = MATTERS[name][keyword]
-    texts = [told(name, **others, **{keyword: value}) for value in values]
-    assert len(set(texts)) == len(values)
+@pytest.mark.parametrize("name", SMALL)
+def test_rules_change_with_every_keyword(name):
+    assert set(inspect.signature(GAMES[name]).parameters) == set(MATTERS[name])
+    for keyword, (values, others) in MATTERS[name].items():
+        texts = [told(name, **others, **{keyword: value}) for value in values]
+        assert len(set(texts)) == len(values), keyword
 
 
 @pytest.mark.parametrize("name", MATTERS)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_rules_are_sentences(name, data):
-    keywords = dict(BASE.get(name, {}))
+    keywords = {}
     for keyword, (values, _) in MATTERS[name].items():
         if data.draw(st.booleans(), label=keyword):
             keywords[keyword] = data.draw(st.sampled_from(values), label=keyword)
     try:
-        text = rules(GAMES[name](**keywords))
+        text = told(name, **keywords)
     except ValueError:  # values that do not go together
         return
     assert not WRONG.search(text), text
