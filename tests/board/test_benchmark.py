@@ -198,9 +198,7 @@ def test_a_folder_in_which_another_process_trains_is_not_deleted(tiny):
 
 
 def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypatch, capsys):
-    real = grid.train
-
-    def train(config, console):
+    def train(config, console, real=grid.train):
         if config.seed == 0:
             raise ZeroDivisionError("no luck")
         return real(config, console)
@@ -212,7 +210,7 @@ def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypa
     assert failures == [f"{FIRST}: ZeroDivisionError: no luck"]
     assert f"failed: {FIRST}" in capsys.readouterr().out
     assert (tiny.folder / "FourTwoOne-qlearning-outcome-1/score.json").exists()
-    monkeypatch.setattr(grid, "train", real)
+    monkeypatch.undo()
     assert grid.benchmark(tiny) == []
 
 
@@ -238,9 +236,7 @@ def test_a_folder_with_a_model_is_never_deleted(done):
 
 
 def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, finished, monkeypatch):
-    write = callback.write_file
-
-    def killed(path, save):
+    def killed(path, save, write=callback.write_file):
         if path.name == "evaluations.npz":
             raise KeyboardInterrupt
         write(path, save)

@@ -40,6 +40,11 @@ def client(record=GREED):
     return make_app(record).test_client()
 
 
+@pytest.fixture
+def web():
+    return client()
+
+
 def begin(web, **wish):
     answer = web.post("/api/games", json=wish)
     assert answer.status_code == 200, answer.json
@@ -66,8 +71,7 @@ def move(web, game, action):
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
-def test_every_game_is_played_to_an_end_whose_account_adds_up(name, tmp_path, monkeypatch):
-    web = client()
+def test_every_game_is_played_to_an_end_whose_account_adds_up(web, name, tmp_path, monkeypatch):
     game = begin(web, **small(name))
     here, costs, verdicts = f"/api/games/{game['id']}", 0, []
     while game["choices"]:
@@ -106,8 +110,7 @@ def play_some(web, game, moves=3):
     return game
 
 
-def test_a_position_of_the_past_is_shown_with_its_values_and_played_on_from():
-    web = client()
+def test_a_position_of_the_past_is_shown_with_its_values_and_played_on_from(web):
     games = [play_some(web, begin(web, **small("ShutTheBox")), n) for n in range(3)]
     here = f"/api/games/{games[2]['id']}"
     for made, game in enumerate(games):
@@ -121,8 +124,7 @@ def test_a_position_of_the_past_is_shown_with_its_values_and_played_on_from():
     assert web.get(f"{here}/past/1").json["advice"] == web.get(f"{here}/advice/1").json
 
 
-def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest():
-    web = client()
+def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest(web):
     game = begin(web, game="Greed", env={"max_score": 100}, seed=4)
     for action in (5, 1, 24):
         game = move(web, game, action)
@@ -146,8 +148,7 @@ def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest()
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
-def test_a_link_and_a_file_bring_every_game_to_where_it_was(name, tmp_path):
-    web = client()
+def test_a_link_and_a_file_bring_every_game_to_where_it_was(web, name, tmp_path):
     game = play_some(web, begin(web, **small(name)))
     elsewhere = begin(client(GameRecord("Yahtzee")), **wish_of(game))
     assert game["counts"]
@@ -161,8 +162,7 @@ def test_a_link_and_a_file_bring_every_game_to_where_it_was(name, tmp_path):
     assert read_record(path).session().actions == wish_of(game)["moves"]
 
 
-def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board():
-    web = client()
+def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board(web):
     game = begin(web, game="LowestScore", against="random", seat=2, seed=1)
     assert len(game["film"]) == game["news"] + 1 == len(game["log"]) + 1
     assert {event["who"] for event in game["log"]} == {"player 1", "player 2"}
@@ -172,9 +172,8 @@ def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board():
     assert sorted(marked) == sorted(game["pieces"])  # no dice of the moves told below the board
 
 
-def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypatch):
+def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(web, monkeypatch):
     monkeypatch.setattr(open_games, "KEPT", 2)
-    web = client()
     one, two = begin(web, **small("Greed")), begin(web, **small("Greed"))
     move(web, one, 1)
     assert web.get(f"/api/games/{two['id']}").json["made"] == 0
@@ -270,8 +269,7 @@ def test_what_cannot_be_played_is_refused_in_a_line(wish, said):
     assert "\n" not in answer.json["error"]
 
 
-def test_requests_that_are_none_of_ours_are_refused_with_a_message():
-    web = client()
+def test_requests_that_are_none_of_ours_are_refused_with_a_message(web):
     game = begin(web)
     here, asked = f"/api/games/{game['id']}", "/api/games"
     kind = {"content_type": "application/json"}
@@ -326,8 +324,7 @@ def test_no_nonsense_is_an_error_of_ours(wish, name, value, data):
         assert answer.status_code in (200, 400, 409)
 
 
-def test_answers_are_for_our_own_name_alone_and_have_their_types():
-    web = client()
+def test_answers_are_for_our_own_name_alone_and_have_their_types(web):
     for host in ("evil.example", "evil.example:8421", "127.0.0.1.evil.example:80", "[::1]:80"):
         assert web.get("/api/setup", headers={"Host": host}).status_code == 403
     assert web.get("/api/setup", headers={"Origin": "http://evil.example"}).status_code == 403
@@ -396,8 +393,7 @@ def test_the_page_is_told_how_far_a_long_computation_is(monkeypatch):
     assert web.get("/api/progress").json == {"percent": None}
 
 
-def test_puzzles_are_of_the_game_of_the_command_line_and_go_on_once_answered():
-    web = client()
+def test_puzzles_are_of_the_game_of_the_command_line_and_go_on_once_answered(web):
     one = web.post("/api/puzzles", json={"level": "any", "seed": 1}).json
     here = f"/api/puzzles/{one['id']}"
     assert one["advice"] is None
@@ -413,8 +409,7 @@ def test_puzzles_are_of_the_game_of_the_command_line_and_go_on_once_answered():
     assert web.get("/api/statistics").json["damaged"] == []
 
 
-def test_only_the_command_line_names_the_file_of_an_agent_and_only_agents_step(tmp_path):
-    web = client()
+def test_only_the_command_line_names_the_file_of_an_agent_and_only_agents_step(web, tmp_path):
     for wish in ({"game": "Greed", "watch": str(tmp_path)}, {"watch": 1}):
         assert web.post("/api/games", json=wish).status_code == 400
     game = begin(web, game="Greed", env={"max_score": 10})
