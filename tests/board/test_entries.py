@@ -295,16 +295,12 @@ def test_an_entry_of_the_board_must_be_unchanged(tmp_path, seed):
     assert reason.startswith("must stay as it is on the board")
 
 
-def test_a_title_is_taken_once_on_a_track(tmp_path):
+def test_a_title_and_a_seed_are_not_entered_twice_but_optimal_policies_may_be_alike(tmp_path):
     title = "DICE,  by-heart (.)"
-    make_entry(tmp_path / "one")
-    make_entry(tmp_path / "two", first=7, title=title)
-    found = admit(tmp_path, 1)
-    assert found.refused == {"two": f"title must be its own, got that of one: {title}"}
-
-
-def test_a_seed_is_not_entered_twice_but_optimal_policies_may_be_alike(tmp_path):
-    entry = make_entry(tmp_path / "one")
+    entry, copy = make_entry(tmp_path / "one"), make_entry(tmp_path / "two", first=7, title=title)
+    refused = {"two": f"title must be its own, got that of one: {title}"}
+    assert admit(tmp_path, 1).refused == refused
+    shutil.rmtree(copy)
     twice = "seeds must be different runs, got the same policies for 0 and 1 in 2 of 2 games"
     for optimal, refused in ((False, {"one": twice}), (True, {})):
         for game in TINY.games:

@@ -110,15 +110,9 @@ def test_a_game_of_ones_own_needs_no_presentation(tmp_path):
     draw(shown, tmp_path / "walk.png")
 
 
-def test_components_that_agree_in_all_maps_are_named_once():
-    scored = score("random", make_task("ShutTheBox", tiles=5))
-    shown = policy.policy(scored)
-    assert shown.notes[0].startswith("In all maps: tile ")
-    assert "open: yes" in shown.notes[0]
-
-
-def test_small_maps_of_many_actions_say_each_action():
-    shown = policy.policy(score("random", make_task("ShutTheBox")))
+def test_small_maps_of_many_actions_say_each_action_and_what_is_alike_in_all_maps():
+    shown = policy.policy(score("random", make_task("ShutTheBox", tiles=5)))
+    assert shown.notes[0] == "In all maps: tile 1 open: yes, tile 3 open: yes."
     for panel in shown.panels:
         if panel.title != "where they differ":
             cells = {tuple(cell) for cell in np.argwhere(np.isfinite(panel.values)).tolist()}

@@ -84,13 +84,10 @@ def test_a_critic_of_discounted_rewards_is_refused_and_the_page_says_why(runs, t
     assert last.content.startswith("No picture critic: critic needs")
 
 
-def test_the_curve_of_a_run_ends_at_its_score(runs):
+def test_the_curve_of_a_run_ends_at_its_score_and_plot_draws_it_by_name(prints, runs):
     (line,) = charts.learning([charts.log_of(runs["outcome"])]).panels[0].series
     assert line.y[-1] == pytest.approx(1 - read_score(runs["outcome"])["normalized"])
     assert line.name == "Greed: PPO"
-
-
-def test_plot_draws_by_name_and_says_what_it_shows(prints, runs):
     assert prints("plot", "greed-policy", *GREED).endswith("drawn in greed-policy.png\n")
     assert Path("greed-policy.png").stat().st_size > 1000
     for words, shown in (
