@@ -41,10 +41,8 @@ def tiny():
         yield
 
 
-def options(folder, **others):
-    """Make the options of a search of 5 trials with one job."""
-    defaults = {"track": "tiny", "algorithm": "qlearning", "trials": 5, "jobs": 1}
-    return TuneConfig(**{**defaults, "folder": folder, **others})
+#: Options of a search of 5 trials with one job.
+options = partial(TuneConfig, track="tiny", algorithm="qlearning", trials=5, jobs=1)
 
 
 @pytest.fixture
@@ -82,7 +80,8 @@ def searched(tmp_path_factory):
 
     @cache
     def run(games=None):
-        calls, config = [], options(tmp_path_factory.mktemp("it") / "s", trials=13, games=games)
+        folder = tmp_path_factory.mktemp("it") / "s"
+        calls, config = [], options(folder=folder, trials=13, games=games)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tuner, "run_trial", by_formula(calls))
             tune(config, QUIET)
@@ -120,10 +119,9 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
     scored, ask = [], trial.score_self_play
 
     def watched(policy, task):
-        found = ask(policy, task)
         assert task.game == Greed(**env)
-        scored.append(found.normalized)
-        return found
+        scored.append(ask(policy, task))
+        return scored[-1]
 
     def counted(model):
         updates.append(model.num_timesteps)
@@ -136,9 +134,10 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
     if algorithm == "ppo":
         sizes |= {"n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}
     found = trial.run_trial(search(algorithm=algorithm), sizes, 3, points.__setitem__)
-    assert found == {"Greed": scored[-1]}
+    last = scored[-1].normalized
+    assert found == {"Greed": last}
     assert list(points) == [50, 100]
-    assert points[100] == trial.bounded_nines(scored[-1])
+    assert points[100] == trial.bounded_nines(last)
     assert all(moves <= 2000 for moves in updates)
     assert len(updates) > 10 or algorithm == "qlearning"
 
