@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.runs.agent import AgentOptions, report, show
 from checkout import ROOT
+from exactdice.agents.runs.agent import AgentOptions, report, show
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model, read_score
 from exactdice.agents.runs.train import train
