@@ -7,22 +7,18 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch as th
-from exactdice.baselines import SimpleGame, Task, solve
+from exactdice.baselines import SimpleGame, Task, make_task, solve
 from exactdice.baselines.advice import ask, read_position
 from exactdice.core.positions import states_of
 from exactdice.envs import MaskInObservation
 from exactdice.games import GAMES, FourTwoOne, Greed, InputError, LowestScore, ShutTheBox
 from gymnasium.wrappers import DtypeObservation, FlattenObservation, TimeLimit
+from small_games import SIZED
 
 import exactdice
 
 YAHTZEE = GAMES["Yahtzee"](boxes="ones,full_house")
-MATCHES = [GAMES["LowestScoreMatch"](2, 3, players=2, wins=2), GAMES["FourTwoOneMatch"](2, faces=2)]
-TASKS = [
-    *(Task(Greed(9, 3), 1, "if_else"), Task(LowestScore(3, 3, players=2), 0, "random")),
-    *map(Task, (ShutTheBox(4, 2, 3), FourTwoOne(2, 4, utility="sum"), *MATCHES)),
-    Task(GAMES["Yahtzee"](boxes="ones")),
-]
+TASKS = [Task(Greed(9, 3), 1, "if_else"), *(make_task(name, **size) for name, size in SIZED)]
 
 
 def answer(game, *components, **named):
@@ -115,7 +111,7 @@ def test_what_is_left_out_is_as_at_the_beginning_of_a_game():
     """Not 0 boxes and tiles that are open."""
     with pytest.raises(InputError, match="roll must be given, one of 1, 2, 3"):
         ask(solve(Task(ShutTheBox(4, 2, 3), 1)), open="12")
-    match = answer(MATCHES[0], dice="21")
+    match = answer(GAMES["LowestScoreMatch"](2, 3, players=2, wins=2), dice="21")
     assert match.as_dict()["words"].startswith("0 rounds won to 0, 0 so far, rolled 1 2, nothing")
     box, named = ShutTheBox(), answer(Greed(), own=80, other=72)
     assert answer(box, roll=8).observation[:9] == (1,) * 9
@@ -138,20 +134,19 @@ def test_a_roll_is_read_as_it_is_written(game):
         solution.ask(4, 2, 1, cast="6 6 1")
 
 
-class Ordered(SimpleGame):
-    """A game whose components are no dice: (0, 1) is met, and (1, 0) is not."""
-
-    def start(self):
-        return [(1, (0, 0))]
-
-    def actions(self, state):
-        return [0, 1]
-
-    def outcomes(self, state, action):
-        return [(1, action, {(0, 0): (0, 1), (0, 1): (1, 1)}.get(state))]
-
-
 def test_components_that_are_no_dice_keep_their_order():
+    class Ordered(SimpleGame):
+        """A game in which (0, 1) is met, and (1, 0) is not."""
+
+        def start(self):
+            return [(1, (0, 0))]
+
+        def actions(self, state):
+            return [0, 1]
+
+        def outcomes(self, state, action):
+            return [(1, action, {(0, 0): (0, 1), (0, 1): (1, 1)}.get(state))]
+
     solution = solve(Task(Ordered()))
     assert solution.ask(0, 1).value == 2
     with pytest.raises(InputError, match="observation must be one that the player .* may meet bef"):
@@ -220,15 +215,10 @@ def test_what_is_never_seen_is_named(task, observation, message):
         exactdice.solve(task).optimal_actions(observation)
 
 
-def test_floats_are_taken_for_integers_if_they_are_whole():
-    solution = exactdice.solve(Task(Greed(20)))
-    assert (solution.action_values([10.0, 12.0, 0.0]) == solution.action_values([10, 12, 0])).all()
-    harmless = TimeLimit(greed(), 1000)
-    assert exactdice.solve(harmless).optimal_actions([0, 0, 0]).tolist() == [4]
-
-
 @pytest.mark.parametrize(("library", "key"), [("rllib", "observations"), ("tianshou", "obs")])
-def test_a_dictionary_with_a_mask_is_read(library, key):
+def test_floats_that_are_whole_and_dictionaries_with_a_mask_are_read(library, key):
+    solution = exactdice.solve(TimeLimit(greed(), 1000))  # a harmless wrapper
+    assert (solution.action_values([10.0, 12.0, 0.0]) == solution.action_values([10, 12, 0])).all()
     env = MaskInObservation(greed(encoding="scaled"), library)
     solution, (shown, _) = exactdice.solve(env), env.reset(seed=0)
     assert solution.optimal_actions(shown).tolist() == [4]

@@ -54,12 +54,6 @@ def test_a_number_of_entries_that_cannot_be_is_refused(count):
         assert listing(0) == []
 
 
-def test_an_agent_does_not_differ_from_itself():
-    found = exactdice.compare("if_else", exactdice.score("if_else", GREED), GREED)
-    assert (found.gain, found.gain_alike, found.shares) == (0, 0, (0, 0))
-    assert found.differences() == []
-
-
 @pytest.mark.parametrize("game", [Greed(12, 4), ShutTheBox(tiles=4)])
 def test_games_head_to_head_are_those_of_the_payoff_matrix(game):
     found = exactdice.compare("random", "optimal", Task(game))
@@ -81,7 +75,10 @@ def test_only_two_meet_head_to_head():
     assert np.mean([meeting.payoff for meeting in two]) == pytest.approx(matrix.payoffs[0, 1])
 
 
-def test_scores_that_cannot_be_compared_are_refused():
+def test_an_agent_does_not_differ_from_itself_and_other_scores_are_refused():
+    found = exactdice.compare("if_else", exactdice.score("if_else", GREED), GREED)
+    assert (found.gain, found.gain_alike, found.shares) == (0, 0, (0, 0))
+    assert found.differences() == []
     other = exactdice.score("random", make_task("Greed", max_score=13, sides=4))
     with pytest.raises(ValueError, match="second must be of Greed, max_score 12, sides 4, seat 0"):
         exactdice.compare("if_else", other, GREED)

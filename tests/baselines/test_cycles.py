@@ -18,19 +18,15 @@ from tabled import require_same_law
 from exactdice.testing import check_game
 
 
-class Apart(RandomGame):
-    """Blocks lead to the last block, but not to one another."""
-
-    name = "Apart"
-
-    def ways_on(self, state):
-        size, last = self.levels * self.width, self.num_states // (self.levels * self.width) - 1
-        ways = super().ways_on(state)
-        return ways[(ways // size == state // size) | (ways // size == last)]
-
-
-def test_blocks_that_lead_to_the_last_alone_are_swept_as_the_listing():
+def test_blocks_that_lead_to_the_last_and_not_to_one_another_are_swept_as_the_listing():
     """See ``tests/test_testing.py`` for other games with cycles."""
+
+    class Apart(RandomGame):
+        def ways_on(self, state):
+            size, last = self.levels * self.width, self.num_states // (self.levels * self.width) - 1
+            ways = super().ways_on(state)
+            return ways[(ways // size == state // size) | (ways // size == last)]
+
     check_game(Apart(26))
 
 
@@ -65,16 +61,15 @@ def test_moves_that_lead_back_are_named(rules, ask):
         ask(Task(rules(), 0, "random"))
 
 
-class Endless(RandomGame):
-    """Has a state whose only action leads back to it, for ever."""
-
-    def __init__(self, seed=0):
-        super().__init__(seed)
-        self._legal[0, 1:] = False
-        self._over[0, 0], self._to[0, 0], self._seats[0, 0] = False, 0, 0
-
-
 def test_games_that_need_not_end_are_refused():
+    class Endless(RandomGame):
+        """Has a state whose only action leads back to it, for ever."""
+
+        def __init__(self, seed=0):
+            super().__init__(seed)
+            self._legal[0, 1:] = False
+            self._over[0, 0], self._to[0, 0], self._seats[0, 0] = False, 0, 0
+
     task, theirs = (Task(Endless(), seat, "random") for seat in (0, 1))
     asks = [lambda: solve(task), lambda: solve(task, exact=True)]
     for ask in (*asks, lambda: sparse_law(prepare(theirs))):
@@ -82,12 +77,9 @@ def test_games_that_need_not_end_are_refused():
             ask()
 
 
-def test_three_players_who_are_free_are_refused():
+def test_three_free_players_and_moves_without_room_are_refused(monkeypatch):
     with pytest.raises(InputError, match="an equilibrium must be of a game without cycles"):
         equilibrium(RandomGame(players=3))
-
-
-def test_moves_without_room_are_refused_while_they_are_listed(monkeypatch):
     monkeypatch.setenv("EXACTDICE_LIMIT", "1e-7")
     with pytest.raises(SizeError, match=r"^listed outcomes of moves must be at most 16, got \d+:"):
         solve(Task(RandomGame(30), 0, "optimal"))

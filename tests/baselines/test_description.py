@@ -84,25 +84,18 @@ def test_random_play_is_described_as_by_hand(seed):
         assert found.signal == pytest.approx(math.sqrt(share / hand.moves))
 
 
-def test_a_game_without_choices_has_no_gap_and_no_signal():
+def test_without_choices_there_is_no_gap_and_without_choices_or_luck_no_signal():
     found = describe(make_task("FourTwoOne", dice=1, faces=2, casts=1, utility="sum"))
     assert (found.decisions, found.actions, found.forced) == (0, 0, 1)
     assert found.gap is found.close is None
     assert (found.signal, found.by_actions) == (0, 0)
     assert found.noise == found.random_noise == 0.5
-
-
-SURE = [make_task("ShutTheBox", tiles=1, one_die="never"), Task(Owed())]
-
-
-@pytest.mark.parametrize("task", SURE, ids=repr)
-def test_a_constant_payoff_has_no_signal(task):
-    """The computed variance is rounding: what is divided by it says nothing."""
-    found = describe(task)
-    assert found.noise + found.random_noise == pytest.approx(0, abs=1e-13)
-    assert found.signal is found.by_actions is None
-    texts = {figure.name: figure.text(found) for figure in PROPERTIES}
-    assert texts["signal"] == texts["by_actions"] == ""
+    for task in (make_task("ShutTheBox", tiles=1, one_die="never"), Task(Owed())):
+        found = describe(task)  # the variance of a constant payoff is rounding
+        assert found.noise + found.random_noise == pytest.approx(0, abs=1e-13)
+        assert found.signal is found.by_actions is None
+        texts = {figure.name: figure.text(found) for figure in PROPERTIES}
+        assert texts["signal"] == texts["by_actions"] == ""
 
 
 def test_logarithms_are_those_of_the_library():

@@ -119,15 +119,13 @@ def test_short_sweeps_are_not_kept(folder, monkeypatch):
     assert folded("best", game=GAMES["Greed"](max_score=5)) is None
 
 
-def test_a_variable_names_another_folder(monkeypatch, tmp_path):
+def test_a_variable_names_another_folder_and_without_a_home_there_is_none(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(PlatformDirs, "user_cache_path", Path("there/exactdice"))
-    for value, place in (("", Path("there/exactdice")), ("mine", Path("mine")), ("none", None)):
-        monkeypatch.setenv(kept.VARIABLE, value)
-        assert user_folder("cache", kept.VARIABLE) == place
-
-
-def test_without_a_home_nothing_is_kept(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(PlatformDirs, "user_cache_path", Path("there/exactdice"))
+        for value, place in (("", Path("there/exactdice")), ("mine", Path("mine")), ("none", None)):
+            patch.setenv(kept.VARIABLE, value)
+            assert user_folder("cache", kept.VARIABLE) == place
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
     monkeypatch.delenv(kept.VARIABLE)
     assert user_folder("cache", kept.VARIABLE) is None

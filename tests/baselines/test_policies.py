@@ -118,8 +118,6 @@ def test_a_mapping_needs_the_observations_that_it_meets_and_no_others():
 
 
 VALUES = np.random.default_rng(0).normal(size=(242, 7))
-
-
 PREFERENCES = {
     "function": lambda seen, legal: VALUES[GAME.encode(seen)],
     "positive": lambda seen, legal: np.exp(VALUES[GAME.encode(seen)]),
@@ -143,7 +141,7 @@ def test_action_values_are_no_policy_and_the_message_has_code_that_makes_one(pol
     assert cured.value == exactdice.score(actions, env).value
 
 
-def test_a_function_of_other_arguments_is_refused_with_both_forms():
+def test_a_function_of_other_arguments_is_refused_with_both_forms_or_code_that_works():
     message = r"must take \(observations, legal\), got one that takes \(.*\): give .*from_network"
     for policy in (lambda seen: seen[:, 0], lambda seen, legal, more: 0, lambda: 0):
         with pytest.raises(ValueError, match=message):
@@ -151,8 +149,6 @@ def test_a_function_of_other_arguments_is_refused_with_both_forms():
     with pytest.raises(ValueError, match=r"take \(observations\), got one that takes \(a, b\)"):
         exactdice.from_network(lambda a, b: a, TASK)
 
-
-def test_a_function_of_a_single_observation_is_refused_with_code_that_works():
     def policy(observation):
         own, other, _last = observation
         return int(own <= other)
@@ -207,13 +203,12 @@ def test_truths_are_no_actions_and_no_seats(entry):
 
 
 def test_a_seat_has_to_get_to_move():
-    always_bust = Greed(1, 6, max_dice=2)
-    two_dice = np.full(always_bust.num_states, 2)
+    game = Greed(1, 6, max_dice=2)
+    two_dice = np.full(game.num_states, 2)  # always bust
     with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
-        _ = prepare(Task(always_bust, 1, two_dice)).initial
-    sizes = {"max_score": 1, "max_dice": 2}
+        _ = prepare(Task(game, 1, two_dice)).initial
     with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
-        gym.make("exactdice/Greed-v0", **sizes, seat=1, opponent=two_dice).reset(seed=0)
+        gym.make("exactdice/Greed-v0", **game.keywords, seat=1, opponent=two_dice).reset(seed=0)
 
 
 def test_samples_survive_the_largest_uniform_number():
@@ -231,17 +226,16 @@ def test_the_names_that_every_game_has_are_not_for_registering():
             register_policies("Greed", {name: if_else})
 
 
-class Fickle(Policy):
-    """Follows if_else while it is new, and stops at once later on."""
-
-    shape = MASK.shape
-    is_new = True
-
-    def probabilities(self, states):
-        return np.eye(GAME.num_actions)[if_else(GAME)[states] * self.is_new]
-
-
 def test_an_own_policy_stays_what_it_was_when_it_was_checked():
+    class Fickle(Policy):
+        """Follows if_else while it is new, and stops at once later on."""
+
+        shape = MASK.shape
+        is_new = True
+
+        def probabilities(self, states):
+            return np.eye(GAME.num_actions)[if_else(GAME)[states] * self.is_new]
+
     fickle = Fickle()
     agent = exactdice.as_policy(fickle, TASK)
     fickle.is_new = False

@@ -155,34 +155,21 @@ def test_floats_do_not_get_into_exact_computation():
         EXACT.numbers(np.array([Fraction(1, 2), 0.5], dtype=object))
 
 
-def test_a_move_takes_the_roundings_of_its_law_too():
-    """One for the expected value; a product and a sum for each outcome, two if moves pay early."""
+def test_roundings_are_counted_for_each_law_layer_and_decision():
+    # One for the expected value; a product and a sum for each outcome, two if moves pay early.
     thirds, halves = Owed(), Walk()
     assert Fraction(float(thirds.laws[0, 0])) != Fraction(1, 3)
     assert [law_roundings(thirds), law_roundings(halves)] == [1, 0]
     assert [move_roundings(thirds, pays) for pays in (False, True)] == [1 + 1 + 2, 1 + 1 + 2 * 2]
     assert [move_roundings(halves, pays) for pays in (False, True)] == [1 + 2, 1 + 2 * 2]
-
-
-def test_a_turn_takes_the_roundings_of_both_its_layers():
-    """Three actions lead to the second roll, which has three outcomes."""
-    turn = Rounds().legs[0].turn
+    turn = Rounds().legs[0].turn  # three actions lead to the second roll, with three outcomes
     assert [turn.backward_roundings(decision) for decision in (0, 1)] == [2 * 4, 2 * 5]
     assert [turn.forward_roundings(decision) for decision in (0, 1)] == [2 * (4 + 3), 2 * (5 + 3)]
-
-
-def test_a_match_that_comes_back_takes_the_roundings_of_each_decision():
-    """A decision is after one of four casts: a product and a sum for each, and for what follows."""
-    game = FourTwoOneMatch(tokens=2, faces=2, tie="replay")
-    for block in sweeps_of(game).blocks(0):
+    # A decision is after one of four casts: a product and a sum for each, and for what follows.
+    for block in sweeps_of(FourTwoOneMatch(tokens=2, faces=2, tie="replay")).blocks(0):
         assert not block.is_swept_whole
         assert block.roundings(0, stay=0.0) == 1 + 2 * 5
         assert block.roundings(3, stay=6.5) == 7.5 * (1 + 2 * 5 + 3)
-
-
-def scaled(factor, shift=0):
-    """421's transfer function in another unit."""
-    return FourTwoOne(utility=lambda faces, casts: Fraction(tokens(faces)) * factor + shift)
 
 
 TWELVE = st.lists(st.integers(0, 4), min_size=12, max_size=12)
@@ -224,7 +211,7 @@ def impossible(task, excess, agent=None):
 
 @pytest.mark.parametrize("factor", [1, 10**6, Fraction(1, 10**13)])
 def test_a_score_above_the_optimum_is_an_error(factor):
-    task = Task(scaled(factor))
+    task = Task(FourTwoOne(utility=lambda faces, casts: Fraction(tokens(faces)) * factor))
     with pytest.raises(ImpossibleScoreError, match=r"mine scores .* this is a bug of exactdice"):
         impossible(task, 1e-11 * float(factor))
     with pytest.raises(ImpossibleScoreError):

@@ -26,11 +26,6 @@ def test_a_blunder_says_what_happened():
     assert blunder.cost == pytest.approx(blunder.best_value - blunder.value, abs=1e-15)
 
 
-def test_nines_count_the_nines_of_a_normalised_score():
-    found = [nines(normalized) for normalized in (0.0, 0.9, 0.999, -9.0, 1 - 2e-9, 1.0)]
-    assert found == pytest.approx([0, 1, 3, -1, 8.69897, 9], abs=1e-6)
-
-
 GAMES = [
     Greed(6, 3),
     Greed(4, 2),
@@ -57,9 +52,11 @@ def test_the_scale_of_exploitability_goes_from_random_play_to_the_equilibrium(ga
     assert some.guaranteed == pytest.approx(sum(game.payoff_range) - np.array(worst))
 
 
-def test_where_every_move_is_forced_random_play_is_an_equilibrium():
-    found = score_self_play("random", Task(Greed(1, 1, max_dice=0)))
-    assert (found.exploitability, found.normalized, found.nines) == (0, 1, 9)
+def test_nines_count_the_nines_of_a_normalised_score_which_is_1_if_every_move_is_forced():
+    found = [nines(normalized) for normalized in (0.0, 0.9, 0.999, -9.0, 1 - 2e-9, 1.0)]
+    assert found == pytest.approx([0, 1, 3, -1, 8.69897, 9], abs=1e-6)
+    forced = score_self_play("random", Task(Greed(1, 1, max_dice=0)))
+    assert (forced.exploitability, forced.normalized, forced.nines) == (0, 1, 9)
 
 
 @pytest.mark.parametrize("game", [FourTwoOne(), LowestScore(2, 3, 3, 3), Greed(4, 3, tie="lost")])

@@ -18,9 +18,8 @@ import exactdice
 
 def test_known_exact_values():
     """The errata of the paper: "Going first has a rating of 0.54" is wrong."""
-    values = [solve(Task(Greed(*size)), exact=True).value for size in ((10, 3), (7, 12))]
-    assert values[0] == Fraction(14352595, 28697814)
-    assert values[1] == Fraction(5, 12)  # the worst game with M <= 40, s <= 12
+    assert solve(Task(Greed(10, 3)), exact=True).value == Fraction(14352595, 28697814)
+    assert solve(Task(Greed(7, 12)), exact=True).value == Fraction(5, 12)  # the worst of M <= 40
 
 
 KNOWN = [(100, "0.51384173304062", 24), (200, "0.51470147459460", 50), (500, "0.515231187", 130)]
@@ -54,6 +53,11 @@ class EveryoneForItself(Greed):
         self.zero_sum = False
 
 
+def test_two_players_who_choose_at_once_need_a_zero_sum_game():
+    with pytest.raises(ValueError, match="not zero-sum"):
+        Players(sweeps_of(EveryoneForItself(3, 2)), 0, {})
+
+
 @pytest.mark.parametrize("exact", [False, True])
 def test_an_equilibrium_is_the_same_by_minimax_and_everyone_for_itself(exact):
     minimax, other = (equilibrium(game(6, 3), exact) for game in (Greed, EveryoneForItself))
@@ -61,12 +65,6 @@ def test_an_equilibrium_is_the_same_by_minimax_and_everyone_for_itself(exact):
         difference = minimax.values[seat].array - other.values[seat].array
         assert np.abs(difference).max() <= (0 if exact else 1e-14)
         assert (minimax.policies[seat].actions == other.policies[seat].actions).all()
-
-
-def test_two_players_who_choose_at_once_need_a_zero_sum_game():
-    game = EveryoneForItself(3, 2)
-    with pytest.raises(ValueError, match="not zero-sum"):
-        Players(sweeps_of(game), 0, {})
 
 
 TASKS = [
@@ -126,7 +124,7 @@ def test_there_is_no_law_of_totals():
         outcome_distribution("random", task)
 
 
-def test_coins_by_hand():
+def test_coins_by_hand_where_an_illegal_action_pays_what_is_worst_from_there_on():
     best = solve(Task(Coins()), exact=True)
     assert best.value == 20
     assert best.variance == sum(Fraction(3 * k + 4, 2) ** 2 for k in range(5))
@@ -136,8 +134,6 @@ def test_coins_by_hand():
     assert take.deviation == pytest.approx(sum((k + 1) ** 2 / 4 for k in range(5)) ** 0.5)
     assert take.costs == pytest.approx([k + 1 - 0.5 for k in range(5)])
 
-
-def test_an_illegal_action_pays_what_is_worst_from_there_on():
     class Held(Coins):
         def mask(self, states):
             return np.stack([states >= 0, states != 2], axis=1)

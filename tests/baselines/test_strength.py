@@ -9,12 +9,11 @@ from exactdice.baselines.problem import strength
 from exactdice.baselines.problem.strength import _exponential
 from exactdice.core import kept
 from exactdice.games import FourTwoOne, Greed, InputError
-from small_games import SMALL
+from small_games import SIZED
 
 import exactdice
 
 GAME = Greed(7, 3)
-NAMES = [(name, keywords) for name, sizes in SMALL.items() for keywords in sizes]
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -32,7 +31,7 @@ def test_the_law_of_each_state_is_a_softmax_of_its_action_values(seat, share):
     assert slopes == pytest.approx([slopes[0]] * len(slopes), rel=1e-6)  # one temperature
 
 
-@pytest.mark.parametrize(("name", "keywords"), NAMES)
+@pytest.mark.parametrize(("name", "keywords"), SIZED)
 def test_the_share_means_the_same_in_every_game(name, keywords):
     task = make_task(name, **keywords)
     for seat in range(task.game.num_players):
@@ -64,13 +63,10 @@ def test_a_stronger_opponent_leaves_less():
     assert float(exact) == pytest.approx(values[2], abs=1e-12)
 
 
-@pytest.mark.parametrize("share", ["", "strong", "-0.1", "1.01", "nan", "inf"])
-def test_a_share_must_be_a_number_from_0_to_1(share):
-    with pytest.raises(InputError, match=r"strength must be a number from 0 \(random\) to 1"):
-        Task(GAME, 0, f"strength:{share}")
-
-
-def test_a_game_without_choices_has_no_strength_between():
+def test_a_share_must_be_a_number_from_0_to_1_and_without_choices_one_of_them():
+    for share in ("", "strong", "-0.1", "1.01", "nan", "inf"):
+        with pytest.raises(InputError, match=r"strength must be a number from 0 \(random\) to 1"):
+            Task(GAME, 0, f"strength:{share}")
     task = Task(FourTwoOne(dice=1, faces=2, casts=1, utility="sum"))
     with pytest.raises(InputError, match="strength must be 0 or 1 in seat 0 of .* got 0.5"):
         exactdice.score("strength:0.5", task)

@@ -94,14 +94,6 @@ def test_networks_have_the_figures_of_ordinary_scores(encoding, kind, layers, la
     compare(loud(kind("MlpPolicy", env, device="cpu", **options)), large, env)
 
 
-def test_illegal_actions_end_the_game(large):
-    def tell(observations, _):
-        return np.where(observations[:, 15] > 0, 0, 210)  # ones, also when they are filled
-
-    toured = compare(tell, large, masked=False)
-    assert 0 < toured.value < 5
-
-
 def test_a_network_whose_features_mix_components_is_called_as_a_whole(large):
     def mix(observations):
         mixed = np.roll(observations, 1, axis=-1) * observations
@@ -111,15 +103,19 @@ def test_a_network_whose_features_mix_components_is_called_as_a_whole(large):
     compare(model, large, observations=mix)
 
 
-def test_tables_of_chances_of_a_function(large):
-    rng = np.random.default_rng(1)
-    weights = rng.random(223)
+@pytest.mark.parametrize("masked", [True, False])
+def test_functions_have_the_figures_of_ordinary_scores(masked, large):
+    weights = np.random.default_rng(1).random(223)
 
-    def tell(observations, masks):
-        law = masks * (weights + observations[:, -1:] % 3)
-        return law / law.sum(axis=1, keepdims=True)
+    def law(observations, masks):
+        chances = masks * (weights + observations[:, -1:] % 3)
+        return chances / chances.sum(axis=1, keepdims=True)
 
-    compare(tell, large)
+    def ones(observations, _):
+        return np.where(observations[:, 15] > 0, 0, 210)  # when they are filled, the game ends
+
+    toured = compare(law if masked else ones, large, masked=masked)
+    assert masked or 0 < toured.value < 5
 
 
 def test_the_best_play_has_no_mistakes(large):
@@ -129,9 +125,14 @@ def test_the_best_play_has_no_mistakes(large):
         assert [agent for agent, _ in parts.values()] == [best for _, best in parts.values()]
 
 
-def test_chance_in_a_function_is_refused(large):
-    rng = np.random.default_rng(0)
+@pytest.fixture
+def toured(large):
     large()
+
+
+@pytest.mark.usefixtures("toured")
+def test_chance_in_a_function_and_numbers_that_are_none_are_refused():
+    rng = np.random.default_rng(0)
     for begin in (0, 3000):  # from the first call on, and later
         calls = []
 
@@ -142,19 +143,15 @@ def test_chance_in_a_function_is_refused(large):
 
         with pytest.raises(ValueError, match="answer alike to an observation every time"):
             exactdice.score(tell, environment())
-
-
-def test_numbers_that_are_none_are_refused(large):
     model = loud(MaskablePPO("MlpPolicy", environment(), policy_kwargs=SMALL, seed=9))
-    large()
     with th.no_grad():
         model.policy.action_net.bias[3] = th.nan
     with pytest.raises(ValueError, match="numbers"):
         exactdice.score(model, environment())
 
 
-def test_arrays_over_all_states_are_refused(large):
-    large()
+@pytest.mark.usefixtures("toured")
+def test_arrays_over_all_states_are_refused():
     toured = exactdice.score(lambda observations, masks: masks.argmax(axis=1), environment())
     for name in ("occupancy", "costs", "costliest_actions"):
         with pytest.raises(SizeError, match="must have at most 1,000 states"):
@@ -193,11 +190,6 @@ def test_regret_by_box_is_the_cost_of_the_moves_that_take_the_box(large):
 
 GAME = Yahtzee(boxes=BOXES)
 SIZES = sum(Yahtzee.observation_sizes)
-
-
-@pytest.fixture
-def toured(large):
-    large()
 
 
 def network(activation="relu", units=(5, 4), seed=0, scale=2**13):

@@ -258,8 +258,8 @@ def long():
     return play("Greed", steps=400, max_score=12, sides=3)
 
 
-def test_loaded_dice_are_noticed(long):
-    """Half the moves that end a game are left out."""
+def test_loaded_dice_and_possible_rewards_that_are_never_paid_are_noticed(long):
+    """Half the moves that end a game are left out; nearly every game may be lost."""
     env, arrays = long
     record = transitions(arrays)
     keep = ~record.terminated | (np.random.default_rng(0).random(len(record.actions)) > 0.5)
@@ -267,11 +267,6 @@ def test_loaded_dice_are_noticed(long):
     (found,) = audit(env, Transitions(**kept)).findings
     assert found.check == "outcomes"
     assert "must be about" in found.words
-
-
-def test_rewards_that_are_possible_and_never_paid_are_noticed(long):
-    """Nearly every game may be lost: no reward of 0 is wrong alone."""
-    env, arrays = long
     (found,) = audit(env, rollout(arrays | {"rewards": arrays["rewards"] * 0})).findings
     assert found.check in ("rewards", "outcomes")
     lost = arrays["rewards"] * (np.random.default_rng(1).random(arrays["rewards"].shape) > 0.5)
@@ -304,6 +299,11 @@ def test_log_probabilities_are_the_policys(long):
     (found,) = audited(updated, law(game, 1 + 0.02 * actions))[1]
     assert found.mistake is None
     assert "divided by recorded ones is 1.0" in found.words
+    # Logits are larger, and rounded: the logarithm of 1 - 1e-8 may be given as 0.
+    one = {name: array[:1, :1] for name, array in arrays.items()}
+    sure = law(game, np.where(actions == one["actions"], 1.0, 1e-9))
+    report = audit(env, rollout(one, log_probs=np.zeros((1, 1))), policy=sure)
+    assert report.held["log_probs"] == 1
 
 
 def test_actions_and_visits_of_another_policy_are_noticed_in_not_too_many_states(monkeypatch):
@@ -341,32 +341,18 @@ def test_visits_are_those_of_no_policy_where_epsilon_falls():
     assert "visits" not in report.held
 
 
-def test_log_probabilities_near_zero_may_be_rounded(long):
-    """Logits are larger, and rounded: the logarithm of 1 - 1e-8 may be given as 0."""
-    env, arrays = long
-    one = {name: array[:1, :1] for name, array in arrays.items()}
-    game = env.unwrapped.task.game
-    policy = law(game, np.where(np.arange(game.num_actions) == one["actions"], 1.0, 1e-9))
-    report = audit(env, rollout(one, log_probs=np.zeros((1, 1))), policy=policy)
-    assert report.held["log_probs"] == 1
-
-
 #: Games of others, within a limit of moves, and their keywords.
 LAWS = {"FrozenLake-v1": {}, "Taxi-v4": {}, "CliffWalking-v1": {"is_slippery": True}}
-
-
-@pytest.fixture(scope="module", params=LAWS)
-def record(request):
-    make = partial(gym.make, request.param, max_episode_steps=50, **LAWS[request.param])
-    return make(), play_cut(make)
 
 
 def mistakes(report):
     return {(found.check, found.mistake) for found in report.findings}
 
 
-def test_right_records_within_a_limit_hold(record):
-    env, arrays = record
+@pytest.mark.parametrize("name", LAWS)
+def test_right_records_within_a_limit_hold_and_mistakes_are_named(name):
+    make = partial(gym.make, name, max_episode_steps=50, **LAWS[name])
+    env, arrays = make(), play_cut(make)
     states, actions = env.unwrapped.observation_space.n, env.action_space.n
     uniform = np.full((states, actions), 1 / actions)
     for given in (cut_rollout(arrays), transitions(arrays)):
@@ -375,10 +361,6 @@ def test_right_records_within_a_limit_hold(record):
         assert report.held["rewards"] > 0.9 * arrays["rewards"].size
         assert {"outcomes", "policy"} <= report.held.keys()
         assert report.held.get("visits", 1)
-
-
-def test_mistakes_within_a_limit_are_named(record):
-    env, arrays = record
     ends = {"terminated": arrays["terminated"] | arrays["truncated"]}
     planted = {
         "shifted-rewards": {"rewards": np.roll(arrays["rewards"], 1, axis=0)},
@@ -386,12 +368,12 @@ def test_mistakes_within_a_limit_are_named(record):
         "lanes-mixed": {"actions": np.roll(arrays["actions"], 1, axis=1)},
         "truncation-as-end": ends | {"truncated": np.zeros_like(ends["terminated"])},
     }
-    if env.spec.id != "FrozenLake-v1":  # whose rewards are 0 and 1, and whose games end soon
+    if name != "FrozenLake-v1":  # whose rewards are 0 and 1, and whose games end soon
         planted["rewards-clipped"] = {"rewards": np.sign(arrays["rewards"])}
-    for name, changes in planted.items():
-        cut = name == "truncation-as-end" and not arrays["truncated"].any()
+    for wanted, changes in planted.items():
+        cut = wanted == "truncation-as-end" and not arrays["truncated"].any()
         found = mistakes(audit(env, cut_rollout(arrays | changes)))
-        assert {mistake for _, mistake in found} == (set() if cut else {name})
+        assert {mistake for _, mistake in found} == (set() if cut else {wanted})
 
 
 @pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])

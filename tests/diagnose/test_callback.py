@@ -29,6 +29,7 @@ from exactdice.diagnose import (
 from exactdice.diagnose import training as module
 from exactdice.diagnose.training import FindingWarning
 from exactdice.diagnose.training.model import COLUMNS, Diary
+from exactdice.games import ShutTheBox
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
@@ -285,14 +286,15 @@ def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, pri
         assert float(rows[1]["critic_rmse"]) == pytest.approx(found.rmse)
 
 
-def test_entropies_are_sums_over_states():
-    env = greed()
-    game, q = env.unwrapped.task.game, exactdice.solve(env).table
+def test_entropies_are_sums_over_states_where_something_can_be_chosen():
+    env = Task(ShutTheBox(4, 2, 3, objective="sum"))
+    game, q = env.game, exactdice.solve(env).table
     legal = game.mask(np.arange(game.num_states))
     law = legal * np.random.default_rng(0).random(legal.shape)
     law /= law.sum(axis=1, keepdims=True)
     met = exactdice.occupancy(law, env)
     choices = np.flatnonzero((met > 0) & (legal.sum(axis=1) > 1))
+    assert len(choices) < np.count_nonzero(met)
     entropies, gaps = [], []
     for state in choices:
         values, chances = q[state][legal[state]], law[state][legal[state]]

@@ -10,10 +10,10 @@ import torch
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, evaluate, occupancy, prepare, solve
 from exactdice.core import InputError, SizeError
-from exactdice.diagnose import critic, entropy, gae, overestimation
+from exactdice.diagnose import critic, gae, overestimation
 from exactdice.envs import Engine, MaskInObservation, sparse_law
 from exactdice.envs.planners import tabulate_transitions
-from exactdice.games import FourTwoOneMatch, Greed, ShutTheBox, present
+from exactdice.games import FourTwoOneMatch, Greed, present
 from recording import TASKS
 from small_games import Rounds
 from torch import nn
@@ -304,11 +304,3 @@ def test_figures_are_in_units_of_scaled_rewards(reward):
     once, more = gae(plain, policy, critic), gae(scaled, policy, 4 * critic)
     np.testing.assert_allclose(more.bias, 4 * once.bias, atol=1e-12)
     np.testing.assert_allclose(more.std, 4 * once.std, atol=1e-12)
-
-
-@pytest.mark.parametrize("policy", ["random", "optimal"])
-def test_entropy_leaves_out_the_states_where_nothing_can_be_chosen(policy):
-    task = Task(ShutTheBox(4, 2, 3, objective="sum"), 0)
-    met, states = occupancy(policy, task), np.arange(task.game.num_states)
-    assert (met[task.game.mask(states).sum(axis=1) == 1] > 0).any()
-    assert entropy(task, policy).mean == pytest.approx(float(policy == "random"))

@@ -146,10 +146,7 @@ def test_the_sign_of_a_comparison_is_that_of_a_loss():
     nothing = found.compare({name: 0 * part for name, part in loss.items()})
     assert np.isnan(nothing.cosine)
     assert nothing.ratio == 0
-
-
-def test_no_gradient_is_compared_with_rounding():
-    task = Task(LowestScore(4, players=1))  # every payoff is 1
+    task = Task(LowestScore(4, players=1))  # every payoff is 1: the gradient is rounding
     found = gradient(task, networks(task)[0])
     compared = found.compare({name: 1 + part for name, part in found.policy.items()})
     assert np.isnan(compared).all()
@@ -158,13 +155,11 @@ def test_no_gradient_is_compared_with_rounding():
 def test_gradients_of_other_shapes_are_refused():
     actor, critic = networks(GREED)
     found = gradient(GREED, actor)
+    short = dict.fromkeys(found.policy, torch.zeros(2))
     for given, words in (
         (actor, r"must be there: call loss.backward\(\) befo"),
         ({"0.weight": found.policy["0.weight"]}, "must have all names .*, got no 0.bias"),
-        (
-            dict.fromkeys(found.policy, torch.zeros(2)),
-            r"must be of shape \(4, 3\) for 0.weight, got",
-        ),
+        (short, r"must be of shape \(4, 3\) for 0.weight, got"),
         (3, "must be a torch module or gradients by name"),
     ):
         with pytest.raises(InputError, match=f"^gradients {words}"):

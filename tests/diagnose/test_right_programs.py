@@ -323,10 +323,8 @@ def test_a_mistake_in_advantages_is_named(recorded, name):
     if name == "truncation-as-end":
         cut = ~ended & (np.arange(cut.size).reshape(cut.shape) % 7 == 0)
         final = np.random.default_rng(6).normal(size=cut.shape)
-        following, extra = (
-            np.where(cut, final, following),
-            {"truncated": cut, "final_values": final},
-        )
+        following = np.where(cut, final, following)
+        extra = {"truncated": cut, "final_values": final}
     given = {"rewards": arrays["rewards"], "values": arrays["values"], "following": following}
     given |= {"ended": ended, "over": ended | cut}
     right = advantages_of(**given)

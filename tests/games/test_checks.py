@@ -58,24 +58,22 @@ def seen_alike(**changes):
     TurnGame.__init__(object.__new__(Rounds), **whole | changes)
 
 
+FIRST, SECOND = Rounds(2, 2).legs
+
+
 @pytest.mark.parametrize("following", [0, 8])
 def test_a_result_that_leads_nowhere_later_is_refused(following):
-    first, second = Rounds(2, 2).legs
-    table = first.following.copy()
+    table = FIRST.following.copy()
     table[2, 0] = following
     message = f"got result 2 of leg 0, which leads from context 0 to {following}"
     with pytest.raises(GameError, match=message):
-        seen_alike(legs=[replace(first, following=table), second])
+        seen_alike(legs=[replace(FIRST, following=table), SECOND])
 
 
 def test_legs_that_roll_differently_are_refused():
-    first, second = Rounds(2, 2).legs
-    other = replace(second.turn, rolls=second.turn.rolls[:, ::-1] + [[0, 0, 1]])
+    other = replace(SECOND.turn, rolls=SECOND.turn.rolls[:, ::-1] + [[0, 0, 1]])
     with pytest.raises(GameError, match="all legs must have the rolls of the first"):
-        seen_alike(legs=[first, replace(second, turn=other)])
-
-
-FIRST = Rounds(2, 2).legs[0]
+        seen_alike(legs=[FIRST, replace(SECOND, turn=other)])
 
 
 #: What is changed of every leg, and what is said of it.

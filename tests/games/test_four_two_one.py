@@ -16,7 +16,7 @@ import exactdice
 GAME = FourTwoOne()
 
 
-def test_the_hierarchy_is_equation_54():
+def test_the_hierarchy_is_equation_54_and_the_tokens_are_table_5():
     named = "421 111 611 666 511 555 411 444 311 333 211 222 654 543 432 321"
     others = (
         "665 664 663 662 661 655 653 652 651 644 643 642 641 633 632 631 622 621 554 553 552 551 "
@@ -27,9 +27,6 @@ def test_the_hierarchy_is_equation_54():
     names = ["".join(map(str, reversed(combination))) for combination in order]
     assert len(names) == 56
     assert names == [*named.split(), *others.split()]
-
-
-def test_the_tokens_are_table_5():
     table = {"421": 10, "111": 7, "611": 6, "222": 2, "321": 2, "221": 1, "655": 1}
     assert {name: tokens(tuple(sorted(map(int, name)))) for name in table} == table
 
@@ -114,18 +111,17 @@ def test_what_a_source_does_not_define_is_named(game, name, message):
         exactdice.evaluate(name, Task(game))
 
 
-@pytest.mark.parametrize("casts", [1, 2, 3, 4])
-def test_identifying_a_single_goal_is_optimal(casts):
-    game = FourTwoOne(2, 5, casts, "goal:12")
+ONE_GOAL = ["goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1", "ratchet:12"]
+ONE_DECISION = FourTwoOne(casts=2, utility=lambda result, casts: max(result) ** 2 - casts)
+OPTIMAL = [*((FourTwoOne(2, 5, casts, "goal:12"), ONE_GOAL) for casts in (1, 2, 3, 4))]
+OPTIMAL += [(ONE_DECISION, ["goal:1,1"])]
+
+
+@pytest.mark.parametrize(("game", "names"), OPTIMAL)
+def test_identifying_one_goal_is_optimal_and_so_is_serendipity_with_one_decision(game, names):
     best = exactdice.solve(Task(game), exact=True).value
-    for name in ("goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1", "ratchet:12"):
+    for name in names:
         assert exactdice.evaluate(name, Task(game), exact=True).value == best
-
-
-def test_serendipity_with_horizon_1_is_optimal_when_one_decision_is_left():
-    game = FourTwoOne(casts=2, utility=lambda result, casts: max(result) ** 2 - casts)
-    best = exactdice.solve(Task(game), exact=True).value
-    assert exactdice.evaluate("goal:1,1", Task(game), exact=True).value == best
 
 
 @pytest.mark.parametrize("first", [True, False])

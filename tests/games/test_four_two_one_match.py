@@ -16,6 +16,7 @@ from small_games import SMALL
 
 import exactdice
 
+match = cache(FourTwoOneMatch)
 #: Keywords that change one rule of the default match.
 RULES = {"starter": ["winner", "alternate", "same"], "tie": ["replay"], "short_pot": ["spill"]}
 RULES |= {"four_two_one": [8, 11], "charge_casts": [1, 2], "discharge_casts": [1, 2]}
@@ -67,11 +68,6 @@ def test_small_matches_are_worth_what_they_are_by_hand(tokens, variant):
         assert (values.at(0, begun) * law).sum() == by_hand.values[0, (pot, own, other)]
 
 
-def test_one_token_is_the_set_with_ties_lost():
-    value = solve(Task(FourTwoOneMatch(tokens=1)), exact=True).value
-    assert value == Fraction(16789720505, 26121388032)
-
-
 @pytest.mark.slow
 def test_the_default_match_is_solved_exactly():
     """A fraction that is a fixed point in integers, and the one by hand."""
@@ -88,9 +84,6 @@ def test_every_variant_is_worth_what_it_is_by_hand(variant):
     solution = solve(Task(game))
     value = float(Match(Rules(**variant), exact=False).value())
     assert solution.value == pytest.approx(value, abs=solution.error_bound + 1e-11)
-
-
-match = cache(FourTwoOneMatch)
 
 
 REPLAYED = [{"tokens": 3, "tie": "replay", "starter": begins} for begins in ("winner", "alternate")]
@@ -112,15 +105,10 @@ def test_rounds_are_settled_as_by_hand(variant):
             assert found == rules.after(tuple(tokens[number]), results[to_beat], results[own])
 
 
-def test_there_are_76_token_states_of_61824_states_of_a_round():
+def test_a_position_of_the_default_match_reads_as_a_sentence():
     game = match()
-    assert len(game.token_states) == 76
-    assert game.num_states == 76 * 61_824
+    assert (len(game.token_states), game.num_states) == (76, 76 * 61_824)
     assert (game.token_states[:, 0] == 0).sum() == 10
-
-
-def test_a_position_reads_as_a_sentence():
-    game = match()
     shown, every = present(game), len(game.phases[0].round.subsets) - 1
     first = np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56])
     seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 55])
@@ -218,8 +206,9 @@ def test_what_a_round_pays_in_each_reading():
     assert (payoffs(FourTwoOneMatch(tie="replay"), charge, "set")[low, low] == 0).all()
 
 
-def test_phases_have_two_names_though_one_token_has_no_discharge():
+def test_one_token_is_the_set_with_ties_lost_and_its_discharge_a_name_of_no_phase():
     game = FourTwoOneMatch(tokens=1)
+    assert solve(Task(game), exact=True).value == Fraction(16789720505, 26121388032)
     actions = source_policy(game, "net:discharge", 0).actions
     assert (actions == equilibrium(game).policies[0].actions).all()
     with pytest.raises(ValueError, match="phase must be one of charge, discharge, got 'end'"):

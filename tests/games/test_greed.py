@@ -47,15 +47,6 @@ def test_rules_in_plain_numbers_are_those_in_arrays(size, keywords):
                 assert all(found.over) or (found.seat, found.state) == (move.seat, move.state)
 
 
-def test_the_papers_example_of_a_roll():  # section 2
-    game = Greed(10, 3)
-    state = game.encode(np.array([[5, 8, 0]]))
-    move = game.advance(*map(np.array, ([0], state, [2], [4])))  # two dice show 4
-    assert game.observe(move.states, 1).tolist() == [[8, 9, 0]]
-    assert not move.over[0, 0]
-    assert move.seats[0] == 1
-
-
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
 def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit, sides, tie):
@@ -145,15 +136,12 @@ def test_the_if_else_chain_follows_its_documented_thresholds():
         assert chosen[game.encode(np.array(observation))] == dice, observation
 
 
-def test_the_algorithm_of_section_5_is_optimal_in_every_last_turn_of_the_default_game():
+def test_section_5_is_optimal_in_every_last_turn_and_equation_1_is_the_recursion():
     game = Greed(100, 6)
     solution = exactdice.solve(Task(game))
     _, ratings = terminal_search(game)
     last = solution.values[0][game.num_states // 2 :]
     np.testing.assert_allclose(ratings.ravel(), last, atol=1e-12)
-
-
-def test_equation_1_agrees_with_the_recursion():
     game = Greed(10, 3)
     last, table = np.arange(121, 242), exactdice.evaluate("random", Task(game)).table
     for dice in range(game.num_actions):

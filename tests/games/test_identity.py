@@ -78,10 +78,9 @@ APART = [
 @pytest.mark.parametrize(("one", "other"), APART, ids=range(len(APART)))
 def test_games_whose_arguments_differ_are_not_the_same(one, other):
     """They got each other's answers where ``repr`` shows no difference."""
-    games = Weighted(one), Weighted(other)
-    assert games[0] != games[1]
-    for game in games:
-        again = Weighted(copy.deepcopy(game.weights))
+    assert Weighted(one) != Weighted(other)
+    for arguments in (one, other):
+        game, again = Weighted(arguments), Weighted(copy.deepcopy(arguments))
         assert (again, hash(again)) == (game, hash(game))
 
 
@@ -121,14 +120,11 @@ def test_a_game_does_not_change():
         with pytest.raises(ValueError, match="read-only"):
             array.flat[0] = 1
     assert game.found_later == 2  # cached properties go on working
-
-
-def test_a_game_keeps_its_own_copy_of_an_argument():
     weights = np.array([0.5, 0.25])
     held = [weights]
     game, nested = Weighted(weights), Weighted(held)
     weights[0] = 1
-    held.append(weights)
+    held.append(weights)  # the game has copies
     assert game == Weighted(np.array([0.5, 0.25]))
     assert nested == Weighted([np.array([0.5, 0.25])])
 

@@ -90,7 +90,6 @@ class Leaver(Bare):
     see: it gets 3/4 or 1/4 by the coin after action 0, and half as much after action 1.
     """
 
-    name = "Leaver"
     num_players, num_states, num_actions = 2, 5, 2
     observation_sizes, observation_names = (5,), ("place",)
     payoff_range, zero_sum = (0.0, 1.0), False

@@ -95,15 +95,20 @@ def test_boxes_are_named_in_the_order_of_the_card():
 
 
 @pytest.mark.parametrize("keywords", SMALL)
-def test_fractions_are_those_by_hand(keywords):
+def test_fractions_and_laws_are_those_by_hand(keywords):
     game = Yahtzee(**keywords)
     by_hand = ByHand(**{**keywords, "boxes": keywords["boxes"].split(",")})
     assert solve(Task(game), exact=True).value == by_hand.start()
     assert evaluate("random", Task(game), exact=True).value == by_hand.start(uniform=True)
     assert solve(Task(game)).value == pytest.approx(float(by_hand.start()), rel=1e-13)
+    states, boxes = np.nonzero(game.mask(np.arange(game.num_states))[:, KEEPS:])
+    zeros = np.zeros_like(states)
+    over = game.advance(zeros, states, KEEPS + boxes, zeros).over[:, 0]
+    assert over.any()  # a box is followed by five dice unless it is the last
+    assert (game.law(states, KEEPS + boxes) == np.where(over, 0, 5)).all()
 
 
-def test_exact_mass_of_one_box():
+def test_exact_mass_and_the_law_of_payoffs_of_one_box():
     game = Yahtzee(boxes="chance")
     sweeps, (states, chances) = sweeps_of(game), game.initial_law()
 
@@ -115,14 +120,16 @@ def test_exact_mass_of_one_box():
     met = forward(sweeps, keep_nothing, [Start(0, states, chances)], 0, EXACT)
     assert met.numbers[-1] == 1
     assert met.array[0].tolist() == 3 * chances.tolist()
-
-
-def test_the_law_of_payoffs_of_one_box():
     found = exactdice.score("random", Task(Yahtzee(boxes="yahtzee")))
     assert list(found.outcomes) == [0, 50]
     assert found.outcomes[50] == pytest.approx(found.value / 50, rel=1e-12)
     assert found.deviation == pytest.approx(50 * (found.outcomes[50] * found.outcomes[0]) ** 0.5)
     assert exactdice.score("random", Task(Yahtzee(boxes="ones,yahtzee"))).outcomes is None
+    solution = solve(found.task)  # four 4s, a 1 and one roll left
+    seen = np.array([*(name == "yahtzee" for name in NAMES), 0, 0, 1, 1, 0, 0, 4, 0, 0])
+    kept = solution.optimal_actions(seen).tolist()
+    assert [faces(dice().counts[action]) for action in kept] == [(4, 4, 4, 4)]
+    assert solution.action_values(seen).max() == pytest.approx(50 / 6)
 
 
 @pytest.mark.parametrize("keywords", [{}, {"joker": "free"}, {"bonus": 0}])
@@ -144,15 +151,6 @@ def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords
     assert (played.at(0, met) == swept.at(0, met)).all()
     mean = YahtzeeValues(game, FLOATS, "mean", between)
     assert sweeps_of(game).in_play(mean, 10) is mean
-
-
-def test_the_solution_answers_from_observations():
-    """Four 4s, a 1 and one roll left; only the box of Yahtzees is open."""
-    solution = solve(Task(Yahtzee(boxes="yahtzee")))
-    seen = np.array([*(name == "yahtzee" for name in NAMES), 0, 0, 1, 1, 0, 0, 4, 0, 0])
-    kept = solution.optimal_actions(seen).tolist()
-    assert [faces(dice().counts[action]) for action in kept] == [(4, 4, 4, 4)]
-    assert solution.action_values(seen).max() == pytest.approx(50 / 6)
 
 
 @pytest.mark.parametrize("policy", ["optimal", "random"])
@@ -205,16 +203,6 @@ def test_what_visits_every_state_of_the_whole_game_is_refused(monkeypatch):
     assert "Yahtzee" not in BenchmarkConfig().games
     monkeypatch.setenv("EXACTDICE_LIMIT", "7")
     assert has_few_states(task.game)
-
-
-@pytest.mark.parametrize("keywords", SMALL)
-def test_a_box_is_followed_by_five_dice_unless_it_is_the_last(keywords):
-    game = Yahtzee(**keywords)
-    states, boxes = np.nonzero(game.mask(np.arange(game.num_states))[:, KEEPS:])
-    zeros = np.zeros_like(states)
-    over = game.advance(zeros, states, KEEPS + boxes, zeros).over[:, 0]
-    assert over.any()
-    assert (game.law(states, KEEPS + boxes) == np.where(over, 0, 5)).all()
 
 
 def test_means_of_many_turns_are_those_of_a_few_at_once(monkeypatch):
