@@ -30,7 +30,7 @@ def test_dir_lists_the_names_for_users_alone(monkeypatch):
     assert {"agents", "testing"} < {*dir(exactdice)}
 
 
-def test_an_id_stands_for_its_environment():
+def test_an_id_stands_for_its_environment_and_another_text_is_refused():
     for function in (
         exactdice.as_task,
         lambda env: exactdice.solve(env).value,
@@ -38,9 +38,6 @@ def test_an_id_stands_for_its_environment():
         lambda env: exactdice.exact_evaluation("random", env),
     ):
         assert function(ENV) == function(f"exactdice:{ENV}") == function(gym.make(ENV))
-
-
-def test_a_text_that_is_no_id_is_refused():
     for env, message in (
         ("exactdice/Gred-v0", "got 'exactdice/Gred-v0'; did you mean exactdice/Greed-v0\\?"),
         ("greed", "env must be .*, got 'greed'; did you mean exactdice/Greed-v0\\?"),
@@ -91,7 +88,7 @@ def test_a_saved_score_is_one_that_holds(tmp_path):
     assert exactdice.score(tmp_path / "mine.npz", SMALL).value == score.value
     with pytest.raises(InputError, match=r"path must end in .npz, got .*mine.json"):
         score.save(tmp_path / "mine.json")
-    with pytest.raises(InputError, match="legal"):
+    with pytest.raises(InputError, match="held to the legal actions"):
         exactdice.score("random", SMALL, masked=False).save(tmp_path / "free.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.npz"]
 

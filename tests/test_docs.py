@@ -203,25 +203,20 @@ def test_the_commands_within_sentences_have_options_that_there_are():
             parse(*arguments(words))
 
 
-def test_every_exception_is_one_still():
+def test_every_exception_is_one_still_and_every_block_says_its_language():
+    languages = {language for _, language, _ in blocks()}
+    assert languages <= {"python", "sh", "text", "bibtex"}
+    for page, _, code in blocks("text", "bibtex"):  # no command hides there
+        assert not re.search(r"^(exactdice|python|make|pip) ", code, re.M), page
     first = {code.splitlines()[0] for _, _, code in blocks("python")}
     assert set(NOT_IMPORTED) <= first
     typed = [words for _, _, code in blocks("sh") for words in commands(code)]
     assert {begin for words in typed for begin in matching(words, NOT_RUN)} == set(NOT_RUN)
 
 
-def test_every_block_says_its_language_and_no_command_hides_as_text():
-    assert {language for _, language, _ in blocks()} <= {"python", "sh", "text", "bibtex"}
-    for page, _, code in blocks("text", "bibtex"):
-        assert not re.search(r"^(exactdice|python|make|pip) ", code, re.M), page
-
-
-def test_times_below_a_second_stand_on_one_page():
+def test_every_name_of_the_package_that_a_page_has_is_there_and_times_stand_on_one_page():
     measured = re.compile(r"\b0\.\d+ s\b|\b\d+ ms\b")
     assert {page for page in PAGES if measured.search(read(page))} <= {"docs/speed.md"}
-
-
-def test_every_name_of_the_package_that_a_page_has_is_there():
     for page in [*PAGES, *(ROOT / "docs/notebooks").glob("*.ipynb")]:
         for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", read(page))):
             if find_spec("jax") or not name.startswith("exactdice.jax"):

@@ -27,8 +27,6 @@ MASK, SEEN = GAME.mask(STATES), GAME.observe(STATES, 0)
 ACTIONS = np.where(SEEN[:, 0] > SEEN[:, 1], 0, MASK[:, 2] + MASK[:, 1] * 1)
 LAW = MASK * (1.0 + SEEN[:, :1] + np.arange(GAME.num_actions))
 LAW /= LAW.sum(axis=1, keepdims=True)
-
-
 POLICIES = {"mine": lambda game: ACTIONS, "law": lambda game: LAW}
 
 
@@ -56,13 +54,13 @@ def normalised(_):
 
 
 def certified(folder):
-    exactdice.score(LAW, Task(GAME, 0, "optimal")).save(folder / "certificate.npz")
-    return folder / "certificate.npz"
+    exactdice.score(LAW, Task(GAME, 0, "optimal")).save(path := folder / "certificate.npz")
+    return path
 
 
 def saved(folder):
-    PPO("MlpPolicy", make(), seed=1, device="cpu").save(folder / "model.zip")
-    return folder / "model.zip"
+    PPO("MlpPolicy", make(), seed=1, device="cpu").save(path := folder / "model.zip")
+    return path
 
 
 def preferences(seen):
@@ -86,6 +84,12 @@ KINDS = {
     "saved": saved,
     "certificate": certified,
 }
+
+
+def solved(env):
+    return exactdice.solve(env).value
+
+
 DOORS = {
     "score": lambda policy, env: exactdice.score(policy, env).value,
     "evaluate": lambda policy, env: exactdice.evaluate(policy, env).value,
@@ -93,18 +97,12 @@ DOORS = {
     "expected_payoffs": lambda policy, env: exactdice.expected_payoffs([policy, "random"], env),
     "best_response": lambda policy, env: exactdice.best_response(policy, env).value,
     "occupancy": exactdice.occupancy,
-    "outcome_distribution": lambda policy, env: [
-        *exactdice.outcome_distribution(policy, env).values()
-    ],
-    "opponent of a task": lambda policy, env: (
-        exactdice.solve(Task(GAME, 1, exactdice.as_policy(policy, env))).value
-    ),
+    "outcome_distribution": lambda *both: [*exactdice.outcome_distribution(*both).values()],
+    "opponent of a task": lambda *both: solved(Task(GAME, 1, exactdice.as_policy(*both))),
     "compare": lambda policy, env: exactdice.compare(policy, "random", env).gain,
     "exploitability": exactdice.exploitability,
-    "payoff_matrix": lambda policy, env: (
-        exactdice.payoff_matrix({"a": policy, "b": "random"}, env).payoffs
-    ),
-    "gym.make": lambda policy, env: exactdice.solve(make(opponent=policy, seat=1)).value,
+    "payoff_matrix": lambda policy, env: exactdice.payoff_matrix([policy, "random"], env).payoffs,
+    "gym.make": lambda policy, env: solved(make(opponent=policy, seat=1)),
 }
 #: A certificate is of one seat; gym.make shows a module nothing, and a mapping is of opponents.
 CLOSED = {("certificate", "exploitability"), ("certificate", "payoff_matrix")}

@@ -74,7 +74,7 @@ def test_every_link_leads_to_a_page_and_an_anchor_that_are_there(pages):
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
 
 
-def test_a_tap_on_a_picture_opens_it(site, pages):
+def test_a_tap_on_a_picture_opens_it_and_each_notebook_is_a_page_with_its_pictures(site, pages):
     gallery, games = (pages[site / name] for name in ("gallery.html", "games.html"))
     pictures = {place for place in gallery.loads if place.startswith("gallery/")}
     assert len(pictures) > 15
@@ -82,9 +82,6 @@ def test_a_tap_on_a_picture_opens_it(site, pages):
     boards = {place for place in games.loads if place.startswith("boards/")}
     assert len(boards) == 7
     assert not boards & {*games.links}  # they lead to the pages of the games
-
-
-def test_each_notebook_is_a_page_with_its_pictures(site, pages):
     books = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
     assert len(books) == 4
     for book in books:
