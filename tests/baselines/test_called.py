@@ -11,13 +11,11 @@ from exactdice.baselines.policies import called
 from exactdice.baselines.policies.called import CalledPolicy
 from exactdice.core.positions import states_of
 from exactdice.games import Greed, InputError, ShutTheBox
-from small_games import SMALL
+from small_games import SIZED
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import exactdice
-
-TURNS = ("LowestScore", "LowestScoreMatch", "ShutTheBox", "FourTwoOne", "FourTwoOneMatch")
 
 
 class Network:
@@ -41,7 +39,7 @@ def large(monkeypatch):
     monkeypatch.setattr(called, "SAMPLE", 1)  # states with which a function is called at first
 
 
-GAMES = [make_task(name, **keywords).game for name in TURNS for keywords in SMALL[name]]
+GAMES = [make_task(name, **size).game for name, size in SIZED if name not in ("Greed", "Yahtzee")]
 TASKS = [Task(game, seat, "random") for game in GAMES for seat in range(game.num_players)]
 
 

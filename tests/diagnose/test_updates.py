@@ -168,17 +168,13 @@ def test_an_epoch_uses_each_move_once(batch, ends, mistake):
     assert report.held["actions"] == ends[-1]
 
 
-def test_an_epoch_without_the_rows_of_resets_is_right(batch):
+def test_an_epoch_without_the_rows_of_resets_is_right_and_its_findings_are_told_once(batch):
     env, numbers = batch
     used = np.arange(200).reshape(20, 10) % 7 != 3
     steps = epoch(numbers, np.array_split(np.flatnonzero(used), 3), used=used)
     assert audit(env, steps).ok
     every = [replace(step, rollout=whole(numbers)) for step in steps]
     assert [found.mistake for found in audit(env, every).findings] == ["rows-left-out"]
-
-
-def test_findings_of_an_epoch_are_told_once(batch):
-    env, numbers = batch
     loss = partial(right, ent_coef=-0.1)
     (found,) = audit(env, [ppo(numbers, right), *(ppo(numbers, loss) for _ in range(2))]).findings
     assert found.mistake == "entropy-sign"
@@ -200,15 +196,6 @@ def test_advantages_may_be_normalised_over_the_rollout(batch):
     assert not audit(env, replace(step, normalised=True)).ok
 
 
-def test_gradients_that_were_there_before_are_taken_away(batch):
-    env, numbers = batch
-    first, second = ppo(numbers, right), ppo(numbers, lambda *given: 3 * right(*given))
-    there = {key: each.grad.clone() for key, each in first.after.named_parameters()}
-    for key, parameter in second.after.named_parameters():
-        parameter.grad += there[key]
-    assert audit(env, replace(second, accumulated=there)).ok
-
-
 def test_numbers_that_are_not_finite_are_found(batch):
     env, numbers = batch
     step = ppo(numbers, partial(right, factor=np.nan))
@@ -227,6 +214,11 @@ def test_a_right_step_holds_up_to_a_factor_of_its_gradient(batch):
     report = audit(env, ppo(numbers, partial(right, factor=0.25)))
     assert report.notes == ["gradients are those of the loss times 0.25"]
     assert audit(env, ppo(numbers, partial(right, one=0))).ok
+    first, second = ppo(numbers, right), ppo(numbers, partial(right, factor=3.0))
+    there = {key: each.grad.clone() for key, each in first.after.named_parameters()}
+    for key, parameter in second.after.named_parameters():
+        parameter.grad += there[key]
+    assert audit(env, replace(second, accumulated=there)).ok  # of those that were there before
 
 
 def test_records_that_are_no_step_are_refused(batch):

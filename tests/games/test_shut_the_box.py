@@ -6,13 +6,9 @@ from exactdice.games import ShutTheBox, present
 GAME = ShutTheBox()
 
 
-def test_sets_are_those_that_two_dice_can_show():
-    assert len(GAME.sets) == 64
+def test_positions_and_moves_read_as_sentences_and_sets_are_those_that_two_dice_can_show():
     assert GAME.sets[:5] == [(), (1,), (2,), (1, 2), (3,)]
-    assert max(map(sum, GAME.sets)) == 12
-
-
-def test_positions_and_moves_read_as_sentences():
+    assert (len(GAME.sets), max(map(sum, GAME.sets))) == (64, 12)
     shown, (small, both, none) = present(GAME), map(GAME.sets.index, ((1, 8), (4, 5), ()))
     first = np.array([1, 1, 0, 1, 0, 0, 0, 1, 1, 9, 46])
     stuck = np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 8, 20])
