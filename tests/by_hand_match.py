@@ -58,16 +58,12 @@ def casts_of(held):
 
 HELD = [held for size in range(3) for held in combinations_with_replacement(FACES, size)]
 TREE = {held: casts_of(held) for held in HELD}
-LAST = {  # at the last cast everything has to be taken
-    held: [(cast, weight, {cast: options[cast]}) for cast, weight, options in casts]
-    for held, casts in TREE.items()
-}
 
 
 def best(payoffs):
     """Find the best turn for {casts after which it may end: {result: payoff}}.
 
-    Gives {(casts made, held, cast): {taken: 1}}.
+    Gives {(casts made, held, cast): {taken: 1}}. At the last cast only results have a value.
     """
     last = max(payoffs)
     plan, later = {}, {}
@@ -77,7 +73,7 @@ def best(payoffs):
         values, later = later | ends, {}
         for held in TREE if made > 1 else [()]:
             later[held] = 0
-            for cast, weight, options in (LAST if made == last else TREE)[held]:
+            for cast, weight, options in TREE[held]:
                 legal = {taken: values[to] for taken, to in options.items() if to in values}
                 first = max(legal, key=legal.get)
                 plan[made, held, cast] = {first: 1}

@@ -61,8 +61,11 @@ def pages(site):
     return found
 
 
-def test_every_link_leads_to_a_page_and_an_anchor_that_are_there(pages):
+def test_every_link_leads_somewhere_and_no_page_loads_from_another_server(site, pages):
+    for style in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text()), style.name
     for path, page in pages.items():
+        assert not [load for load in page.loads if urlsplit(load).netloc], path.name
         for link in page.links + page.loads:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
@@ -88,13 +91,6 @@ def test_a_tap_on_a_picture_opens_it_and_each_notebook_is_a_page_with_its_pictur
         shown = set(pages[site / f"notebooks/{book.stem}.html"].loads)
         drawn = book.read_text(encoding="utf-8").count('"image/png"')
         assert {f"{book.stem}-{number}.png" for number in range(1, drawn + 1)} <= shown
-
-
-def test_no_page_loads_anything_from_another_server(site, pages):
-    for path, page in pages.items():
-        assert not [load for load in page.loads if urlsplit(load).netloc], path.name
-    for style in site.rglob("*.css"):
-        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text()), style.name
 
 
 def test_a_page_that_is_read_from_the_disk_is_searched(site, browser):

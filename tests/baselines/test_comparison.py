@@ -43,6 +43,8 @@ def test_a_difference_says_what_both_do_and_what_is_best():
     assert worst.best_move == "rolls 24 dice"
     blunder = exactdice.score("if_else", make_task("Greed")).blunders(1)[0]
     assert worst.costs[0] == pytest.approx(blunder.cost)
+    blunder = exactdice.score("notebook", Task(LowestScore(), 0, "notebook")).blunders(1)[0]
+    assert f"\n{blunder.words}\n" in (ROOT / "docs/training.md").read_text()
 
 
 @pytest.mark.parametrize("count", [-1, np.int64(-2), 1.5, "3", True])
@@ -96,11 +98,6 @@ def test_differences_need_arrays_of_states(monkeypatch):
     with pytest.raises(SizeError):
         found.differences()
     exactdice.baselines.cache.clear_cache()
-
-
-def test_the_manual_shows_a_blunder_as_it_is_told():
-    blunder = exactdice.score("notebook", Task(LowestScore(), 0, "notebook")).blunders(1)[0]
-    assert f"\n{blunder.words}\n" in (ROOT / "docs/training.md").read_text()
 
 
 def test_exploitability_of_an_agent_in_its_seat():

@@ -217,7 +217,12 @@ def test_what_never_fits_the_budget_is_said():
         assert "more than the budget" in said
 
 
-def test_visits_are_those_of_training_in_other_processes_too():
+def test_visits_are_those_of_training_in_other_processes_too_weighted_by_optimal_play():
+    often = exactdice.occupancy("optimal", greed())
+    assert unvisited(greed(), often > 0) == 0
+    assert unvisited(greed(), np.zeros(len(often))) == 1
+    first = often == often.max()
+    assert unvisited(greed(), first) == pytest.approx(1 - often[first].sum() / often.sum())
     env = SubprocVecEnv([greed] * 2, start_method="fork")
     ours = DiagnoseCallback(env=greed(), budget=1)
     learner(env=env).learn(64, callback=ours)
@@ -306,15 +311,6 @@ def test_entropies_are_sums_over_states_where_something_can_be_chosen():
     assert entropy(env, "optimal").mean == pytest.approx(0, abs=1e-9)
     equal = entropy(Task(Owed()), "random")  # actions, whose rounding is no weight
     assert np.isnan(equal.by_regret)
-
-
-def test_optimal_play_visits_all_of_itself():
-    env = greed()
-    often = exactdice.occupancy("optimal", env)
-    assert unvisited(env, often > 0) == 0
-    assert unvisited(env, np.zeros(len(often))) == 1
-    first = often == often.max()
-    assert unvisited(env, first) == pytest.approx(1 - often[first].sum() / often.sum())
 
 
 def test_charts_and_report_show_a_diagnosis(runs, prints):

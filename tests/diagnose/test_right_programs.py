@@ -205,12 +205,12 @@ def test_lanes_and_games_of_one_seed_are_found_by_what_they_have_in_common():
 
 
 def test_another_law_is_not_called_random_or_another_epsilon():
-    def target(seen, masks, rng):
+    def choose(seen, masks, rng):
         """Take the best action of another network than the one that is given."""
         best = np.where(masks, network(seen + 1), -np.inf).argmax(axis=1)
         return np.where(rng.random(len(seen)) < 0.1, at_random(seen, masks, rng), best)
 
-    env, arrays = play("Greed", steps=200, choose=target, **SMALL)
+    env, arrays = play("Greed", steps=200, choose=choose, **SMALL)
     found = audit(env, rollout(arrays), EpsilonGreedy(network, 0.1)).findings
     assert [each.mistake for each in found if each.check == "policy"] == [None]
 
@@ -353,10 +353,6 @@ def test_values_after_the_last_row_are_those_of_its_next_observations(recorded):
         assert [found.mistake for found in report.findings] == [name] * (name is not None)
 
 
-def target(moves, later, ends, reward=1.0):
-    return reward * moves.rewards + 0.9 * np.where(ends, 0, later)
-
-
 def test_a_mistake_in_targets_is_named():
     env, arrays = play("Greed", steps=40, lanes=8, max_score=12)
     moves, game = transitions(arrays), env.unwrapped.task.game
@@ -365,14 +361,14 @@ def test_a_mistake_in_targets_is_named():
     legal = game.mask(game.encode(moves.next_observations))
     later = np.where(legal, network(moves.next_observations), -np.inf).max(axis=1)
     ended = moves.terminated.astype(bool)
-    right = Targets(moves, target(moves, later, ended), network, online, 0.9)
+    next_ones = GAMMA * later * ~ended
+    right = Targets(moves, moves.rewards + next_ones, network, online, GAMMA)
     assert audit(env, right).held["targets"]
-    paid = np.sign(moves.rewards) - moves.rewards
     two = "signs-of-rewards-for-rewards+target-ignores-ends"
     for name, targets in (
-        ("rewards-negated", target(moves, later, ended, -1.0)),
-        ("terminated-of-the-row-before", target(moves, later, np.roll(ended, 1))),
-        (two, target(moves, later, ended & False) + paid),
+        ("rewards-negated", next_ones - moves.rewards),
+        ("terminated-of-the-row-before", moves.rewards + GAMMA * later * ~np.roll(ended, 1)),
+        (two, np.sign(moves.rewards) + GAMMA * later),
     ):
         found = audit(env, replace(right, targets=targets)).findings
         assert [(each.check, each.mistake) for each in found] == [("targets", name)]
