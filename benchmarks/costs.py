@@ -17,8 +17,8 @@ import torch
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import build
-from exactdice.agents.tracks import OPEN, TRACKS
 from exactdice.board.results import read_results
+from exactdice.board.tracks import OPEN, TRACKS
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 FOLDER = Path(__file__).parent

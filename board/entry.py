@@ -27,10 +27,10 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from ..agents.runs.options import STRICT, read
-from ..agents.tracks import OPEN, Track
 from ..baselines.scoring.certificate import once
 from ..core import InputError, one_of
 from ..core.words import printable, shown
+from .tracks import OPEN, Track
 
 CARD = "card.json"
 #: Largest size in bytes of a card, of a certificate, and of all files of an entry together.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..agents.tracks import OPEN, Track
 from ..core import Table
 from . import strata
 from .admission import NUMBERS, Admission, Verified
+from .tracks import OPEN, Track
 
 CLAIMS = (
     "Moves, seconds and hardware are claims of the authors: nobody can prove with how many moves a "

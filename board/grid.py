@@ -20,12 +20,12 @@ from ..agents.runs.options import (
     TrackName,
     checked,
 )
-from ..agents.tracks import TRACKS, Track
 from ..core import GAMES, InputError, one_of
 from ..core.positions import has_few_states
 from ..core.words import either
 from ..envs import RewardMode, find_game, full_place
 from .ladders import Ladder, LadderWords, find_ladder
+from .tracks import TRACKS, Track
 
 #: The track on which the rungs of a ladder are trained, if no other is named.
 TRACK_OF_LADDERS = "exactdice-100k"

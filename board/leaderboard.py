@@ -16,12 +16,12 @@ import numpy as np
 
 from ..agents.runs import folders
 from ..agents.runs.config import RunError
-from ..agents.tracks import PERCENTS, TRACKS, Track
 from ..baselines import PayoffMatrix, payoff_matrix
 from ..core import Table, write_file
 from ..core.words import listed, plural
 from . import strata
 from .results import Run, read_runs, write_runs
+from .tracks import PERCENTS, TRACKS, Track
 
 #: Policies that every agent meets in the cross table, besides the other agents.
 REFERENCES = ("random", "equilibrium")

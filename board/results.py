@@ -28,13 +28,13 @@ from ..agents.runs.config import TrainConfig
 from ..agents.runs.folders import RESULTS
 from ..agents.runs.hyperparameters import trials, tuned
 from ..agents.runs.options import task_from_options
-from ..agents.tracks import TRACKS
 from ..baselines import Task, make_task
 from ..baselines.scoring.certificate import content_of
 from ..baselines.scoring.figure import nines
 from ..core import GAMES, InputError, Table, write_file
 from ..envs import find_game
 from .strata import area
+from .tracks import TRACKS
 
 CURVES, CERTIFICATES = "curves.csv", "certificates.zip"
 

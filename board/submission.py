@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.tracks import OPEN
 from ..baselines.scoring.certificate import content_of
 from ..core import InputError, make_folder, one_of, write_file
 from .admission import Verified, verify_all
 from .entry import CARD, Card, cell_of, make_card, read_entry
 from .leaderboard import board_of
 from .results import Run, certificate_of, read_runs
+from .tracks import OPEN
 
 
 def submit(place: Path, said: Mapping[str, Any], folder: Path | None, processes: int) -> Verified:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from exactdice.agents.tracks import TRACKS
+from exactdice.board.tracks import TRACKS
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 FORMATS = {".csv": "text/csv", ".zip": "application/zip"}

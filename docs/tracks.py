@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.tracks import OPEN, TRACKS
 from exactdice.board.leaderboard import write
 from exactdice.board.pictures import track
 from exactdice.board.results import read_results
+from exactdice.board.tracks import OPEN, TRACKS
 from exactdice.core import Table
 from exactdice.look.drawing import draw
 

@@ -3,8 +3,8 @@
 import json
 
 import numpy as np
-from exactdice.agents.tracks import Track
 from exactdice.baselines import certificate, make_task
+from exactdice.board.tracks import Track
 
 import exactdice
 

@@ -14,12 +14,12 @@ from checkout import ROOT
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_log
 from exactdice.agents.runs.train import train
-from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import verify
 from exactdice.baselines.scoring.certificate import read
 from exactdice.board.grid import BenchmarkConfig
 from exactdice.board.leaderboard import write
 from exactdice.board.results import agent_name, certificate_of, facts, read_results, read_runs
+from exactdice.board.tracks import TRACKS
 
 import exactdice
 

@@ -12,9 +12,18 @@ from ...core import InputError, one_of
 from ...envs import RewardMode, find_game
 from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS, check_self_play
-from ..tracks import TRACKS, Track
 from .hyperparameters import Hyperparameters, read_changes, read_file, read_hyperparameters, tuned
-from .options import Changes, GameName, Keywords, OneAlgorithm, Place, Positive, TrackName, checked
+from .options import (
+    TRACKS,
+    Changes,
+    GameName,
+    Keywords,
+    OneAlgorithm,
+    Place,
+    Positive,
+    TrackName,
+    checked,
+)
 
 #: Hyperparameters that options of their own give.
 ELSEWHERE = {"n_envs": "--num-envs", "n_timesteps": "--steps", "env_kwargs": "--env"}
@@ -123,7 +132,7 @@ class TrainConfig:
                 f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
             )
 
-    def _check_track(self, track: Track) -> None:
+    def _check_track(self, track: Any) -> None:
         for name in ("steps", "eval_interval", "stop_at"):
             given = getattr(self, name)
             if given is not None:
@@ -179,7 +188,7 @@ class TrainConfig:
         return checked
 
     @property
-    def rules(self) -> Track | None:
+    def rules(self) -> Any:
         """The track, if any."""
         return None if self.track is None else TRACKS[self.track]
 

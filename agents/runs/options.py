@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import pydantic
 import tyro
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from ... import registry
 from ...baselines import Task, make_task
 from ...core import GAMES, InputError, at_least, one_of
 from ...core.words import meant, shown
 from ...envs import GameEnv, find_game, full_place
 from ..algorithms import ALGORITHMS
-from ..tracks import TRACKS
 
 _STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, validate_default=True)
 #: The configuration of pydantic's models.
@@ -145,6 +146,8 @@ GameName = Annotated[str, _GAMES, AfterValidator(_game)]
 GameWord = tyro.conf.Positional[Annotated[str | None, _GAMES]]
 #: A name in ``ALGORITHMS``, which the command line lists.
 AlgorithmName = Annotated[str, _choices(*ALGORITHMS), _known("algorithm", ALGORITHMS)]
+#: The tracks of the benchmark by name, which ``board`` defines.
+TRACKS: Mapping[str, Any] = resolve_name(registry.TRACKS)
 #: A name in ``TRACKS``, which the command line lists.
 TrackName = Annotated[str, _choices(*TRACKS), _known("track", TRACKS)]
 _IN_WORDS = ", ".join(

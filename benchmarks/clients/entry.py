@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium as gym
 import torch
-from exactdice.agents.tracks import OPEN
+from exactdice.board.tracks import OPEN
 
 import exactdice
 

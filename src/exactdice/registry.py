@@ -44,6 +44,8 @@ INSPECTORS = {
 }
 #: Exact computation that policies of the games need, which stand below it.
 SOLVERS = {"equilibrium": "exactdice.baselines.problem.equilibrium:equilibrium"}
+#: The tracks of the benchmark by name, on which runs may be trained.
+TRACKS = "exactdice.board.tracks:TRACKS"
 #: Charts of training runs by name: what follows the name on the command line, and the function.
 RUN_CHARTS = {
     "learning": ("RUN ...", "exactdice.board.pictures:learning"),

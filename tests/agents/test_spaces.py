@@ -16,8 +16,8 @@ from exactdice.agents.runs import hyperparameters as hp
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.hyperparameters import Hyperparameters, fields_of, read_hyperparameters
 from exactdice.agents.runs.models import make_callbacks, make_env, make_model
-from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import make_game
+from exactdice.board.tracks import TRACKS, Track
 from exactdice.games import GAMES, InputError
 from exactdice.look.charts import COLOURS
 from optuna.trial import FixedTrial

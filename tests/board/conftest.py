@@ -1,8 +1,8 @@
 """Small training runs, and the track of the tests of entries."""
 
 import pytest
-from exactdice.agents.tracks import OPEN, TRACKS
 from exactdice.board import admission
+from exactdice.board.tracks import OPEN, TRACKS
 from small_entries import TINY, small_task
 from small_runs import build, interrupted, small, small_config, small_env, trained  # noqa: F401
 from sqlalchemy import event

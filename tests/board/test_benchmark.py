@@ -22,11 +22,11 @@ from checkout import ROOT
 from exactdice.agents.runs import callback, models, run
 from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs.config import RunError
-from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import verify
 from exactdice.board import benchmark as grid
 from exactdice.board.grid import BenchmarkConfig
 from exactdice.board.results import certificate_of, read_runs
+from exactdice.board.tracks import TRACKS
 from exactdice.games import InputError
 
 

@@ -14,7 +14,6 @@ from checkout import ROOT
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import read_score
 from exactdice.agents.runs.train import train
-from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import verify
 from exactdice.board import leaderboard as boards
 from exactdice.board import results
@@ -22,6 +21,7 @@ from exactdice.board.leaderboard import Board, read_board
 from exactdice.board.pictures import curves, to_page, track_curves
 from exactdice.board.results import read_results
 from exactdice.board.strata import Part, area
+from exactdice.board.tracks import TRACKS, Track
 from exactdice.core import Table
 from finished_runs import run
 

@@ -12,10 +12,10 @@ from checkout import ROOT
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
-from exactdice.agents.tracks import TRACKS, Track
 from exactdice.board import trial
 from exactdice.board import tune as tuner
 from exactdice.board.grid import TuneConfig
+from exactdice.board.tracks import TRACKS, Track
 from exactdice.board.tune import FINAL_SEEDS, RUNGS, draw_importances, importances, open_study, tune
 from exactdice.core import InputError, WriteError
 from exactdice.games import Greed

@@ -10,8 +10,7 @@ import tyro
 from rich.console import Console
 
 from ..agents.runs.config import TrainConfig
-from ..agents.runs.options import GameName, Keywords, environment_from_options
-from ..agents.tracks import TRACKS
+from ..agents.runs.options import TRACKS, GameName, Keywords, environment_from_options
 from ..core import Table, one_of, write_file
 from ..core.progress import shown_progress
 from ..diagnose import audit_file

@@ -13,13 +13,13 @@ from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
-from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score, score_self_play
 from exactdice.board import leaderboard as board
 from exactdice.board.grid import BenchmarkConfig
 from exactdice.board.leaderboard import cross_table
 from exactdice.board.pictures import track_curves
 from exactdice.board.strata import area
+from exactdice.board.tracks import TRACKS, Track
 from rich.console import Console
 
 import exactdice
