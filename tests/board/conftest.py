@@ -1,10 +1,9 @@
-"""Small training runs, and the track of the tests of entries."""
+"""The track of the tests of entries; searches and training without waiting."""
 
 import pytest
 from exactdice.board import admission
 from exactdice.board.tracks import OPEN, TRACKS
 from small_entries import TINY, small_task
-from small_runs import build, interrupted, small, small_config, small_env, trained  # noqa: F401
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 

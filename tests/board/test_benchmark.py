@@ -1,7 +1,6 @@
 """The benchmark: cells, resuming, failures, statistics, pages."""
 
 import gc
-import os
 import re
 import shutil
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from benchmarking import TINY, command, values, wait_until
@@ -45,18 +45,15 @@ def started(config, begun):
         process.communicate()
 
 
-def processes():
-    """List all processes that run: numbers, their parents' numbers, commands."""
-    columns = ["-o", "pid=", "-o", "ppid=", "-o", "stat=", "-o", "args="]
-    done = subprocess.run(["ps", "-Aww", *columns], capture_output=True, text=True, check=True)
-    rows = (line.split(maxsplit=3) for line in done.stdout.splitlines())
-    return {int(row[0]): (int(row[1]), row[3]) for row in rows if not row[2].startswith("Z")}
-
-
 def workers_of(process):
-    """List the workers of a benchmark."""
-    found = processes().items()
-    return {pid for pid, (parent, args) in found if parent == process.pid and "spawn_main" in args}
+    children = psutil.Process(process.pid).children()
+    return {each for each in children if "spawn_main" in " ".join(each.cmdline())}
+
+
+def processes():
+    """Find all processes that run."""
+    found = psutil.process_iter(["status"])
+    return {each for each in found if each.info["status"] != psutil.STATUS_ZOMBIE}
 
 
 FIRST = "FourTwoOne-qlearning-outcome-0"
@@ -82,16 +79,13 @@ def done(finished, tiny):
     return tiny
 
 
-def test_a_grid_has_one_cell_for_each_combination_once():
+def test_a_grid_has_one_cell_for_each_combination_and_a_track_gives_games_seeds_moves_and_folder():
     games, algorithms = ("Greed", "FourTwoOne", "Greed"), ("ppo", "dqn", "ppo")
     rewards = ("outcome", "regret", "outcome")
     found = BenchmarkConfig(games, algorithms=algorithms, rewards=rewards, seeds=3).cells()
     assert len({cell.run_folder for cell in found}) == len(found) == 2 * 2 * 2 * 3
     assert found[0].run_folder.name == "Greed-ppo-outcome-0"
     assert {cell.seed for cell in found} == {0, 1, 2}
-
-
-def test_a_track_gives_games_seeds_moves_and_folder():
     name = "exactdice-10k"
     config = BenchmarkConfig(track=name, algorithms=("ppo", "dqn"))
     cells = config.cells()
@@ -125,10 +119,16 @@ def test_a_ladder_has_one_cell_for_each_rung():
     ]
 
 
-def test_a_folder_can_be_written_to_and_has_one_track(tiny, tmp_path):
+def test_a_folder_can_be_written_to_and_has_one_track_and_the_options_of_its_cells(tiny, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="^folder must be a place to write to, got [^\n]*$"):
         grid.benchmark(replace(tiny, folder=tmp_path / "file/below"))
+    first, second = tiny.cells()
+    run.Run.create(replace(first, run_folder=second.run_folder))
+    (second.run_folder / "checkpoint.pt").touch()
+    with pytest.raises(RunError, match=r"outcome-1 has seed 0 instead of 1: choose another"):
+        grid.benchmark(tiny)
+    shutil.rmtree(second.run_folder)
     run.Run.create(replace(tiny, steps=None, track="exactdice-10k").cells()[0])  # only begun
     with pytest.raises(RunError, match=r"one track, but .*outcome-0 is of exactdice-10k instead o"):
         grid.benchmark(replace(tiny, games=("Greed",)))
@@ -136,7 +136,7 @@ def test_a_folder_can_be_written_to_and_has_one_track(tiny, tmp_path):
         grid.benchmark(replace(tiny, steps=None, games=("Greed",), track="exactdice-100k"))
 
 
-def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, capsys):
+def test_a_second_call_has_nothing_to_do_and_tables_stand_if_the_page_cannot_be_drawn(done, capsys):
     text = re.sub(" +", " ", (done.folder / "leaderboard.md").read_text())
     mean = np.mean([run.normalized for run in read_runs(done.folder)])
     assert f"| FourTwoOne | Q-learning | 2 | {mean:.4f} |" in text
@@ -146,6 +146,12 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(done, cap
     assert before == [(path, path.stat().st_mtime_ns) for path in done.folder.glob("*/*")]
     last = capsys.readouterr().out.rstrip().splitlines()[-1].split()  # the table is the end
     assert last[:4] == ["FourTwoOne", "Q-learning", "2", f"{mean:.4f}"]
+    (done.folder / "leaderboard.md").unlink()
+    (failure,) = grid.benchmark(done, page=Mock(side_effect=RuntimeError("no font")))
+    assert failure == f"the leaderboard of {done.folder}: RuntimeError: no font"
+    assert f"failed: {failure}" in capsys.readouterr().out.replace("\n", "")
+    assert len(values(done)) == 2
+    assert (done.folder / "leaderboard.md").exists()
 
 
 @pytest.mark.slow
@@ -214,14 +220,6 @@ def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypa
     assert grid.benchmark(tiny) == []
 
 
-def test_runs_of_other_options_under_a_cells_name_are_refused(done):
-    first, second = (cell.run_folder for cell in done.cells())
-    shutil.rmtree(second)
-    shutil.copytree(first, second)
-    with pytest.raises(RunError, match=r"outcome-1 has seed 0 instead of 1: choose another"):
-        grid.benchmark(done)
-
-
 def test_a_folder_with_a_model_is_never_deleted(done):
     folder = done.cells()[0].run_folder
     for path in folder.iterdir():
@@ -259,7 +257,7 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
         workers = workers_of(process)
         process.kill()
         process.wait()
-        wait_until(lambda: not workers & processes().keys(), 10)
+        wait_until(lambda: not workers & processes(), 10)
     assert len(list(long.folder.glob("*/checkpoint.pt"))) == 2
     assert not any(map(grid.is_owned, long.cells()))
     assert not list(long.folder.glob("*/score.json"))
@@ -270,8 +268,7 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
 def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
     config = replace(tiny, steps=400_000, jobs=2)
     with started(config, begun=2) as process:
-        victim = min(workers_of(process))
-        os.kill(victim, signal.SIGKILL)
+        workers_of(process).pop().kill()
         output, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "its process ended with exit code -9" in output
@@ -290,7 +287,7 @@ def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 130
-        wait_until(lambda: not workers & processes().keys(), 10)
+        wait_until(lambda: not workers & processes(), 10)
     assert "stopping: one moment to save" in output
     assert errors == ""
     assert len(list(config.folder.glob("*/checkpoint.pt"))) == jobs
@@ -385,12 +382,3 @@ def test_a_damaged_file_is_named(done, name, change):
     named = "outcome-0/score.json|outcome-0/evaluations.npz|results.csv|curves.csv|certificates.zip"
     with pytest.raises(RunError, match=f"({named}) must (be|have|hold) "):
         grid.benchmark(done)
-
-
-def test_a_page_that_cannot_be_drawn_leaves_the_runs_and_the_tables(done, capsys):
-    (done.folder / "leaderboard.md").unlink()
-    (failure,) = grid.benchmark(done, page=Mock(side_effect=RuntimeError("no font")))
-    assert failure == f"the leaderboard of {done.folder}: RuntimeError: no font"
-    assert f"failed: {failure}" in capsys.readouterr().out.replace("\n", "")
-    assert len(values(done)) == 2
-    assert (done.folder / "leaderboard.md").exists()

@@ -112,11 +112,10 @@ def test_files_that_are_no_entry_are_refused(tmp_path, change, message):
 
 
 def test_a_link_to_an_entry_is_refused_and_so_is_a_name_with_signs(tmp_path):
-    (tmp_path / "link").symlink_to(make_entry(tmp_path / "entry"))
-    with pytest.raises(InputError, match="must be a folder, and no link or archive"):
-        read_entry(tmp_path / "link")
-    with pytest.raises(InputError, match="must be named with 1 to 80 letters"):
-        read_entry(make_entry(tmp_path / "<b>"))
+    (tmp_path / "link").symlink_to(make_entry(tmp_path / "<b>"))
+    for name, message in (("link", "be a folder, and no link"), ("<b>", "be named with 1 to 80 l")):
+        with pytest.raises(InputError, match=f"must {message}"):
+            read_entry(tmp_path / name)
 
 
 WORDS = "1 to 80 letters, .*, all ASCII, .* and no address"
@@ -150,18 +149,14 @@ WORDS = "1 to 80 letters, .*, all ASCII, .* and no address"
         ("seconds", -1, "seconds must be at least 0, got -1"),
         ("exactdice", "the newest", "exactdice must be a version such as"),
         ("score", 1.0, "fields of a card must be among title, .*, got 'score'"),
+        *((field, None, f"{field} must be given, got none") for field in Card.model_fields),
     ],
 )
 def test_a_card_names_the_field_the_requirement_and_the_value(field, value, message):
     assert make_card(CARD).title == "Dice by heart"
+    card = {name: text for name, text in CARD.items() if name != field}
     with pytest.raises(InputError, match=message):
-        make_card({**CARD, field: value})
-
-
-def test_a_card_has_all_fields():
-    for field in Card.model_fields:
-        with pytest.raises(InputError, match=f"{field} must be given, got none"):
-            make_card({name: value for name, value in CARD.items() if name != field})
+        make_card(card if value is None else {**card, field: value})
 
 
 def rewritten(content, without=None, **changes):
@@ -315,9 +310,8 @@ def test_a_summary_fits_into_a_comment_and_no_reason_ends_its_block():
     refused = {f"entry-{number}": "~~~" + "x" * 590 for number in range(300)}
     text = entry_boards.summary(admission.Admission([], refused), [])
     assert len(text) <= entry_boards.LONGEST
-    lines = text.splitlines()
-    assert [line for line in lines if line.startswith("~~~")] == ["~~~text", "~~~"]
-    assert any(line.startswith("refused: ") and line.endswith(" more") for line in lines)
+    assert re.findall("^~~~.*", text, re.MULTILINE) == ["~~~text", "~~~"]
+    assert re.search("^refused: .* more$", text, re.MULTILINE)
 
 
 def verified(name, algorithm, score):

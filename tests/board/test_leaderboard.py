@@ -113,15 +113,14 @@ def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
     assert board.words.endswith(" Left out: 2 runs of the folder in other tasks.")
 
 
-def test_runs_of_another_version_are_refused(folder, monkeypatch):
+def test_runs_of_another_version_or_without_flawless_games_are_refused(
+    folder, tmp_path, monkeypatch
+):
     monkeypatch.setitem(TRACKS, "tiny", replace(TINY, version=2))
     with pytest.raises(RunError, match="must be of version 2 of tiny, got 1"):
         read_board(folder)
     monkeypatch.setitem(TRACKS, "tiny", replace(TINY, version=2, since=1))
     assert len(read_board(folder).runs) == 3  # of the same rules, with other figures
-
-
-def test_a_score_on_a_track_says_how_many_games_are_flawless(folder, tmp_path):
     shutil.copytree(folder / "FourTwoOne-qlearning-outcome-0", tmp_path / "one")
     one = tmp_path / "one/score.json"
     one.write_text(json.dumps({**json.loads(one.read_text()), "flawless": None}))
@@ -137,7 +136,7 @@ def test_changed_hyperparameters_are_of_no_search():
         assert results.trials_of(replace(config, **changes)) is None
 
 
-def test_means_intervals_and_worst_seeds_by_hand():
+def test_means_intervals_and_worst_seeds_by_hand_in_a_game_and_in_all():
     scores = [0.9, 0.8, 1.0, 0.7, 0.6]
     points = {"moves": (0, 1), "scores": (0.0, 0.9)}
     board = Board(Path(), None, [run("Greed", n, x, **points) for n, x in enumerate(scores)])
@@ -146,9 +145,6 @@ def test_means_intervals_and_worst_seeds_by_hand():
     low, high = map(float, row[6].split(" to "))
     assert 0.6 < low < 0.75 < 0.85 < high < 1.0
     assert row[7:] == ["2", "1", "-"]
-
-
-def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     runs = [
         run(game, seed, score, moves=(to_99,), scores=(0.99,))
         for game, score, to_99 in (("Greed", 0.5, 7), ("FourTwoOne", 0.9, 9))

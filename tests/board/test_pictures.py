@@ -41,17 +41,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_scores_stand_on_their_rungs(folder):
+def test_scores_stand_on_their_rungs_in_a_panel_for_each_property_that_differs(folder):
     found, scores = read_ladder(folder)
     assert found == LADDERS["greed-score"]
     assert {rung: len(own) for rung, own in scores["Q-learning"].items()} == {0: 2, 1: 1}
     assert scores["Q-learning"][1] == [read_score(folder / "Greed-20-0")["normalized"]]
-
-
-def test_the_picture_has_a_panel_for_each_property_that_differs(folder):
     plot = ladder(folder)
     games = [describe(make_task("Greed", max_score=size)) for size in (10, 20)]
-    _, scores = read_ladder(folder)
     gaps = [1 - np.mean(scores["Q-learning"][rung]) for rung in (0, 1)]
     assert [panel.x_label.partition(" ")[0] for panel in plot.panels] == [
         "max_score", "reachable", "agent's", "outcome",
@@ -67,9 +63,6 @@ def test_the_picture_has_a_panel_for_each_property_that_differs(folder):
         assert (line.y <= line.high).all()
     assert "Highest max_score with a mean score of 0.99: Q-learning none." in plot.caption
     assert picture(["ladder", str(folder)]).caption == plot.caption
-
-
-def test_the_highest_rung_is_the_last_that_is_learned():
     assert highest({0: [0.995], 1: [0.98], 2: [0.98, 1.0], 3: [0.5]}) == 2
     assert highest({0: [0.98]}) is None
 
@@ -133,18 +126,16 @@ def test_holm_and_permutations_by_hand_and_points_are_joined_where_a_property_is
         assert program.line(climb, "moves").joined == joined
 
 
-def rungs(most):
-    """List the rungs whose game has at most ``most`` states, with their line of properties."""
-    return [
-        pytest.param(folder, line, id=f"{folder.name} {line['name']}")
-        for folder in sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
-        for line in csv.DictReader((folder / "properties.csv").read_text().splitlines())
-        if int(line["states"]) <= most
-    ]
+SMALL_RUNGS = [
+    pytest.param(path.parent, line, id=f"{path.parent.name} {line['name']}")
+    for path in sorted(LADDERS_RUN.glob("*/properties.csv"))
+    for line in csv.DictReader(path.read_text().splitlines())
+    if int(line["states"]) <= 1_000
+]
 
 
 @pytest.mark.usefixtures("own_games")
-@pytest.mark.parametrize(("folder", "line"), rungs(1_000))
+@pytest.mark.parametrize(("folder", "line"), SMALL_RUNGS)
 def test_the_properties_of_small_rungs_are_those_of_the_games(folder, line, monkeypatch):
     monkeypatch.chdir(ROOT)
     ladder, _ = read_ladder(folder)

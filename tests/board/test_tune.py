@@ -116,28 +116,24 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
     env = {"max_score": 10, "sides": 3}
     tiny = Track("tiny", 1, 2000, ("Greed",), keywords={"Greed": env}, self_play=True)
     monkeypatch.setitem(TRACKS, "tiny", tiny)
-    scored, ask = [], trial.score_self_play
+    points, scored, updates = {}, [], []
 
-    def watched(policy, task):
+    def watched(policy, task, ask=trial.score_self_play):
         assert task.game == Greed(**env)
         scored.append(ask(policy, task))
         return scored[-1]
 
-    def counted(model):
+    def counted(model, learn=MaskablePPO.train):
         updates.append(model.num_timesteps)
         learn(model)
 
-    points, updates, learn = {}, [], MaskablePPO.train
     monkeypatch.setattr(MaskablePPO, "train", counted)
     monkeypatch.setattr(trial, "score_self_play", watched)
-    sizes = {"n_envs": 8}
-    if algorithm == "ppo":
-        sizes |= {"n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}
-    found = trial.run_trial(search(algorithm=algorithm), sizes, 3, points.__setitem__)
-    last = scored[-1].normalized
-    assert found == {"Greed": last}
-    assert list(points) == [50, 100]
-    assert points[100] == trial.bounded_nines(last)
+    more = {"n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"} if algorithm == "ppo" else {}
+    config, sizes = search(algorithm=algorithm), {"n_envs": 8, **more}
+    found = trial.run_trial(config, sizes, 3, points.__setitem__)
+    assert found == {"Greed": scored[-1].normalized}
+    assert points == {50: points[50], 100: trial.bounded_nines(found["Greed"])}
     assert all(moves <= 2000 for moves in updates)
     assert len(updates) > 10 or algorithm == "qlearning"
 
@@ -241,6 +237,11 @@ def best_of_finals(calls):
 def test_one_perfect_run_does_not_make_the_headline_and_every_one_names_the_board(
     search, monkeypatch
 ):
+    def perfect_once(config, _hyperparameters, seed, report):
+        games = config.chosen_games
+        report(100 * len(games), 3.0)
+        return {game: 1.0 if (game, seed) == (games[0], 1001) else 0.999 for game in games}
+
     monkeypatch.setattr(tuner, "run_trial", perfect_once)
     tune(search(trials=1), QUIET)
     text = (search().place / "qlearning.yml").read_text()
@@ -249,12 +250,6 @@ def test_one_perfect_run_does_not_make_the_headline_and_every_one_names_the_boar
     files = ROOT.glob("agents/hyperparams/*/*.yml")
     for said in (text, *(path.read_text() for path in files)):
         assert "\n# The figure to cite is the board's, of " in said
-
-
-def perfect_once(config, _hyperparameters, seed, report):
-    games = config.chosen_games
-    report(100 * len(games), 3.0)
-    return {game: 1.0 if (game, seed) == (games[0], 1001) else 0.999 for game in games}
 
 
 def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, monkeypatch):
