@@ -1,6 +1,7 @@
 """Entries are made from the runs of a benchmark, or from certificates of any program."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from small_entries import SIZES, TINY, make_entry
 
 import exactdice
 
-PPO = ROOT / "agents/hyperparams/ppo.yml"
 pytestmark = pytest.mark.usefixtures("tiny_track")
 
 
@@ -59,59 +59,33 @@ def test_the_runs_of_a_benchmark_are_submitted(finished, prints, refusal):
     assert "folder must not exist, got benchmarks/entries/tiny-our-tables" in refusal(*words)
 
 
-def change(place, name, **options):
-    """Change the configuration of a run."""
-    path = place / name / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | options))
+#: The runs that are changed; options of their configurations, or a function; and what is said.
+RUNS = [
+    ("Greed-1", lambda run: (run / "score.json").unlink(), "of the others, missing: Greed-1$"),
+    ("*-1", shutil.rmtree, "every game must have 2 to 20 seeds, got 1"),
+    ("*-1", {"track": "exactdice-10k"}, "hold runs of one track, got exactdice-10k, tiny in"),
+    ("*", {"track": None}, "runs must be of one track .*, got Greed of no track in Greed-0$"),
+    ("Greed-1", {"env": {"max_score": 6}}, "got Greed, max_score 6, .* of tiny in Greed-1$"),
+    ("Greed-1", {"seed": 0}, "must have different seeds, got seed 0 in Greed-0 and Greed-1"),
+    ("Greed-1", {"algorithm": "ppo"}, "algorithm must be one of ppo, qlearning, got none"),
+    ("Greed-1", lambda run: os.truncate(run / "certificate.npz", 0), "hold: Greed-1.npz must be a"),
+]
 
 
-#: What is changed in the runs, and what is said of it, by name.
-RUNS = {
-    "unfinished": (
-        lambda place: (place / "Greed-1/score.json").unlink(),
-        "every game must have the seeds of the others, missing: Greed-1$",
-    ),
-    "few seeds": (
-        lambda place: [shutil.rmtree(place / f"{game}-1") for game in TINY.games],
-        "every game must have 2 to 20 seeds, got 1",
-    ),
-    "other track": (
-        lambda place: change(place, "Greed-1", track="exactdice-10k"),
-        "folder must hold runs of one track, got exactdice-10k, tiny in",
-    ),
-    "no track": (
-        lambda place: [change(place, run.name, track=None) for run in place.iterdir()],
-        "runs must be of one track .*, got Greed of no track in Greed-0$",
-    ),
-    "other size": (
-        lambda place: change(place, "Greed-1", env={"max_score": 6}),
-        "with their default keywords, got Greed, max_score 6, .* of tiny in Greed-1$",
-    ),
-    "seed twice": (
-        lambda place: change(place, "Greed-1", seed=0),
-        "runs of Q-learning in Greed must have different seeds, got seed 0 in Greed-0 and Greed-1",
-    ),
-    "several algorithms": (
-        lambda place: (
-            change(place, "Greed-1", algorithm="ppo"),
-            shutil.copy(PPO, place / "Greed-1" / "hyperparameters.yml"),
-        ),
-        "algorithm must be one of ppo, qlearning, got none",
-    ),
-    "damaged certificate": (
-        lambda place: (place / "Greed-1" / "certificate.npz").write_bytes(b""),
-        r"certificates must hold: Greed-1\.npz must be a whole policy certificate",
-    ),
-}
-
-
-def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path):
-    for name, (spoil, message) in RUNS.items():
-        place = shutil.copytree(finished, tmp_path / name)
-        spoil(place)
-        with pytest.raises(InputError, match=message):
-            submit(place, SAID, tmp_path / "entries/one", 1)
-        assert list(tmp_path.glob("entries/*")) == [], name
+@pytest.mark.parametrize(("runs", "change", "message"), RUNS)
+def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path, runs, change, message):
+    place = shutil.copytree(finished, tmp_path / "runs")
+    for run in list(place.glob(runs)):
+        if callable(change):
+            change(run)
+        else:
+            path = run / "config.json"
+            path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    if change == {"algorithm": "ppo"}:
+        shutil.copy(ROOT / "agents/hyperparams/ppo.yml", place / runs / "hyperparameters.yml")
+    with pytest.raises(InputError, match=message):
+        submit(place, SAID, tmp_path / "entries/one", 1)
+    assert list(tmp_path.glob("entries/*")) == []
 
 
 SAID = {"title": "A title", "link": "https://example.org"}
