@@ -31,23 +31,18 @@ FILES = "evaluations", "certificate"
 
 
 @pytest.mark.posix
-def test_a_process_does_one_job_after_the_other_until_it_is_lost():
-    with processes(eval, 1) as pool:
+@pytest.mark.parametrize(
+    ("job", "seconds", "error"), [(DIE, None, ProcessExpired), (SLEEP, 0.5, TimeoutError)]
+)
+def test_a_process_does_one_job_after_the_other_until_it_is_lost(job, seconds, error):
+    with processes(eval, 1, seconds=seconds) as pool:
         first, second = (pool.start(PID).result() for _ in range(2))
         assert first == second
-        with pytest.raises(ProcessExpired) as lost:
-            pool.start(DIE).result()
-        assert lost.value.exitcode == -signal.SIGABRT
+        with pytest.raises(error) as lost:
+            pool.start(job).result()
+        assert job == SLEEP or lost.value.exitcode == -signal.SIGABRT
         assert pool.start(PID).result() != first
     assert not multiprocessing.active_children()
-
-
-def test_a_job_that_takes_too_long_ends_with_its_process():
-    with processes(eval, 1, seconds=0.5) as pool:
-        first = pool.start(PID).result()
-        with pytest.raises(TimeoutError):
-            pool.start(SLEEP).result()
-        assert pool.start(PID).result() != first
 
 
 def test_the_end_of_the_block_ends_busy_and_idle_processes():

@@ -5,13 +5,14 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, prepare
 from exactdice.core import AliasLaws
 from exactdice.core.positions import states_of
-from exactdice.envs import Encoding, Engine
+from exactdice.envs import Encoding, EncodingName, Engine
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners import tabulate_transitions
 from small_games import SMALL
@@ -175,16 +176,13 @@ def test_games_end_as_in_the_core_and_begin_again():
     begun = np.bincount(numbers[over], minlength=game.num_states)
     assert not begun[prepare(env.task).initial == 0].any()
     np.testing.assert_allclose(begun / over.sum(), prepare(env.task).initial, atol=5 * 0.5 / 70)
-    score = exactdice.score("random", env.task)
-    finished = over.sum()
+    outcomes = exactdice.score("random", env.task).outcomes
     paid, count = np.unique(np.asarray(rewards)[over], return_counts=True)
-    assert paid.tolist() == [*score.outcomes]
-    np.testing.assert_allclose(count / finished, [*score.outcomes.values()], atol=5 * 0.5 / 70)
+    assert paid.tolist() == [*outcomes]
+    np.testing.assert_allclose(count / over.sum(), [*outcomes.values()], atol=5 * 0.5 / 70)
 
 
-@pytest.mark.parametrize(
-    "encoding", ["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
-)
+@pytest.mark.parametrize("encoding", get_args(EncodingName))
 def test_every_encoding_is_that_of_the_other_environments(encoding):
     env, params = xj.make("LowestScore", 3, dice=3, encoding=encoding)
     own = states_of(env.task.game, 3)
@@ -201,30 +199,25 @@ def test_every_encoding_is_that_of_the_other_environments(encoding):
     assert actions.contains(actions.sample(jax.random.key(0)))
 
 
-def weights_of(law, key):
-    """Draw a linear network whose logits are the same in any order of summation."""
-    seen = law.sights.encoded(law.places[0], law.contexts[0])
-    shape = len(seen), law.legal.shape[-1]
-    return jnp.round(64 * jax.random.normal(jax.random.key(key), shape)) / 64
+SCORED = [
+    *CASES[3:],
+    ("Greed", {"max_score": 30}, 0, "random"),
+    ("Pig", {"target": 12}, 1, "random"),
+]
+SCORED.append(("LowestScore", {"dice": 3, "players": 3}, 2, None))
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes", "seat", "policy"),
-    [
-        ("Greed", {"max_score": 30}, 0, "random"),
-        ("LowestScore", {"dice": 3, "players": 3}, 2, None),
-        ("Rounds", {"players": 2, "others": Fraction(1, 2)}, 1, "random"),
-        ("FourTwoOneMatch", SMALL["FourTwoOneMatch"][1], 1, "equilibrium"),
-        ("Pig", {"target": 12}, 1, "random"),
-    ],
-)
+@pytest.mark.parametrize(("name", "sizes", "seat", "policy"), [case[:4] for case in SCORED])
 @pytest.mark.parametrize(("bits", "deterministic"), [(32, True), (64, False)])
 def test_scores_in_jax_are_the_numbers_of_the_core(name, sizes, seat, policy, bits, deterministic):
     """To the last bit, inside ``jit``, ``scan`` and ``vmap``; with 32 bits the nearest float."""
     with jax.enable_x64(bits == 64):
         env, _ = made(name, sizes, seat, policy)
         law = env.exact_law()
-        weights = jnp.stack([weights_of(law, key) for key in (1, 2)])
+        seen = law.sights.encoded(law.places[0], law.contexts[0])
+        shape = 2, len(seen), law.legal.shape[-1]
+        # Networks whose logits are the same in any order of summation.
+        weights = jnp.round(64 * jax.random.normal(jax.random.key(1), shape)) / 64
         coded = Encoding(env.sizes, env.encoding)
         act = lambda weights, seen: seen.astype(weights.dtype) @ weights  # noqa: E731
         one = lambda weights: xj.exact_score(law, partial(act, weights), deterministic)  # noqa: E731
@@ -233,9 +226,8 @@ def test_scores_in_jax_are_the_numbers_of_the_core(name, sizes, seat, policy, bi
         dtype = np.float32 if bits == 32 else np.float64
         for index, own in enumerate(weights):
             act_in = lambda seen, own=own: coded.encode(seen) @ np.asarray(own)  # noqa: E731
-            core = exactdice.score(
-                exactdice.from_network(act_in, env.task, deterministic), env.task
-            )
+            network = exactdice.from_network(act_in, env.task, deterministic)
+            core = exactdice.score(network, env.task)
             for figure in ("value", "regret", "normalized"):
                 ours = np.asarray(getattr(found, figure))[:, index]
                 assert (ours == dtype(getattr(core, figure))).all()
