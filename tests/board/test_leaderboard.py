@@ -4,9 +4,9 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from html.parser import HTMLParser
 from math import log10
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -170,26 +170,14 @@ def test_a_cross_table_is_not_lost_with_the_models_that_it_needs(tmp_path):
         assert "Left out: Greed: " in (place / "leaderboard.md").read_text()
 
 
-RUNS = ROOT / "benchmarks/leaderboard"
-
-
 def test_the_page_is_whole_and_needs_nothing_else():
-    runs = [run for run in read_results(RUNS) if run.game == "FourTwoOne" and "dqn" not in run.name]
-    page = to_page(Board(RUNS, None, runs))
-    opened = []
-
-    class Check(HTMLParser):
-        def handle_starttag(self, tag, attrs):
-            if tag not in ("meta", "link", "br"):
-                opened.append(tag)
-            names = {"src", "srcset", "action"} | ({"href"} if tag == "link" else set())
-            assert all(value == "data:," for name, value in attrs if name in names)
-
-        def handle_endtag(self, tag):
-            assert opened.pop() == tag
-
-    Check().feed(page)
-    assert opened == []
+    place = ROOT / "benchmarks/leaderboard"
+    known = [run for run in read_results(place) if run.game == "FourTwoOne"]
+    page = to_page(Board(place, None, [run for run in known if run.algorithm != "dqn"]))
+    void_or_script = r"(?s)<!doctype html>|<(meta|link|br)\b[^>]*>|<script.*?</script>"
+    ElementTree.fromstring(re.sub(void_or_script, "", page))  # all other tags are closed
+    assert set(re.findall("<link[^>]*>", page)) == {'<link rel="icon" href="data:,">'}
+    assert not re.search(r"<[^>]*\s(src|srcset|action)=", page)
     assert (page.count("<table"), page.count("<svg")) == (2, 1)
     assert "3.733089" in page
 
