@@ -51,7 +51,6 @@ def workers_of(process):
 
 
 def processes():
-    """Find all processes that run."""
     found = psutil.process_iter(["status"])
     return {each for each in found if each.info["status"] != psutil.STATUS_ZOMBIE}
 
@@ -74,7 +73,6 @@ def finished(tmp_path_factory):
 
 @pytest.fixture
 def done(finished, tiny):
-    """Copy the finished benchmark."""
     shutil.copytree(finished.folder, tiny.folder)
     return tiny
 

@@ -27,7 +27,6 @@ LADDERS_RUN = ROOT / "benchmarks/ladders"
 
 
 def climb(folder, game="Greed", steps=200, seed=0, **env):
-    """Train on a rung."""
     small = {"algorithm": "qlearning", "num_envs": 16, "steps": steps, "seed": seed}
     train(TrainConfig(game, env, run_folder=folder, **small))
 

@@ -92,7 +92,6 @@ def searched(tmp_path_factory):
 
 @pytest.fixture
 def known(tmp_path):
-    """Write a file of hyperparameters."""
     (tmp_path / "known.yml").write_text(yaml.safe_dump({"default": CHOSEN}))
     return tmp_path / "known.yml"
 

@@ -229,38 +229,26 @@ def test_scores_in_jax_are_the_numbers_of_the_core(name, sizes, seat, policy, bi
                 assert (ours == dtype(getattr(core, figure))).all()
 
 
-@pytest.mark.slow
-def test_greed_against_ten_opponents_at_once():
-    """One program scores them all; their tables have different lengths."""
-    task = make_task("Greed", 0, max_score=9, sides=3)
-    legal = task.game.mask(np.arange(task.game.num_states))
-    tables = [legal.cumsum(axis=1).argmax(axis=1) * share // 8 for share in range(9)]
-    opponents = [np.where(legal[np.arange(len(legal)), table], table, 0) for table in tables]
-    every = [xj.make("Greed", max_score=9, sides=3, opponent=o) for o in (*opponents, "random")]
+def test_opponents_of_one_game_are_scored_by_one_program_and_compile_nothing_anew():
+    """Their tables have different lengths, but for those of one kind."""
+    game = make_task("Greed", 0, max_score=5, sides=3).game
+    none = np.zeros(game.num_states, dtype=int)
+    one = game.mask(np.arange(game.num_states))[:, 1] * 1
+    every = [xj.make("Greed", max_score=5, sides=3, opponent=o) for o in (none, one, "random")]
     envs, params = zip(*every, strict=True)
     assert set(envs) == {envs[0]}
-    assert len(jax.tree.leaves(xj.stack(*params))[0]) == 10
+    assert len(jax.tree.leaves(xj.stack(*params))[0]) == 3
     laws = xj.stack(*(env.exact_law() for env in envs))
     exact = [exactdice.score("random", env.task).value for env in envs]
-    assert len(set(exact)) > 5
+    assert len(set(exact)) == 3
     zeros = lambda seen: jnp.zeros((len(seen), envs[0].num_actions))  # noqa: E731
     uniform = jax.jit(jax.vmap(lambda law: xj.exact_score(law, zeros, deterministic=False)))
     np.testing.assert_allclose(uniform(laws).value, exact, atol=1e-6)
-
-
-def test_another_opponent_or_key_compiles_nothing_anew():
-    task = make_task("Greed", 0, max_score=5, sides=3)
-    none = np.zeros(task.game.num_states, dtype=int)
-    one = task.game.mask(np.arange(len(none)))[:, 1] * 1
-    env, params = xj.make("Greed", max_score=5, sides=3, opponent=none)
-    other, changed = xj.make("Greed", max_score=5, sides=3, opponent=one)
-    assert env.task != other.task
-    before = env.step._cache_size()
-    for number, (each, tables) in enumerate([(env, params), (other, changed), (env, params)]):
+    before = envs[0].step._cache_size()
+    for number, (env, tables) in enumerate([every[0], every[1], every[0]]):
         key = jax.random.key(number)
-        _, state = each.reset(key, tables)
-        each.step(key, state, jnp.int32(0), tables)
-    assert env.step._cache_size() == before + 1
+        env.step(key, env.reset(key, tables)[1], jnp.int32(0), tables)
+    assert envs[0].step._cache_size() == before + 1
 
 
 def test_a_step_of_gymnax_0_has_five_values_and_an_action_outside_the_space_is_illegal():

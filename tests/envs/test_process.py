@@ -56,7 +56,6 @@ TASKS = [
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_tables_and_sparse_matrices_are_the_rules(task):
-    """The law of every move, whatever the others reply, and of the first state."""
     pays_early = task in PAYING[:-1]  # the last of them not at a node of its tables
     assert (process_of(prepare(task)).node_gains is None) != pays_early
     require_tables(task)
