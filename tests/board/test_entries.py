@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -81,14 +80,8 @@ FILES = {
     "folder": (lambda entry: (entry / "Greed-2.npz").mkdir(), rf"Greed-2\.npz {NO_FILE}"),
     "link": (lambda entry: link(entry, "Greed-0.npz", "Greed-1.npz"), rf"Greed-0\.npz {NO_FILE}"),
     "linked card": (lambda entry: link(entry, "card.json", "/dev/zero"), rf"card\.json {NO_FILE}"),
-    "large": (
-        lambda entry: os.truncate(entry / "Greed-0.npz", 9 * 2**20),
-        r"Greed-0\.npz must have at most 8,388,608 bytes, got 9,437,184",
-    ),
-    "large together": (
-        {f"Greed-{seed}.npz": bytes(2**23) for seed in range(8)},
-        "must have at most 67,108,864 bytes in all, got 67,",
-    ),
+    "large": ({"Greed-0.npz": bytes(9 * 2**20)}, r"Greed-0\.npz .* 8,388,608 bytes, got 9,437,184"),
+    "many": ({f"Greed-{n}.npz": bytes(2**23) for n in range(8)}, "67,108,864 bytes in all, got 6"),
     "large card": ({"card.json": b" " * 10_001}, r"card\.json must have at most 10,000 bytes"),
     "deep card": ({"card.json": b"[" * 9000}, "must be the card"),
     "no text": ({"card.json": b"\xff\xfe"}, "must be the card"),
@@ -173,26 +166,19 @@ def rewritten(content, without=None, **changes):
 
 #: How a certificate of Greed is changed, and what is said of it, by name; see ``test_certificate``.
 CERTIFICATES = {
-    "better": (lambda content: rewritten(content, value=0.9), "claims value = 0.9, computed is"),
-    "empty": (lambda content: b"", "must be a whole policy certificate"),
-
-    "other game": (lambda content: content_of("FourTwoOne", 0), "of Greed, got one of FourTwoOne"),
-    "easier": (
-        lambda content: content_of("Greed", 0, max_score=4, sides=3),
-        "must be of Greed with its default keywords, max_score 5, got max_score 4",
-    ),
+    "better": (lambda old: rewritten(old, value=0.9), "claims value = 0.9, computed is"),
+    "empty": (lambda _: b"", "must be a whole policy certificate"),
+    "other game": (lambda _: content_of("FourTwoOne", 0), "of Greed, got one of FourTwoOne"),
+    "easier": (lambda _: content_of("Greed", 0, max_score=4, sides=3), "_score 5, got max_score 4"),
     "weaker opponent": (
-        lambda content: content_of("Greed", 0, **SIZES["Greed"], opponent="random"),
-        "default keywords, opponent .'optimal'., got opponent .'random'.",
+        lambda _: content_of("Greed", 0, **SIZES["Greed"], opponent="random"),
+        "must be of Greed with its default keywords, opponent .'optimal'., got opponent .'random'.",
     ),
-    "other seat": (lambda content: rewritten(content, keywords={"seat": 1}), "seat 0, got seat 1"),
-    "no number": (lambda content: rewritten(content, keywords={"seat": False}), "got seat False"),
-    "unknown keyword": (lambda content: rewritten(content, keywords={"x": 1}), "x none, got x 1"),
-    "too large to build": (
-        lambda content: rewritten(content, keywords={"max_score": 10**12}),
-        "max_score 5, got max_score 1000000000000",
-    ),
-}  # fmt: skip
+    "other seat": (lambda old: rewritten(old, keywords={"seat": 1}), "seat 0, got seat 1"),
+    "no number": (lambda old: rewritten(old, keywords={"seat": False}), "got seat False"),
+    "unknown keyword": (lambda old: rewritten(old, keywords={"x": 1}), "x none, got x 1"),
+    "huge": (lambda old: rewritten(old, keywords={"max_score": 10**12}), "5, got max_score 10{12}"),
+}
 
 
 @pytest.mark.parametrize(("change", "message"), CERTIFICATES.values(), ids=CERTIFICATES)

@@ -29,22 +29,16 @@ TINY = Track("tiny", 1, 20_000, ("Greed", "FourTwoOne"), seeds=2)
 QLEARNING = {"track": "tiny", "algorithm": "qlearning", "num_envs": 64}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _tracks():
-    """Add a track that takes a second."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(TRACKS, "tiny", TINY)
-        yield
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Run the tiny track with two seeds of Q-learning in one of its games, and one of the other."""
     place = tmp_path_factory.mktemp("board") / "tiny"
-    for game, seed in (("FourTwoOne", 0), ("FourTwoOne", 1), ("Greed", 1)):
-        run_folder = place / f"{game}-qlearning-outcome-{seed}"
-        train(TrainConfig(game, seed=seed, run_folder=run_folder, **QLEARNING))
-    return place
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TRACKS, "tiny", TINY)
+        for game, seed in (("FourTwoOne", 0), ("FourTwoOne", 1), ("Greed", 1)):
+            run_folder = place / f"{game}-qlearning-outcome-{seed}"
+            train(TrainConfig(game, seed=seed, run_folder=run_folder, **QLEARNING))
+        yield place
 
 
 def test_the_benchmark_writes_the_board_of_its_track(folder):

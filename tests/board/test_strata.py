@@ -42,10 +42,13 @@ def test_the_interval_is_that_of_the_stratified_bootstrap(ours, theirs):
     assert found.high == pytest.approx(high, abs=0.05 * width)
 
 
-def test_games_are_resampled_beside_their_seeds():
+def test_games_are_resampled_beside_their_seeds_and_one_seed_has_no_interval():
     found = estimate([np.full(2, float(game)) for game in range(4)], mean, games=True)
     drawn = np.random.default_rng(1).integers(0, 4, (20_000, 4)).mean(axis=1)
     assert (found.middle, found.low, found.high) == (1.5, *np.percentile(drawn, [2.5, 97.5]))
+    middle, *ends = estimate([np.array([0.5]), np.array([0.7, 0.9])], mean)
+    assert middle == pytest.approx(0.65)
+    assert np.isnan(ends).all()
 
 
 def test_one_perfect_run_does_not_make_the_headline_and_more_seeds_give_a_game_no_more_weight():
@@ -77,18 +80,12 @@ def test_rows_share_ranks_unless_all_games_tell_them_apart():
     assert ranks(pairs([agent((0.9,)), agent((0.1,))])) == ["1 to 2", "1 to 2"]  # one seed
 
 
-def test_one_seed_has_no_interval_and_curves_are_estimated_mark_by_mark():
-    middle, *ends = estimate([np.array([0.5]), np.array([0.7, 0.9])], mean)
-    assert middle == pytest.approx(0.65)
-    assert np.isnan(ends).all()
+def test_curves_are_estimated_mark_by_mark_and_their_area_is_over_the_logarithm_of_the_moves():
     curves = [RNG.normal(size=(5, 7)), RNG.normal(size=(4, 7))]
     found = estimate(curves, mean)
     assert found.low.shape == found.high.shape == (7,)
     np.testing.assert_allclose(found.middle, (curves[0].mean(0) + curves[1].mean(0)) / 2)
     assert ((found.low < found.middle) & (found.middle < found.high)).all()
-
-
-def test_the_area_is_over_the_logarithm_of_the_moves():
     assert area([1, 10, 100], np.array([0.0, 1.0, 1.0])) == pytest.approx(0.75)
     assert area([1, 10, 1000], np.array([0.0, 1.0, 1.0])) == pytest.approx(5 / 6)
 

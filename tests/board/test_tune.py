@@ -138,13 +138,20 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
 
 
 @pytest.mark.usefixtures("formula")
-def test_the_same_search_draws_the_same_trials(search, searched, tmp_path):
+def test_the_same_search_draws_the_same_trials_and_may_share_a_storage(search, searched, tmp_path):
     tune(search(trials=5), QUIET)
     known = drawn(searched()[0])
     assert drawn(search()) == known[:5]
     other = search(trials=1, seed=1, folder=tmp_path / "other")
     tune(other, QUIET)
     assert drawn(other)[0] != known[0]
+    shared = partial(search, trials=2, storage=f"sqlite:///{tmp_path / 'shared.db'}")
+    first, second = (shared(folder=tmp_path / machine / "mine") for machine in "ab")
+    tune(first, QUIET)
+    tune(second, QUIET)
+    assert drawn(first) == drawn(second)
+    assert rows(first) == rows(second)
+    assert not (first.place / "search.db").exists()
 
 
 def test_a_search_that_was_stopped_goes_on_and_a_finished_one_trains_nothing(
@@ -364,17 +371,6 @@ def test_a_full_disk_leaves_the_trials_that_were_there(search):
     assert left[:2] == before
     tune(search(trials=len(left) + 1), QUIET)
     assert len(drawn(search())) == len(left) + 1
-
-
-@pytest.mark.usefixtures("formula")
-def test_searches_on_several_machines_share_a_storage(search, tmp_path):
-    shared = partial(search, trials=2, storage=f"sqlite:///{tmp_path / 'shared.db'}")
-    first, second = (shared(folder=tmp_path / name / "mine") for name in "ab")
-    tune(first, QUIET)
-    tune(second, QUIET)
-    assert drawn(first) == drawn(second)
-    assert rows(first) == rows(second)
-    assert not (first.place / "search.db").exists()
 
 
 @pytest.mark.usefixtures("formula")
