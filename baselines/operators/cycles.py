@@ -8,7 +8,7 @@ of the cut after point i is point j. So from any guess c the step d to the solut
 linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
 system x = r + A' x, where r is the mass on its first arrival at the cut.
 
-*Free players* choose by policy iteration (``iteration``), from a guess of c (``Trend``): the
+*Free players* choose by policy iteration (``iteration``), from a guess of c (``_continued``): the
 choices of the pass for T(c) become fixed policies, whose solution is the next c, until the choices
 repeat. Where two players are free, both choose at once, which is Newton's method and need not come
 to an end (Pollatschek and Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first
@@ -29,6 +29,8 @@ once, as the block is left once. Without rounding, c = T(c) holds to the last di
 the game is wrong by no more than that, as the missing mass ends once.
 """
 
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -137,27 +139,14 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
     return upwards(max(longest) * (1 + relative) / (1 - float(missing)))
 
 
-class Trend:
-    """Floats that follow one another, such as the values of the cuts of blocks: guesses the next.
+def _continued(cuts: Sequence[FloatArray], count: int) -> FloatArray:
+    """Guess the ``count`` values of a cut: continue those of the last two in a line, or of one.
 
-    Arrays of different lengths are compared by place, the first with the first, the last with the
+    Cuts of different lengths are compared by place, the first with the first, the last with the
     last.
     """
-
-    def __init__(self) -> None:
-        self._last: list[FloatArray] = []
-
-    def add(self, numbers: FloatArray) -> None:
-        """Add what came next."""
-        if len(numbers):
-            self._last = [*self._last[-1:], numbers]
-
-    def guess(self, default: Array) -> Array:
-        """Continue the last two arrays in a line, or repeat the only one; else give the default."""
-        if not self._last:
-            return default
-        before, last = (_stretched(self._last[k], len(default)) for k in (0, -1))
-        return 2 * last - before
+    before, last = (_stretched(cuts[place], count) for place in (0, -1))
+    return 2 * last - before
 
 
 def _stretched(numbers: FloatArray, count: int) -> FloatArray:
@@ -179,19 +168,21 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     values = law.values(players.seat, players.repeat, arithmetic)
     blocks, floats = law.blocks(players.seat, arithmetic), _in_floats(players)
     bounds = np.zeros(len(blocks))  # of the error of each block
-    trend = Trend()
+    cuts: deque[FloatArray] = deque(maxlen=2)  # the values of the last cuts
     for number in reversed(range(len(blocks))):
         tell(len(blocks) - 1 - number, len(blocks), "values")
         block = blocks[number]
-        if floats is None:
-            middle = np.full(len(block.groups), sum(game.payoff_range) / 2)
-            guess = players.within(trend.guess(middle))
-        else:
+        width = len(block.groups)
+        if floats is not None:
             guess = block.at_cut(floats)
+        elif cuts:
+            guess = players.within(_continued(cuts, width))
+        else:
+            guess = np.full(width, sum(game.payoff_range) / 2)
         gains, first = block.gains(values), arithmetic.from_floats(guess)
         residual = solve_block(block, gains, players, values, first)
         if arithmetic.rounds:
-            trend.add(block.at_cut(values))
+            cuts.extend([block.at_cut(values)] if width else [])
             later = bounds[block.successors].max(initial=0.0)
             roundings = block.roundings(players.roundings, stays[number])
             size = largest_payoff(players.range, block.pays_early)

@@ -91,12 +91,12 @@ def sweep_forward(
     # from the weights of a stage's actions, (state, action), to those with which the game goes on;
     # linear
     keep: Decide,
-    start: Start,  # mass before the first move
-    seat: int,  # mass goes on while the game is not over for this seat
+    start: Start,  # mass before a seat's first move; it goes on while the game is not over for it
     arithmetic: Arithmetic,
     payoffs: PayoffLaw | None = None,  # those to the seat are added to it
 ) -> Values:
     """Compute the expected visits of each position, if every seat has a policy."""
+    seat = start.seat
 
     def decide(stage: Stage, met: Array) -> Array:
         return keep(stage, policies[stage.seat].spread(stage.states, met, arithmetic))

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from typing_extensions import override
 
-from ...core import Arithmetic, Array, IntArray, Stage, Sweeps, Values
+from ...core import Arithmetic, Array, Stage, Sweeps, Values
 from ...core.positions import legal_in
 from ...core.types import Start
 from ..policies.kinds import Policy
@@ -29,15 +29,14 @@ from .players import Players
 def variance(
     law: Sweeps,
     policies: Mapping[int, Policy],
-    seat: int,
-    values: Values,  # those of the policies to the seat
+    values: Values,  # those of the policies to the seat of ``start``
     start: Start,  # the law of the seat's first state
     arithmetic: Arithmetic,
     # computes the expected visits of each position, which processes need
     visits: Callable[[], Values],
 ) -> float | Fraction:
     """Compute the variance of what a seat is paid from its first state on."""
-    policy, game = policies[seat], law.game
+    policy, game = policies[start.seat], law.game
     if game.is_process:
         return mdp.variance(game, policy, values, visits(), arithmetic)
     squares = None
@@ -46,7 +45,7 @@ def variance(
     first = start.seat, start.states
     means, centres = values.at(*first), values.centres(*first)
     if squares is None:
-        found = _Followers(law, policies, seat, values, start.states, arithmetic).squares()
+        found = _Followers(law, policies, values, start, arithmetic).squares()
     else:
         found = squares.at(*first)
     away = centres - arithmetic.mean(start.chances, means)
@@ -62,14 +61,13 @@ class _Followers(Players):
         self,
         law: Sweeps,
         policies: Mapping[int, Policy],
-        seat: int,
-        values: Values,  # those of the policies
-        start: IntArray,  # the first states, in growing order, shape (state,)
+        values: Values,  # those of the policies to the seat of ``start``
+        start: Start,  # the law of the seat's first state; the states are in growing order
         arithmetic: Arithmetic,
     ) -> None:
-        super().__init__(law, seat, policies, arithmetic, partial=True)
-        self._found = arithmetic.zeros(len(start))
-        self._start, self._values = start, values
+        super().__init__(law, start.seat, policies, arithmetic, partial=True)
+        self._found = arithmetic.zeros(len(start.states))
+        self._start, self._values = start.states, values
 
     def squares(self) -> Array:
         """Sweep back; give W of the first states, shape (state,)."""

@@ -58,17 +58,12 @@ class NetworkPolicy(ABC):
     ) -> None:
         self.__name__ = name
         self.rounding = rounding
-        self._deterministic, self._masked = deterministic, masked
-
-    @property
-    def masked(self) -> bool:
-        """Whether only legal actions may be chosen."""
-        return self._masked
+        self._deterministic, self.masked = deterministic, masked
 
     @property
     def takes_best(self) -> bool:
         """Whether it takes the legal action with the largest preference."""
-        return self._deterministic and self._masked
+        return self._deterministic and self.masked
 
     def kept(self) -> "NetworkPolicy":
         """Return a copy that later training does not change; the policy itself if it has none."""
@@ -110,7 +105,7 @@ class NetworkPolicy(ABC):
         The network is not called for states with one legal action. With ``again`` the preferences
         are not confirmed, since the caller compares them with confirmed ones.
         """
-        legal = masks if self._masked else np.ones_like(masks)
+        legal = masks if self.masked else np.ones_like(masks)
         chooses = np.flatnonzero(legal.sum(axis=1) > 1)
         certain = legal.argmax(axis=1)
         given: npt.NDArray[Any] = certain if self._deterministic else legal.astype(np.float64)

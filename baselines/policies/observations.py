@@ -1,8 +1,10 @@
 """Reading an observation that a user gives: nothing is cut, rounded or guessed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -38,13 +40,11 @@ def array_of(
     Its dtype is of the accepted ``kinds``; a list of numbers of two kinds has the wider one. The
     form that it must have, ``wanted``, is in words, for messages.
     """
-    try:
+    with suppress(Exception):  # ragged lists, tensors on devices: each library raises its own
         given = np.asarray(observation)
-    except Exception:  # ragged lists, tensors on devices: each library raises its own
-        raise InputError(f"observation must be {wanted}, got {told(observation)}") from None
-    if given.shape != shape or given.dtype.kind not in kinds:
-        raise InputError(f"observation must be {wanted}, got {told(observation)}")
-    return given
+        if given.shape == shape and given.dtype.kind in kinds:
+            return given
+    raise InputError(f"observation must be {wanted}, got {told(observation)}")
 
 
 def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ...]) -> IntArray:
@@ -70,39 +70,28 @@ def told(observation: Any) -> str:
     return str(given.tolist())
 
 
-@dataclass(frozen=True)
-class InDictionary:
-    """Reads observations from a dictionary that also holds a mask, or given without it."""
+def in_dictionary(key: str, game: Game, sight: Sight, observation: Any) -> IntArray:
+    """Read an observation from a dictionary that also holds a mask, or given without it.
 
-    key: str  # key of the observation
-    game: Game  # the game that is observed
-    sight: Sight  # how the environment shows the entry
-
-    def __call__(self, observation: Any) -> IntArray:
-        """Give the integers."""
-        if isinstance(observation, Mapping):
-            if self.key not in observation:
-                raise InputError(
-                    f"observation must have the key {self.key}, got the keys "
-                    f"{', '.join(map(str, observation))}"
-                )
-            observation = observation[self.key]
-        return integers_of(observation, self.game, self.sight)
+    ``sight`` is how the environment shows the entry of the key.
+    """
+    if isinstance(observation, Mapping):
+        if key not in observation:
+            raise InputError(
+                f"observation must have the key {key}, got the keys "
+                f"{', '.join(map(str, observation))}"
+            )
+        observation = observation[key]
+    return integers_of(observation, game, sight)
 
 
-@dataclass(frozen=True)
-class Changed:
-    """Refuses the observations of an environment whose wrappers change them."""
-
-    wrappers: tuple[str, ...]  # names of the wrappers
-
-    def __call__(self, observation: Any) -> IntArray:
-        """Refuse, and say which observations can be read."""
-        raise InputError(
-            "observation must be one that can be read, and the wrappers of env change it "
-            f"({', '.join(self.wrappers)}): give an observation of env.unwrapped to a solution of "
-            f"env.unwrapped, got {told(observation)}"
-        )
+def changed(wrappers: Sequence[str], observation: Any) -> NoReturn:
+    """Refuse an observation that wrappers of these names change, and say which can be read."""
+    raise InputError(
+        "observation must be one that can be read, and the wrappers of env change it "
+        f"({', '.join(wrappers)}): give an observation of env.unwrapped to a solution of "
+        f"env.unwrapped, got {told(observation)}"
+    )
 
 
 def integers_of(observation: Any, game: Game, sight: Sight | None) -> IntArray:
@@ -136,7 +125,7 @@ def sight_of(
 ) -> Sight:
     """Return how an environment with a law shows its states."""
     assert isinstance(game, LawGame)
-    read: Callable[[Any], IntArray] = Changed(names) if names else _Read(game)
+    read = partial(changed, names) if names else partial(_state, game)
     space = gym.spaces.Discrete(game.rows) if space is None else space
     return Sight(space, show or _states, wrapped=True, read=read)
 
@@ -146,19 +135,14 @@ def _states(observations: IntArray) -> IntArray:
     return observations[:, 0]
 
 
-@dataclass(frozen=True)
-class _Read:
-    """Reads a state; in a game with a horizon, a state and the number of moves so far."""
-
-    game: LawGame
-
-    def __call__(self, observation: Any) -> IntArray:
-        sizes, names = self.game.observation_sizes, self.game.observation_names
-        given = np.atleast_1d(observation) if np.ndim(observation) == 0 else observation
-        if len(sizes) == 2 and np.size(given) == 1:
-            raise InputError(
-                "observation must be (state, moves), with the number of moves so far, as values "
-                f"within {self.game.horizon} moves depend on it, got {told(observation)}; "
-                "env.unwrapped has no limit of moves"
-            )
-        return whole_numbers(given, sizes, names)
+def _state(game: LawGame, observation: Any) -> IntArray:
+    """Read a state; in a game with a horizon, a state and the number of moves so far."""
+    sizes = game.observation_sizes
+    given = np.atleast_1d(observation) if np.ndim(observation) == 0 else observation
+    if len(sizes) == 2 and np.size(given) == 1:
+        raise InputError(
+            "observation must be (state, moves), with the number of moves so far, as values "
+            f"within {game.horizon} moves depend on it, got {told(observation)}; "
+            "env.unwrapped has no limit of moves"
+        )
+    return whole_numbers(given, sizes, game.observation_names)

@@ -21,21 +21,20 @@ class Figure(NamedTuple):
     logged: bool = False  # whether a training loop logs it
 
     def of(self, score: object) -> Any:
-        """Give the number; None if the game has none, or is too large for it."""
+        """Give the number, a float of a fraction; None if the game has none, or is too large."""
         with suppress(SizeError):
-            return getattr(score, self.name)
+            value = getattr(score, self.name)
+            return float(value) if isinstance(value, Fraction) else value
         return None
 
     def in_json(self, score: object) -> Any:
-        """Give the number in JSON's types: a float of a fraction, None of what is not finite."""
+        """Give the number in JSON's types: None of what is not finite."""
         value = self.of(score)
-        value = float(value) if isinstance(value, Fraction) else value
         return None if isinstance(value, float) and not isfinite(value) else value
 
     def text(self, score: object) -> str:
         """Write the number; empty if it is None."""
         value = self.of(score)
-        value = float(value) if isinstance(value, Fraction) else value
         if isinstance(value, float) and not isfinite(value):
             return "unknown"
         return "" if value is None else format(value, self.format)

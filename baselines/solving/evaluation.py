@@ -12,6 +12,7 @@ from ...core import (
     Arithmetic,
     Array,
     BoolArray,
+    Decide,
     FloatArray,
     IntArray,
     Stage,
@@ -165,24 +166,13 @@ class Evaluation:
     @cached_property
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
-        if self.problem.pays_early:
-            return self._variance_of_sum()
-        law = outcomes(self.policy, self.problem).law
+        agent, problem = self.policy, self.problem
+        if problem.pays_early:  # payoffs add up
+            given = problem.law, problem.line_up(agent), self.found, problem.start, self.arithmetic
+            return variance(*given, lambda: outcomes(agent, problem).visits)
+        law = outcomes(agent, problem).law
         assert law is not None
         return variance_of_law(law, self.arithmetic)
-
-    def _variance_of_sum(self) -> float | Fraction:
-        """Compute the variance where payoffs add up."""
-        problem = self.problem
-        return variance(
-            problem.law,
-            problem.line_up(self.policy),
-            problem.seat,
-            self.found,
-            problem.start,
-            self.arithmetic,
-            lambda: outcomes(self.policy, problem).visits,
-        )
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
@@ -198,16 +188,24 @@ class Evaluation:
 
         Shape (state, action); illegal actions are -inf. The table of a large game is refused.
         """
-        game = self.task.game
-        check_array("a table of action values", game, game.num_states, game.num_actions)
-        expected = np.full((game.num_states, game.num_actions), -np.inf, self.arithmetic.dtype)
 
-        def visit(stage: Stage, numbers: Array) -> None:
-            values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
-            expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
+        def legal_values(stage: Stage, expected: Array) -> Array:
+            values = self.arithmetic.unscaled(expected, stage.scale[:, None])
+            return np.where(self.task.game.mask(stage.states), values, -np.inf)
+
+        return self._of_actions("action values", -np.inf, self.arithmetic.dtype, legal_values)
+
+    def _of_actions(self, what: str, elsewhere: Any, dtype: Any, of: Decide) -> Array:
+        """Make a table, (state, action), of the expected values at each stage of the agent."""
+        game = self.task.game
+        check_array(f"a table of {what}", game, game.num_states, game.num_actions)
+        table = np.full((game.num_states, game.num_actions), elsewhere, dtype)
+
+        def visit(stage: Stage, expected: Array) -> None:
+            table[stage.states] = of(stage, expected)
 
         visit_action_values(self.problem.law, visit, self.found, self.task.seat, self.arithmetic)
-        return frozen(expected)
+        return frozen(table)
 
     def __str__(self) -> str:
         return f"{self.task.words}: value {self.value}{self._within}"
@@ -317,15 +315,11 @@ class Solution(Evaluation):
     @cached_property
     def optimal(self) -> BoolArray:
         """Whether an action is optimal, shape (state, action); True where others are to move."""
-        game = self.task.game
-        check_array("a table of optimal actions", game, game.num_states, game.num_actions)
-        optimal = np.ones((game.num_states, game.num_actions), dtype=bool)
 
-        def visit(stage: Stage, numbers: Array) -> None:
-            optimal[stage.states] = self._best(numbers, stage.states)
+        def best(stage: Stage, expected: Array) -> BoolArray:
+            return self._best(expected, stage.states)
 
-        visit_action_values(self.problem.law, visit, self.found, self.task.seat, self.arithmetic)
-        return frozen(optimal)
+        return self._of_actions("optimal actions", True, bool, best)
 
     def _best_in(self, state: IntArray) -> IntArray:
         return np.flatnonzero(self._best(self._values_in(state), state)[0])

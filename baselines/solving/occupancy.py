@@ -43,7 +43,7 @@ def play(
         return legal
 
     policies = problem.line_up(policy)
-    return sweep_forward(problem.law, policies, keep, problem.start, seat, problem.arithmetic, law)
+    return sweep_forward(problem.law, policies, keep, problem.start, problem.arithmetic, law)
 
 
 class Outcomes(NamedTuple):

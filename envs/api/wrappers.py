@@ -8,6 +8,7 @@ Wrappers that change actions, rewards or the length of games are refused.
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, SupportsIndex
 
 import gymnasium as gym
@@ -15,7 +16,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from ...baselines import Sight, Task
-from ...baselines.policies.observations import Changed, InDictionary, sight_of
+from ...baselines.policies.observations import changed, in_dictionary, sight_of
 from ...core import InputError, IntArray, one_of
 from ...core.words import meant
 from ..encoding import Features
@@ -140,7 +141,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask
         masked = shown.pop()
         sight = _sight(inner, shown, masked.env.observation_space)
-        read = InDictionary(masked.key, inner.task.game, sight)
+        read = partial(in_dictionary, masked.key, inner.task.game, sight)
         return inner.task, replace(sight, read=read)
     return inner.task, _sight(inner, shown, env.observation_space)
 
@@ -152,7 +153,7 @@ def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[An
     assert isinstance(inner, GameEnv)
     if isinstance(space, gym.spaces.Dict | gym.spaces.Tuple):
         raise InputError(f"env must show arrays, got observations of {space}")
-    read = Changed(tuple(type(layer).__name__ for layer in shown))
+    read = partial(changed, [type(layer).__name__ for layer in shown])
     return Sight(space, _Pushing(inner, shown), wrapped=True, read=read)
 
 

@@ -7,6 +7,7 @@ the game, so that the mean payoffs of policies that play here converge to the re
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from json import dumps
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .baselines import Sight, Task, make_game
-from .baselines.policies.observations import InDictionary
+from .baselines.policies.observations import in_dictionary
 from .core import GAMES, InputError, present
 from .core.errors import needing
 from .core.plain import plain_rules
@@ -242,7 +243,7 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
     if not isinstance(env, GameAEC):
         raise TypeError(f"env must be an exactdice environment, got {env}")
     shown = env.encoding.sight
-    sight = replace(shown, read=InDictionary("observation", env.game, shown))
+    sight = replace(shown, read=partial(in_dictionary, "observation", env.game, shown))
     return Task(env.game, 0, env.game.default_opponent), sight
 
 
