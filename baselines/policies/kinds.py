@@ -19,7 +19,6 @@ from ...core import (
     Arithmetic,
     Array,
     BoolArray,
-    FloatArray,
     Game,
     IntArray,
     InverseLaws,
@@ -130,10 +129,12 @@ class TablePolicy(Policy):
     is_table = True
     name = ""
 
-    def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
+    def __init__(
+        self, rows: npt.NDArray[Any], num_actions: int | None = None, name: str = ""
+    ) -> None:
         self._rows = frozen(rows if rows.flags.owndata else rows.copy())
         self.name = name or "a table"
-        self.shape = (len(rows), num_actions)
+        self.shape = (len(rows), num_actions or rows.shape[1])
 
     def __eq__(self, other: object) -> bool:
         """Compare rows and names."""
@@ -236,13 +237,6 @@ class GreedyPolicy(DeterministicPolicy):
 
 class StochasticPolicy(TablePolicy):
     """Probabilities in a table, (state, action), that is not copied; its rows sum to one."""
-
-    def __init__(self, table: FloatArray, name: str = "") -> None:
-        super().__init__(table, table.shape[1], name)
-
-    @override
-    def __reduce__(self) -> tuple[Any, ...]:
-        return StochasticPolicy, (self._rows, self.name)
 
     @cached_property
     def roundings(self) -> int:

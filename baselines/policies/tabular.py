@@ -208,9 +208,8 @@ def first_rows(check: PolicyCheck, laws: bool) -> npt.NDArray[Any]:
 
 def policy_of(rows: npt.NDArray[Any], num_actions: int, name: str) -> Policy:
     """Make a policy of checked actions, shape (state,), or laws, shape (state, action)."""
-    if rows.ndim == 1:
-        return DeterministicPolicy(rows, num_actions, name)
-    return StochasticPolicy(rows, name)
+    kind = DeterministicPolicy if rows.ndim == 1 else StochasticPolicy
+    return kind(rows, num_actions, name)
 
 
 @once_a_game

@@ -50,7 +50,7 @@ def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
         table = np.zeros(legal.shape)
         table[legal] = _exponential(-inverse * (gaps / span))
         table /= table.sum(axis=1, keepdims=True)
-        return StochasticPolicy(table, f"{STRENGTH}{share:g}")
+        return StochasticPolicy(table, name=f"{STRENGTH}{share:g}")
 
     def search() -> FloatArray:
         return _search(game, share, seat, softmax)
