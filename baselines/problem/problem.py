@@ -6,8 +6,9 @@ a ``Problem``, and never a name.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -50,6 +51,15 @@ INSPECTORS = Places[Inspect](registry.INSPECTORS)
 
 #: Longest text of an object in a message.
 LONGEST = 100
+
+
+_Found = TypeVar("_Found")
+
+
+def cached_bare(find: Callable[["Problem"], _Found]) -> Callable[["Problem"], _Found]:
+    """Cache a function of a problem, which gets the problem ``bare``."""
+    known = cached(find)
+    return wraps(find)(lambda problem: known(problem.bare))
 
 
 class FirstLaw(NamedTuple):
@@ -107,22 +117,45 @@ class Problem:
         return self.law.pays_early(self.seat)
 
     @property
+    @cached_bare
     def policies(self) -> Mapping[int, Policy]:
         """The policies of the other players, by seat."""
-        return _policies(self.bare)
+        exact = not self.arithmetic.rounds
+        pairs = zip(self.task.others, self.task.opponents, strict=True)
+        found = {other: resolve(policy, self.game, other, exact) for other, policy in pairs}
+        return MappingProxyType(found)
 
     def line_up(self, agent: Policy) -> dict[int, Policy]:
         """Give the policies of all players, by seat."""
         return {**self.policies, self.seat: agent}
 
     @property
+    @cached_bare
     def first(self) -> FirstLaw:
         """Law of the agent's first state, and the bound of its error.
 
         The law is conditional on the agent's getting to move: it leaves out games that end before
         the agent's first move, because environments replay them.
         """
-        return _first(self.bare)
+        arithmetic, seat, start = self.arithmetic, self.seat, self.start_of_game
+        if seat == 0:
+            return FirstLaw(start, gamma(1) if arithmetic.rounds else 0.0)
+        policies = self.policies
+
+        def decide(stage: Stage, met: Array) -> Array:
+            if stage.seat == seat:  # its first move: the mass goes no further
+                return arithmetic.zeros(len(met), self.game.num_actions)
+            return policies[stage.seat].spread(stage.states, met, arithmetic)
+
+        mass, residual = visits(self.law, decide, start, seat, arithmetic)
+        own = states_of(self.game, seat)
+        met = mass.at(seat, own)
+        reached = arithmetic.total(met)
+        if not reached:
+            raise InputError(f"seat must be one that gets to move, got {seat}")
+        error = _error_of_first(self, mass, residual, reached) if arithmetic.rounds else 0.0
+        states, chances = own[met > 0], arithmetic.divided(met[met > 0], reached)
+        return FirstLaw(Start(seat, frozen(states), frozen(chances)), error)
 
     @property
     def start(self) -> Start:
@@ -212,38 +245,6 @@ def resolve(
     named = source_policy(game, known, seat, masked)
     assert named is not None
     return named
-
-
-@cached
-def _policies(problem: Problem) -> Mapping[int, Policy]:
-    task, exact = problem.task, not problem.arithmetic.rounds
-    pairs = zip(task.others, task.opponents, strict=True)
-    return MappingProxyType(
-        {other: resolve(policy, task.game, other, exact) for other, policy in pairs}
-    )
-
-
-@cached
-def _first(problem: Problem) -> FirstLaw:
-    arithmetic, seat, start = problem.arithmetic, problem.seat, problem.start_of_game
-    if seat == 0:
-        return FirstLaw(start, gamma(1) if arithmetic.rounds else 0.0)
-    policies = problem.policies
-
-    def decide(stage: Stage, met: Array) -> Array:
-        if stage.seat == seat:  # its first move: the mass goes no further
-            return arithmetic.zeros(len(met), problem.game.num_actions)
-        return policies[stage.seat].spread(stage.states, met, arithmetic)
-
-    mass, residual = visits(problem.law, decide, start, seat, arithmetic)
-    own = states_of(problem.game, seat)
-    met = mass.at(seat, own)
-    reached = arithmetic.total(met)
-    if not reached:
-        raise InputError(f"seat must be one that gets to move, got {seat}")
-    error = _error_of_first(problem, mass, residual, reached) if arithmetic.rounds else 0.0
-    states, chances = own[met > 0], arithmetic.divided(met[met > 0], reached)
-    return FirstLaw(Start(seat, frozen(states), frozen(chances)), error)
 
 
 def _error_of_first(problem: Problem, mass: Values, residual: float, reached: float) -> float:

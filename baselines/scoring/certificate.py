@@ -264,12 +264,7 @@ def certificate(result: Any) -> bytes:
             f"which others find its law, got {present(game).words}"
         ) from None
     file = io.BytesIO()
-    arrays: dict[str, Any] = {
-        "policy": policy,
-        "claims": np.array(text),
-        "sha256": np.array(digest_of(policy, text)),
-    }
-    np.savez_compressed(file, **arrays)
+    np.savez_compressed(file, policy=policy, claims=text, sha256=digest_of(policy, text))
     return file.getvalue()
 
 

@@ -25,7 +25,7 @@ from ..policies.kinds import Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.networks import FunctionNetwork
 from ..problem.equilibrium import equilibrium
-from ..problem.problem import Problem, convert, prepare
+from ..problem.problem import Problem, cached_bare, convert, prepare
 from ..problem.task import LineUp, Task, by_seat
 from .evaluation import Evaluation, Solution
 from .occupancy import outcomes
@@ -47,13 +47,9 @@ def solve(env: Any, exact: bool = False) -> Solution:
     return found if problem.sight is None else replace(found, problem=problem)
 
 
+@cached_bare
 def optimum(problem: Problem) -> Solution:
     """Find the agent's best response to its opponents; its observations are integers."""
-    return _optimum(problem.bare)
-
-
-@cached
-def _optimum(problem: Problem) -> Solution:
     game, seat, arithmetic = problem.game, problem.seat, problem.arithmetic
     if problem.task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium
         both = equilibrium(game, exact=not arithmetic.rounds)
