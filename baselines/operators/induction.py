@@ -53,16 +53,14 @@ def sweep_back(players: Players, name: str = "") -> Sweep:
     law, arithmetic = players.law, players.arithmetic
     if (found := _folded(players, name)) is not None:
         return found
-    values: Values | None = None
-    error_bound: float | FloatArray
-    if len(players.free) > 1:
-        values = law.backward_mirrored(players.choose, arithmetic)
-    if values is not None:
+    error: float | FloatArray
+    both = len(players.free) > 1
+    if both and (values := law.backward_mirrored(players.choose, arithmetic)) is not None:
         players.choices[1] = players.choices[0]
-        error_bound = pass_error(law, players.seat, arithmetic)
+        error = pass_error(law, players.seat, arithmetic)
     else:
-        values, error_bound = (mdp.swept if law.game.is_process else fixed_point)(players)
-    return Sweep(values, policies_of(law.game, players.choices, name), error_bound)
+        values, error = (mdp.swept if law.game.is_process else fixed_point)(players)
+    return Sweep(values, policies_of(law.game, players.choices, name), error)
 
 
 def _folded(players: Players, name: str) -> Sweep | None:

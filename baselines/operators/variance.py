@@ -39,15 +39,13 @@ def variance(
     policy, game = policies[start.seat], law.game
     if game.is_process:
         return mdp.variance(game, policy, values, visits(), arithmetic)
-    squares = None
-    if arithmetic.rounds and game.num_players == 1 and policy.fold is not None:
-        squares = law.folded(policy.fold, values)
     first = start.seat, start.states
     means, centres = values.at(*first), values.centres(*first)
-    if squares is None:
-        found = _Followers(law, policies, values, start, arithmetic).squares()
-    else:
+    fold = policy.fold if arithmetic.rounds and game.num_players == 1 else None
+    if fold is not None and (squares := law.folded(fold, values)) is not None:
         found = squares.at(*first)
+    else:
+        found = _Followers(law, policies, values, start, arithmetic).squares()
     away = centres - arithmetic.mean(start.chances, means)
     each = found + 2 * (means - centres) * away + away * away
     mean = arithmetic.mean(start.chances, each)

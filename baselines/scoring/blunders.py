@@ -108,8 +108,7 @@ def mistakes(
         rows, taken = np.nonzero(wrong)
         states = stage.states[rows]
         law = agent.probabilities(states)[np.arange(len(states)), taken]
-        numbers = map(FLOATS.numbers, (values[wrong], best[rows], weights[wrong]))
-        value, top, often = numbers
+        value, top, often = map(FLOATS.numbers, (values[wrong], best[rows], weights[wrong]))
         found = Decisions(states, taken, value, top, law, often)
         rate += float(found.occupancy.sum())
         kept.add(found)
