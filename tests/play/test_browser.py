@@ -65,22 +65,19 @@ def last_of_log(page):
     return page.locator("#log li").first.text_content()
 
 
-def enter_alone_makes_no_move(page):
-    assert page.locator("#choices button").count() > 1
-    assert page.locator("#play").is_disabled()
-    press(page, "Enter", "Enter")
-    assert page.inner_text("#log") == ""
-
-
 def test_the_keyboard_suffices(tabs):
-    page = begin(tabs(), "Greed")
-    enter_alone_makes_no_move(page)
+    page = tabs()
+    for name in ("ShutTheBox", "Greed"):
+        begin(page, name)
+        assert page.locator("#choices button").count() > 1
+        assert page.locator("#play").is_disabled()
+        press(page, "Enter", "Enter")  # which alone make no move
+        assert page.inner_text("#log") == ""
     press(page, *"93")  # there is no move 93: the second digit begins a new number
     assert page.inner_text("#play") == "roll 3 dice"
     press(page, "Enter")
     assert "3 dice" in last_of_log(page)
     begin(page, "ShutTheBox", seed=4)
-    enter_alone_makes_no_move(page)
     page.locator("#choices button").nth(1).hover()
     assert page.locator("rect.lit").count() == 3
     page.locator("rect.open").first.focus()
@@ -258,8 +255,8 @@ def drawn(page):
     return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))
 
 
-def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
-    page = begin(tabs(), "Greed", sizes={"max_score": 30})
+def test_hints_come_in_steps_and_a_move_is_graded_and_in_sight_among_the_best(tabs):
+    page = begin(tabs(), "Greed", sizes={"max_score": 100})
     hints = page.locator("#verdict p")
     for number in range(3):
         assert hints.count() == number
@@ -270,10 +267,6 @@ def test_hints_come_in_steps_and_the_best_move_comes_last(tabs):
     assert page.locator("#advice tbody tr").count() == page.locator("#choices button").count()
     page.click("#ask")
     assert page.locator("#advice tr").count() == 0
-
-
-def test_the_coach_grades_a_move_and_has_it_in_sight_among_the_best(tabs):
-    page = begin(tabs(), "Greed", sizes={"max_score": 100})
     page.check("#coach")
     choose(page, 1)
     words = page.inner_text("#verdict")

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 from exactdice.baselines import evaluate, make_task, occupancy, solve
-from exactdice.baselines.advice import THRESHOLDS, Advice, Choice, is_decision, spread_of
+from exactdice.baselines.advice import THRESHOLDS, Advice, Choice, spread_of
 from exactdice.core import GAMES
-from exactdice.play.coach import POINTS, SUCCEEDS, WINS, hints, unit_of, verdict
+from exactdice.play.coach import POINTS, SUCCEEDS, WINS, unit_of, verdict
 from exactdice.play.levels import LEVELS, agent_of, players, policy_of, strength
 from exactdice.play.record import GameRecord
 from exactdice.play.session import Session
@@ -98,22 +98,6 @@ def test_the_shares_of_the_grades_are_those_of_the_docstring(name, sizes, wanted
     assert tuple(found.values()) == pytest.approx(wanted, abs=0.006)
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
-def test_hints_lead_to_the_best_move(name):
-    task = make_task(name, 0, **SMALL[name][0])
-    session = Session(task, 3)
-    while session.choices:
-        moves, unit = session.advice(), unit_of(task.game)
-        *_, last = said = hints(session, moves, unit)
-        best = min(moves, key=lambda one: one.cost)
-        assert all(words.endswith((".", "?")) for words in said)
-        assert best.choice.words in last or not is_decision(moves)
-        session.move(best.choice.action)
-
-
-TASK = make_task("Greed", max_score=20)
-
-
 def percent(words):
     return [float(number) for number in re.findall(r"(-?[\d.]+) (?:%|points)", words)]
 
@@ -157,16 +141,17 @@ def test_a_level_is_typed_in_any_case_unless_a_file_has_its_name(tmp_path, monke
 
 
 def test_an_agent_plays_by_its_law_and_the_same_game_again():
-    agent = agent_of("club", TASK)
+    task = make_task("Greed", max_score=20)
+    agent = agent_of("club", task)
     assert agent.title == "Club"
-    law = agent.law(Session(TASK, 3).now.state)
+    law = agent.law(Session(task, 3).now.state)
     assert law.sum() == pytest.approx(1)
-    drawn = [agent.action(Session(TASK, seed)) for seed in range(400)]
+    drawn = [agent.action(Session(task, seed)) for seed in range(400)]
     assert np.bincount(drawn, minlength=len(law)) / 400 == pytest.approx(law, abs=0.1)
-    games = [Session(TASK, 3), Session(TASK, 3)]
+    games = [Session(task, 3), Session(task, 3)]
     for session in games:
         while session.choices:
             session.move(agent.action(session))
     assert games[0].actions == games[1].actions
-    certain, session = agent_of("if_else", TASK), Session(TASK, 1)
+    certain, session = agent_of("if_else", task), Session(task, 1)
     assert certain.law(session.now.state)[certain.action(session)] == 1

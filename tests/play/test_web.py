@@ -31,8 +31,6 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
-
-
 GREED = GameRecord("Greed", {"max_score": 10, "sides": 3}, None, 1)
 
 
@@ -340,9 +338,7 @@ def test_answers_are_for_our_own_name_alone_and_have_their_types(web):
 
 
 def test_a_port_that_is_taken_is_named():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port must be one that is free, got {port}"):
             serve(GREED, port)
@@ -350,8 +346,7 @@ def test_a_port_that_is_taken_is_named():
 
 @pytest.mark.posix
 def test_the_command_serves_on_this_machine_alone_until_ctrl_c():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [Path(sys.executable).with_name("exactdice"), "play", "Greed", "--web", "--seed", "1"]
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
