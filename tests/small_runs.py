@@ -27,10 +27,11 @@ SMALL = {
     "model": {"n_steps": "16"},
 }
 
-#: Keywords that make a game small, by name; 421 is small by default.
+#: Keywords with which a game is solved and drawn in a second, by name.
 SMALL_GAMES = {
     "Greed": {"max_score": 10, "sides": 3},
     "LowestScore": {"dice": 3},
+    "FourTwoOne": {},
     "FourTwoOneMatch": {"tokens": 2, "faces": 3},
     "LowestScoreMatch": {"dice": 3, "wins": 2},
     "ShutTheBox": {"tiles": 6},

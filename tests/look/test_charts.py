@@ -16,17 +16,9 @@ from exactdice.look.drawing import MAPS, draw, to_drawing, to_figure
 from exactdice.look.games import greed
 from exactdice.look.page import section
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
+from small_runs import SMALL_GAMES
 
-#: Keywords that make the game of a chart small.
-SMALL = {
-    "Greed": {"max_score": 10, "sides": 3},
-    "LowestScore": {"dice": 3, "faces": 4, "players": 2},
-    "LowestScoreMatch": {"dice": 2, "faces": 3, "wins": 2},
-    "ShutTheBox": {"tiles": 5},
-    "FourTwoOne": {"faces": 4, "utility": "sum"},
-    "FourTwoOneMatch": {"tokens": 2},
-    "Yahtzee": {"boxes": "ones,chance"},
-}
+SMALL = {**SMALL_GAMES, "Yahtzee": {"boxes": "ones,chance"}}  # so that one of two is left
 UPPER = {"boxes": "ones,twos,threes,fours,fives,sixes"}
 GREED = make_task("Greed", **SMALL["Greed"])
 

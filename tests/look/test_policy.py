@@ -11,14 +11,7 @@ from exactdice.games import GAMES, InputError
 from exactdice.look import policy
 from exactdice.look.drawing import draw
 from small_games import Walk
-
-SMALL = {
-    "Greed": {"max_score": 10, "sides": 3},
-    "LowestScore": {"dice": 3, "faces": 4, "players": 2},
-    "ShutTheBox": {"tiles": 5},
-    "FourTwoOne": {"faces": 4, "utility": "sum"},
-    "FourTwoOneMatch": {"tokens": 2, "faces": 3},
-}
+from small_runs import SMALL_GAMES
 
 
 def last_legal(_, masks):
@@ -59,10 +52,10 @@ def told_by_hand(choices, axes):
 
 
 @pytest.mark.parametrize(
-    ("name", "agent"), [("Greed", "random"), *((name, last_legal) for name in SMALL)]
+    ("name", "agent"), [("Greed", "random"), *((name, last_legal) for name in SMALL_GAMES)]
 )
 def test_every_cell_is_a_state_and_the_axes_tell_most(name, agent):
-    scored = score(agent, Task(GAMES[name](**SMALL[name])))
+    scored = score(agent, Task(GAMES[name](**SMALL_GAMES[name])))
     game, choices = scored.task.game, choices_by_hand(scored)
     shown = policy.policy(scored)
     names = list(game.observation_names)

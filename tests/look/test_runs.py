@@ -119,18 +119,6 @@ def test_a_mistake_gets_one_line(refusal, arguments, message):
     assert not list(Path().iterdir())
 
 
-def opened(browser, path):
-    """Open a page; give it, and what went wrong or was asked for from elsewhere."""
-    page, wrong = browser.new_page(), []
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: wrong.append(request.url))
-    page.goto(path.resolve().as_uri())
-    page.wait_for_selector("#note", state="attached")
-    assert wrong.pop(0).startswith("file:")
-    return page, wrong
-
-
 #: How many panels of each picture the page of an agent has.
 PAGES = {
     "Greed": {"policy": 6, "greed-policy": 2, "greed-value": 2, "mistakes": 2},
@@ -153,7 +141,13 @@ def point_at(page, name, x, y):
 
 def test_the_page_of_a_run_opens_in_a_browser(prints, runs, browser):
     assert "normalised score" in prints("report", runs["outcome"])
-    page, wrong = opened(browser, Path("report.html"))
+    page, wrong = browser.new_page(), []  # what went wrong or was asked for from elsewhere
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url))
+    page.goto(Path("report.html").resolve().as_uri())
+    page.wait_for_selector("#note", state="attached")
+    assert wrong.pop(0).startswith("file:")
     ids = page.locator("figure:has(svg)").evaluate_all("all => all.map(x => x.id)")
     names = {name.rpartition("-")[0] for name in ids}
     assert names == {*PAGES["Greed"], "outcomes", "learning", "critic"}

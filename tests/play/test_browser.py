@@ -310,11 +310,7 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     assert words.endswith('So "Club" is 50.0 % of the way.')
     page.select_option("[name=game]", "Yahtzee")
     assert page.locator("[name=seat] option").all_inner_texts() == ["alone"]
-    page.select_option("[name=game]", "ShutTheBox")
-    page.locator("#sizes").evaluate("details => { details.open = true }")
-    page.select_option("[name='env one_die']", "other")
-    page.fill("[name='env one_die']", "sum<=4")
-    click(page, "#setup button.main")
+    begin(page, "ShutTheBox", sizes={"one_die": "sum<=4"})  # which is no option of the list
     assert "add up to at most 4" in page.inner_text("#rules")
 
 
