@@ -30,7 +30,10 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 import exactdice
 from exactdice import agents
 
-TINY = Track("tiny", 1, 1000, ("FourTwoOne",))
+FOLDER = Path(str(files("exactdice.agents"))) / "hyperparams"
+REGRET = FOLDER / "ppo-regret.yml"
+TABLES = ("qlearning.yml", "planner.yml")
+ZOO = [path for path in FOLDER.rglob("*.yml") if not path.name.endswith((*TABLES, "default.yml"))]
 
 
 def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves():
@@ -49,20 +52,18 @@ def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves()
     assert {path.stem for path in paths} <= ALGORITHMS.keys()
 
 
-def test_a_score_is_due_at_the_last_update_before_each_mark():
+def test_a_score_is_due_at_the_last_update_before_each_mark_which_takes_it():
     """By hand: the largest number of whole rollouts at or below each mark, each once."""
+    tiny = Track("tiny", 1, 1000, ("FourTwoOne",))
     for rollout in (1, 7, 300, 1000):
-        assert TINY.whole(rollout) == 1000 // rollout * rollout
-        due = [moves for moves in range(0, 1000, rollout) if TINY.is_due(moves, rollout)]
-        wanted = {mark // rollout * rollout for mark in TINY.marks} - {1000}
+        assert tiny.whole(rollout) == 1000 // rollout * rollout
+        due = [moves for moves in range(0, 1000, rollout) if tiny.is_due(moves, rollout)]
+        wanted = {mark // rollout * rollout for mark in tiny.marks} - {1000}
         assert due == sorted(wanted)
-
-
-def test_a_mark_takes_the_last_score_before_it_if_there_is_one():
     scores = np.array([0.0, 0.1, 0.2, 0.3])
-    assert TINY.at_marks([0, 20, 99, 990], scores) == [0.0, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3]
+    assert tiny.at_marks([0, 20, 99, 990], scores) == [0.0, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3]
     with pytest.raises(InputError, match=r"moves must begin before 10, got \[20\]"):
-        TINY.at_marks([20, 99], np.array([0.0, 0.1]))
+        tiny.at_marks([20, 99], scores[:2])
 
 
 @pytest.mark.parametrize("name", TRACKS)
@@ -143,10 +144,6 @@ def test_public_classes_are_imported_at_their_first_use_or_say_what_to_install(m
         agents.QTable  # noqa: B018
 
 
-FOLDER = Path(str(files("exactdice.agents"))) / "hyperparams"
-FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.yml"))
-
-
 @pytest.mark.parametrize("game", list(GAMES))
 @pytest.mark.parametrize(
     ("algorithm", "reward"),
@@ -187,14 +184,11 @@ def test_a_record_says_how_its_model_learns(algorithm):
     assert (record.learns_from == "replay") == issubclass(model, OffPolicyAlgorithm)
 
 
-ZOO = [name for name in FILES if not name.endswith(("qlearning.yml", "planner.yml", "default.yml"))]
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_the_files_hold_what_rl_zoo3_reads(name):
+@pytest.mark.parametrize("path", sorted(ZOO), ids=lambda path: str(path.relative_to(FOLDER)))
+def test_the_files_hold_what_rl_zoo3_reads(path):
     """Its keys, its shorthands, and for the rest arguments of the plain algorithms."""
-    content = yaml.safe_load((FOLDER / name).read_text())
-    algorithm = Path(name).stem.removesuffix("-regret")
+    content = yaml.safe_load(path.read_text())
+    algorithm = path.stem.removesuffix("-regret")
     known = inspect.signature(ALGORITHMS[algorithm].load()).parameters.keys()
     zoo = {"n_envs", "n_timesteps", "policy", "env_kwargs", "callback"}
     assert "default" in content  # which is what games without an entry take
@@ -211,13 +205,13 @@ def test_the_files_hold_what_rl_zoo3_reads(name):
         assert set(options) <= {"net_arch", "activation_fn", "n_quantiles"}
 
 
-def test_the_text_of_a_network_that_rl_zoo3_runs_is_read(tmp_path):
+def test_the_text_of_a_network_that_rl_zoo3_runs_is_read(build, tmp_path):
     text = (
         "dict(activation_fn=nn.Tanh, net_arch=[8, 4], optimizer_class=th.optim.AdamW, "
         "optimizer_kwargs=dict(weight_decay=3))"
     )
-    config = TrainConfig("FourTwoOne", hyperparams={"policy_kwargs": text}, num_envs=8)
-    model, known = _build(config), eval(text, {"nn": torch.nn, "th": torch})
+    model = build(game="FourTwoOne", env={}, hyperparams={"policy_kwargs": text})
+    known = eval(text, {"nn": torch.nn, "th": torch})
     assert model.policy.activation_fn is known["activation_fn"]
     assert model.policy.net_arch == known["net_arch"]
     assert type(model.policy.optimizer) is known["optimizer_class"]
@@ -233,8 +227,7 @@ def test_a_file_of_ones_own_and_changes_on_top(tmp_path):
         " learning_rate: 0.01, env_kwargs: {max_score: 20, encoding: thermometer}}"
     )
     config = TrainConfig(conf=path, hyperparams={"n_steps": "8"}, env={"max_score": 10})
-    env = make_env(config)
-    model = make_model(config, env)
+    model = make_model(config, env := make_env(config))
     assert (config.total_steps, env.num_envs, model.n_steps) == (2000, 4, 8)
     assert model.learning_rate == 0.01
     assert env.task.game.max_score == 10
@@ -298,10 +291,10 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ("ppo policy_kwargs dict(n_quantiles=5)", "must fit MaskablePPO: .* 'n_quantiles'"),
     ],
 )
-def test_what_is_wrong_with_a_hyperparameter_is_said(change, message):
+def test_what_is_wrong_with_a_hyperparameter_is_said(build, change, message):
     algorithm, name, value = change.split(" ", 2)
     with pytest.raises(InputError, match=message):
-        _build(TrainConfig(algorithm=algorithm, hyperparams={name: value}, num_envs=8))
+        build(algorithm=algorithm, hyperparams={name: value})
 
 
 @pytest.mark.parametrize("value", [".nan", "-1e300", "1e300", "[1]", "{a: 1}", "'a\nb'", "''"])
@@ -331,7 +324,6 @@ TRACK = {"track": "exactdice-10k"}
 WIDE = {"n_steps": "16", "batch_size": "64"}
 SELF = {"self_play": True}
 SHAPED = {"algorithm": "qlearning", "reward": "shaped"}  # whose targets are of outcomes
-REGRET = files("exactdice.agents").joinpath("hyperparams", "ppo-regret.yml")
 
 
 @pytest.mark.parametrize("options", [{"reward": "regret"}, {"conf": REGRET}, {"conf": str(REGRET)}])
@@ -379,15 +371,11 @@ def test_wrong_options_are_named(options, message):
         TrainConfig(**options)
 
 
-def _build(config):
-    return make_model(config, make_env(config))
-
-
 def test_entropy_falls_to_zero():
     assert make_callbacks(TrainConfig(hyperparams={"callback": "null"})) == []
     changes = {"ent_coef": "0.5", "batch_size": "64"}
     config = TrainConfig(env={"max_score": 8}, num_envs=8, steps=640, hyperparams=changes)
-    model, seen = _build(config), []
+    model, seen = make_model(config, make_env(config)), []
 
     class Watch(BaseCallback):
         def _on_step(self):

@@ -4,6 +4,7 @@ import itertools
 import re
 import sys
 import types
+from functools import partialmethod
 
 import gymnasium as gym
 import numpy as np
@@ -137,14 +138,9 @@ def test_a_torch_module_is_scored_as_in_play_and_goes_on_learning():
     assert all(weight.grad is None for weight in network.parameters())
 
 
-class Agent(nn.Module):
-    """As in CleanRL's ppo.py: parts, and nothing that calls them."""
-
-    actor = nn.Linear(SIZE, 7)
-
-
 def test_torch_modules_that_are_no_policies_are_refused():
-    refused("policy must be a module .*, got Agent, which has no forward: pass the part", Agent())
+    parts = nn.ModuleDict({"actor": Net()})  # which nothing calls, as in CleanRL's ppo.py
+    refused("policy must be a module .*, got ModuleDict, which has no forward: pass the", parts)
     refused(r"preferences of shape \(242, 7\) .*, got \(242, 2\) of Linear", nn.Linear(SIZE, 2))
     cut = exactdice.from_network(lambda seen: seen[:, :2], ENV)
     refused(r"preferences .*, got \(242, 2\)", cut)
@@ -209,16 +205,11 @@ def test_weights_are_no_policy_and_the_message_has_code_that_loads_them(tmp_path
 
 
 MULTI = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
-LAW = "get_distribution"
 
 
 def mine(base, method):
-    """Make a class with a method of its own."""
-
-    def own(self, *args, **keywords):
-        return getattr(base, method)(self, *args, **keywords)
-
-    return type("Mine", (base,), {method: own})
+    """Make a class with a method of its own, which does the same."""
+    return type("Mine", (base,), {method: partialmethod(getattr(base, method))})
 
 
 class QPolicy(DQNPolicy):

@@ -92,7 +92,7 @@ def test_a_game_that_a_track_does_not_have_is_refused(refusal, game, track, more
     assert not Path("run").exists()
 
 
-def test_a_run_of_self_play_is_scored_at_the_last_update_before_each_mark(monkeypatch):
+def test_a_run_of_self_play_is_scored_at_the_last_update_before_each_mark(monkeypatch, capsys):
     """Every rollout that begins gives its moves and its policy; none may begin after a mark."""
     rollouts, begin = [], SelfPlay._on_rollout_start
 
@@ -103,7 +103,7 @@ def test_a_run_of_self_play_is_scored_at_the_last_update_before_each_mark(monkey
         begin(self)
 
     monkeypatch.setattr(SelfPlay, "_on_rollout_start", watched)
-    train(on_track(SELF, "ppo"), QUIET)
+    train(on_track(SELF, "ppo"))
     saved, log = folders.read_score(Path("run")), folders.read_log(Path("run"))
     before = lambda mark: [lost for moves, lost in rollouts if moves <= mark]  # noqa: E731
     wanted = {str(mark): before(mark)[-1] for mark in SELF.marks}
@@ -111,11 +111,6 @@ def test_a_run_of_self_play_is_scored_at_the_last_update_before_each_mark(monkey
     assert 0.8 * SELF.moves < saved["steps"] == rollouts[-1][0] <= SELF.moves
     assert log["timesteps"].max() == saved["steps"]
     assert saved["exploitability_of_both_seats"] == saved["exploitability_at_marks"]["1000"]
-
-
-def test_the_log_and_the_score_of_a_run_have_its_exploitability(capsys):
-    train(on_track(SELF, "qlearning"))
-    saved, log = folders.read_score(Path("run")), folders.read_log(Path("run"))
     found = score_self_play(*folders.load_model(Path("run")))
     assert saved["self_play"] == found.as_dict()
     last = [log[name][-1] for name in folders.SELF_PLAY]
