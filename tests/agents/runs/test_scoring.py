@@ -28,7 +28,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 import exactdice
 
 TASK = Task(Greed(10, 3))
-STATES = np.arange(TASK.game.num_states)
 ACTIONS = gym.spaces.Discrete(TASK.game.num_actions)
 AS_SHOWN = {"observations": lambda seen: seen}
 #: The last one has a network whose actor has an extractor of its own.
@@ -120,8 +119,7 @@ def test_a_normalised_model_and_its_file_are_scored_with_its_statistics(layers, 
 def test_statistics_of_what_sees_none_are_refused():
     table = np.zeros(242, dtype=int)
     for policy in ("random", "optimal", table, torch.as_tensor(table)):
-        said = "observations must be left out, as .* is (no model|a table)"
-        refused(said, policy, make(), **AS_SHOWN)
+        refused("must be left out, as .* is (no model|a table)", policy, make(), **AS_SHOWN)
     model = PPO("MlpPolicy", make(), device="cpu")
     refused("observations must be a VecNormalize or a function", model, make(), observations=3)
 
@@ -232,15 +230,12 @@ def test_a_certificate_is_of_one_seat(tmp_path):
     refused("must be of the seat that is played, got one of seat 1 alone", path, other_seat)
 
 
-UTILITY = {"utility": lambda faces, casts: sum(faces) / casts}
-
-
 @pytest.mark.parametrize(
     ("kind", "policy", "game"),
     [
         (MaskedDQN, "MlpPolicy", Greed(10, 3)),
         (MaskedQRDQN, "MlpPolicy", Greed(10, 3)),
-        (QLearning, "QTable", FourTwoOne(2, 3, 2, **UTILITY)),
+        (QLearning, "QTable", FourTwoOne(2, 3, 2, utility=lambda faces, casts: sum(faces) / casts)),
     ],
 )
 def test_models_of_ours_are_loaded_with_and_without_an_environment(kind, policy, game, tmp_path):

@@ -7,6 +7,7 @@ import re
 import shutil
 import zipfile
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -28,6 +29,7 @@ import exactdice
 QUIET = Console(quiet=True)
 #: Algorithms that keep what others keep.
 ALIKE = "ppo-unmasked", "a2c", "trpo", "ndqn", "qrdqn"
+slow = partial(pytest.param, marks=pytest.mark.slow)
 #: Each algorithm, and the other rewards with some that learn from rollouts, replay and tables.
 RUNS = [(algorithm, "outcome") for algorithm in ALGORITHMS]
 RUNS += [("ppo", "regret"), ("dqn", "shaped"), ("qlearning", "regret")]
@@ -57,11 +59,8 @@ def test_a_run_leaves_its_configuration_and_results(trained, small_config, algor
     assert folders.read_config(folder).hyperparameters == config.hyperparameters
 
 
-SLOW = [pytest.param(algorithm, marks=pytest.mark.slow) for algorithm in ("dqn", "qlearning")]
-
-
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("algorithm", ["ppo", *SLOW])
+@pytest.mark.parametrize("algorithm", ["ppo", *map(slow, ("dqn", "qlearning"))])
 def test_all_algorithms_train_on_every_game(small, small_env, capsys, algorithm, game):
     score = train.train(small(algorithm=algorithm, game=game, env=small_env(game), steps=500))
     assert 0 <= score.regret <= score.optimum - score.task.game.payoff_range[0]
