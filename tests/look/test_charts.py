@@ -156,8 +156,12 @@ def test_maps_of_mistakes_hold_the_whole_regret(name):
     assert "best" in words  # bars are of a game without a layout
 
 
-def test_of_what_an_agent_draws_the_words_name_what_costs_most():
+def test_outcomes_stand_beside_those_of_optimal_play_and_words_name_what_costs_most():
     scored = score("random", GREED)
+    (panel,) = agents.outcomes(scored).panels
+    for chances, value in ((panel.values, scored.value), (panel.others, scored.optimum)):
+        assert chances.sum() == pytest.approx(1)
+        assert chances @ [1, 0.5, 0] == pytest.approx(value)
     words = agents.decision(scored, 0)
     start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
     costliest = present(GREED.game).describe_action(max(start, key=lambda b: b.cost).action)
@@ -242,14 +246,6 @@ def test_captions_begin_with_what_one_takes_away():
     }
     for name, begin in begins.items():
         assert picture([name]).caption.startswith(begin), name
-
-
-def test_outcomes_stand_beside_those_of_optimal_play():
-    scored = score("random", GREED)
-    (panel,) = agents.outcomes(scored).panels
-    for chances, value in ((panel.values, scored.value), (panel.others, scored.optimum)):
-        assert chances.sum() == pytest.approx(1)
-        assert chances @ [1, 0.5, 0] == pytest.approx(value)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,11 @@ from rich.console import Console
 GREED = ["--env", "max_score", "10", "sides", "3"]
 
 
+@pytest.fixture(scope="module")
+def runs(trained):
+    return {reward: trained(reward=reward)[1] for reward in ("outcome", "regret")}
+
+
 @pytest.fixture
 def undrawn(monkeypatch):
     """Have a page name its pictures, and count their panels, in place of drawing them."""
