@@ -182,15 +182,14 @@ def test_the_page_of_a_run_opens_in_a_browser(prints, runs, browser):
     assert not wrong
 
 
-@pytest.mark.parametrize(("folder", "named"), [(".", "runs/mine.json"), ("elsewhere", "mine.json")])
-def test_the_command_of_a_report_names_no_folder_of_this_machine(
-    tmp_path, monkeypatch, folder, named
-):
+def test_the_command_of_a_report_names_no_folder_of_this_machine(tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / folder)
     agent = AgentOptions(str(tmp_path / "runs" / "mine.json"))
-    assert reports._command(agent) == f"exactdice report {named}"
-    assert str(tmp_path) not in reports._command(replace(agent, game=f"{tmp_path}/mine.py:Mine"))
+    own = replace(agent, game=f"{tmp_path}/mine.py:Mine")
+    for folder, named in ((".", "runs/mine.json"), ("elsewhere", "mine.json")):
+        monkeypatch.chdir(tmp_path / folder)
+        assert reports._command(agent) == f"exactdice report {named}"
+        assert str(tmp_path) not in reports._command(own)
 
 
 @pytest.mark.parametrize(

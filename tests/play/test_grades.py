@@ -1,5 +1,6 @@
 """The grades of moves, and levels: names that people understand, and their exact strength."""
 
+import itertools
 import re
 
 import numpy as np
@@ -14,11 +15,9 @@ from exactdice.play.session import Session
 from small_games import SMALL
 
 
-def advice(*losses, best=0.5):
-    return [
-        Advice(Choice(action, f"move {action}", ()), best - lost, lost, lost)
-        for action, lost in enumerate(losses)
-    ]
+def advice(*losses):
+    move = lambda n, lost: Advice(Choice(n, f"move {n}", ()), 0.5 - lost, lost, lost)  # noqa: E731
+    return list(itertools.starmap(move, enumerate(losses)))
 
 
 def test_a_grade_begins_at_its_threshold():
@@ -33,31 +32,25 @@ def test_a_verdict_on_a_best_move():
     assert verdict(advice(0.0, 0.1), 0, WINS) == "Best: 50.0 %."
 
 
-@pytest.mark.parametrize(
-    ("lost", "unit", "said", "instead"),
-    [
+def test_a_verdict_says_what_a_move_gives_away():
+    for lost, unit, said, instead in (
         (0.2, WINS, "Blunder: gives away 20.0 %", "50.0 % instead of 30.0 %"),
         (0.0004, SUCCEEDS, "Good: gives away less than 0.1 %", "50.0 % instead of 50.0 %"),
         (0.02, POINTS, "Inaccuracy: gives away 0.02 points", "0.50 points instead of 0.48 points"),
-    ],
-)
-def test_a_verdict_says_what_a_move_gives_away(lost, unit, said, instead):
-    assert verdict(advice(0.0, lost), 1, unit) == f"{said}. Best: move 0 ({instead})."
-    assert verdict(advice(lost, 0.0), 0, unit) == f"{said}. Best: move 1 ({instead})."
+    ):
+        assert verdict(advice(0.0, lost), 1, unit) == f"{said}. Best: move 0 ({instead})."
+        assert verdict(advice(lost, 0.0), 0, unit) == f"{said}. Best: move 1 ({instead})."
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "payoff", "ends"),
-    [
+def test_the_end_is_told_in_the_words_of_the_game():
+    for name, size, payoff, ends in (
         ("Greed", {}, 1, "You win."),
         ("Greed", {}, 0.5, "A tie: you get 0.5 of a win."),
         ("FourTwoOne", {"utility": "goal:421"}, 0, "You do not succeed."),
         ("FourTwoOne", {}, 1, "You get 1 point."),
         ("LowestScore", {"objective": "score"}, -7, "You get -7 points."),
-    ],
-)
-def test_the_end_is_told_in_the_words_of_the_game(name, size, payoff, ends):
-    assert unit_of(make_task(name, 0, **size).game).ending(payoff) == ends
+    ):
+        assert unit_of(make_task(name, 0, **size).game).ending(payoff) == ends
 
 
 def test_the_thresholds_are_said():

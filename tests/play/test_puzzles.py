@@ -23,13 +23,8 @@ def found():
     return mistakes_of("if_else", GAME, "Rules of thumb")
 
 
-def moves(*shares):
-    return [Advice(Choice(n, "", ()), 0.0, share, share) for n, share in enumerate(shares)]
-
-
-@pytest.mark.parametrize(
-    ("shares", "level"),
-    [
+def test_levels_are_read_off_the_second_best_move_and_the_number_of_moves():
+    for shares, level in (
         ((0.0, 0.15), "easy"),
         ((0.15, 0.0, 0.0, *[0.9] * 5), "easy"),  # moves as good as the best are no alternatives
         ((0.0, *[0.9] * 8), "medium"),  # nine moves
@@ -37,10 +32,9 @@ def moves(*shares):
         ((0.0, 0.05, 0.9), "medium"),
         ((0.0, 0.049), "hard"),
         ((0.0, 0.001, *[0.9] * 20), "hard"),
-    ],
-)
-def test_levels_are_read_off_the_second_best_move_and_the_number_of_moves(shares, level):
-    assert puzzles.level_of(moves(*shares)) == level
+    ):
+        moves = [Advice(Choice(n, "", ()), 0.0, one, one) for n, one in enumerate(shares)]
+        assert puzzles.level_of(moves) == level
 
 
 def test_every_puzzle_is_a_mistake_of_its_level_and_is_asked_once(found):
@@ -59,9 +53,8 @@ def test_every_puzzle_is_a_mistake_of_its_level_and_is_asked_once(found):
 
 
 def test_decisions_are_drawn_by_seed_and_in_proportion_to_what_they_cost(found):
-    same = [
-        [one.state for one in islice(puzzles.puzzles(found, ANY, seed), 5)] for seed in (1, 1, 2)
-    ]
+    drawn = [islice(puzzles.puzzles(found, ANY, seed), 5) for seed in (1, 1, 2)]
+    same = [[one.state for one in some] for some in drawn]
     assert same[0] == same[1] != same[2]
     some = [replace(found[place], cost=cost) for place, cost in enumerate((3, 1))]
     first = [next(puzzles.puzzles(some, ANY, seed)).advice for seed in range(600)]

@@ -228,9 +228,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_first_move(refusal,
 @pytest.mark.parametrize(
     ("replies", "stays"), [(["0", "n"], False), (["q"], False), (["20", "q"], True)]
 )
-def test_a_game_is_saved_from_the_start_and_its_file_goes_with_it(
-    tmp_path, monkeypatch, replies, stays
-):
+def test_a_game_is_saved_from_its_start_to_its_end(tmp_path, monkeypatch, replies, stays):
     monkeypatch.chdir(tmp_path)
     kept, left = [], iter(replies)
 
@@ -251,14 +249,6 @@ def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(refusal, monkey
     said = refusal(lines_of("0"), "--resume", "mine.json")
     assert "mine.json cannot be written: read-only file system; name another by" in said
     assert [(path.name, path.read_bytes()) for path in Path().iterdir()] == [("mine.json", before)]
-
-
-def test_a_game_that_the_statistics_cannot_take_is_told(prints, monkeypatch):
-    Path("file").touch()
-    monkeypatch.setenv("EXACTDICE_DATA", "file")
-    said = prints(lines_of("20", "0"), "Greed", "--seed", 1)
-    told = "This game is not in your statistics: file/games.jsonl cannot be written: file exists."
-    assert told in " ".join(said.split())
 
 
 def test_who_cannot_save_goes_on_playing(run, prints, monkeypatch):
@@ -318,9 +308,7 @@ def test_a_mistake_is_one_line(refusal, arguments, message):
     assert not list(Path().iterdir())
 
 
-def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(
-    run, prints, refusal, tmp_path, monkeypatch
-):
+def test_a_trained_run_is_an_opponent_from_anywhere(run, prints, refusal, tmp_path, monkeypatch):
     env, quick = {"max_score": 10, "sides": 3}, {"steps": 1000, "num_envs": 128}
     train(TrainConfig(env=env, eval_interval=1000, run_folder=Path("mine"), **quick))
     size = ["--env", *words(env)]
@@ -375,7 +363,7 @@ def test_puzzles_are_asked_judged_and_counted(prints):
     assert re.search(r"^\d of 2 solved; [\d.]+ % given away per puzzle\.$", said, re.M)
 
 
-def test_the_statistics_are_printed(prints, tmp_path, monkeypatch):
+def test_statistics_are_printed_and_miss_no_game_in_silence(prints, tmp_path, monkeypatch):
     monkeypatch.setenv("EXACTDICE_DATA", str(tmp_path / "data"))
     assert "No game yet" in prints("", "--statistics")
     for seed in (1, 2):
@@ -384,6 +372,11 @@ def test_the_statistics_are_printed(prints, tmp_path, monkeypatch):
     assert said.startswith("Greed, max_score 6\n")
     assert re.search(r"^ all games +[12] ", said, re.M)
     assert str(tmp_path / "data" / "games.jsonl") in said.replace("\n    ", "")
+    Path("file").touch()
+    monkeypatch.setenv("EXACTDICE_DATA", "file")
+    said = prints(lines_of("20", "0"), "Greed", "--seed", 1)
+    told = "This game is not in your statistics: file/games.jsonl cannot be written: file exists."
+    assert told in " ".join(said.split())
 
 
 def test_two_persons_play_in_the_terminal(prints):

@@ -169,20 +169,15 @@ def finished(trained, tmp_path, monkeypatch):
 USES = {"checkpoint.pt": resume, "best_model.zip": lambda run: folders.load_model(run, "best")}
 
 
-def flipped(path):
-    """Change a bit in the middle of the largest file of an archive."""
-    with zipfile.ZipFile(path) as file:
-        largest = max(file.infolist(), key=lambda entry: entry.file_size)
-    content = bytearray(path.read_bytes())
-    content[largest.header_offset + largest.file_size // 2] ^= 1
-    return bytes(content)
-
-
 def test_damaged_files_are_named_and_nothing_is_lost(finished):
     (finished / "score.json").unlink()
     for name, use in USES.items():
         path = finished / name
-        whole, flip = path.read_bytes(), flipped(path)  # PyTorch itself would train on with a flip
+        with zipfile.ZipFile(path) as file:
+            largest = max(file.infolist(), key=lambda entry: entry.file_size)
+        whole = path.read_bytes()
+        flip = bytearray(whole)  # of one bit, with which PyTorch itself would train on
+        flip[largest.header_offset + largest.file_size // 2] ^= 1
         for damaged, why in ((b"", ""), (b"no archive", ""), (whole[:1000], ""), (flip, "CRC")):
             path.write_bytes(damaged)
             before = {path: path.read_bytes() for path in finished.iterdir()}
