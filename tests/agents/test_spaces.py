@@ -234,24 +234,21 @@ def test_a_file_of_ones_own_and_changes_on_top(tmp_path):
     assert env.engine.encoding.name == "thermometer"
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_what_is_wrong_with_a_file_is_said(tmp_path):
+    path = tmp_path / "conf.yml"
+    for content, message in (
+        (None, "conf must be a YAML file, got .*conf.yml: No such file"),
         ("exactdice/Chess-v0: {n_envs: 1}", "must hold a mapping for exactdice/Greed-v0"),
         ("[1, 2]", "must hold a mapping"),
         ("default: {n_envs: ]", "conf must be a YAML file"),
         ("default: {n_envs: 0, n_timesteps: 10}", "n_envs must be at least 1, got 0"),
         ("default: {n_envs: 1}", "n_timesteps must be given, got none"),
         ("default: {n_envs: 1, n_timesteps: 9, env_kwargs: 3}", "env_kwargs must be a mapping"),
-        (None, "conf must be a YAML file, got .*conf.yml: No such file"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
-    path = tmp_path / "conf.yml"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(InputError, match=message):
-        TrainConfig(conf=path)
+    ):
+        if content:
+            path.write_text(content)
+        with pytest.raises(InputError, match=message):
+            TrainConfig(conf=path)
 
 
 @pytest.mark.parametrize(

@@ -94,21 +94,17 @@ LOWEST = ("LowestScoreMatch", {"dice": 1, "faces": 2, "zero_face": 1, "wins": 1}
 STOPPER = ("Greed", {"max_score": 4, "sides": 2, "tie": "stopper", "opponent": "random"})
 
 
-@pytest.mark.parametrize(
-    ("game", "reason"),
-    [
+def test_ends_are_explained():
+    for (name, sizes), reason in (
         (BOX, "You left 1 open, opponent 1: a tie."),
         (BOX, "You left 0 open, opponent 2: the lower sum wins."),
         (MATCH, "Your 2 1 1 equals opponent's 2 1 1, which was cast first: you take 1 token."),
         (MATCH, "Opponent's 2 1 1 beats your 2 2 1: you take 1 token."),
         (LOWEST, "Your 2 equals opponent's 2, and the last to be rolled counts: you win"),
         (STOPPER, "Your 4 equals opponent's 4: equal scores are won by the player who stopped."),
-    ],
-)
-def test_ends_are_explained(game, reason):
-    name, sizes = game
-    task = make_task(name, 1, **sizes)
-    assert any(random_game(task, seed).reason.startswith(reason) for seed in range(60))
+    ):
+        task = make_task(name, 1, **sizes)
+        assert any(random_game(task, seed).reason.startswith(reason) for seed in range(60)), reason
 
 
 SHUT = ("ShutTheBox", {"tiles": 1, "dice": 1, "sides": 2, "one_die": "never", "objective": "shut"})
@@ -118,9 +114,8 @@ TOKENS = ("FourTwoOneMatch", {"tokens": 3})
 WINS = ("LowestScoreMatch", {"dice": 2, "players": 3, "wins": 2})
 
 
-@pytest.mark.parametrize(
-    ("game", "seat", "seed", "row", "reason"),
-    [
+def test_the_last_move_is_drawn_and_told():
+    for (name, sizes), seat, seed, row, reason in (
         (SHUT, 0, 2, ("tiles", Tile(1, False, 0)), "You shut the box."),
         (TILES, 1, 3, ("sum left open", Note("3")), "You left 3 open, opponent 5: the lower sum"),
         (GREED, 0, 0, ("you", Gauge(22, 20, "bust")), "Your 22 is above 20: you are bust."),
@@ -134,13 +129,10 @@ WINS = ("LowestScoreMatch", {"dice": 2, "players": 3, "wins": 2})
         (("LowestScore", {}), 3, 1, ("total", Note("13")), "Your 13 does not beat 7, the lowest"),
         (WINS, 1, 1, ("player 3", Tokens(2, 2)), "Player 1's 6 does not beat player 3's 4: play"),
         (WINS, 1, 1, ("you", Tokens(1, 2)), "Player 1's 6 does not beat player 3's 4: player 3 w"),
-    ],
-)
-def test_the_last_move_is_drawn_and_told(game, seat, seed, row, reason):
-    name, sizes = game
-    session = random_game(make_task(name, seat, **sizes), seed)
-    assert row in [(one.label, *one.pieces) for one in session.scene.rows]
-    assert session.reason.startswith(reason)
+    ):
+        session = random_game(make_task(name, seat, **sizes), seed)
+        assert row in [(one.label, *one.pieces) for one in session.scene.rows]
+        assert session.reason.startswith(reason)
 
 
 def test_a_turn_of_the_person_is_told_in_the_second_person():

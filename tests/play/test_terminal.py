@@ -210,19 +210,17 @@ def test_saving_needs_nothing_but_the_record_and_keeps_places_from_anywhere(tmp_
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mine.json"]
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
+def test_a_file_that_cannot_be_written_is_refused_before_the_first_move(refusal):
+    Path("file").touch()
+    for where, message in (
         ("/proc/mine.json", "/proc/mine.json cannot "),
         ("n" * 300, f"{'n' * 200}... cannot "),
         ("file/mine.json", "save must be "),
         ("none/mine.json", "save must be in a folder that exists, got none/mine.json"),
-    ],
-)
-def test_a_file_that_cannot_be_written_is_refused_before_the_first_move(refusal, where, message):
-    Path("file").touch()
-    assert refusal(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where).startswith(message)
-    assert [path.name for path in Path().iterdir()] == ["file"]
+    ):
+        said = refusal(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where)
+        assert said.startswith(message)
+        assert [path.name for path in Path().iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize(

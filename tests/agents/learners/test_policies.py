@@ -224,21 +224,17 @@ def patched():
     return model
 
 
-@pytest.mark.parametrize(
-    ("make", "method"),
-    [
+def test_methods_that_may_do_something_else_are_refused():
+    for make, method in (
         (lambda: mine(PPO, "predict")("MlpPolicy", MULTI, device="cpu"), "Mine has a predict"),
         (lambda: PPO(mine(ActorCriticPolicy, "_predict"), MULTI), "Mine has a _predict"),
         (lambda: PPO(mine(ActorCriticPolicy, "get_distribution"), MULTI), "has a get_distribution"),
         (lambda: DQN(QPolicy, MULTI), "Mine has a _predict"),
         (patched, "PPO has a predict"),
-    ],
-)
-def test_methods_that_may_do_something_else_are_refused(make, method):
-    model = make()
-    for deterministic in (True, False):
-        said = f"{method} of its own, which may do something else"
-        refused(said, model, MULTI, deterministic=deterministic)
+    ):
+        said, model = f"{method} of its own, which may do something else", make()
+        for deterministic in (True, False):
+            refused(said, model, MULTI, deterministic=deterministic)
 
 
 def test_a_law_that_is_not_that_of_the_network_is_refused():

@@ -1,7 +1,6 @@
 """Callbacks that score and save an agent during training, and the arguments that they refuse."""
 
 import csv
-import importlib.util
 import json
 import sys
 import tracemalloc
@@ -209,13 +208,8 @@ def test_a_resumed_run_has_the_points_of_its_unfinished_games(small):
 
 def pretend(monkeypatch, *there):
     """Have these libraries for logs found, and no others."""
-    find = importlib.util.find_spec
-
-    def found(name, package=None):
-        asked = name in ("tensorboard", "wandb")
-        return (name if name in there else None) if asked else find(name, package)
-
-    monkeypatch.setattr("importlib.util.find_spec", found)
+    for name in ("tensorboard", "wandb"):
+        monkeypatch.setitem(sys.modules, name, MagicMock(__spec__=name) if name in there else None)
 
 
 def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, monkeypatch):
@@ -229,8 +223,8 @@ def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, monkeypatc
 
 
 def test_weights_and_biases_takes_what_tensorboard_does(small, monkeypatch):
-    monkeypatch.setitem(sys.modules, "wandb", session := MagicMock())
     pretend(monkeypatch, "tensorboard", "wandb")
+    session = sys.modules["wandb"]
     run = Run.create(small(wandb="dice", run_folder=Path("run")))
     with _logged_by_wandb(run):
         session.init().__exit__.assert_not_called()

@@ -153,18 +153,15 @@ def test_what_the_model_saw_in_training_counts_in_any_environment(wrap, change):
         refused("^observations must be given for .*, a policy without its m", model.policy, place)
 
 
-@pytest.mark.parametrize(
-    ("wrap", "name"),
-    [
+def test_models_trained_under_what_cannot_be_followed_are_refused():
+    for wrap, name in (
         (lambda: wrappers.DelayObservation(scaled(), 1), "DelayObservation"),
         (lambda: wrappers.TransformAction(scaled(), lambda n: 6 - n, ACTIONS), "TransformAction"),
         (lambda: vec_env.VecFrameStack(DummyVecEnv([scaled]), 1), "VecFrameStack"),
         (lambda: Mirror(make()), "Mirror"),
         (Inside, "Inside"),
-    ],
-)
-def test_models_trained_under_what_cannot_be_followed_are_refused(wrap, name):
-    refused(f"trained under .*{name}", PPO("MlpPolicy", wrap(), device="cpu"), make())
+    ):
+        refused(f"trained under .*{name}", PPO("MlpPolicy", wrap(), device="cpu"), make())
 
 
 def test_changed_rewards_are_no_matter_and_another_game_or_space_is_refused():

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -302,10 +303,7 @@ def test_weights_that_run_away_are_said_to(small, algorithm):
 
 
 def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
-    def fail(_self):
-        raise ValueError("a bug")
-
-    monkeypatch.setattr(ExactEvalCallback, "evaluate", fail)
+    monkeypatch.setattr(ExactEvalCallback, "evaluate", Mock(side_effect=ValueError("a bug")))
     with pytest.raises(ValueError, match="a bug") as error:
         train.train(small())
     assert not isinstance(error.value, InputError)
