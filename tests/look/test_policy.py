@@ -20,16 +20,13 @@ def last_legal(_, masks):
 
 def choices_by_hand(scored):
     """List observation, occupancy, the likeliest action and the best one of all choices met."""
-    game, seat = scored.task.game, scored.task.seat
-    best, found = solve(scored.task).policy, []
-    for state in np.flatnonzero(scored.occupancy).tolist():
-        at = np.array([state])
-        if game.mask(at).sum() > 1:
-            does = int(scored.agent.probabilities(at)[0].argmax())
-            good = int(best.likeliest(at)[0]) if scored.costs[state] > 0 else does
-            seen = tuple(game.observe(at, seat)[0].tolist())
-            found.append((seen, float(scored.occupancy[state]), does, good))
-    return found
+    game, states = scored.task.game, np.flatnonzero(scored.occupancy)
+    states = states[game.mask(states).sum(axis=1) > 1]
+    seen = map(tuple, game.observe(states, scored.task.seat).tolist())
+    does = scored.agent.probabilities(states).argmax(axis=1)
+    best = np.where(scored.costs[states] > 0, solve(scored.task).policy.likeliest(states), does)
+    numbers = (column.tolist() for column in (scored.occupancy[states], does, best))
+    return list(zip(seen, *numbers, strict=True))
 
 
 def facets_by_hand(choices, axes):
@@ -119,19 +116,16 @@ def test_an_agent_without_a_choice_is_refused():
         policy.policy(score("random", task))
 
 
-class Far(Walk):
-    """A walk whose cells have large numbers."""
-
-    observation_sizes = (400_000,)
-
-    def observe(self, states, seat):
-        return states[:, None] * 100_000
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0] // 100_000
-
-
 def test_large_numbers_share_an_axis_by_name():
+    class Far(Walk):
+        observation_sizes = (400_000,)
+
+        def observe(self, states, seat):
+            return states[:, None] * 100_000
+
+        def encode(self, observations):
+            return np.asarray(observations)[..., 0] // 100_000
+
     does, _, _ = policy.policy(score("random", Task(Far()))).panels
     assert does.columns is not None
     assert does.values.shape == (1, len(does.columns))

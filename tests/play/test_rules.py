@@ -112,17 +112,15 @@ def test_rules_that_are_told_otherwise_than_by_a_word():
     assert text.endswith("depends on the faces and on how often you have cast.")
 
 
-class HouseRules(Greed):
-    """Greed in other words."""
-
-
-@presents(HouseRules)
-class HouseRulesPresentation(Presentation[HouseRules]):
-    def describe_rules(self):
-        return ["roll what you like.", "the higher score wins."]
-
-
 def test_a_game_of_ones_own_tells_its_rules():
+    class HouseRules(Greed):
+        pass
+
+    @presents(HouseRules)
+    class HouseRulesPresentation(Presentation[HouseRules]):
+        def describe_rules(self):
+            return ["roll what you like.", "the higher score wins."]
+
     assert rules(HouseRules()) == "Roll what you like. The higher score wins."
     nowhere = type("Nowhere", (Walk,), {"__module__": "nowhere"})
     assert rules(nowhere()) == "Walk."

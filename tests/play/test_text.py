@@ -90,10 +90,8 @@ def test_every_piece_is_drawn_in_unicode_and_in_ascii():
         Row("boxes", (Tile(0, True, 2, "Full house"), Tile(1, False, 3, "Ones"))),
         Row("nothing", ()),
         Row("dice", (Die(3, 0, special=True), Die(10))),
-        Row("score", (Gauge(50, 100),)),
-        Row("over", (Gauge(120, 100),)),
-        Row("pot", (Tokens(2, 3),)),
-        Row("many", (Tokens(50, 1000),)),
+        *(Row("score", (Gauge(points, 100),)) for points in (50, 120)),
+        *(Row("pot", (Tokens(*counts),)) for counts in ((2, 3), (50, 1000))),
         Row("note", (Note("seven"),)),
     )
     lines = board(rows)

@@ -202,12 +202,11 @@ def test_missing_and_foreign_files_are_named_and_a_finished_run_is_not_resumed(f
         folders.read_config(Path("nowhere"))
 
 
-class Bomb:
-    def __reduce__(self):
-        return (os.mkdir, ("exploded",))
-
-
 def test_loading_runs_no_code_from_the_files(finished):
+    class Bomb:
+        def __reduce__(self):
+            return (os.mkdir, ("exploded",))
+
     (finished / "score.json").unlink()
     torch.save({"parameters": Bomb()}, finished / "checkpoint.pt")
     with zipfile.ZipFile(finished / "final_model.zip", "w") as file:
