@@ -3,6 +3,7 @@
 import inspect
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_type_hints
 
 import numpy as np
@@ -79,19 +80,11 @@ def test_every_file_of_a_track_fits_its_games(name, algorithm):
         assert steps <= track.moves < steps + config.hyperparameters.rollout
 
 
-class AtEnd:
-    """A trial that draws the first or the last value of each range, but for some names."""
-
-    def __init__(self, end, **fixed):
-        self._end, self._fixed = end, fixed
-
-    def suggest_float(self, name, low, high, *, log=False):
-        return self._fixed.get(name, (low, high)[self._end])
-
-    suggest_int = suggest_float
-
-    def suggest_categorical(self, name, options):
-        return options[self._end]
+def at_end(end, **fixed):
+    """Make a trial that draws the first or the last value of each range, but for some names."""
+    number = lambda name, low, high, *, log=False: fixed.get(name, (low, high)[end])  # noqa: E731
+    option = lambda name, options: options[end]  # noqa: E731
+    return SimpleNamespace(suggest_float=number, suggest_int=number, suggest_categorical=option)
 
 
 @pytest.mark.parametrize("track", ["exactdice-10k", "exactdice-100k", "exactdice-1m"])
@@ -99,12 +92,12 @@ class AtEnd:
 def test_both_ends_of_every_space_are_hyperparameters_with_many_updates(algorithm, track):
     moves = TRACKS[track].moves
     for end in (0, -1):
-        chosen = ALGORITHMS[algorithm].space(AtEnd(end), moves)
+        chosen = ALGORITHMS[algorithm].space(at_end(end), moves)
         checked = read_hyperparameters(algorithm, {**chosen, "n_timesteps": moves})
         assert moves // checked.rollout >= 19
         assert 0.9 * moves < moves // checked.rollout * checked.rollout <= moves
         if algorithm == "ppo":  # a trial takes minutes
-            chosen = ALGORITHMS["ppo"].space(AtEnd(0, n_epochs=16), moves)
+            chosen = ALGORITHMS["ppo"].space(at_end(0, n_epochs=16), moves)
             assert chosen["n_epochs"] * moves / chosen["batch_size"] <= 130_000
 
 
@@ -125,7 +118,7 @@ def test_draws_that_are_no_hyperparameters_determine_some():
     assert (many["train_freq"], many["gradient_steps"]) == (1, 4)
     few = ALGORITHMS["ndqn"].space(FixedTrial({**draws, "updates": 504.0}), 10_000)
     assert (few["train_freq"], few["gradient_steps"], few["n_steps"]) == (1, 1, 3)
-    fewer = ALGORITHMS["dqn"].space(AtEnd(0, updates=312.0, n_envs=4), 10_000)
+    fewer = ALGORITHMS["dqn"].space(at_end(0, updates=312.0, n_envs=4), 10_000)
     assert (fewer["train_freq"], fewer["gradient_steps"]) == (2, 1)
 
 

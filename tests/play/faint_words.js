@@ -5,11 +5,10 @@
       .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const contrast = (one, two) => {
-    const [low, high] = [light(one), light(two)].sort((a, b) => a - b);
+  const contrast = (...colours) => {
+    const [low, high] = colours.map(light).sort((a, b) => a - b);
     return (high + 0.05) / (low + 0.05);
   };
-  const clear = (colour) => /rgba.*, 0\)/.test(colour);
   const behind = (words) => {
     if (words instanceof SVGElement) {
       const at = words.getBoundingClientRect();
@@ -22,7 +21,7 @@
       return getComputedStyle(under.at(-1)).fill;
     }
     let box = words;
-    while (clear(getComputedStyle(box).backgroundColor)) box = box.parentElement;
+    while (/rgba.*, 0\)/.test(getComputedStyle(box).backgroundColor)) box = box.parentElement;
     return getComputedStyle(box).backgroundColor;
   };
   const said = [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()

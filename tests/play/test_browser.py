@@ -10,8 +10,6 @@ from exactdice.play.record import GameRecord
 from exactdice.play.web import make_app
 from small_games import SMALL
 
-FAINT_WORDS = Path(__file__).with_name("faint_words.js")
-
 
 def step(page, number=1):
     """Make a move of the list; of an even number, on the board where that can be clicked."""
@@ -107,9 +105,10 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     page = tabs()
     page.emulate_media(color_scheme=colours, reduced_motion="reduce")
     page.check("#coach")
+    faint_words = Path(__file__).with_name("faint_words.js").read_text()
     for name in ("ShutTheBox", "FourTwoOne"):
         step(begin(page, name, seed=4))
-        assert page.evaluate(FAINT_WORDS.read_text()) == []
+        assert page.evaluate(faint_words) == []
     paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
 
