@@ -117,6 +117,7 @@ WINS = ("LowestScoreMatch", {"dice": 2, "players": 3, "wins": 2})
 def test_the_last_move_is_drawn_and_told():
     for (name, sizes), seat, seed, row, reason in (
         (SHUT, 0, 2, ("tiles", Tile(1, False, 0)), "You shut the box."),
+        (TILES, 0, 0, ("sum left open", Note("0")), "Opponent left 0 open, you 5: the lower sum"),
         (TILES, 1, 3, ("sum left open", Note("3")), "You left 3 open, opponent 5: the lower sum"),
         (GREED, 0, 0, ("you", Gauge(22, 20, "bust")), "Your 22 is above 20: you are bust."),
         (GREED, 0, 4, ("opponent", Gauge(21, 20, "bust")), "Opponent's 21 is above 20: opponent"),
