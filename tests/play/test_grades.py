@@ -26,13 +26,10 @@ def test_a_grade_begins_at_its_threshold():
     assert [one.grade for one in moves] == grades
 
 
-def test_a_verdict_on_a_best_move():
+def test_a_verdict_says_whether_a_move_is_best_or_what_it_gives_away():
     assert verdict(advice(0.0), 0, WINS) == ""
     assert verdict(advice(0.0, 0.0), 1, WINS) == "All moves are worth the same: 50.0 %."
     assert verdict(advice(0.0, 0.1), 0, WINS) == "Best: 50.0 %."
-
-
-def test_a_verdict_says_what_a_move_gives_away():
     for lost, unit, said, instead in (
         (0.2, WINS, "Blunder: gives away 20.0 %", "50.0 % instead of 30.0 %"),
         (0.0004, SUCCEEDS, "Good: gives away less than 0.1 %", "50.0 % instead of 50.0 %"),

@@ -3,7 +3,6 @@
 import errno
 import io
 import json
-import os
 import re
 import shlex
 import signal
@@ -72,11 +71,6 @@ def replies_of(record):
 
 def lines_of(*replies):
     return "".join(f"{reply}\n" for reply in replies)
-
-
-def failing(number):
-    """Make a function that fails as the system does."""
-    return Mock(side_effect=OSError(number, os.strerror(number)))
 
 
 @pytest.mark.parametrize("name", sorted(SMALL))
@@ -243,14 +237,16 @@ def test_a_game_is_saved_from_its_start_to_its_end(tmp_path, monkeypatch, replie
 def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(refusal, monkeypatch):
     GameRecord("Greed", seed=1, actions=(20,)).write(Path("mine.json"))
     before = Path("mine.json").read_bytes()
-    monkeypatch.setattr(Path, "replace", failing(errno.EROFS))
+    error = OSError(errno.EROFS, "Read-only file system")
+    monkeypatch.setattr(Path, "replace", Mock(side_effect=error))
     said = refusal(lines_of("0"), "--resume", "mine.json")
     assert "mine.json cannot be written: read-only file system; name another by" in said
     assert [(path.name, path.read_bytes()) for path in Path().iterdir()] == [("mine.json", before)]
 
 
 def test_who_cannot_save_goes_on_playing(run, prints, monkeypatch):
-    monkeypatch.setattr(GameRecord, "write", failing(errno.ENOSPC))
+    error = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(GameRecord, "write", Mock(side_effect=error))
     said = prints(lines_of("20", "q", "0"), "Greed", "--seed", 1)
     assert "Not saved: No space left on device." in said
     assert "You lose." in said

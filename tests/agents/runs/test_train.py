@@ -84,10 +84,7 @@ def test_payoffs_are_scaled_to_a_span_of_1_for_dqn(small):
         assert {1, 2} <= payoffs
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    [pytest.param(name, marks=pytest.mark.slow if name in ALIKE else []) for name in ALGORITHMS],
-)
+@pytest.mark.parametrize("algorithm", [*sorted({*ALGORITHMS} - {*ALIKE}), *map(slow, ALIKE)])
 def test_an_interrupted_run_resumes_and_ends_alike(trained, interrupted, capsys, algorithm):
     """To the last bit of every weight, every score in the log and every game still running."""
     _, folder = whole = trained(algorithm=algorithm, reward="outcome")
