@@ -29,8 +29,6 @@ from exactdice.look.games import greed
 from exactdice.look.plotting import GAME_CHARTS
 from rich.console import Console
 
-GREED = ["--env", "max_score", "10", "sides", "3"]
-
 
 @pytest.fixture(scope="module")
 def runs(trained):
@@ -93,7 +91,8 @@ def test_the_curve_of_a_run_ends_at_its_score_and_plot_draws_it_by_name(prints, 
     (line,) = charts.learning([charts.log_of(runs["outcome"])]).panels[0].series
     assert line.y[-1] == pytest.approx(1 - read_score(runs["outcome"])["normalized"])
     assert line.name == "Greed: PPO"
-    assert prints("plot", "greed-policy", *GREED).endswith("drawn in greed-policy.png\n")
+    said = prints("plot", "greed-policy", "--env", "max_score", "10", "sides", "3")
+    assert said.endswith("drawn in greed-policy.png\n")
     assert Path("greed-policy.png").stat().st_size > 1000
     for words, shown in (
         (["mistakes", runs["outcome"]], "errs"),

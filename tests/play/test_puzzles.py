@@ -105,8 +105,8 @@ def path(tmp_path, monkeypatch):
     return statistics.path_of_games()
 
 
-def test_games_are_kept_and_read_as_they_were(path):
-    session = play(RECORD)
+def test_games_are_kept_and_read_as_they_were_and_their_costliest_moves_are_puzzles(path):
+    session = play(RECORD, 0)
     game, other = kept_game(session, RECORD), kept_game(play(RECORD, 1), RECORD)
     keep(game, path)
     keep(other, path)
@@ -116,6 +116,9 @@ def test_games_are_kept_and_read_as_they_were(path):
     assert (game.luck, game.payoff) == (session.account.luck, session.account.payoff)
     assert (game.title, game.rivals) == ("Greed, max_score 20", "Rules of thumb")
     assert game.decisions <= len(session.actions)
+    own = puzzles.own_mistakes(session.task.game, [game])
+    assert [(one.observation, one.cost) for one in own] == list(game.worst)
+    assert puzzles.own_mistakes(GameRecord("Greed").task.game, [game]) == []
 
 
 def test_figures_are_means_over_all_decisions_and_games():
@@ -168,11 +171,3 @@ def test_nothing_is_kept_where_it_is_switched_off_or_cannot_be(tmp_path, monkeyp
     assert (tmp_path / "file").read_bytes() == b""
     with pytest.raises(InputError, match="must be a file that can be read"):
         read_games(tmp_path)
-
-
-def test_puzzles_of_ones_own_games_are_their_costliest_moves():
-    session = play(RECORD, 0)
-    game = kept_game(session, RECORD)
-    own = puzzles.own_mistakes(session.task.game, [game])
-    assert [(one.observation, one.cost) for one in own] == list(game.worst)
-    assert puzzles.own_mistakes(GameRecord("Greed").task.game, [game]) == []

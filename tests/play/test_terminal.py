@@ -326,9 +326,8 @@ def test_a_trained_run_is_an_opponent_from_anywhere(run, prints, refusal, tmp_pa
 
 def test_wrong_input_is_asked_again_and_loses_nothing(prints):
     wrong = ["", "  ", "foo", "1 1 1", "9" * 5000, "[bold]", "\x1b[2J", "½", "²", "1.5", "-3", "zz"]
-    straight, said = (
-        prints(lines_of(*more, "7", "q"), "ShutTheBox", "--seed", 1) for more in ([], wrong)
-    )
+    options = ("ShutTheBox", "--seed", 1)
+    straight, said = (prints(lines_of(*more, "7", "q"), *options) for more in ([], wrong))
     assert said.count("There is no move") == len(wrong) - 2
     assert "\x1b" not in said
     assert "[bold]" in said
