@@ -41,7 +41,7 @@ BEST, GOOD = "best", "good"
 #: The smallest loss of each grade, as a share.
 THRESHOLDS = {"inaccuracy": 0.01, "mistake": 0.05, "blunder": 0.15}
 #: Most states of a game in which components that were left out are searched for.
-MOST = 2**22
+MOST_TRIED = 2**22
 TIE = 1e-9  # smaller shares are taken as rounding errors
 
 
@@ -249,7 +249,9 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     try:
         return state_of(game, seat, seen)
     except InputError:
-        own = states_of(game, seat) if game.num_states <= MOST else np.zeros(0, dtype=np.int64)
+        own = (
+            states_of(game, seat) if game.num_states <= MOST_TRIED else np.zeros(0, dtype=np.int64)
+        )
         if not len(own):
             raise
         known, wanted = game.observe(own, seat), seen.copy()

@@ -90,7 +90,7 @@ class Board:
         return Table(rows[0], rows[1:], texts=whole.texts)
 
     @cached_property
-    def more(self) -> strata.Part:
+    def more(self) -> strata.Section:
         """The table below the others: the cross table of a self-play track, or reference scores."""
         if self.track is not None and self.track.self_play:
             return cross_tables(self.runs, self.folder)
@@ -180,7 +180,7 @@ def cross_table(runs: Sequence[Run], folder: Path) -> PayoffMatrix:
     return payoff_matrix({**first, **{name: name for name in REFERENCES}}, env.task)
 
 
-def cross_tables(runs: Sequence[Run], folder: Path) -> strata.Part:
+def cross_tables(runs: Sequence[Run], folder: Path) -> strata.Section:
     """Make the cross tables of games, below each other, as far as the folder has the models."""
     games = strata.by(runs, "game")
     tables = {name: partial(cross_table, own, folder) for name, own in games.items()}
@@ -193,7 +193,7 @@ def cross_tables(runs: Sequence[Run], folder: Path) -> strata.Part:
             cells = [known.get(other, "-") for other in names]
             rows.append([game, name, *cells, f"{each.means[name]:.4f}"])
     header = ["game", "payoff of", *names, "mean against the others"]
-    return strata.Part("Cross table", CROSS + left_out, Table(header, rows, texts=2))
+    return strata.Section("Cross table", CROSS + left_out, Table(header, rows, texts=2))
 
 
 def _trials(own: strata.Strata) -> str:

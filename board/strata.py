@@ -49,7 +49,7 @@ INTERVALS = (
 )
 
 
-class Part(NamedTuple):
+class Section(NamedTuple):
     """A table that is computed after training, and words on it and on what is left out of it."""
 
     title: str
@@ -169,7 +169,7 @@ def estimate(
     return Estimate(middle, low, high)
 
 
-def compare(own: Strata, other: Strata) -> Estimate:
+def versus(own: Strata, other: Strata) -> Estimate:
     """Return the probability of improvement on another agent, over common games and their seeds."""
     scores = [
         {group[0].game: sample for group, sample in zip(each, numbers(each, "score"), strict=True)}
@@ -183,7 +183,7 @@ def compare(own: Strata, other: Strata) -> Estimate:
 
 def pairs(agents: Sequence[Strata]) -> list[list[Estimate]]:
     """Compare every agent with every agent."""
-    found = [[compare(one, other) for other in agents[:row]] for row, one in enumerate(agents)]
+    found = [[versus(one, other) for other in agents[:row]] for row, one in enumerate(agents)]
     itself = Estimate(*np.full(3, 0.5))
     numbers = range(len(agents))
     return [
@@ -298,7 +298,7 @@ def _references(task: Task) -> list[str]:
     return names
 
 
-def reference_table(tasks: Mapping[str, Task], *, more: Sequence[str] = ()) -> Part:
+def reference_table(tasks: Mapping[str, Task], *, more: Sequence[str] = ()) -> Section:
     """Score the reference policies of tasks, in more columns of ``FIGURES`` if they are named."""
     figures = [figure for figure in FIGURES if figure.name in more]
     asked = {
@@ -314,4 +314,4 @@ def reference_table(tasks: Mapping[str, Task], *, more: Sequence[str] = ()) -> P
     ]
     header = ["game", "policy", "value", "normalised score", *(each.label for each in figures)]
     words = " The policies of the sources, and random and optimal play, scored in the same way:"
-    return Part("References", (left_out + words).strip(), Table(header, rows, texts=2))
+    return Section("References", (left_out + words).strip(), Table(header, rows, texts=2))

@@ -35,12 +35,12 @@ from .types import Array, BoolArray, FloatArray, IntArray, Move, frozen
 #: Number of ways that are listed at once, about 25 MB.
 BATCH = 2**17
 #: Largest number of outcomes of moves that are listed one by one: 134 MB.
-MOST = 2**25
+MOST_OUTCOMES = 2**25
 #: The largest relative difference of a probability in ``laws`` from the same one in ``exact_laws``.
 CLOSEST = Fraction(1, 10**9)
 
 
-class Outcomes(NamedTuple):
+class PossibleOutcomes(NamedTuple):
     """The possible outcomes of all laws of a game as one array, sorted by law (CSR)."""
 
     firsts: IntArray  # (law + 1,) first entry of each law and, last, the number of entries
@@ -53,19 +53,19 @@ class Ways(NamedTuple):
 
     laws: IntArray  # (move,) row of ``Game.laws`` of each move
     moves: IntArray  # (way,) the move of each way, in growing order
-    entries: IntArray  # (way,) the entry of each way in the game's ``Outcomes``
+    entries: IntArray  # (way,) the entry of each way in the game's ``PossibleOutcomes``
     outcomes: IntArray  # (way,) the outcome of each way
     chances: Array  # (way,) the probability of that outcome
     effect: Move  # the next position and the payoffs of each way
 
 
 @once_a_game
-def possible_outcomes(game: Game, arithmetic: Arithmetic) -> Outcomes:
+def possible_outcomes(game: Game, arithmetic: Arithmetic) -> PossibleOutcomes:
     """List the possible outcomes of all laws."""
     laws = arithmetic.laws(game)
     rows, outcomes = np.nonzero(laws > 0)
     firsts = np.searchsorted(rows, np.arange(len(laws) + 1))
-    return Outcomes(*map(frozen, (firsts, outcomes, laws[rows, outcomes])))
+    return PossibleOutcomes(*map(frozen, (firsts, outcomes, laws[rows, outcomes])))
 
 
 def list_ways(
@@ -192,9 +192,9 @@ def tabulate_moves(game: Game, seat: int, player: int) -> Moves:
         begins = count + np.cumsum(sizes[ways.laws]) - sizes[ways.laws]
         laws[states, actions], firsts[states, actions] = ways.laws, begins
         size = int(sizes[ways.laws].sum())
-        if count + size > MOST:
+        if count + size > MOST_OUTCOMES:
             raise SizeError(
-                f"moves must have at most {MOST} outcomes to be listed, got {count + size}"
+                f"moves must have at most {MOST_OUTCOMES} outcomes to be listed, got {count + size}"
             )
         entries, effect = begins[ways.moves] + ways.outcomes, ways.effect
         over, paid = effect.over[:, player], effect.payoffs[:, player]

@@ -15,18 +15,18 @@ from .types import BoolArray, IntArray, Stage, frozen
 PIECE = 4096
 #: Largest number of states in a game whose states are visited one by one; a list of this many
 #: takes 512 MB.
-MOST = 2**26
+MOST_STATES = 2**26
 
 
 def has_few_states(game: Game) -> bool:
     """Return whether a game has few enough states for computations that visit each of them."""
-    return game.num_states <= MOST * limit_factor()
+    return game.num_states <= MOST_STATES * limit_factor()
 
 
 def require_few_states(game: Game) -> None:
     """Raise a ``SizeError`` unless a game has few enough states to visit each of them."""
     if not has_few_states(game):
-        most = int(MOST * limit_factor())
+        most = int(MOST_STATES * limit_factor())
         raise SizeError(
             f"{game!r} must have at most {show(most)} states, got {show(game.num_states)}: in "
             "so large a game policies have exact scores, and there are no arrays of all states, "

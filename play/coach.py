@@ -16,7 +16,7 @@ from .session import Session
 
 EXACT = Decimal("0.0001")  # the digits of details
 SOME = 3  # moves in a hint, of which one is best
-MOST = 3  # costliest moves
+MOST_NAMED = 3  # costliest moves
 ACCURACY = "100 %: nothing given away; 0 %: as much as by random moves in the same positions."
 
 
@@ -222,4 +222,4 @@ def accuracy(lost: float, average: float) -> str:
 def costliest(made: list[Step]) -> list[Step]:
     """Return the moves that gave most away, the costliest first."""
     lossy = [one for one in made if one.cost]
-    return sorted(lossy, key=lambda one: one.cost, reverse=True)[:MOST]
+    return sorted(lossy, key=lambda one: one.cost, reverse=True)[:MOST_NAMED]

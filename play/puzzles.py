@@ -27,7 +27,7 @@ from .statistics import KeptGame, path_of_games, read_games
 
 LEVELS = ("easy", "medium", "hard")
 FEW = 8  # largest number of moves in an easy position
-MOST = 500  # puzzles are drawn from this number of a policy's costliest decisions
+MOST_MISTAKES = 500  # puzzles are drawn from this number of a policy's costliest decisions
 ANY = "any"
 OWN = "own"  # stands for puzzles from the costliest moves of the user's own games
 
@@ -83,7 +83,7 @@ def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:
     return [
         Mistake(task, one.observation, one.cost, f'"{name}" {one.move} here.')
         for task in tasks
-        for one in score(policy, task).blunders(MOST)
+        for one in score(policy, task).blunders(MOST_MISTAKES)
     ]
 
 

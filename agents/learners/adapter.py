@@ -39,13 +39,13 @@ from ...envs import Opaque, encoding_of, inspect_training, not_followed
 from ...envs.api.given import has_law
 from ...envs.api.wrappers import inspect_env
 from .networks import Change, Perceptron, PerceptronPolicy, change_of, normalisers, perceptron
-from .q_learning import Table
+from .q_learning import ValueTable
 from .vec_env import GameVecEnv
 
 BATCH = 8192  # number of observations in a forward pass
 SAMPLE = 256  # number of states in which the network is compared with the model's ``predict``
 ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)
-GREEDY = (DQNPolicy, QRDQNPolicy, Table)  # policies that have action values
+GREEDY = (DQNPolicy, QRDQNPolicy, ValueTable)  # policies that have action values
 #: Packages whose methods are known to play by the network.
 LIBRARIES = {"exactdice", "sb3_contrib", "stable_baselines3", "torch"}
 #: Methods between an observation and an action: an override could play other than by the network.
@@ -222,7 +222,7 @@ def check_kind(model: Any, policy: Any) -> None:
     _check_methods(model, ("predict",))
     _check_methods(policy, METHODS)
     for part in ("q_net", "quantile_net"):
-        if not isinstance(policy, Table):
+        if not isinstance(policy, ValueTable):
             _check_methods(getattr(policy, part, None), ("_predict", "predict"))
 
 

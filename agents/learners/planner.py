@@ -22,17 +22,17 @@ from stable_baselines3.common.policies import BasePolicy
 
 from ...core import FloatArray, Game, InputError, IntArray
 from ...core.positions import places_in
-from .q_learning import QLearning, Table
+from .q_learning import QLearning, ValueTable
 from .vec_env import GameVecEnv
 
-MOST = 2**62  # the largest number of a move
+LARGEST_MOVE = 2**62  # the largest number of a move
 #: Sweeps of a plan at most. In a game without cycles no value changes after its longest game.
 SWEEPS = 200
 #: A plan is complete if no value changes by more.
 TOLERANCE = 1e-9
 
 
-class ModelTable(Table):
+class ModelTable(ValueTable):
     """The counts of the moves, and the values of both plans.
 
     A move is a number, (s * num_actions + a) * (num_states + 1) + s' + 1, with s' = -1 for the end
@@ -52,7 +52,7 @@ class ModelTable(Table):
     ) -> None:
         super().__init__(observation_space, action_space, game)
         self.default, self.prior, self.bonuses, self.highest = default, prior, bonuses, highest
-        if game.num_states**2 * game.num_actions > MOST:
+        if game.num_states**2 * game.num_actions > LARGEST_MOVE:
             raise InputError(
                 f"the planner needs a smaller game, whose moves it can number, got {game}"
             )

@@ -68,7 +68,7 @@ def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
     return result
 
 
-class Table(BasePolicy):
+class ValueTable(BasePolicy):
     """A policy of action values, by state, without a network; the game gives its legal actions."""
 
     def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
@@ -94,7 +94,7 @@ class Table(BasePolicy):
         return self.q_net(observation).argmax(dim=1)
 
 
-class QTable(Table):
+class QTable(ValueTable):
     """The table: value and number of visits of each action in each state.
 
     Its ``state_dict`` has the rows that are no longer as they were made, since short training

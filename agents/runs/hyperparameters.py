@@ -37,7 +37,7 @@ from ...envs import RewardMode
 from ..algorithms import ALGORITHMS
 from .options import LIMITS, STRICT, as_number, read
 
-MOST = 2**63 - 1  # of an integer; ``memory`` checks what fits into memory
+LARGEST_WHOLE = 2**63 - 1  # of an integer; ``memory`` checks what fits into memory
 
 
 def _falling(value: Any, check: Callable[[Any], float]) -> Any:
@@ -57,16 +57,16 @@ def _last_name(value: Any) -> Any:
 
 
 # Ranges are written by hand, since the signatures of stable-baselines3 have types without ranges.
-# Integers above MOST overflow the arrays of the models.
+# Integers above LARGEST_WHOLE overflow the arrays of the models.
 _READ = BeforeValidator(as_number)
-Count = Annotated[int, Field(ge=1, le=MOST), _READ]
-CountOrZero = Annotated[int, Field(ge=0, le=MOST), _READ]
-CountOrAll = Annotated[int, Field(ge=-1, le=MOST), _READ]
+Count = Annotated[int, Field(ge=1, le=LARGEST_WHOLE), _READ]
+CountOrZero = Annotated[int, Field(ge=0, le=LARGEST_WHOLE), _READ]
+CountOrAll = Annotated[int, Field(ge=-1, le=LARGEST_WHOLE), _READ]
 Number = Annotated[float, _READ]
 Weight = Annotated[float, Field(ge=0), _READ]
 Positive = Annotated[float, Field(gt=0), _READ]
 Fraction = Annotated[float, Field(ge=0, le=1), _READ]
-Part = Annotated[float, Field(gt=0, le=1), _READ]
+Share = Annotated[float, Field(gt=0, le=1), _READ]
 # Values of these two types may be texts such as lin_0.003: a number that falls to zero in training.
 Rate = Annotated[Fraction, WrapValidator(_falling)]
 Clip = Annotated[Positive, WrapValidator(_falling)]
@@ -204,7 +204,7 @@ class Hyperparameters(SimpleNamespace):
     """Largest number of steps of the conjugate gradient method."""
     cg_damping: Weight
     """Constant added to the diagonal of the Fisher matrix before it is inverted."""
-    line_search_shrinking_factor: Part
+    line_search_shrinking_factor: Share
     """Factor by which the line search shortens a step that goes too far."""
     line_search_max_iter: Count
     """Largest number of times that the line search shortens a step."""
@@ -224,7 +224,7 @@ class Hyperparameters(SimpleNamespace):
     """Gradient steps of an update; -1 for one for each move since the last update."""
     target_update_interval: Count
     """Moves between two updates of the target network."""
-    exploration_fraction: Part
+    exploration_fraction: Share
     """Part of training in which the rate of random actions falls."""
     exploration_initial_eps: Fraction
     """Rate of random actions at the start."""

@@ -39,7 +39,7 @@ PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 #: Largest number of states for which a ``GreedyPolicy`` makes an array of all actions.
-MOST = 2**22
+MOST_TABULATED = 2**22
 
 
 class Policy(ABC):
@@ -216,10 +216,10 @@ class GreedyPolicy(DeterministicPolicy):
 
     @cached_property
     def actions(self) -> IntArray:
-        """The action in each state, shape (state,), of at most ``MOST`` states."""
-        if self.shape[0] > MOST:
+        """The action in each state, shape (state,), of at most ``MOST_TABULATED`` states."""
+        if self.shape[0] > MOST_TABULATED:
             raise SizeError(
-                f"a table of actions must be of at most {show(MOST)} states, got "
+                f"a table of actions must be of at most {show(MOST_TABULATED)} states, got "
                 f"{show(self.shape[0])}: ask for the actions in some states"
             )
         return frozen(self.likeliest(np.arange(self.shape[0])))

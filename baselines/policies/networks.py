@@ -34,7 +34,7 @@ WEIGHTS, UNITS, STEPS = 14, 12, 10
 #: From this argument on, the hyperbolic tangent is rounded to 1.
 FLAT = 8
 #: Largest output of a unit, and limit of sums, both as integers.
-MOST, LIMIT = 2**24 - 1, 2**53
+LARGEST_UNIT, LIMIT = 2**24 - 1, 2**53
 #: Number of states in a batch.
 TOGETHER = 4096
 #: Largest difference between results of a float32 network in two batches, as a share of the
@@ -244,7 +244,7 @@ class FixedPointNetwork(NetworkPolicy):
     def _check_sums(self) -> None:
         """Raise an error if a sum of products could be too large for a float to be exact."""
         largest = [np.abs(self._table).max() * len(self._firsts) + np.abs(self._bias).max()]
-        most = 2**UNITS if self.activation == "tanh" else MOST
+        most = 2**UNITS if self.activation == "tanh" else LARGEST_UNIT
         for weight, bias in self._layers:
             largest.append((np.abs(weight).sum(axis=1) * most + np.abs(bias) * 2**UNITS).max())
         if np.abs(self.numbers.astype(np.float64)).max() >= 2**31:  # certificates have four bytes
@@ -302,7 +302,7 @@ class FixedPointNetwork(NetworkPolicy):
         """Return the outputs of units, times 2^12, from sums that are integers times 2^-bits."""
         if self.activation == "relu":
             sums *= 2.0 ** (UNITS - bits)
-            return np.floor(np.clip(sums, 0, MOST, out=sums) + 1 / 2, out=sums)
+            return np.floor(np.clip(sums, 0, LARGEST_UNIT, out=sums) + 1 / 2, out=sums)
         sums *= 2.0 ** (STEPS - bits)
         steps = np.floor(np.clip(sums, -FLAT << STEPS, FLAT << STEPS, out=sums) + 1 / 2, out=sums)
         return _tangents().take(steps.astype(np.int64) + (FLAT << STEPS))

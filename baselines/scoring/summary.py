@@ -32,7 +32,7 @@ NUMBERED = "state"
 _RESULTS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 
-class Part(NamedTuple):
+class WorstPart(NamedTuple):
     """A part of a game in words, with its shares of the regret and of the agent's decisions."""
 
     words: str
@@ -82,7 +82,7 @@ class _Axis(NamedTuple):
         return f"{self.label} {'at most' if low <= places.min() else f'{first} to'} {last}"
 
 
-def worst_part(score: Score) -> Part | None:
+def worst_part(score: Score) -> WorstPart | None:
     """Find the part of the game whose share of the regret exceeds its share of decisions most.
 
     The score is of a policy that loses something, in a game with arrays of its states. None if the
@@ -109,7 +109,7 @@ def worst_part(score: Score) -> Part | None:
     if not names and not limits:
         return None
     words = " with ".join(filter(None, ("".join(names) or "those", " and ".join(limits))))
-    return Part(words, float(lost[inside].sum()), float(met[inside].sum()))
+    return WorstPart(words, float(lost[inside].sum()), float(met[inside].sum()))
 
 
 def _axes(game: Game, observations: IntArray) -> list[_Axis]:

@@ -24,7 +24,7 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets, each_array
 from ..report import Mistake, Report
 from ..view import called, factor, numbers, player
-from .formula import CUT_AS_END, GAMMA, Formula, Numbers, closeness, compare, edited
+from .formula import CUT_AS_END, GAMMA, Formula, Numbers, check_formula, closeness, edited
 from .steps import Steps
 
 # --------------------------------------------------------------------- log-probabilities
@@ -85,7 +85,7 @@ def check_log_probs(
     right = LogProbs(logs=law(True), actions=steps.actions, alike=alike())
     ratios = np.exp(right()[steps.legal] - given[steps.legal])
     said = f"the mean of the policy's probabilities divided by recorded ones is {ratios.mean():.4g}"
-    compare(
+    check_formula(
         report,
         "log_probs",
         right,
@@ -137,7 +137,7 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
         if check == "last_values" and rollout.values is not None:
             last = numbers(rollout.values, "values", steps.states.shape)[-1]
             alike = [Mistake(_OF_LAST_ROW, {"numbers": last})]
-        compare(
+        check_formula(
             report,
             check,
             kind(numbers=ours, check=check, alike=alike),
@@ -289,7 +289,7 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
         size = max(float(np.abs(array).max(initial=0)) for array in used)
         given = numbers(getattr(rollout, check), check, shape, finite=False)
         close = closeness(rollout.rewards, rollout.values, getattr(rollout, check))
-        compare(
+        check_formula(
             report, check, right, given, steps.used, size=size, close=close, groups=steps.groups
         )
 
@@ -386,4 +386,4 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
     known = steps.used[:, 0] & (terminated | (after >= 0))
     groups = {words: rows[:, 0] for words, rows in steps.groups.items()}
     close = closeness(record.targets, moves.rewards)
-    compare(report, "targets", right, given, known, close=close, groups=groups)
+    check_formula(report, "targets", right, given, known, close=close, groups=groups)

@@ -256,7 +256,7 @@ class Numbers(Formula):
         yield Mistake(f"{word}-in-another-order", {"numbers": ordered.reshape(ours.shape)})
 
 
-def compare(
+def check_formula(
     report: Report,
     check: str,
     formula: Formula,

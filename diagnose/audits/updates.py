@@ -16,7 +16,7 @@ from ..networks import Parameters, joined, parameters_of
 from ..records import PolicyUpdate, Update, ValueUpdate
 from ..report import Finding, Mistake, Report
 from ..view import AgentView, leading_shape, numbers, whole
-from .formula import Formula, Numbers, closeness, compare, edited, named, other_lanes
+from .formula import Formula, Numbers, check_formula, closeness, edited, named, other_lanes
 from .losses import CLOSE, Left, Loss, PolicyLoss, loss_of, moves_of
 from .steps import finite
 
@@ -232,7 +232,7 @@ def _check_rows(report: Report, update: Update, right: Loss | None) -> None:
             cure = "they are those of the module before this step, not of the rollout"
             alike.append(Mistake(f"log-probs-recomputed: {cure}", {"numbers": right.new()}))
         formula = Numbers(numbers=kept.ravel()[rows], check=name, alike=alike)
-        compare(report, name, formula, batch, close=closeness(source, given))
+        check_formula(report, name, formula, batch, close=closeness(source, given))
 
 
 def check_epoch(report: Report, updates: Sequence[PolicyUpdate], view: AgentView) -> None:

@@ -212,7 +212,7 @@ class Diagnosed:
         view = AgentView(self.env)
         self.task, self.states = view.task, view.states
         self._reading = Reading(sight=view.sight)
-        held = MaskableActorCriticPolicy | q_learning.Table
+        held = MaskableActorCriticPolicy | q_learning.ValueTable
         self.masked = isinstance(model.policy, held) or isinstance(model, KeepsToLegal)
         self.is_actor = isinstance(model.policy, ACTORS)
         if not self.is_actor and not isinstance(model.policy, GREEDY):

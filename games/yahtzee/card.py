@@ -35,7 +35,7 @@ FIFTY, HOUSE, SHORT, LONG = 50, 25, 30, 40
 #: Number of upper points that ``ranks`` knows, those that a box takes above 63 included.
 WIDTH = ENOUGH + 5 * FACES + 1
 #: Largest points of each box.
-MOST = (*range(5, 31, 5), 30, 30, HOUSE, SHORT, LONG, FIFTY, 30)
+MOST_POINTS = (*range(5, 31, 5), 30, 30, HOUSE, SHORT, LONG, FIFTY, 30)
 
 #: Number of contexts that are swept at once; their arrays fit into the processor's cache.
 TOGETHER = 256
@@ -186,9 +186,9 @@ class Contexts:
         every = [*tables, points().wild, self._firsts, self._ranks]
         self._tables = [table.ravel() for table in every]
         boxes = boxes_in(chosen)
-        enough = sum(MOST[box] for box in boxes if box < FACES) >= ENOUGH
+        enough = sum(MOST_POINTS[box] for box in boxes if box < FACES) >= ENOUGH
         further = bonus * (len(boxes) - 1) if YAHTZEE in boxes else 0  # a Yahtzee in each turn
-        self.largest_total = sum(MOST[box] for box in boxes) + UPPER_BONUS * enough + further
+        self.largest_total = sum(MOST_POINTS[box] for box in boxes) + UPPER_BONUS * enough + further
         self._arrays = Lookups(*(table.take for table in self._tables))
 
     @cached_property

@@ -9,7 +9,7 @@ from typing_extensions import override
 from ...core import Gauge, Group, IntArray, Layout, Note, Presentation, Row, Tile, presents
 from ...core.presentation import dice_of
 from ...core.words import listed, plural, spelled
-from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
+from .card import BOXES, ENOUGH, MOST_POINTS, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
 
@@ -74,7 +74,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         if above:
             names = listed(title_of(box) for box in above)
             yield f"{names} {plural(len(above), 'scores', 'score')} the sum of that face."
-        if sum(MOST[box] for box in above) >= ENOUGH:
+        if sum(MOST_POINTS[box] for box in above) >= ENOUGH:
             yield f"With {ENOUGH} points or more there, {UPPER_BONUS} more are paid."
         below = [f"{title_of(box)} scores {WORTH[BOXES[box]]}" for box in boxes if box >= FACES]
         if below:

@@ -32,7 +32,7 @@ EACH = 2
 #: Place of a context that is not in the cache.
 NOWHERE = -1
 #: Largest number of positions in an array of all positions: half a gigabyte of floats.
-MOST = 2**26
+MOST_POSITIONS = 2**26
 
 
 class YahtzeeNumbers(BetweenTurns):
@@ -45,10 +45,10 @@ class YahtzeeNumbers(BetweenTurns):
     def array(self) -> Array:
         """All numbers, shape (1, state)."""
         count = self._game.num_states
-        if count > MOST:
+        if count > MOST_POSITIONS:
             raise SizeError(
                 f"boxes must be fewer for numbers of all positions, which must be at most "
-                f"{show(MOST)}, got {show(count)}: ask for those of some positions"
+                f"{show(MOST_POSITIONS)}, got {show(count)}: ask for those of some positions"
             )
         return frozen(self.at(0, np.arange(count))[None])
 

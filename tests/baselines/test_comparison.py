@@ -91,7 +91,7 @@ def test_an_agent_does_not_differ_from_itself_and_other_scores_are_refused():
 
 def test_differences_need_arrays_of_states(monkeypatch):
     exactdice.baselines.cache.clear_cache()
-    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.core.positions.MOST_STATES", 1000)
     found = exactdice.compare("random", "optimal", make_task("Yahtzee", boxes="ones,yahtzee"))
     assert found.gain > 0
     assert found.meetings == ()

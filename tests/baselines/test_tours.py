@@ -39,7 +39,7 @@ def large(monkeypatch):
 
     def begin():
         exactdice.baselines.cache.clear_cache()
-        monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+        monkeypatch.setattr("exactdice.core.positions.MOST_STATES", 1000)
 
     yield begin
     exactdice.baselines.cache.clear_cache()

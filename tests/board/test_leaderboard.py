@@ -20,7 +20,7 @@ from exactdice.board import results
 from exactdice.board.leaderboard import Board, read_board
 from exactdice.board.pictures import curves, to_page, track_curves
 from exactdice.board.results import read_results
-from exactdice.board.strata import Part, area
+from exactdice.board.strata import Section, area
 from exactdice.board.tracks import TRACKS, Track
 from exactdice.core import Table
 from finished_runs import run
@@ -187,7 +187,7 @@ def test_an_agent_has_one_colour_in_all_games_and_a_curve_of_two_scores_at_least
 
 def test_a_track_has_curves_of_its_marks_and_tables_in_the_same_colours(monkeypatch):
     track = TRACKS["exactdice-10k"]
-    part = Part("References", "", Table(["game", "policy"], [["Greed", "random"]]))
+    part = Section("References", "", Table(["game", "policy"], [["Greed", "random"]]))
     monkeypatch.setattr(boards.strata, "reference_table", lambda tasks, more: part)
     names = [("Greed", "ppo"), ("Greed", "qlearning"), ("FourTwoOne", "ppo")]
     scores = {seed: (0.0, 0.1, 0.2, 0.4, 0.6, 0.7, 0.8 + seed / 100) for seed in range(2)}

@@ -113,7 +113,7 @@ def test_what_a_game_has_not_is_null(said, monkeypatch):
     boxes = ["Yahtzee", "--env", "boxes", "ones,yahtzee"]
     _, found, _ = said("score", "random", *boxes)
     assert found["outcomes"] is None
-    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.core.positions.MOST_STATES", 1000)
     _, found, _ = said("compare", "random", "optimal", *boxes)
     assert [found[name] for name in ("shares", "gain_alike", "differences")] == [None] * 3
     _, found, _ = said("score", "random", *boxes)

@@ -101,7 +101,7 @@ def test_a_run_is_compared_in_its_own_game(prints):
 
 def test_agents_of_a_game_for_one_are_compared_without_games(run, monkeypatch):
     assert "head to head" not in run("compare", "random", "goal:1,1", "FourTwoOne")[1]
-    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.core.positions.MOST_STATES", 1000)
     boxes = ["--env", "boxes", "ones,yahtzee"]
     said = run("compare", "random", "optimal", "Yahtzee", *boxes)[1]
     assert '"optimal" is better: "random" loses a payoff of 5.1 a game more.' in said

@@ -138,7 +138,7 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
         lanes.start_one(rng)
         lanes.move_one(3, rng)
         assert [move.seat for move in lanes.played] == [0, 1]
-    monkeypatch.setattr(moves, "MOST", 100)
+    monkeypatch.setattr(moves, "MOST_OUTCOMES", 100)
     with pytest.raises(SizeError, match="moves must have at most 100 outcomes to be listed, got"):
         Sweeps(game).moves(0, 0)
     monkeypatch.setattr(GreedSweeps, "moves", Sweeps.moves)

@@ -228,7 +228,7 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, undrawn, policy, gam
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("policy", ["random", "optimal", "strength:0.5"])
 def test_the_page_of_a_game_with_too_many_states_for_arrays(run, monkeypatch, policy):
-    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.core.positions.MOST_STATES", 1000)
     assert run("report", policy, "Yahtzee", "--env", "boxes", "ones,yahtzee")[0] == 0
     text = Path("report.html").read_text()
     assert "<td>optimum</td><td>6.040765</td>" in text

@@ -6,7 +6,7 @@ from ..core.moves import require_totals
 from ..core.positions import has_few_states
 from ..core.sizes import show
 from ..envs.planners import LIMIT
-from .answers import Listing, check_answers
+from .answers import Enumeration, check_answers
 from .environments import check_environments
 from .rules import check_batches, check_rules
 
@@ -38,7 +38,7 @@ def check_game(game: Game) -> None:
             "take smaller sizes"
         )
     check_batches(game)
-    listing = Listing(game)
+    listing = Enumeration(game)
     for seat in range(game.num_players):
         require_totals(game, seat, EXACT)
     for seat in range(game.num_players):

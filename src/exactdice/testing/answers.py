@@ -65,7 +65,7 @@ class Way(NamedTuple):
     over: tuple[bool, ...]  # by player
 
 
-class Listing:
+class Enumeration:
     """All moves of a small game, in fractions."""
 
     def __init__(self, game: Game) -> None:
@@ -200,7 +200,7 @@ def solved(equations: dict[Position, Equation]) -> dict[Position, Fraction]:
     return {position: equation[None] for position, equation in equations.items()}
 
 
-def check_answers(listing: Listing, seat: int) -> None:
+def check_answers(listing: Enumeration, seat: int) -> None:
     """Check all exact results for one seat, against several opponents."""
     game = listing.game
     for opponent in opponents_of(game):
@@ -225,7 +225,7 @@ def check_answers(listing: Listing, seat: int) -> None:
             _check_scores(task, [*("random", actions), _some_law(game, seed=2)])
 
 
-def _own(listing: Listing, seat: int) -> list[Position]:
+def _own(listing: Enumeration, seat: int) -> list[Position]:
     return [position for position in listing.moves if position[0] == seat]
 
 
@@ -273,7 +273,7 @@ def _check_values(
 
 
 def _check_ways(
-    listing: Listing,
+    listing: Enumeration,
     agent: Evaluation,
     policy: Any,
     laws: Mapping[int, Law],

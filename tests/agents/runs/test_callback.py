@@ -125,7 +125,7 @@ OPTIONS = {"game": "Yahtzee", "env": {"boxes": "ones,yahtzee"}}
 def large(monkeypatch):
     """Have games of more than 1,000 states scored by tours."""
     exactdice.baselines.cache.clear_cache()
-    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.core.positions.MOST_STATES", 1000)
     monkeypatch.setattr("exactdice.envs.engine.engine.ADVANTAGES", 0)
     monkeypatch.setattr(callback, "GAMES", 50)
     yield
