@@ -415,10 +415,10 @@ class ExplicitGame(ListedGame):
     @override
     def encode(self, observations: IntArray) -> IntArray:
         width = self.listing.seen.shape[1]
-        rows = self._find(observations[:, :width])
+        rows = self._find(observations[..., :width])
         if not self._limit:
             return rows
-        moves = observations[:, -1]
+        moves = observations[..., -1]
         known = (rows >= 0) & (moves >= 0) & (moves < self._limit)
         return np.where(known, rows + moves * self.rows, -1)
 
