@@ -5,7 +5,7 @@ import pytest
 from exactdice.baselines import NamedPolicy, make_task, register_policies
 from exactdice.baselines.policies import names
 from exactdice.board import strata
-from exactdice.board.strata import area, compare, estimate, headline, iqm, mean, pairs, ranks
+from exactdice.board.strata import area, estimate, headline, iqm, mean, pairs, ranks, versus
 from finished_runs import run
 from scipy.stats import trim_mean
 
@@ -66,10 +66,10 @@ def agent(*games):
 
 def test_the_probability_of_improvement_by_hand():
     one, other = agent((0.1, 0.3), (0.5, 0.5)), agent((0.2, 0.3), (0.5, 0.4))
-    assert compare(one, other).middle == ((0.5 + 1) / 4 + (2 + 1) / 4) / 2  # equals count half
-    assert compare(other, one).middle == 1 - compare(one, other).middle
-    assert compare(one, other[:1]).middle == 1.5 / 4  # over common games
-    assert np.isnan(compare(one[:1], other[1:]).middle)
+    assert versus(one, other).middle == ((0.5 + 1) / 4 + (2 + 1) / 4) / 2  # equals count half
+    assert versus(other, one).middle == 1 - versus(one, other).middle
+    assert versus(one, other[:1]).middle == 1.5 / 4  # over common games
+    assert np.isnan(versus(one[:1], other[1:]).middle)
 
 
 def test_rows_share_ranks_unless_all_games_tell_them_apart():
