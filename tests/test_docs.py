@@ -161,11 +161,17 @@ def checkout(tmp_path, monkeypatch):
     assert outside() == before  # no block leaves a file in the checkout or at home
 
 
-PYTHON = {f"{page} {number}": code for number, (page, _, code) in enumerate(blocks("python"))}
+#: What the longest blocks do: other tests do it in less time.
+TRAINS = "DiagnoseCallback(every", "(16, 128, 1024)", "single, n_steps=256", "DummyVecEnv([lambda"
+TRAINS += ("print(audit(envs, step))",)
+PYTHON = [
+    pytest.param(code, id=f"{page} {n}", marks=[pytest.mark.slow] * any(w in code for w in TRAINS))
+    for n, (page, _, code) in enumerate(blocks("python"))
+]
 
 
 @pytest.mark.usefixtures("own_games", "checkout")
-@pytest.mark.parametrize("code", PYTHON.values(), ids=PYTHON)
+@pytest.mark.parametrize("code", PYTHON)
 def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
     program = compile(code, "documentation", "exec")
     if "exactdice.jax" in code:

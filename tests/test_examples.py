@@ -98,6 +98,7 @@ def test_a_game_with_cycles_has_to_name_its_blocks(own_games):
         check_game(type("NoBlocks", (pig,), {"block": Game.block})(target=4, sides=3))
 
 
+@pytest.mark.slow  # a small one is solved by the command line of docs/add-a-game.md
 def test_pig_is_solved_as_it_was_published(own_games):
     pig = own_games(PIG)()
     solution = exactdice.solve(Task(pig))
@@ -119,6 +120,7 @@ def test_pig_is_solved_as_it_was_published(own_games):
     assert actions(0, 0, range(18, 24)) == ["roll"] * 3 + ["hold"] * 3
 
 
+@pytest.mark.slow  # 15,000 moves
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret(tmp_path):
     options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "15000"]
     options += ["--learning-starts", "1000", "--certificate", tmp_path / "FourTwoOne-0.npz"]

@@ -374,6 +374,7 @@ def test_a_full_disk_leaves_the_trials_that_were_there(search):
 
 
 @pytest.mark.usefixtures("formula")
+@pytest.mark.slow  # ``test_workers.py`` has lost jobs
 def test_a_trial_whose_worker_was_killed_is_tried_again(search, monkeypatch):
     monkeypatch.setattr(tuner, "ALIVE", 1)
     monkeypatch.setattr(tuner, "LOST", 2)

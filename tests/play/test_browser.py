@@ -24,7 +24,13 @@ def step(page, number=1):
     return idle(page)
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
+CLICKED = [
+    pytest.param(n, marks=[pytest.mark.slow] * (n not in ("Greed", "LowestScoreMatch")))
+    for n in sorted(SMALL)
+]
+
+
+@pytest.mark.parametrize("name", CLICKED)
 def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name):
     width = 1200 if name == "FourTwoOne" else 360
     page = begin(tabs(width), name, sizes=SMALL[name][0])
