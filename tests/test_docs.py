@@ -183,7 +183,15 @@ def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
 
 
 @pytest.mark.usefixtures("own_games", "checkout")
-@pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in blocks("sh")))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, marks=[pytest.mark.slow] * (page in ("docs/training.md", "docs/play.md"))
+        )
+        for page in dict.fromkeys(page for page, *_ in blocks("sh"))
+    ],
+)
 def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
     for _, _, code in (found for found in blocks("sh") if found[0] == page):
         for words in commands(code):

@@ -280,6 +280,7 @@ def test_cells_without_words_say_their_number_and_very_many_are_told_in_part():
     assert words[-1][-1] == "own score 396, other's score 296: win probability 1"
 
 
+@pytest.mark.slow
 def test_the_gallery_shows_each_picture_with_its_command(prints, runs, monkeypatch):
     monkeypatch.setattr(plotting, "GAME_CHARTS", {"421-laws": GAME_CHARTS["421-laws"]})
     monkeypatch.setattr(plotting, "EXAMPLES", {"errs": Example("mistakes", "if_else", "Greed")})

@@ -50,6 +50,7 @@ def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_a_piece_that_is_clicked_brings_those_that_every_such_move_takes(tabs):
     page = begin(tabs(360), "LowestScore", seed=4)
     assert page.locator("#board svg").get_attribute("width") == "360"
@@ -119,6 +120,7 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
 
 
+@pytest.mark.slow
 def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     one, two = tabs(), tabs()
     begin(one, "ShutTheBox", seed=4)
@@ -176,6 +178,7 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     assert drawn(page) == end
 
 
+@pytest.mark.slow
 def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path):
     page = begin(tabs(), "ShutTheBox", seed=4)
     step(page)
@@ -342,6 +345,7 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
     assert "#gone" not in page.url
 
 
+@pytest.mark.slow
 def test_a_game_outlives_the_server(browser):
     """The port stays bound between the servers, as another process could take it meanwhile."""
 
@@ -370,6 +374,7 @@ def test_a_game_outlives_the_server(browser):
                 told = page.inner_text("#advice")
 
 
+@pytest.mark.slow
 def test_a_button_and_a_piece_choose_and_a_double_click_on_either_plays(tabs):
     page = begin(tabs(), "Greed", sizes={"max_score": 100})
     page.keyboard.press("1")  # the main button has a move only once a number is chosen

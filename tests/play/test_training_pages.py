@@ -44,6 +44,7 @@ def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, add
     assert page.locator("#verdict").is_hidden()
 
 
+@pytest.mark.slow
 def test_puzzles_chosen_while_others_are_found_come_next(tabs, address):
     page, asked = tabs(), []
 
@@ -118,6 +119,7 @@ def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_an_agent_is_watched_step_by_step_and_at_a_pace(tabs):
     page = tabs()
     page.select_option("[name=game]", "Greed")
