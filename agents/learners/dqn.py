@@ -7,7 +7,7 @@ the other two use the network, whose values of illegal actions are -inf. Where a
 legal, every float equals that of the original.
 """
 
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch as th
@@ -22,8 +22,6 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
 from ...core import BoolArray, Game, IntArray
 from ...envs import Features, encoding_for
-
-Network = TypeVar("Network", bound="MaskedNetwork")
 
 
 class MaskedNetwork(BasePolicy):
@@ -57,31 +55,31 @@ class MaskedQuantileNetwork(MaskedNetwork, QuantileNetwork):
 class MaskedPolicy(BasePolicy):
     """Mixin for policies on a ``MaskedNetwork``; the game is an argument besides their own."""
 
+    network: ClassVar[type[MaskedNetwork]]
     net_args: dict[str, Any]
 
     def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
         self._game = game
         super().__init__(*args, **kwargs)
 
-    def _make(self, network: type[Network]) -> Network:
+    def make_q_net(self) -> Any:
+        """Build the network."""
         arguments = self._update_features_extractor(self.net_args, features_extractor=None)
-        return network(self._game, **arguments).to(self.device)
+        return self.network(self._game, **arguments).to(self.device)
+
+    make_quantile_net = make_q_net
 
 
 class MaskedDQNPolicy(MaskedPolicy, DQNPolicy):
     """A DQN policy on ``MaskedQNetwork``; its further argument is the game."""
 
-    def make_q_net(self) -> MaskedQNetwork:
-        """Build the network."""
-        return self._make(MaskedQNetwork)
+    network = MaskedQNetwork
 
 
 class MaskedQRDQNPolicy(MaskedPolicy, QRDQNPolicy):
     """A QRDQN policy on ``MaskedQuantileNetwork``; its further argument is the game."""
 
-    def make_quantile_net(self) -> MaskedQuantileNetwork:
-        """Build the network."""
-        return self._make(MaskedQuantileNetwork)
+    network = MaskedQuantileNetwork
 
 
 class KeepsToLegal(OffPolicyAlgorithm):
