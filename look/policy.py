@@ -11,11 +11,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..baselines import Score, solve
 from ..baselines.scoring.summary import quoted
-from ..core import BoolArray, Game, InputError, IntArray, present
+from ..core import Array, BoolArray, Game, InputError, IntArray, present
 from ..core.positions import legal_moves
 from .agents import LEAST, loss_map, loss_maps
 from .charts import FEW, Map, Plot, agent_chart
@@ -142,7 +141,7 @@ class _Grid:
         verbs = {name.partition(" ")[0] for name in self.names}  # the same one is left out
         self.words = [name.partition(" ")[2] if len(verbs) == 1 else name for name in self.names]
 
-    def lay(self, inside: BoolArray, numbers: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+    def lay(self, inside: BoolArray, numbers: Array, empty: float) -> Array:
         """Lay numbers of states out, shape (row, column)."""
         laid_out = np.full(self.shape, empty, dtype=numbers.dtype)
         laid_out[tuple(self.places[:, inside])] = numbers[inside]

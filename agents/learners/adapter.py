@@ -16,7 +16,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import numpy.typing as npt
 import torch as th
 from sb3_contrib.ars.policies import ARSPolicy
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -33,7 +32,7 @@ from torch import nn
 from ...baselines import LawGame, NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.networks import ROUNDING
 from ...baselines.policies.observations import sight_of
-from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...core import Array, BoolArray, FloatArray, Game, InputError, IntArray
 from ...core.positions import pieces
 from ...envs import Opaque, encoding_of, inspect_training, not_followed
 from ...envs.api.given import has_law
@@ -84,7 +83,7 @@ class ModelPolicy(PerceptronPolicy):
         self._sight, self._given = shown_to(model, game, reading.sight, reading.observations)
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
 
-    def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
+    def prefer(self, observations: IntArray, num_actions: int) -> Array:
         """Compute the network's outputs in double precision, shape (observation, action)."""
         was_training = self.policy.training
         self.policy.set_training_mode(False)
@@ -95,14 +94,12 @@ class ModelPolicy(PerceptronPolicy):
                 for piece in pieces(len(seen), BATCH)
             ]
         self.policy.set_training_mode(was_training)
-        preferences: npt.NDArray[Any] = th.cat(parts).numpy()
+        preferences: Array = th.cat(parts).numpy()
         everything = np.ones((len(observations), num_actions), dtype=bool)
         choose(preferences, observations, everything, deterministic=True)  # refuses NaN
         return preferences
 
-    def follow(
-        self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
-    ) -> npt.NDArray[Any]:
+    def follow(self, preferences: Array, observations: IntArray, legal: BoolArray) -> Array:
         """Return actions (observation,), or probabilities (observation, action)."""
         if not isinstance(self.policy, (ARSPolicy, *GREEDY)):
             return super().follow(preferences, observations, legal)
@@ -116,14 +113,10 @@ class ModelPolicy(PerceptronPolicy):
     def _perceptron(self) -> Perceptron | None:
         """Return the actor, or the action-value network; None if it is no perceptron."""
         owner: Any = self.policy
-        quantiles = 1
-        if isinstance(owner, QRDQNPolicy):
-            owner = owner.quantile_net
-            layers, extractor = owner.quantile_net, owner.features_extractor
-            quantiles = owner.n_quantiles
-        elif isinstance(owner, DQNPolicy):
-            owner = owner.q_net
-            layers, extractor = owner.q_net, owner.features_extractor
+        if isinstance(owner, (DQNPolicy, QRDQNPolicy)):
+            name = "q_net" if isinstance(owner, DQNPolicy) else "quantile_net"
+            owner = getattr(owner, name)
+            layers, extractor = getattr(owner, name), owner.features_extractor
         elif isinstance(owner, ACTORS) and hasattr(owner.mlp_extractor, "policy_net"):
             layers = nn.Sequential(owner.mlp_extractor.policy_net, owner.action_net)
             extractor = owner.pi_features_extractor
@@ -135,13 +128,13 @@ class ModelPolicy(PerceptronPolicy):
         def features(observations: IntArray) -> th.Tensor:
             return BasePolicy.extract_features(owner, self._input(observations), extractor)
 
-        return perceptron(layers, features, quantiles)
+        return perceptron(layers, features, getattr(owner, "n_quantiles", 1))
 
     def _input(self, observations: IntArray) -> th.Tensor:
         seen = np.asarray(self._given(self._sight.show(observations)))
         return th.as_tensor(seen, device=self.policy.device)
 
-    def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
+    def confirm(self, preferences: Array, observations: IntArray) -> None:
         """Compare the preferences with the model's ``predict`` in a sample of states."""
         rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
         said, observations = preferences[rows], observations[rows]
@@ -160,7 +153,7 @@ class ModelPolicy(PerceptronPolicy):
         if not self._deterministic and isinstance(self.policy, ACTORS):
             self._confirm_law(seen, said, observations)
 
-    def _confirm_law(self, seen: th.Tensor, said: npt.NDArray[Any], observations: IntArray) -> None:
+    def _confirm_law(self, seen: th.Tensor, said: Array, observations: IntArray) -> None:
         """Compare the softmax of the preferences with ``get_distribution`` of the policy."""
         with th.no_grad():
             law = self.policy.get_distribution(seen).distribution.probs.double().cpu().numpy()
@@ -222,8 +215,7 @@ def check_kind(model: Any, policy: Any) -> None:
     _check_methods(model, ("predict",))
     _check_methods(policy, METHODS)
     for part in ("q_net", "quantile_net"):
-        if not isinstance(policy, ValueTable):
-            _check_methods(getattr(policy, part, None), ("_predict", "predict"))
+        _check_methods(getattr(policy, part, None), ("_predict", "predict"))
 
 
 def _check_methods(thing: Any, names: tuple[str, ...]) -> None:

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
-import numpy.typing as npt
 import torch as th
 from torch import nn
 
@@ -37,7 +36,7 @@ from ...baselines.policies.networks import (
     GridActions,
     as_preferences,
 )
-from ...core import Game, InputError, IntArray
+from ...core import Array, Game, InputError, IntArray
 from ...core.tour import Grid
 
 #: A function from observations to the input of the first layer, shape (state, feature).
@@ -212,18 +211,14 @@ class ModulePolicy(PerceptronPolicy):
             return other
         return self
 
-    def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
+    def prefer(self, observations: IntArray, num_actions: int) -> Array:
         """Compute the preferences with the module, shape (observation, action)."""
         given = self._outputs(self._input(observations))
         call = "net(torch.as_tensor(seen).float())"
         return as_preferences(given, (len(observations), num_actions), self, call)
 
     def _perceptron(self) -> Perceptron | None:
-
-        def features(observations: IntArray) -> th.Tensor:
-            return self._input(observations).to(self._like).flatten(1)
-
-        return perceptron(self._module, features)
+        return perceptron(self._module, lambda seen: self._input(seen).to(self._like).flatten(1))
 
     def _input(self, observations: IntArray) -> th.Tensor:
         return th.as_tensor(np.asarray(self._change(self._show(observations))))

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...baselines import Task, occupancy, solve
-from ...core import BoolArray, FloatArray, present
+from ...core import Array, BoolArray, FloatArray, present
 from ...core.words import listed
 from ...games import Greed
 from ..charts import EXAMPLES, CellWords, Example, Lines, Map, Plot, Series, game_chart, game_of
@@ -21,7 +20,7 @@ ROUNDING = 1e-9  # values nearer to 1/2 count as 1/2
 KINDS = ("Normal turns", "Last turns")  # by the last component of an observation
 
 
-def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]:
+def cells(game: Greed, numbers: Array, last: int) -> Array:
     """Reshape numbers, shape (state,), of one kind of turn to (other's score, own score)."""
     return numbers.reshape(2, game.num_scores, game.num_scores)[last].T
 
