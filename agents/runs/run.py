@@ -35,12 +35,12 @@ Log = dict[str, list[float]]
 class Run:
     """A training run, made by ``create`` or ``resume``."""
 
-    folder: Path
-    model: BaseAlgorithm
-    log: Log
     config: TrainConfig
+    folder: Path
+    log: Log
     task: Task
     """The task that the agent is scored on; in self-play it trains on other tasks, too."""
+    model: BaseAlgorithm
     callbacks: list[BaseCallback]
     """The callbacks that the options name."""
 
@@ -52,10 +52,8 @@ class Run:
     @classmethod
     def create(cls, config: TrainConfig) -> "Run":
         """Build the environment and the model of a new run, then make its folder."""
-        task, model, callbacks = build(config)
-        folder = _make_folder(config)
-        log: Log = {name: [] for name in LOG}
-        return cls(folder, model, log, config, task, callbacks)
+        built = build(config)
+        return cls(config, _make_folder(config), {name: [] for name in LOG}, *built)
 
     @classmethod
     def resume(cls, folder: Path) -> "Run":
@@ -66,8 +64,7 @@ class Run:
                 f"resume must be an unfinished run, got {folder}, which has a score.json"
             )
         task, model, callbacks = build(config)
-        log = _restore(folder, model, callbacks)
-        return cls(folder, model, log, config, task, callbacks)
+        return cls(config, folder, _restore(folder, model, callbacks), task, model, callbacks)
 
     def save(self, random: th.Tensor | None = None) -> None:
         """Save the state of training, with a state of PyTorch's random generator or the present."""
