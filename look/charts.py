@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, groupby
 from math import ceil, sqrt
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -117,12 +118,8 @@ class Map:
 
     def shares_scale(self, other: "Panel") -> bool:
         """Whether another panel's colours mean the same."""
-        if not isinstance(other, Map):
-            return False
-        ours, theirs = (
-            (each.span, each.value_label, each.colours, each.names) for each in (self, other)
-        )
-        return ours == theirs
+        scale = attrgetter("span", "value_label", "colours", "names")
+        return isinstance(other, Map) and bool(scale(self) == scale(other))
 
     @property
     def spots(self) -> Spots:

@@ -1,7 +1,7 @@
 """Plots as picture files, drawn with matplotlib."""
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -184,14 +184,11 @@ def _name_cells(axes: Axes, chart: Map) -> None:
 def draw(plot: Plot, path: Path, dpi: int = DPI) -> None:
     """Draw a plot into a file; its ending, such as .png or .svg, names the format."""
     kind = charts.format_of(path)
-    about: Mapping[str, Any] = {}
-    if kind in ("png", "svg"):
-        about = {"Title": plot.title, "Description": plot.caption}
-        about |= {"Date": None} if kind == "svg" else {}
+    about = {"Title": plot.title, "Description": plot.caption}
+    metadata: Any = {"png": about, "svg": {**about, "Date": None}}.get(kind)
     figure = to_figure(plot)
     make_folder(path.parent)
-    options: Any = {"format": kind, "dpi": dpi, "metadata": about or None}
-    write_file(path, lambda file: figure.savefig(file, **options))
+    write_file(path, lambda file: figure.savefig(file, format=kind, dpi=dpi, metadata=metadata))
 
 
 class Drawing(NamedTuple):
@@ -296,30 +293,25 @@ def _size(panel: Panel, beside: int = 1) -> tuple[float, float]:
 
 def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
     """List what lines, paired bars, named colours and cells outside the colour scale are."""
-    if isinstance(panel, Map):
-        yield from _legend_of_map(panel)
-    elif isinstance(panel, Bars) and panel.others is not None:
+    if isinstance(panel, Bars) and panel.others is not None:
         for name, colour in zip((panel.name, panel.others_name), charts.COLOURS, strict=False):
             yield name, Patch(facecolor=colour)
     elif isinstance(panel, Lines) and not panel.direct:
         for number, line in enumerate(panel.series):
             if line.name:
                 yield line.name, Patch(facecolor=line.colour_at(number))
-
-
-def _legend_of_map(chart: Map) -> Iterator[tuple[str, Patch]]:
-    if chart.has_few_names and chart.names is not None:
-        norm, colours = _norm(chart)
-        for number, name in enumerate(chart.names):
+    elif isinstance(panel, Map):
+        norm, colours = _norm(panel)
+        for number, name in enumerate(panel.names or () if panel.has_few_names else ()):
             yield name, Patch(facecolor=colours(norm(number)))
-    for cells, label, style in (
-        (np.isnan(chart.values), chart.missing_label, {"facecolor": charts.GREY}),
-        (chart.faded, chart.faded_label, {"facecolor": charts.GREY, "alpha": charts.VEIL}),
-        (chart.hatched, chart.hatched_label, {**OUTLINED, "hatch": "//////"}),
-        (chart.below_scale, chart.below_label, OUTLINED),
-    ):
-        if label and cells is not None and cells[chart.window].any():
-            yield label, Patch(**style)
+        for cells, label, style in (
+            (np.isnan(panel.values), panel.missing_label, {"facecolor": charts.GREY}),
+            (panel.faded, panel.faded_label, {"facecolor": charts.GREY, "alpha": charts.VEIL}),
+            (panel.hatched, panel.hatched_label, {**OUTLINED, "hatch": "//////"}),
+            (panel.below_scale, panel.below_label, OUTLINED),
+        ):
+            if label and cells is not None and cells[panel.window].any():
+                yield label, Patch(**style)
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
@@ -335,10 +327,8 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
     if chart.level is not None:
         axes.axhline(chart.level, color="black", linewidth=0.8, linestyle=":")
     axes.set_ylabel(chart.y_label)
-    if chart.log_y:
-        axes.set_yscale("log")
-    if chart.log_x:
-        axes.set_xscale("log")
+    axes.set_yscale("log" if chart.log_y else "linear")
+    axes.set_xscale("log" if chart.log_x else "linear")
     axes.grid(alpha=0.3, which="both" if chart.log_y else "major")
     if chart.direct:
         _name_lines(axes, chart)
