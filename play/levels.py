@@ -40,12 +40,10 @@ BY_WORD = {level.title.casefold(): level.name for level in (*LEVELS, RANDOM)}
 
 def policy_of(against: str) -> str:
     """Replace levels by the names of their policies: "strength:0.5" for "club", in any case."""
-    return ",".join(map(_policy_of, against.split(",")))
-
-
-def _policy_of(word: str) -> str:
-    meant = BY_WORD.get(word.strip().casefold())
-    return word if meant is None or Path(word).exists() else meant
+    return ",".join(
+        word if Path(word).exists() else BY_WORD.get(word.strip().casefold(), word)
+        for word in against.split(",")
+    )
 
 
 def check_player(game: type[Game], words: str, keyword: str) -> None:

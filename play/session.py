@@ -93,8 +93,7 @@ class Session:
 
     def again(self, seed: int, actions: Iterable[int] = ()) -> "Session":
         """Start another session of the same players, in which these moves have been made."""
-        together, called = self.together, self._called
-        return Session(self.task, seed, actions, together=together, called=called)
+        return Session(self.task, seed, actions, together=self.together, called=self._called)
 
     @property
     def now(self) -> Moment:
