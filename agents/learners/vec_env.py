@@ -40,6 +40,7 @@ class GameVecEnv(VecEnv):
         reward_scale: float = 1.0,
     ) -> None:
         self.task = task
+        self.reward_mode = reward
         self.reward_scale = reward_scale
         self.engine = Engine(task, num_envs, reward, encoding)
         self.render_mode = None
@@ -54,8 +55,8 @@ class GameVecEnv(VecEnv):
     def face(self, task: Task) -> Features:
         """Start new games with another seat or other opponents; return the first observations."""
         self.task = task
-        shown = self.engine.reward, self.engine.encoding.name
-        self.engine = Engine(task, self.num_envs, *shown, tables=False)
+        encoding = self.engine.encoding.name
+        self.engine = Engine(task, self.num_envs, self.reward_mode, encoding, tables=False)
         return self.reset()
 
     def reset(self) -> Features:
@@ -94,11 +95,6 @@ class GameVecEnv(VecEnv):
             self._returns[ended], self._lengths[ended] = 0.0, 0
         rewards = (outcome.rewards * self.reward_scale).astype(np.float32)
         return self.engine.lanes.observations(), rewards, outcome.over, infos
-
-    @property
-    def reward_mode(self) -> RewardMode:
-        """The reward mode, for callbacks."""
-        return self.engine.reward
 
     def action_masks(self) -> BoolArray:
         """Return the mask of legal actions, shape (num_envs, action)."""
