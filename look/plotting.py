@@ -70,7 +70,7 @@ def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
         return _of_agent(chart, what, env)
     if what:
         raise InputError(f"{chart} must stand alone, got {label(what[0])}")
-    own = EXAMPLES[chart] if chart in EXAMPLES else GAME_CHARTS[chart]
+    own = (GAME_CHARTS | EXAMPLES)[chart]
     task = task_from_options(own.place, {}) if env is None else as_task(env)
     if isinstance(own, Example):
         _require(chart, own.place, find_game(own.place), task.game)

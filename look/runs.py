@@ -22,32 +22,29 @@ FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
 #: The game, the agent and the columns of scores of a run.
 Log = tuple[str, str, Mapping[str, FloatArray]]
 POINTS = 4000  # largest number of states in a plot
-#: Lines of the chart of a run, by title: the quantity, and names in the legend by column.
+#: Lines of the chart of a run, by title and quantity: names in the legend by column.
 PANELS = {
-    "Errors of the critic": (
-        "reward",
-        {"critic_bias": "bias", "critic_rmse": "root mean square error"},
-    ),
-    "Overestimation of the greedy action": (
-        "reward",
-        {
-            "overestimation_mean": "mean, against its own policy",
-            "overestimation_mean_optimal": "mean, against optimal play",
-            "overestimation_largest": "largest, against its own policy",
-        },
-    ),
-    "Bias of advantage estimates": (
-        "reward, root mean square",
-        {"gae_bias": "whole", "gae_bias_between_actions": "between actions"},
-    ),
-    "Entropy": (
-        "1: uniform, 0: certain",
-        {"entropy": "by occupancy", "entropy_by_regret": "where the choice matters"},
-    ),
-    "Optimal play that it misses": (
-        "share of its occupancy",
-        {"unvisited": "never visited in training", "unmet": "met in few games by the policy"},
-    ),
+    ("Errors of the critic", "reward"): {
+        "critic_bias": "bias",
+        "critic_rmse": "root mean square error",
+    },
+    ("Overestimation of the greedy action", "reward"): {
+        "overestimation_mean": "mean, against its own policy",
+        "overestimation_mean_optimal": "mean, against optimal play",
+        "overestimation_largest": "largest, against its own policy",
+    },
+    ("Bias of advantage estimates", "reward, root mean square"): {
+        "gae_bias": "whole",
+        "gae_bias_between_actions": "between actions",
+    },
+    ("Entropy", "1: uniform, 0: certain"): {
+        "entropy": "by occupancy",
+        "entropy_by_regret": "where the choice matters",
+    },
+    ("Optimal play that it misses", "share of its occupancy"): {
+        "unvisited": "never visited in training",
+        "unmet": "met in few games by the policy",
+    },
 }
 #: Values of lambda in the chart of advantage estimates.
 LAMBDAS = np.linspace(0, 1, 21)
@@ -182,7 +179,7 @@ def diagnosis(folder: Path) -> Plot:
     diary = Diary.read(folder)
     panels: list[Panel] = []
     absent: dict[str, str] = {}  # reason by title
-    for title, (unit, lines) in PANELS.items():
+    for (title, unit), lines in PANELS.items():
         series = []
         for column, name in lines.items():
             numbers = diary.column(column)

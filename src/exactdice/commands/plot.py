@@ -61,16 +61,14 @@ class PlotConfig:
 
 def run_plot(options: PlotConfig) -> None:
     """Draw one picture, or the gallery; or list the charts."""
-    if options.is_gallery:
-        from ..look.plotting import write_gallery
+    from ..look.plotting import NAMES, list_charts, picture, write_gallery
 
+    if options.is_gallery:
         folder = options.folder or Path("gallery")
         with shown_progress():
             drawn = len(write_gallery(folder, options.what[1:], options.only))
         print(f"{drawn} {plural(drawn, 'picture')} drawn in {folder}")
         return
-    from ..look.plotting import NAMES, list_charts, picture
-
     if not options.what:
         print(list_charts())
         return
