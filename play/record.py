@@ -124,14 +124,12 @@ class GameRecord:
         if self.against is None:
             return self
         game: Any = find_game(self.game)
-
-        def place(word: str) -> str:
-            is_path = not is_policy_name(game, word) and Path(word).exists()
-            return str(Path(word).resolve()) if is_path else word
-
         several = game.opponent_keyword == "opponents"
-        given = self.against.split(",") if several else [self.against]
-        return replace(self, against=",".join(map(place, given)))
+        places = (
+            word if is_policy_name(game, word) or not Path(word).exists() else Path(word).resolve()
+            for word in (self.against.split(",") if several else [self.against])
+        )
+        return replace(self, against=",".join(map(str, places)))
 
 
 def new_seed() -> int:
