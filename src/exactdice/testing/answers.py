@@ -209,15 +209,13 @@ def check_answers(listing: Enumeration, seat: int) -> None:
         first, _ = listing.visits(seat, laws, listing.start)
         reached = sum((first[position] for position in _own(listing, seat)), Fraction(0))
         start = {position: first[position] / reached for position in _own(listing, seat) if reached}
-        _check_values(
-            "solve", solve(task, exact=True), solve(task), listing.values(seat, laws), seat
-        )
+        _check_values("solve", solve(task, exact=True), solve(task), listing.values(seat, laws))
         actions = _some_law(game, seed=1).argmax(axis=1)
         for policy in ("random", actions):
             agent = evaluate(policy, task, exact=True)
             complete = {**laws, seat: _law(agent.policy)}
             floats = evaluate(policy, task)
-            _check_values("evaluate", agent, floats, listing.values(seat, complete), seat)
+            _check_values("evaluate", agent, floats, listing.values(seat, complete))
             if reached:
                 met = _check_ways(listing, agent, policy, complete, start)
                 _check_floats(floats, agent, policy, met, not listing.pays_early(seat))
@@ -245,11 +243,9 @@ def _some_law(game: Game, seed: int) -> Any:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def _check_values(
-    what: str, exact: Evaluation, floats: Evaluation, listed: ActionValues, seat: int
-) -> None:
+def _check_values(what: str, exact: Evaluation, floats: Evaluation, listed: ActionValues) -> None:
     """Check the value of each of the agent's moves: fractions exactly, floats up to rounding."""
-    game, inside = exact.task.game, repr(exact.task)
+    game, seat, inside = exact.task.game, exact.task.seat, repr(exact.task)
     close = CLOSE * largest_payoff(game.payoff_range) + floats.error_bound
     own = states_of(game, seat)
     rows, actions = np.nonzero(game.mask(own))
