@@ -19,11 +19,6 @@ WORST = 5  # cells of maps of losses that are named
 MOSTLY = 0.999  # part of the cost of a cell up to which one state has not all of it
 TOLD = 5e-4  # part of the regret that is told if it is not drawn
 LEAST = 1e-3  # part of the regret below which a cell of a map of losses is not drawn
-_SCALE: Any = {
-    "colours": "losses",
-    "log": True,
-    "below_label": "nothing, or less than a thousandth of the regret",
-}
 
 
 @agent_chart("mistakes")
@@ -53,7 +48,11 @@ def loss_maps(scored: Score, found: Sequence[tuple[Map, IntArray]]) -> tuple[lis
     """
     whole = float(scored.costs.sum())  # of mistakes alone: the regret may be rounding
     least = LEAST * whole or LEAST
-    maps = [replace(each, **_SCALE, limits=(least, np.inf)) for each, _ in found]
+    below = "nothing, or less than a thousandth of the regret"
+    maps = [
+        replace(each, colours="losses", log=True, below_label=below, limits=(least, np.inf))
+        for each, _ in found
+    ]
     shown = [each.values[each.window] for each in maps]
     highest = max((float(each.max()) for each in shown), default=0.0)
     ends = least, max(highest, least)
