@@ -25,7 +25,7 @@ from ..baselines.operators.chain import scipy_sparse
 from ..core import FloatArray, GameError, InputError, IntArray
 from ..core.positions import pieces, places_in
 from ..core.sizes import check_memory
-from .engine.process import FIRST_PAYOFF, FIRST_PLACE, number_of
+from .engine.process import FIRST_PAYOFF, FIRST_PLACE
 from .engine.tables import asked_process, process_of
 
 #: Bytes of memory for each listed outcome, and for an entry of a matrix of SciPy.
@@ -280,7 +280,7 @@ class MoveLaw:
         moves = places * process.legal.shape[1] + actions[piece]
         laws, firsts = process.move_laws[moves], process.move_firsts[moves]
         rows, chances, entries = self._outcomes_of(laws, firsts)
-        results = np.where(entries < FIRST_PLACE, number_of(entries), 0)
+        results = np.where(entries < FIRST_PLACE, ~entries, 0)
         events = process.events[results * process.num_contexts + contexts[rows]]
         sources = rows + piece.start
         return self._listed(sources, chances, entries, contexts[rows], events, np.zeros(len(rows)))
@@ -292,7 +292,7 @@ class MoveLaw:
         rows, chances, entries = self._outcomes_of(laws, firsts)
         contexts, before = process.node_contexts[nodes[rows]], np.array(list(self._totals))
         paid = before[totals[rows]]
-        return self._listed(numbers[rows], chances, entries, contexts, number_of(entries), paid)
+        return self._listed(numbers[rows], chances, entries, contexts, ~entries, paid)
 
     def _listed(
         self,

@@ -8,7 +8,6 @@ import pytest
 from exactdice.baselines import prepare
 from exactdice.core.positions import states_of
 from exactdice.envs import Encoding, Engine, sparse_law
-from exactdice.envs.engine.process import number_of
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners import tabulate_transitions
@@ -52,7 +51,7 @@ class Ends(dict):
                     if entry >= 0:
                         found[entry, context, paid] += mass * chance
                     else:
-                        later[number_of(entry), paid] += mass * chance
+                        later[~entry, paid] += mass * chance
             going = later
         self[event] = found
         return found
@@ -65,7 +64,7 @@ def after(process, ends, place, context, action):
     for entry, chance in outcomes(process, process.move_laws[move], process.move_firsts[move]):
         law = {(entry, context, 0.0): 1.0}
         if entry < 0:
-            law = ends[process.events[number_of(entry) * process.num_contexts + context]]
+            law = ends[process.events[~entry * process.num_contexts + context]]
         for end, part in listed(process, law).items():
             found[end] += chance * part
     return found

@@ -14,7 +14,7 @@ the nodes. ``tables`` makes the tables, and says what places and nodes are in a 
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,22 +28,11 @@ ILLEGAL = 1
 #: Event of the lowest payoff; the others follow in increasing order.
 FIRST_PAYOFF = 2
 
-#: Entries of ``Process.leads_to`` of at least this number are places; ``ends_in`` makes the others.
+#: Entries of ``Process.leads_to`` of at least this number are places. The entry ~n leads to the
+#: result n, in which a move ends the agent's turn, or from a node to the event n.
 FIRST_PLACE = 0
 #: Number of the law that has a single outcome.
 SURE = 0
-
-Numbers = TypeVar("Numbers", int, IntArray)
-
-
-def ends_in(numbers: Numbers) -> Numbers:
-    """Return the entries of outcomes that end in results, or lead from nodes to events."""
-    return -1 - numbers
-
-
-def number_of(entries: Numbers) -> Numbers:
-    """Invert ``ends_in``: return the result of a move, or the event after a node."""
-    return -1 - entries
 
 
 class ContextGroups(NamedTuple):
@@ -92,9 +81,7 @@ class Process:
     node_laws: IntArray  # (node,) law of each node
     node_firsts: IntArray  # (node,) entry of ``leads_to`` for outcome 0 of each node
     node_contexts: IntArray  # (node,) context of the places to which a node leads
-    # (entry,) the place to which an outcome leads, or ``ends_in`` of a result (outcomes of moves)
-    # or of an event (outcomes of nodes).
-    leads_to: IntArray
+    leads_to: IntArray  # (entry,) where each outcome leads (see ``FIRST_PLACE``)
     events: IntArray  # (result * context,) event of each result in each context
     payoffs: FloatArray  # (event that is no node,) by event: what is paid with it
     start: int  # event with which a game begins

@@ -14,7 +14,7 @@ from ...baselines import Problem
 from ...core import BoolArray, IntArray
 from ..encoding import Encoding, Features
 from .lanes import Lanes, Outcome
-from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
+from .process import FIRST_PLACE, GOES_ON, ILLEGAL
 from .tables import features_of, process_of
 
 
@@ -110,7 +110,7 @@ class ArrayLanes(TableLanes):
         self._places[lanes] = np.where(goes_on, entries, places)
         events = np.full(len(entries), GOES_ON)
         ended = np.flatnonzero(~goes_on)
-        results = number_of(entries[ended].astype(np.int64))
+        results = ~entries[ended].astype(np.int64)
         results *= tables.num_contexts
         events[ended] = tables.events.take(results + self._contexts[lanes[ended]])
         return events
@@ -127,7 +127,7 @@ class ArrayLanes(TableLanes):
             outcomes = tables.laws.draw(tables.node_laws.take(nodes), rng)
             entries = tables.leads_to.take(tables.node_firsts.take(nodes) + outcomes)
             arrives = entries >= FIRST_PLACE
-            paid[at] = np.where(arrives, GOES_ON, number_of(entries))
+            paid[at] = np.where(arrives, GOES_ON, ~entries)
             arrived = np.flatnonzero(arrives)
             whose = lanes[at[arrived]]
             self._places[whose] = entries[arrived]
@@ -219,31 +219,28 @@ class PlainLanes(TableLanes):
 
     def _move(self, lane: int, action: int, chance: float) -> int:
         """Make a move by a uniform random number, and return its event."""
-        tables = self._tables
-        move = self._places[lane] * self._num_actions + action
-        law = tables.move_laws[move]
-        spread = chance * tables.sizes[law]
-        outcome = int(spread)
-        slot = tables.firsts[law] + outcome
-        if spread - outcome >= tables.thresholds[slot]:
-            outcome = tables.aliases[slot]
-        entry = tables.leads_to[tables.move_firsts[move] + outcome]
+        tables, move = self._tables, self._places[lane] * self._num_actions + action
+        entry = self._drawn(tables.move_laws[move], tables.move_firsts[move], chance)
         if entry >= FIRST_PLACE:
             self._places[lane] = entry
             return GOES_ON
-        return tables.events[number_of(entry) * self._num_contexts + self._contexts[lane]]
+        return tables.events[~entry * self._num_contexts + self._contexts[lane]]
 
     def _go_on(self, lane: int, event: int, chance: float) -> int:
         """Draw at a node by a uniform random number, and return the next event."""
         tables, node = self._tables, event - self._first_node
-        law = tables.node_laws[node]
+        entry = self._drawn(tables.node_laws[node], tables.node_firsts[node], chance)
+        if entry >= FIRST_PLACE:
+            self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
+            return GOES_ON
+        return ~entry
+
+    def _drawn(self, law: int, first: int, chance: float) -> int:
+        """Draw an outcome of a law by a uniform random number, and return its entry."""
+        tables = self._tables
         spread = chance * tables.sizes[law]
         outcome = int(spread)
         slot = tables.firsts[law] + outcome
         if spread - outcome >= tables.thresholds[slot]:
             outcome = tables.aliases[slot]
-        entry: int = tables.leads_to[tables.node_firsts[node] + outcome]
-        if entry >= FIRST_PLACE:
-            self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
-            return GOES_ON
-        return number_of(entry)
+        return tables.leads_to[first + outcome]

@@ -25,7 +25,7 @@ from ...core.contract import worst_payoff
 from ...core.positions import states_of
 from ...core.turn_values import parts_of
 from ..encoding import Encoding, EncodingName, Features
-from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
+from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process
 
 #: Limit of the tables of a task, in bytes; larger games are played by their rules.
 LIMIT = 2**28
@@ -172,7 +172,7 @@ class _TurnTables(ProcessBuilder):
         own = [np.arange(self._begins)[self._nodes[number]] for number in self._own]
         nodes, met = np.concatenate(own), np.flatnonzero(law)
         self._laws[self._begins] = self.add_laws(law[None, met])
-        self._firsts[self._begins] = self.add_entries(ends_in(self._first_node + nodes[met]))
+        self._firsts[self._begins] = self.add_entries(~(self._first_node + nodes[met]))
         return self._first_node + self._begins
 
     def _add_moves(self) -> tuple[list[IntArray], dict[int, int], dict[int, tuple[int, int]]]:
@@ -182,7 +182,7 @@ class _TurnTables(ProcessBuilder):
         """
         laws, firsts, first_places, rolls, place = [], [], {}, {}, 0
         illegal = self._num_results  # one more result than the turns have
-        ended = self.add_entries(ends_in(np.arange(illegal + 1)))
+        ended = self.add_entries(~np.arange(illegal + 1))
         for turn in self._played:
             law = self.add_laws(turn.probabilities[FLOATS])
             rolled = self.add_entries(place + turn.rolled)  # (afterstate, outcome)
@@ -206,7 +206,7 @@ class _TurnTables(ProcessBuilder):
         settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
         through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
         # ILLEGAL has probability 0; without its column seeds would give other games than before.
-        paid = self.add_entries(ends_in(np.arange(ILLEGAL, self._first_node)))
+        paid = self.add_entries(~np.arange(ILLEGAL, self._first_node))
         for number in reversed(range(len(self._legs))):
             if number in self._own:
                 continue
@@ -224,7 +224,7 @@ class _TurnTables(ProcessBuilder):
                 firsts = np.full(len(laws), paid)
             else:
                 laws = ends.T
-                entries = self.add_entries(ends_in(events.T))
+                entries = self.add_entries(~events.T)
                 firsts = entries + len(ends) * np.arange(len(laws))
             self._laws[node] = self.add_laws(laws) + np.arange(len(laws))
             self._firsts[node] = firsts
@@ -287,16 +287,16 @@ class _MoveTables(ProcessBuilder):
     def _moves(self) -> list[IntArray]:
         """Add the moves of all players: law and first entry of each, shape (2, state, action)."""
         moves, law = [], self.add_laws(self._problem.game.laws)
-        illegal = self.add_entries(np.array([ends_in(ILLEGAL)]))
+        illegal = self.add_entries(np.array([~ILLEGAL]))
         counts = [np.count_nonzero(~every.over) for every in self._listed]
         of_players = np.split(self._paying.nodes, np.cumsum(counts)[:-1])
         for every, pairs in zip(self._listed, of_players, strict=True):
             movers, states = np.divmod(every.leads_to, self._size)
-            nodes = ends_in(self._first_node + self._begins[movers] + states)
+            nodes = ~(self._first_node + self._begins[movers] + states)
             leads_to, over = np.where(movers == self._problem.seat, states, nodes), every.over
             paid = FIRST_PAYOFF + np.searchsorted(self._payoffs, every.payoffs[over])
-            leads_to[every.paying[over]] = ends_in(paid)
-            leads_to[every.paying[~over]] = ends_in(self._first_node + pairs)
+            leads_to[every.paying[over]] = ~paid
+            leads_to[every.paying[~over]] = ~(self._first_node + pairs)
             firsts, legal = self.add_entries(leads_to) + every.firsts, every.laws >= 0
             both = np.where(legal, law + every.laws, SURE), np.where(legal, firsts, illegal)
             moves.append(np.stack(both))
@@ -318,7 +318,7 @@ class _MoveTables(ProcessBuilder):
             each = np.arange(len(own))
             nodes[0][:, self._begins[mover] + own] = [
                 self.add_laws(policy.probabilities(own)) + each,
-                self.add_entries(ends_in(self._first_node + later)) + each * game.num_actions,
+                self.add_entries(~(self._first_node + later)) + each * game.num_actions,
             ]
             nodes.append(known[:, own[state], action])
         movers, states = np.divmod(self._paying.leads_to, self._size)

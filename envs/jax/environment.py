@@ -24,7 +24,7 @@ from ...core import one_of
 from ..api.registration import find_game
 from ..encoding import Encoding, EncodingName
 from ..engine.engine import RewardMode
-from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
+from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL
 from .params import HALF, ExactLaw, Params, exact_law, params_of
 
 #: Number of the first draw of a game that begins: no move has as many draws before it.
@@ -218,7 +218,7 @@ def move(
     entry = draw(key, 0, params, params.moves[state.place, action])
     exists = (action >= 0) & (action < params.legal.shape[1])
     goes_on = exists & (entry >= FIRST_PLACE)
-    event = params.events[jnp.maximum(number_of(entry), 0), state.context]
+    event = params.events[jnp.maximum(~entry, 0), state.context]
     event = jnp.where(goes_on, GOES_ON, jnp.where(exists, event, ILLEGAL))
     moved = state._replace(place=jnp.where(goes_on, entry, state.place))
     return follow(key, 1, params, event, moved)
@@ -250,7 +250,7 @@ def follow(
         row = params.nodes[node]
         entry = draw(key, number, params, row)
         arrives = entry >= FIRST_PLACE
-        event = jnp.where(arrives, GOES_ON, number_of(entry))
+        event = jnp.where(arrives, GOES_ON, ~entry)
         place = jnp.where(arrives, entry, place)
         context = jnp.where(arrives, row[3], context)
         return number + 1, event, place, context, paid
