@@ -36,37 +36,32 @@ MOST_PAYOFFS = 64
 class ProcessBuilder:
     """Collects laws and entries of ``leads_to``; it begins with the law ``SURE``."""
 
-    def __init__(self) -> None:
-        self.laws: list[FloatArray] = [np.ones((1, 1))]
-        self.leads_to: list[IntArray] = []
-        self.num_laws, self.num_entries = 1, 0
+    def __init__(self, problem: Problem, numbers: float) -> None:
+        if 8 * numbers > LIMIT:
+            raise SizeError(f"tables of moves must take at most {LIMIT} bytes")
+        self._problem = problem
+        self._tables: list[FloatArray] = [np.ones((1, 1))]  # of laws
+        self._leads_to: list[IntArray] = []
 
     def add_laws(self, table: FloatArray) -> int:
         """Add laws, shape (law, outcome), and return the number of the first law."""
-        self.laws.append(table)
-        self.num_laws += len(table)
-        return self.num_laws - len(table)
+        self._tables.append(table)
+        return sum(map(len, self._tables[:-1]))
 
     def add_entries(self, leads_to: IntArray) -> int:
         """Add entries of any shape to ``leads_to``, and return the number of the first entry."""
-        self.leads_to.append(leads_to.ravel())
-        self.num_entries += leads_to.size
-        return self.num_entries - leads_to.size
+        self._leads_to.append(leads_to.ravel())
+        return sum(map(len, self._leads_to[:-1]))
 
-    def check(self, numbers: float) -> None:
-        """Raise a ``SizeError`` if so many more entries of 8 bytes are beyond ``LIMIT``."""
-        if 8 * (self.num_entries + numbers) > LIMIT:
-            raise SizeError(f"tables of moves must take at most {LIMIT} bytes")
-
-    def build(self, worst: float, payoffs: FloatArray, **tables: Any) -> Process:
-        """Build the process, with integers of 32 bits; ``worst`` is the payoff of illegal moves."""
-        tables["leads_to"] = np.concatenate(self.leads_to)
+    def build(self, payoffs: FloatArray, **tables: Any) -> Process:
+        """Build the process, with integers of 32 bits."""
+        tables["leads_to"] = np.concatenate(self._leads_to)
         for name, table in tables.items():
             if isinstance(table, np.ndarray) and table.dtype.kind == "i":
                 tables[name] = np.ascontiguousarray(table, dtype=np.int32).ravel()
         tables["legal"] = tables["legal"].astype(np.int8, order="C")
-        paid = np.array([0.0, worst, *payoffs])
-        return Process(laws=AliasLaws.of(self.laws), payoffs=paid, **tables)
+        paid = np.array([0.0, worst_payoff(self._problem.game), *payoffs])
+        return Process(laws=AliasLaws.of(self._tables), payoffs=paid, **tables)
 
 
 class _Paying:
@@ -91,9 +86,8 @@ class _TurnTables(ProcessBuilder):
     """Makes the tables of a task whose game is made of turns."""
 
     def __init__(self, problem: Problem, game: TurnGame) -> None:
-        super().__init__()
-        self._problem, self._game, self._legs = problem, game, game.legs
-        legs = game.legs
+        legs = self._legs = game.legs
+        self._game = game
         self._own = [number for number, leg in enumerate(legs) if leg.seat == problem.seat]
         turns = {id(legs[number].turn): legs[number].turn for number in self._own}
         self._played = list(turns.values())  # legs that share a turn share its places
@@ -103,7 +97,8 @@ class _TurnTables(ProcessBuilder):
         self._num_contexts = sum(len(legs[number].contexts) for number in self._own)
         of_agent = sum(turn.num_states for turn in self._played) * problem.game.num_actions
         of_agent += self._num_results * self._num_contexts
-        self.check(of_agent + sum(leg.following.size for leg in legs if leg.seat != problem.seat))
+        others = sum(leg.following.size for leg in legs if leg.seat != problem.seat)
+        super().__init__(problem, of_agent + others)
         over = np.concatenate([leg.settled[..., problem.seat].ravel() for leg in legs])
         paid = np.concatenate([leg.paid(FLOATS)[..., problem.seat].ravel() for leg in legs])
         nodes = np.concatenate([leg.following.ravel() for leg in legs])
@@ -154,7 +149,6 @@ class _TurnTables(ProcessBuilder):
             node_firsts=self._firsts,
             node_contexts=self._contexts,
             node_gains=self._paying.gains_of(paying, len(self._laws)),
-            worst=worst_payoff(self._problem.game),
             payoffs=self._payoffs,
             legal=np.concatenate([turn.legal for turn in self._played]),
             groups=located,
@@ -247,9 +241,9 @@ class _MoveTables(ProcessBuilder):
     """Makes the tables of a task from the listed moves of its game."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__()
-        game, self._problem, self._size = problem.game, problem, problem.game.num_states
-        self.check(game.num_players * self._size * game.num_actions + game.laws.size)
+        game, self._size = problem.game, problem.game.num_states
+        moves = game.num_players * self._size * game.num_actions
+        super().__init__(problem, moves + game.laws.size)
         self._listed = [problem.law.moves(mover, problem.seat) for mover in range(game.num_players)]
         over = np.concatenate([every.over for every in self._listed])
         paid = np.concatenate([every.payoffs for every in self._listed])
@@ -276,7 +270,6 @@ class _MoveTables(ProcessBuilder):
             node_contexts=np.zeros_like(node_laws),
             node_gains=self._paying.gains_of(slice(len(self._paying.gains)), count),
             events=np.arange(self._first_node + count),
-            worst=worst_payoff(game),
             payoffs=self._payoffs,
             start=self._first_node + count - 1,
             legal=game.mask(np.arange(self._size)),
