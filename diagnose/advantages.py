@@ -88,9 +88,8 @@ class AgentMoves:
 
     def __init__(self, env: Any) -> None:
         self._env, self._view = env, AgentView(env)
-        task, mode, own = self._view.task, self._view.mode, self._view.states
-        scale = self._view.scale
-        self._task, self._own = task, own
+        mode, scale = self._view.mode, self._view.scale
+        task, own = self._task, self._own = self._view.task, self._view.states
         self._rows, self._actions = legal_moves(task.game, own)
         states = own[self._rows]
         self._law = MoveLaw(prepare(task), states, self._actions)

@@ -62,9 +62,7 @@ def reproducing(
     formula: Any, mistakes: Iterable[Mistake], reproduces: Callable[[Any], bool]
 ) -> Iterator[Mistake]:
     """Yield the mistakes whose changes make a formula, a dataclass, reproduce what was recorded."""
-    for mistake in mistakes:
-        if reproduces(replace(formula, **mistake.changes)):
-            yield mistake
+    return (mistake for mistake in mistakes if reproduces(replace(formula, **mistake.changes)))
 
 
 @dataclass

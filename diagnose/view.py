@@ -15,7 +15,7 @@ from ..baselines.law.numbers import as_numbers
 from ..baselines.operators.induction import visit_action_values
 from ..baselines.policies.door import packages_of
 from ..baselines.solving.occupancy import play
-from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Stage, Values, present
+from ..core import FLOATS, BoolArray, FloatArray, InputError, IntArray, Values, present
 from ..core.errors import needing
 from ..core.positions import pieces, places_in, states_of
 from ..core.sizes import PIECE, check_memory
@@ -317,8 +317,5 @@ class AgentView:
 
         They are of shape (state,) and (state, action), and meaningless for illegal actions.
         """
-
-        def at_stage(stage: Stage, expected: FloatArray) -> None:
-            visit(stage.states, expected)
-
-        visit_action_values(self.problem.law, at_stage, values, self.task.seat, FLOATS)
+        law, seat = self.problem.law, self.task.seat
+        visit_action_values(law, lambda stage, of: visit(stage.states, of), values, seat, FLOATS)

@@ -74,7 +74,7 @@ class GameVecEnv(VecEnv):
 
     def step_wait(self) -> VecEnvStepReturn:
         """Make one move in every game."""
-        outcome = self.engine.play(self._actions, self._nobody, self.rng)
+        outcome = self.engine.step(self._lanes, self._actions, self.rng, self._nobody)
         self._returns += outcome.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]

@@ -159,10 +159,8 @@ def _check_rewards(
     if steps.wrong.any():
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
         return None
-    change = None
-    if declared is not None:
-        change = declared if callable(declared) else partial(np.multiply, declared)
-    payment = Payment(steps, mode, change)
+    known = declared is None or callable(declared)
+    payment = Payment(steps, mode, declared if known else partial(np.multiply, declared))
     factor, wrong = payment.fit
 
     def example(time: int, lane: int) -> str:
@@ -230,10 +228,8 @@ def read_record(path: Path | str) -> Record:
     for name in NETWORKS & given.keys():
         given[name] = lambda _, recorded=given[name]: recorded
     if kind is Targets:
-        gamma = {"gamma": given["gamma"]} if "gamma" in given else {}
         names = [field.name for field in inner if field.name in given and field.name != "gamma"]
-        moves = {name: given.pop(name) for name in names}
-        given["transitions"] = Transitions(**moves, **gamma)
+        given["transitions"] = Transitions(**{name: given.pop(name) for name in names})
     return kind(**given)
 
 

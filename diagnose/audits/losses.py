@@ -84,10 +84,6 @@ class Left:
         far = float(np.linalg.norm(self.given - factor * wanted))
         return factor if factor > 0 and far <= self.close * np.linalg.norm(self.given) else None
 
-    def agrees(self, loss: Any) -> bool:
-        """Say whether the gradient is that of a loss, times a positive factor."""
-        return self.factor(loss) is not None
-
     def scaled(self, loss: Any) -> FloatArray:
         """Return the gradient of a loss times the factor that fits best."""
         found = self.of(loss)

@@ -216,9 +216,7 @@ class Steps:
     @property
     def wrong(self) -> BoolArray:
         """Whether any of these checks fails for a step."""
-        wrong = np.zeros_like(self.used)
-        for verdict in self.verdicts.values():
-            wrong |= verdict.wrong
+        wrong: BoolArray = np.any([verdict.wrong for verdict in self.verdicts.values()], axis=0)
         return wrong
 
     @cached_property

@@ -93,7 +93,9 @@ def _check_gradient(
         f"it is off that of the loss by {norms[2] / max(norms[1], 1e-300):.2%} of its norm; "
         f"their cosine is {cosine:.4f}, their norms are {norms[0]:.4g} and {norms[1]:.4g}"
     )
-    search = named(right, given, left.agrees, left.scaled, right.further(left))
+    search = named(
+        right, given, lambda loss: left.factor(loss) is not None, left.scaled, right.further(left)
+    )
     if report.add("gradient", wrong, words, search, groups=_places(before)):
         report.notes.extend(right.unseen(left))
     return exact

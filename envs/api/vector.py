@@ -68,7 +68,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         )
         self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
         self._num_actions = self.task.game.num_actions
-        self._nobody = np.zeros(num_envs, dtype=bool)
+        self._lanes, self._nobody = np.arange(num_envs), np.zeros(num_envs, dtype=bool)
         self._over, self._waiting = ~self._nobody, True  # whether a game must start again
 
     def reset(
@@ -110,7 +110,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         actions = check_actions(actions, self.num_envs, self._num_actions)
         if self._waiting and self.autoreset_mode is AutoresetMode.DISABLED:
             raise RuntimeError(f"games {np.flatnonzero(self._over).tolist()} are over: reset them")
-        outcome = self._engine.play(actions, self._over, self.np_random)
+        outcome = self._engine.step(self._lanes, actions, self.np_random, self._over)
         self._over = over = outcome.over
         self._waiting = bool(np.count_nonzero(over))  # faster than any()
         ends = self._ends(outcome) if self._waiting else {}

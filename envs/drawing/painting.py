@@ -48,16 +48,13 @@ def _element(shape: Shape) -> str:
             f'fill="{shape.fill}" text-anchor="{shape.anchor}" dominant-baseline="central"{part}>'
             f"{escape(shape.words)}</text>"
         )
-    if isinstance(shape, Disc):
-        line = f' stroke="{shape.line}" stroke-width="1.5"' if shape.line else ""
-        return (
-            f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" '
-            f'fill="{shape.fill}"{line}{part}/>'
-        )
     line = f' stroke="{shape.line}" stroke-width="{shape.thick:g}"' if shape.line else ""
+    painted = f'fill="{shape.fill}"{line}{part}/>'
+    if isinstance(shape, Disc):
+        return f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" {painted}'
     return (
         f'<rect x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" '
-        f'height="{shape.height:g}" rx="{shape.radius:g}" fill="{shape.fill}"{line}{part}/>'
+        f'height="{shape.height:g}" rx="{shape.radius:g}" {painted}'
     )
 
 
@@ -91,19 +88,18 @@ def _paint(
         left = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.anchor] * written.get_width()
         place = shape.x * FINE - left, shape.y * FINE - written.get_height() / 2
         surface.blit(written, place)
-    elif isinstance(shape, Disc):
-        place = shape.x * FINE, shape.y * FINE
-        pygame.draw.circle(surface, shape.fill, place, shape.radius * FINE)
-        if shape.line:
-            pygame.draw.circle(surface, shape.line, place, shape.radius * FINE, round(1.5 * FINE))
-    else:
-        sides = shape.x, shape.y, shape.width, shape.height
-        corners = pygame.Rect(*(round(FINE * side) for side in sides))
-        radius = round(shape.radius * FINE)
-        pygame.draw.rect(surface, shape.fill, corners, border_radius=radius)
-        if shape.line:
-            thick = round(shape.thick * FINE)
-            pygame.draw.rect(surface, shape.line, corners, thick, border_radius=radius)
+        return
+    for colour, thick in ((shape.fill, 0), (shape.line, round(shape.thick * FINE))):
+        if not colour:
+            continue
+        if isinstance(shape, Disc):
+            place = shape.x * FINE, shape.y * FINE
+            pygame.draw.circle(surface, colour, place, shape.radius * FINE, thick)
+        else:
+            sides = shape.x, shape.y, shape.width, shape.height
+            corners = pygame.Rect(*(round(FINE * side) for side in sides))
+            radius = round(shape.radius * FINE)
+            pygame.draw.rect(surface, colour, corners, thick, border_radius=radius)
 
 
 class Renderer:

@@ -62,6 +62,7 @@ class Disc:
     radius: float
     fill: str
     line: str = ""
+    thick: float = 1.5
     part: int | None = None
 
 

@@ -66,7 +66,7 @@ class Engine:
         self.encoding = Encoding(problem.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        self._every, self._by_tables = np.arange(num_lanes), tables
+        self._num_lanes, self._by_tables = num_lanes, tables
         if tables:
             _ = problem.first  # raises an error if the agent never gets to move
         self._rows = self._advantages = None
@@ -79,12 +79,12 @@ class Engine:
     def lanes(self) -> Lanes:
         """Make the lanes: by tables, if they are wanted and fit into memory, else by the rules."""
         kind: type[Lanes] = RuleLanes
-        few, alone = len(self._every) <= FEW, self.game.num_players == 1
+        few, alone = self._num_lanes <= FEW, self.game.num_players == 1
         if self._by_tables and process_of(self.problem) is not None:
             kind = PlainLanes if few else ArrayLanes
         elif self._by_tables and few and alone and is_plain(self.game):
             kind = PlainRuleLanes
-        return kind(self.problem, len(self._every), self.encoding)
+        return kind(self.problem, self._num_lanes, self.encoding)
 
     def lane_bytes(self) -> float:
         """Estimate the memory of a lane during a step by tables, in bytes."""
@@ -104,10 +104,6 @@ class Engine:
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""
         return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
-
-    def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
-        """Call ``step`` for all lanes."""
-        return self.step(self._every, actions, rng, fresh)
 
     def step(
         self,

@@ -77,12 +77,12 @@ class Lanes(ABC):
     ) -> Outcome:
         """Make one move in each of some lanes, or begin a game where ``fresh``; others reply."""
 
+    @abstractmethod
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games in some lanes; the others play up to the agent's first move.
 
         A game that ends before that begins again.
         """
-        self.advance(lanes, np.zeros_like(lanes), np.ones(len(lanes), dtype=bool), rng)
 
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
         """Make one move in each of some lanes and let the others reply."""
