@@ -155,11 +155,6 @@ class MoveLaw:
         )
 
     @property
-    def num_results(self) -> int:
-        """Number of results."""
-        return len(self.paid)
-
-    @property
     def payoffs(self) -> FloatArray:
         """The payments of the results that are ends, in growing order, shape (end result,)."""
         return self.paid[len(self.states) :]
@@ -257,7 +252,7 @@ class MoveLaw:
         direct, led, whole, _ = self._in_scipy
         replies = whole[:, distinct]
         if not paid and (self.states[1:] == self.states[:-1]).any():
-            every, count = np.arange(self.num_results), self.num_results
+            every, count = np.arange(len(self.paid)), len(self.paid)
             firsts = np.append(np.searchsorted(self.states, self.states), every[len(self.states) :])
             together = _Matrix.of(every, firsts, np.ones(count), (count, count)).in_scipy
             direct = times(direct, together)

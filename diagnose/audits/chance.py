@@ -18,7 +18,7 @@ inequality applies as well. Games that begin after the last row, or before the f
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -137,7 +137,7 @@ def _outcomes(steps: Steps, paid: FloatArray | None) -> Iterator[Deviation]:
         low, high = game.payoff_range
         if steps.problem.pays_early:
             low, high = law.every_payment[[0, -1]]  # known before the record
-        pays = (np.arange(law.num_results) >= len(law.states)) | (law.paid != 0)
+        pays = (np.arange(len(law.paid)) >= len(law.states)) | (law.paid != 0)
         scaled = (law.paid - low) / max(high - low, 1e-300)
         features["the payoff"] = np.where(pays, scaled, 0.0)
     for words, numbers in features.items():
@@ -164,9 +164,10 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
 
 def law_of(steps: Steps, policy: Policy) -> FloatArray:
     """Return the probabilities of all actions for each legal step, shape (step, action)."""
-    distinct, rows = np.unique(steps.states[steps.legal], return_inverse=True)
+    states = steps.states[steps.legal]
     if isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None:
-        return policy.mixed(steps.states[steps.legal], policy.rows[steps.legal][:, None])
+        return replace(policy, epsilon=policy.rows[steps.legal][:, None]).probabilities(states)
+    distinct, rows = np.unique(states, return_inverse=True)
     return policy.probabilities(distinct)[rows]
 
 
@@ -302,7 +303,7 @@ class EpsilonGreedyPolicy(Policy):
 
     greedy: Policy  # the policy without random actions
     game: Game
-    epsilon: float
+    epsilon: Any  # a number, or one for each of the states that are asked for, (state, 1)
     rows: FloatArray | None = None  # epsilon of each step, if it changes
 
     def __post_init__(self) -> None:
@@ -310,12 +311,8 @@ class EpsilonGreedyPolicy(Policy):
 
     def probabilities(self, states: IntArray) -> FloatArray:
         """Return the probability of each action, shape (state, action)."""
-        return self.mixed(states, self.epsilon)
-
-    def mixed(self, states: IntArray, epsilon: Any) -> FloatArray:
-        """Return the probabilities under another epsilon, or one for each state."""
-        random = UniformPolicy(self.game).probabilities(states)
-        law: FloatArray = epsilon * random + (1 - epsilon) * self.greedy.probabilities(states)
+        random, greedy = UniformPolicy(self.game), self.greedy.probabilities(states)
+        law: FloatArray = self.epsilon * random.probabilities(states) + (1 - self.epsilon) * greedy
         return law
 
     def fitting(self, states: IntArray, actions: IntArray) -> float:

@@ -15,6 +15,7 @@ rewards r of n steps.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,16 +86,10 @@ def check_log_probs(
     right = LogProbs(logs=law(True), actions=steps.actions, alike=alike())
     ratios = np.exp(right()[steps.legal] - given[steps.legal])
     said = f"the mean of the policy's probabilities divided by recorded ones is {ratios.mean():.4g}"
+    size = 1.0  # logarithms near 0 come from larger logits, and are rounded as these are
+    known, close, groups = steps.legal, closeness(rollout.log_probs), steps.groups
     check_formula(
-        report,
-        "log_probs",
-        right,
-        given,
-        steps.legal,
-        size=1.0,  # logarithms near 0 come from larger logits, and are rounded as these are
-        close=closeness(rollout.log_probs),
-        said=said,
-        groups=steps.groups,
+        report, "log_probs", right, given, known, size=size, close=close, said=said, groups=groups
     )
 
 
@@ -129,34 +124,25 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
             continue
         shape = known.shape
         given = numbers(recorded, check, shape, finite=False)
-        ours = called(critic, "critic", _flat(seen, source, len(shape)), (given.size,))
-        ours = ours.reshape(shape)
+        rows = each_array(seen, partial(_in_rows, name=source, axes=len(shape)))
+        ours = called(critic, "critic", rows, (given.size,)).reshape(shape)
         with np.errstate(invalid="ignore", divide="ignore"):
             near = np.corrcoef(ours[known], given[known])[0, 1] if known.sum() > 1 else np.nan
-        kind, alike = (Values if check == "values" else Numbers), list[Mistake]()
+        said = f"their correlation with the critic's is {near:.4g}"
+        kind, alike, groups = Numbers, list[Mistake](), None
+        if check == "values":
+            kind, groups = Values, steps.groups
         if check == "last_values" and rollout.values is not None:
             last = numbers(rollout.values, "values", steps.states.shape)[-1]
             alike = [Mistake(_OF_LAST_ROW, {"numbers": last})]
-        check_formula(
-            report,
-            check,
-            kind(numbers=ours, check=check, alike=alike),
-            given,
-            known,
-            close=closeness(recorded),
-            said=f"their correlation with the critic's is {near:.4g}",
-            groups=steps.groups if check == "values" else None,
-        )
+        right, close = kind(numbers=ours, check=check, alike=alike), closeness(recorded)
+        check_formula(report, check, right, given, known, close=close, said=said, groups=groups)
 
 
-def _flat(observations: Any, name: str, axes: int) -> Any:
-    """Return observations, or each entry of a mapping, in rows instead of leading axes."""
-
-    def rows(array: Any) -> Any:
-        read = as_numbers(array, name)
-        return read.reshape(-1, *read.shape[axes:])
-
-    return each_array(observations, rows)
+def _in_rows(array: Any, name: str, axes: int) -> Any:
+    """Return an array in rows instead of its leading axes."""
+    read = as_numbers(array, name)
+    return read.reshape(-1, *read.shape[axes:])
 
 
 # ----------------------------------------------------------------------------- estimates

@@ -249,7 +249,7 @@ class Steps:
         law, moves = self.law
         chances = np.zeros(int(which.sum()))
         ended = self.terminated[which]
-        ends = np.zeros(law.num_results)
+        ends = np.zeros(len(law.paid))
         ends[len(law.states) :] = 1
         chances[ended] = law.mean(ends)[moves[which][ended]]
         goes_on = moves[which][~ended], law.results(self.after[which][~ended])
@@ -295,7 +295,7 @@ class Payment:
             allowed[:, 0] = True
             return options, allowed
         ends, known = ended[:, None], 1 + len(law.payoffs)
-        each_end = np.eye(law.num_results, len(law.payoffs), -count)
+        each_end = np.eye(len(law.paid), len(law.payoffs), -count)
         allowed[:, 1:known] = ends & (law.mean(each_end) > 0)[moves]
         allowed[:, known + len(before) :] = ends & ~single[:, None]
         allowed[:, 0] = ~ended & ~single

@@ -239,9 +239,6 @@ def follow(
     The draws of the key have the numbers from ``first`` on.
     """
 
-    def at_node(carry: tuple[Any, ...]) -> jax.Array:
-        return carry[1] >= params.first_node
-
     def go_on(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         number, event, place, context, paid = carry
         node = event - params.first_node
@@ -257,7 +254,9 @@ def follow(
 
     paid = jnp.zeros((), dtype=params.payoffs.dtype)
     carry = jnp.int32(first), event, state.place, state.context, paid
-    _, event, place, context, paid = jax.lax.while_loop(at_node, go_on, carry)
+    _, event, place, context, paid = jax.lax.while_loop(
+        lambda carry: carry[1] >= params.first_node, go_on, carry
+    )
     return state._replace(place=place, context=context), event, paid + params.payoffs[event]
 
 

@@ -276,7 +276,7 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     np.testing.assert_allclose(found, wanted[:, :-1].ravel(), atol=1e-14)
     rewards = whole.rewards[:-1].ravel()[rows[some] * count + actions[some]]
     np.testing.assert_allclose(law.mean(law.paid), rewards, atol=1e-12)
-    every = np.arange(law.num_results)
+    every = np.arange(len(law.paid))
     moves, results = np.repeat(np.arange(len(some)), len(every)), np.tile(every, len(some))
     each = law.chances(moves, results, paid=True).reshape(len(some), -1)
     np.testing.assert_allclose(each, law.mean(np.eye(len(every))), atol=1e-14)
@@ -304,7 +304,7 @@ def test_the_law_of_an_opponent_who_may_wait_for_ever_is_found():
     """The chances of waiting longer and longer end at the smallest float, which never gets 0."""
     task = Task(Waiting(), 0, "random")
     law = MoveLaw(prepare(task), np.array([0]), np.array([0]))
-    np.testing.assert_allclose(law.mean(np.ones(law.num_results)), 1)
+    np.testing.assert_allclose(law.mean(np.ones(len(law.paid))), 1)
 
 
 def test_a_policy_that_may_change_is_listed_and_not_audited_nor_is_what_has_no_tables(monkeypatch):
@@ -313,7 +313,7 @@ def test_a_policy_that_may_change_is_listed_and_not_audited_nor_is_what_has_no_t
         patch.setattr(UniformPolicy, "is_table", False)
         with pytest.raises(InputError, match="the policy of an opponent is no table"):
             MoveLaw(problem, state, state)
-        assert MoveLaw(problem, state, state, asked=True).num_results
+        assert len(MoveLaw(problem, state, state, asked=True).paid)
     monkeypatch.setattr(tables, "LIMIT", 0)
     cache.clear_cache()
     with pytest.raises(InputError, match="must have tables of its moves to be audited"):
