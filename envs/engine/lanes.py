@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 class Lanes(ABC):
     """A batch of games. The state of a game that is over is that of the agent's last move."""
 
-    # All moves since the last call of ``start`` or ``move``, in a single lane played by the rules.
+    # All moves since the last ``start`` or ``advance``, in a single lane played by the rules.
     played: list[Played]
     _totals: FloatArray | None = None  # of each lane; None if moves pay at the end alone
 
@@ -84,10 +84,6 @@ class Lanes(ABC):
         A game that ends before that begins again.
         """
 
-    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
-        """Make one move in each of some lanes and let the others reply."""
-        return self.advance(lanes, actions, np.zeros(len(lanes), dtype=bool), rng)
-
     @abstractmethod
     def observations(self) -> Features:
         """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
@@ -108,7 +104,8 @@ class Lanes(ABC):
 
     def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane: what ``Outcome`` has of it."""
-        rewards, over, payoffs, illegal = self.move(np.array([0]), np.array([action]), rng)
+        one, fresh = np.array([0]), np.array([False])
+        rewards, over, payoffs, illegal = self.advance(one, np.array([action]), fresh, rng)
         return float(rewards[0]), bool(over[0]), float(payoffs[0]), bool(illegal[0])
 
     def observe_one(self) -> Features:

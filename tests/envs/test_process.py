@@ -95,7 +95,7 @@ def test_sampled_games_have_mean_and_deviation_of_the_exact_answer(task, kind):
     while len(playing):
         legal = lanes.masks()[playing]
         weights = legal * rng.random(legal.shape)
-        ends = lanes.move(playing, weights.argmax(axis=1), rng)
+        ends = lanes.advance(playing, weights.argmax(axis=1), playing < 0, rng)
         totals[playing] += ends.rewards
         np.testing.assert_allclose(ends.payoffs, totals[playing], atol=1e-12)
         playing = playing[~ends.over]
@@ -169,7 +169,8 @@ def test_a_mask_that_its_reader_changes_is_no_rule_of_the_game():
         shown = lanes.masks()
         assert (shown == legal).all()
         shown[...] = ~shown
-        lanes.start(np.flatnonzero(lanes.move(every, legal.argmax(axis=1), rng).over), rng)
+        moved = lanes.advance(every, legal.argmax(axis=1), every < 0, rng)
+        lanes.start(np.flatnonzero(moved.over), rng)
 
 
 @pytest.mark.parametrize("horizon", [8, 2047, 2048, 2049])  # times 16: 128, about 32,768
