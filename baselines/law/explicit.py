@@ -10,11 +10,12 @@ A *limit* of moves makes layers of the states, one for each number of moves made
 last layer the game is over.
 """
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from math import lcm, prod
 from typing import Any, NamedTuple
 
@@ -22,49 +23,53 @@ import numpy as np
 from typing_extensions import override
 
 from ...core import Array, BoolArray, FloatArray, GameError, IntArray, Move
-from ...core.block_moves import in_a_row, sums
+from ...core.block_moves import in_a_row, small, sums
 from ...core.checks import is_whole
 from ...core.contract import CLOSE
 from ...core.errors import needing
 from ...core.game import ListedGame
 from ...core.turn_game import Index, keys_of
-from ...core.types import Order
+from ...core.types import Order, frozen
 from .numbers import near, rational
 
 #: Probabilities whose sum is off by 1 in this number at most are divided by it.
 MOST_OFF = 10**9
 
 
-class Law(NamedTuple):
-    """Probabilities of outcomes as fractions of one denominator, their sum."""
-
-    parts: tuple[int, ...]
-    whole: int
-
-
-class Listing(NamedTuple):
-    """All moves of a game, in flat arrays."""
+@dataclass(frozen=True)
+class Listing:
+    """All moves of a game, in flat arrays, with numbers as they are given: floats or fractions."""
 
     movers: IntArray  # the player to move in each state, shape (state,)
     seen: IntArray  # the observation of each state, shape (state, component)
-    start: Array  # probability of each state at the beginning, fractions of shape (state,)
-    legal: BoolArray  # which actions are legal, shape (state, action)
-    laws: Sequence[Law]  # the different laws of moves
-    rows: IntArray  # number of the law of each cell, shape (state * action,); 0 where it is illegal
-    counts: IntArray  # number of ways of each cell, shape (state * action,)
+    first: IntArray  # the states in which a game may begin, shape (first state,)
+    start: Array  # their probabilities as fractions, shape (first state,)
+    counts: IntArray  # number of ways of each action, shape (state, action); 0 if it is illegal
     targets: IntArray  # the state that a way leads to; -1 if the game is over, shape (way,)
-    payoffs: Array  # the different payoffs, fractions of shape (payoff,)
-    paid: IntArray  # number of the payoff of a way to the player who moves, shape (way,)
+    chances: Array  # of each way; those of a move sum to 1, shape (way,)
+    paid: Array  # what a way pays the player who moves, shape (way,)
+    gamma: Fraction = Fraction(1)  # discount: the chance that the game goes on after a move
+
+    @cached_property
+    def legal(self) -> BoolArray:
+        """Which actions are legal, shape (state, action)."""
+        return self.counts > 0
+
+    @cached_property
+    def firsts(self) -> IntArray:
+        """The first way of each cell, state * number of actions + action, and their number."""
+        return sums(self.counts.ravel())
+
+    @cached_property
+    def sources(self) -> IntArray:
+        """The state of each way, shape (way,)."""
+        states = np.arange(len(self.counts), dtype=self.targets.dtype)
+        return frozen(np.repeat(states, self.counts.sum(axis=1)))
 
     @property
     def cells(self) -> IntArray:
-        """The cell, state * number of actions + action, of each way, shape (way,)."""
-        return np.repeat(np.arange(len(self.counts)), self.counts)
-
-    @property
-    def sources(self) -> IntArray:
-        """The state of each way, shape (way,)."""
-        return self.cells // self.legal.shape[1]
+        """The cell of each way, shape (way,)."""
+        return np.repeat(np.arange(self.counts.size), self.counts.ravel())
 
     def circles(self, allowed: BoolArray) -> BoolArray:
         """Find the end components: the actions with which play can stay for ever, (state, action).
@@ -151,96 +156,45 @@ def split_by(numbers: IntArray) -> list[IntArray]:
     return np.split(np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers))[:-1])
 
 
-def _exact_law(chances: Sequence[Any], named: str) -> Law:
-    """Read a law; its numbers are fractions together, or all stand for the floats that they are."""
+def exact_law(chances: Sequence[Any]) -> list[Fraction]:
+    """Read a law: its numbers are fractions together, or all stand for the floats that they are."""
     law = [found for chance in chances if (found := near(chance)) is not None]
     if len(law) < len(chances):
         law = [Fraction(chance) for chance in chances]
     whole = lcm(*(chance.denominator for chance in law))
-    parts = tuple(chance.numerator * (whole // chance.denominator) for chance in law)
-    total, least = sum(parts), min(parts, default=0)
-    if least <= 0 or abs(total - whole) * MOST_OFF > whole:
-        got = f"a sum of {total / whole:.10g}" if least > 0 else str(least / whole)
-        raise GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
-    return Law(parts, total)
+    parts = [chance.numerator * (whole // chance.denominator) for chance in law]
+    total = sum(parts)
+    return [Fraction(part, total) for part in parts]
 
 
-def _parts(target: int) -> tuple[int, ...]:
-    """Part an outcome that goes on in two, the second of which does not."""
-    return (target,) if target < 0 else (target, -1)
+def read_start(chances: Sequence[Any]) -> Array:
+    """Read the law of the first states, (first state,), as fractions."""
+    if not (min(chances) > 0 and abs(sum(chances) - 1) * MOST_OFF <= 1):
+        raise _no_law(chances, "of first states")
+    found: Array = np.empty(len(chances), dtype=object)
+    found[:] = exact_law(chances)
+    return found
 
 
-class Lister:
-    """Collects the moves of a game, cell by cell, by state and action.
+def _no_law(chances: Any, named: str) -> GameError:
+    """Make the error for chances that are no law."""
+    least, total = min(chances), float(sum(chances))
+    got = f"a sum of {total:.10g}" if least > 0 else str(float(least))
+    return GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
 
-    The discount ``gamma`` parts each outcome after which the game goes on in two: with this
-    probability it does go on.
+
+class Played(NamedTuple):
+    """The ways of a listing as outcomes of moves: a discount parts a way that goes on in two.
+
+    The second of the two ends the game.
     """
 
-    def __init__(self, gamma: float = 1.0) -> None:
-        if not 0 <= gamma <= 1:
-            raise GameError(f"gamma must be from 0 to 1, got {gamma}")
-        self._gamma = rational(gamma)
-        self._rows, self._counts, self._targets, self._paid = (array("q") for _ in range(4))
-        self._laws: list[Law] = []
-        self._known: dict[Any, int] = {}
-        self._payoffs: dict[Any, int] = {}
-        self._fractions: list[Fraction] = []
-
-    def skip(self) -> None:
-        """Leave out a cell: the action is illegal."""
-        self._rows.append(0)
-        self._counts.append(0)
-
-    def add(
-        self,
-        chances: Sequence[Any],  # their probabilities, floats or fractions
-        targets: Sequence[int],  # the states that follow, -1 if the game is over
-        payoffs: Sequence[Any],  # floats or fractions
-        named: str,  # state and action, for a message
-    ) -> None:
-        """Add the outcomes of a legal action."""
-        split = self._gamma < 1
-        key = (*chances, *(target < 0 for target in targets)) if split else tuple(chances)
-        if key not in self._known:
-            self._known[key] = len(self._laws)
-            self._laws.append(self._law(chances, targets, named))
-        if split:
-            payoffs = [paid for paid, to in zip(payoffs, targets, strict=True) for _ in _parts(to)]
-            targets = [after for to in targets for after in _parts(to)]
-        self._rows.append(self._known[key])
-        self._counts.append(len(targets))
-        self._targets.extend(targets)
-        for paid in payoffs:
-            if paid not in self._payoffs:
-                self._payoffs[paid] = len(self._payoffs)
-                self._fractions.append(rational(paid))
-        self._paid.extend([self._payoffs[paid] for paid in payoffs])
-
-    def _law(self, chances: Sequence[Any], targets: Sequence[int], named: str) -> Law:
-        law = _exact_law(chances, named)
-        if self._gamma == 1:
-            return law
-        on, whole = self._gamma.numerator, self._gamma.denominator
-        each = zip(law.parts, targets, strict=True)
-        parted = [
-            (part * whole,) if to < 0 else (part * on, part * (whole - on)) for part, to in each
-        ]
-        return Law(tuple(part for parts in parted for part in parts), law.whole * whole)
-
-    def listing(
-        self, movers: IntArray, seen: IntArray, start: Mapping[int, Any], num_actions: int
-    ) -> Listing:
-        """List all cells, (state, action); ``start`` has the probabilities of the first states."""
-        law = _exact_law(list(start.values()), "of first states")
-        first = np.full(len(movers), Fraction(0), dtype=object)
-        first[list(start)] = [Fraction(part, law.whole) for part in law.parts]
-        rows, counts, targets, paid = map(
-            np.array, (self._rows, self._counts, self._targets, self._paid)
-        )
-        payoffs = np.array(self._fractions, dtype=object)
-        legal = counts.reshape(-1, num_actions) > 0
-        return Listing(movers, seen, first, legal, self._laws, rows, counts, targets, payoffs, paid)
+    ways: IntArray  # the way of each outcome, shape (outcome,)
+    targets: IntArray  # the state that it leads to; -1 if the game is over, shape (outcome,)
+    halves: IntArray  # 0 if it is a whole way, 1 if it goes on, 2 if it does not, (outcome,)
+    firsts: IntArray  # first outcome of each cell, and the number of outcomes
+    rows: IntArray  # number of the law of each cell, shape (cell,); 0 where it is illegal
+    laws: IntArray  # a cell with each law, shape (law,)
 
 
 class ExplicitGame(ListedGame):
@@ -252,6 +206,8 @@ class ExplicitGame(ListedGame):
 
     Attributes:
         rows: number of states of the listing.
+        way_chances, way_payments: the probability of each way, and what it pays the player who
+            moves, in floats, shape (way,); ``exact_chances`` and ``exact_payments`` in fractions.
         is_process: whether the game is a decision process whose moves lead back: its only player
             may be paid in cycles or, unless ``longest`` is given, play on for ever (see
             ``baselines.operators.mdp``). Then ``payoff_range`` may not hold the values of all
@@ -267,13 +223,11 @@ class ExplicitGame(ListedGame):
         listing: Listing,
         components: Sequence[str],  # names of the components of the listing's observations
         limit: int | None = None,  # moves after which a game is over; None for no limit
-        # bound of the expected number of moves, whatever the players do; None if there is none
-        longest: float | None = None,
     ) -> None:
         if limit is not None and not (is_whole(limit) and limit > 0):
             raise GameError(f"horizon must be a whole number above 0 or None, got {limit!r}")
         self.listing, self._limit = listing, limit
-        self.rows, self.num_actions = listing.legal.shape
+        self.rows, self.num_actions = listing.counts.shape
         self.num_players = 1 + int(listing.movers.max())
         self.zero_sum = self.num_players == 2
         self.num_states = self.rows * (limit or 1)
@@ -281,53 +235,95 @@ class ExplicitGame(ListedGame):
         self._find = _finder(listing.seen, sizes)
         self.observation_sizes = (*sizes, *([limit] if limit else []))
         self.observation_names = (*components, *(["moves"] if limit else []))
-        if limit:
-            nowhere = np.zeros(self.rows, dtype=np.int64)
-            self._order = Order(nowhere, nowhere, nowhere.astype(bool))
-        else:
-            self._order = order_of_states(listing)
-        self._firsts = sums(listing.counts)
-        self.has_cycles = bool(self._order.cut.any())  # type: ignore[misc]
+        self.way_chances = self._normed()
+        self.way_payments = listing.paid.astype(np.float64)
+        self.has_cycles = self._leads_back()  # type: ignore[misc]
         self.is_process = self.has_cycles and self.num_players == 1  # type: ignore[misc]
-        self._floats = listing.payoffs.astype(np.float64)
+        discounted = listing.gamma < 1
         if self.is_process:
             self.idle, self.way_out = self._ways_out()
-        circling = self._paid_in_cycles() if self.has_cycles and longest is None else None
-        self.payoff_range = self._range(longest)
+        circling = self._paid_in_cycles() if self.has_cycles and not discounted else None
+        self.payoff_range = self._range(float(1 / (1 - listing.gamma)) if discounted else None)
         self.unbounded = circling is not None
         if circling is not None and not self.is_process:
             raise GameError(
                 "two players must be paid where no move leads back, for a finite total, got "
                 f"payments in {name_states(circling)}: give a horizon, or a gamma below 1"
             )
-        self.laws = self._table(lambda part, whole: part / whole, np.float64)
 
     @property
     @override
     def _read(self) -> dict[str, Any]:
-        """The arguments and the law: what the methods of the class gave when the game was made."""
-        return {**self.keywords, "law": self._digest}
+        """The arguments, and in place of arrays the law: what the methods of the class gave."""
+        given = self.keywords.items()
+        short = {name: value for name, value in given if not isinstance(value, np.ndarray)}
+        return {**short, "law": self._digest}
 
     @cached_property
     def _digest(self) -> str:
         """The SHA-256 of the listing and the limit."""
         listing = self.listing
-        digest = sha256(repr((self._limit, listing.seen.shape, listing.legal.shape)).encode())
+        digest = sha256(repr((self._limit, listing.seen.shape, listing.counts.shape)).encode())
         part: Any
-        for part in listing:
+        for part in vars(listing).values():
             plain = isinstance(part, np.ndarray) and part.dtype != object
-            digest.update(part.tobytes() if plain else repr(list(part)).encode())
+            listed = part.tolist() if isinstance(part, np.ndarray) else part
+            digest.update(
+                memoryview(np.ascontiguousarray(part)) if plain else repr(listed).encode()
+            )
         return digest.hexdigest()
 
     @override
     def __reduce__(self) -> tuple[Any, ...]:
         return same_again, (super().__reduce__(), self._digest)
 
+    def _name_cell(self, cell: int) -> str:
+        """Name a state and an action for a message."""
+        return cell_name(cell, self.num_actions)
+
+    def _normed(self) -> FloatArray:
+        """Give the chances of ways in floats, divided by the sums of their laws if these miss 1.
+
+        A sum that misses 1 by rounding alone is left as it is.
+        """
+        listing, counts = self.listing, self.listing.counts.ravel()
+        chances, some = listing.chances.astype(np.float64), np.flatnonzero(counts)
+        totals = np.ones(len(counts))
+        totals[some] = np.add.reduceat(chances, listing.firsts[some])
+        off = np.abs(totals - 1)
+        wrong = ~(off * MOST_OFF <= 1)
+        wrong[listing.cells[~(listing.chances > 0)]] = True
+        if wrong.any():
+            cell = int(np.argmax(wrong))
+            own = listing.chances[slice(*listing.firsts[cell : cell + 2])]
+            raise _no_law(own, self._name_cell(cell))
+        if (misses := off > counts * 2.0**-53).any():
+            chances /= np.repeat(np.where(misses, totals, 1.0), counts)
+        return frozen(chances)
+
+    @cached_property
+    def _order(self) -> Order:
+        """The stages and blocks of the listing's states."""
+        if self._limit:
+            nowhere = np.zeros(self.rows, dtype=np.int64)
+            return Order(nowhere, nowhere, nowhere.astype(bool))
+        return order_of_states(self.listing)
+
+    def _leads_back(self) -> bool:
+        """Say whether moves lead in a cycle, which most laws show at a glance."""
+        sources, targets = self.listing.sources, self.listing.targets
+        if self._limit or not ((targets <= sources) & (targets >= 0)).any():
+            return False
+        return bool((targets == sources).any() or self._order.cut.any())
+
     def _ways_out(self) -> tuple[BoolArray, IntArray]:
         """Find ``idle`` and ``way_out``."""
         listing, end = self.listing, self.rows
-        pays = np.zeros(listing.legal.size, dtype=bool)
-        pays[listing.cells[self._floats[listing.paid] != 0]] = True
+        if listing.gamma < 1:
+            return np.zeros_like(listing.legal), listing.legal.argmax(axis=1)
+        cells = listing.cells
+        pays = np.zeros(listing.counts.size, dtype=bool)
+        pays[cells[self.way_payments != 0]] = True
         idle = listing.circles(~pays.reshape(listing.legal.shape))
         after = np.where(listing.targets < 0, end, listing.targets)
         first = np.append(np.flatnonzero(idle.any(axis=1)), end)
@@ -337,34 +333,42 @@ class ExplicitGame(ListedGame):
                 "a game without a limit of moves must be able to end, and no moves lead from "
                 f"{name_states(ways < 0)} to an end: give a horizon, or a gamma below 1"
             )
-        leads = listing.cells[np.minimum(ways, len(listing.targets) - 1)] % self.num_actions
+        leads = cells[np.minimum(ways, len(cells) - 1)] % self.num_actions
         return idle, np.where(idle.any(axis=1), idle.argmax(axis=1), leads)
 
     def _paid_in_cycles(self) -> BoolArray | None:
         """Give the states where a move that stays in a cycle pays, (state,); None if none does."""
-        listing, blocks = self.listing, self._order.blocks
-        on = (listing.targets >= 0) & (self._floats[listing.paid] != 0)
-        sources = listing.sources[on]
-        inside = sources[blocks[sources] == blocks[listing.targets[on]]]
+        sources, targets = self.listing.sources, self.listing.targets
+        on = targets >= 0
+        parts = strong_components(sources[on], targets[on], self.rows)
+        on &= self.way_payments != 0
+        inside = sources[on][parts[sources[on]] == parts[targets[on]]]
         return np.bincount(inside, minlength=self.rows) > 0 if len(inside) else None
 
     def _range(self, longest: float | None) -> tuple[float, float]:
-        """Find the smallest and the largest payoff of a player, and the ``ties`` of the states."""
+        """Find the smallest and the largest payoff of a player, and the ``ties`` of the states.
+
+        The largest expected number of moves, whatever the players do, is ``longest``; None if it is
+        not known.
+        """
         listing, low, high = self.listing, np.zeros(0), np.zeros(0)
-        pays_on = bool(self._floats[listing.paid[listing.targets >= 0]].any())
+        pays_on = bool(self.way_payments[listing.targets >= 0].any())
         if pays_on and self.has_cycles and (longest is not None or self.is_process):
-            most = (longest or self.rows) * float(np.abs(self._floats).max())
+            most = (longest or self.rows) * float(np.abs(self.way_payments).max())
             ends = -most, most
         else:
             low, high = self._extremes(np.minimum), self._extremes(np.maximum)
             ends = float(low.min()), float(high.max())
-        if any(Fraction(float(payoff)) != payoff for payoff in listing.payoffs):
+        eighths = 8 * self.way_payments  # floats that stand for themselves
+        own = listing.paid if listing.paid.dtype == object else np.rint(eighths) / 8
+        if (own != self.way_payments).any():
             wider = CLOSE * max(map(abs, ends))  # sums of rounded payoffs
             ends = ends[0] - wider, ends[1] + wider
         if not self.has_cycles:
             size, span = np.maximum(-low, high), high - low
             moves = self._limit or 1 + self._order.stages.max() - self._order.stages
-            each = 4 + int(listing.counts.max()) * (2 if pays_on else 1)  # roundings of a move
+            most_ways = int(listing.counts.max()) * (1 + (listing.gamma < 1))
+            each = 4 + most_ways * (2 if pays_on else 1)  # roundings of a move
             self.ties = (moves + 1) * (2 * each * 2.0**-53) * (size + pays_on * span)
         return (min(ends[0], -ends[1]), max(-ends[0], ends[1])) if self.zero_sum else ends
 
@@ -372,8 +376,8 @@ class ExplicitGame(ListedGame):
         """Find the smallest or the largest total of player 0 from each state on, (state,)."""
         listing, groups = self.listing, [np.arange(self.rows)]
         signs = np.where(listing.movers[listing.sources] == 0, 1.0, -1.0)
-        paid = signs * self._floats[listing.paid]
-        firsts = sums(np.bincount(listing.sources, minlength=self.rows))
+        paid = signs * self.way_payments
+        firsts = listing.firsts[:: self.num_actions]
         worth = np.zeros(self.rows + 1)  # the last is that of the end
         extremes = worth[:-1].copy()  # 0 is that of a game that never ends
         if not self._limit:
@@ -383,7 +387,8 @@ class ExplicitGame(ListedGame):
             before = worth.copy()
             for states in groups:
                 ways = in_a_row(firsts, states)
-                totals = paid[ways] + worth[listing.targets[ways]]
+                ahead = worth[listing.targets[ways]]
+                totals = paid[ways] + (best(ahead, 0.0) if listing.gamma < 1 else ahead)
                 begins = sums(firsts[states + 1] - firsts[states])[:-1]
                 worth[states] = best.reduceat(totals, begins)
             extremes = best(extremes, worth[:-1]) if moves or self.is_process else worth[:-1].copy()
@@ -391,20 +396,75 @@ class ExplicitGame(ListedGame):
                 break
         return extremes
 
+    # ------------------------------------------------------------------ numbers
+
+    @cached_property
+    def exact_chances(self) -> Array:
+        """The probability of each way as a fraction, shape (way,)."""
+        found: Array = np.empty(len(self.way_chances), dtype=object)
+        known: dict[tuple[Any, ...], list[Fraction]] = {}
+        given, bounds = self.listing.chances.tolist(), self.listing.firsts.tolist()
+        for first, last in pairwise(bounds):
+            law = tuple(given[first:last])
+            if law and law not in known:
+                known[law] = exact_law(law)
+            found[first:last] = known.get(law, [])
+        return frozen(found)
+
+    @cached_property
+    def payment_kinds(self) -> tuple[Array, IntArray]:
+        """The different payments as fractions, and the number of that of each way, shape (way,)."""
+        given, numbers = self.listing.paid, _numbered(self.listing.paid)
+        firsts = np.zeros(int(numbers.max()) + 1, dtype=np.int64)
+        firsts[numbers[::-1]] = np.arange(len(numbers))[::-1]
+        kinds: Array = np.empty(len(firsts), dtype=object)
+        kinds[:] = [rational(paid) for paid in given[firsts].tolist()]
+        return frozen(kinds), frozen(small(numbers))
+
+    @property
+    def exact_payments(self) -> Array:
+        """What each way pays as a fraction, shape (way,)."""
+        kinds, numbers = self.payment_kinds
+        return kinds[numbers]
+
+    @cached_property
+    def _played(self) -> Played:
+        """The outcomes of moves, and the different laws."""
+        listing, counts = self.listing, self.listing.counts.ravel()
+        goes_on = (
+            (listing.targets >= 0) if listing.gamma < 1 else np.zeros_like(self.way_chances, bool)
+        )
+        ways = np.repeat(np.arange(len(goes_on)), 1 + goes_on)
+        halves = goes_on[ways] * (1 + (np.diff(ways, prepend=-1) == 0))
+        targets = np.where(halves == 2, -1, listing.targets[ways])
+        rows, laws = _distinct(_numbered(listing.chances), goes_on, counts)
+        firsts = sums(counts + np.bincount(listing.cells, goes_on, len(counts)).astype(np.int64))
+        return Played(ways, targets, halves, firsts, rows, laws)
+
+    @cached_property
+    def laws(self) -> FloatArray:  # type: ignore[override]
+        """The different laws of moves, shape (law, outcome)."""
+        gamma = self.listing.gamma
+        return frozen(
+            self._table(self.way_chances, np.array([1.0, float(gamma), float(1 - gamma)]))
+        )
+
+    def _table(self, chances: Array, shares: Array) -> Array:
+        """Make the table of laws, given the chance of each way and the share of each half."""
+        played = self._played
+        counts = np.diff(played.firsts)[played.laws]
+        table: Array = np.zeros((len(counts), counts.max()), dtype=chances.dtype)
+        outcomes = in_a_row(played.firsts, played.laws)
+        some = np.arange(table.shape[1]) < counts[:, None]
+        table[some] = chances[played.ways[outcomes]] * shares[played.halves[outcomes]]
+        return table
+
     # ------------------------------------------------------------------ rules
 
     @override
     def exact_laws(self) -> Array:
-        return self._table(Fraction, object)
-
-    def _table(self, divide: Callable[[int, int], Any], dtype: Any) -> Array:
-        """Make the table of laws."""
-        laws = self.listing.laws
-        shape = len(laws), max(len(law.parts) for law in laws)
-        table: Array = np.full(shape, divide(0, 1), dtype)
-        for row, law in zip(table, laws, strict=True):
-            row[: len(law.parts)] = [divide(part, law.whole) for part in law.parts]
-        return table
+        gamma = self.listing.gamma
+        return self._table(self.exact_chances, np.array([Fraction(1), gamma, 1 - gamma]))
 
     @override
     def observe(self, states: IntArray, seat: int) -> IntArray:
@@ -429,32 +489,31 @@ class ExplicitGame(ListedGame):
 
     @override
     def initial_law(self) -> tuple[IntArray, Array]:
-        states = np.flatnonzero(self.listing.start)
-        return states, self.listing.start[states]
+        return self.listing.first, self.listing.start
 
     @override
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        rows: IntArray = self.listing.rows[states % self.rows * self.num_actions + actions]
+        rows: IntArray = self._played.rows[states % self.rows * self.num_actions + actions]
         return rows
 
     @override
     def advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        return self._advance(self._floats, states, actions, outcomes)
+        return self._advance(self.way_payments, states, actions, outcomes)
 
     @override
     def exact_advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        return self._advance(self.listing.payoffs, states, actions, outcomes)
+        return self._advance(self.exact_payments, states, actions, outcomes)
 
     def _advance(
         self, payoffs: Array, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        listing, (moves, rows) = self.listing, np.divmod(states, self.rows)
-        ways = self._firsts[rows * self.num_actions + actions] + outcomes
-        after, paid = listing.targets[ways], payoffs[listing.paid[ways], None]
+        listing, played, (moves, rows) = self.listing, self._played, np.divmod(states, self.rows)
+        places = played.firsts[rows * self.num_actions + actions] + outcomes
+        after, paid = played.targets[places], payoffs[played.ways[places], None]
         over = after < 0
         if self._limit:
             over, after = over | (moves + 1 >= self._limit), after + (moves + 1) * self.rows
@@ -476,6 +535,41 @@ class ExplicitGame(ListedGame):
     @override
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
         return self._order.blocks[states], self._order.cut[states]
+
+
+def cell_name(cell: int, num_actions: int) -> str:
+    """Name the state and the action of a cell for a message."""
+    state, action = divmod(cell, num_actions)
+    return f"for action {action} in state {state}"
+
+
+def _numbered(values: Array) -> IntArray:
+    """Give a number to each different value, floats or fractions, of an array (value,)."""
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)[1]
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values.tolist()])
+
+
+def _distinct(keys: IntArray, flags: BoolArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Number the different laws of cells, given the keys and flags of all ways, by cell.
+
+    The result is the number of each cell's law, 0 of a cell without ways, and the first cell of
+    each law.
+    """
+    rows, firsts = np.zeros(len(counts), dtype=np.int64), sums(counts)
+    of_cell = np.full(len(counts), -1)  # the first cell with its law
+    for width in np.unique(counts[counts > 0]).tolist():
+        own = np.flatnonzero(counts == width)
+        ways = firsts[own, None] + np.arange(width)
+        table = np.concatenate([keys[ways], flags[ways]], axis=1)
+        in_order = np.lexsort(table.T)
+        new = (np.diff(table[in_order], axis=0, prepend=-1) != 0).any(axis=1)
+        new[0] = True
+        of_cell[own[in_order]] = own[in_order[np.flatnonzero(new)]][np.cumsum(new) - 1]
+    laws, found = np.unique(of_cell[of_cell >= 0], return_inverse=True)
+    rows[of_cell >= 0] = found
+    return rows, laws
 
 
 def _finder(seen: IntArray, sizes: Sequence[int]) -> Callable[[IntArray], IntArray]:

@@ -1,18 +1,27 @@
 """Games whose law is given: ``P`` of an environment, or the matrices of a decision process."""
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from ...core import Array, FloatArray, GameError, InputError, IntArray, Presentation, presents
-from ...core.block_moves import sums
 from ...core.checks import require_count, show_numbers
 from ...core.sizes import check_memory
-from .explicit import MOST_OFF, ExplicitGame, Lister, Listing, search
-from .numbers import LARGEST, NUMBERS, as_list, as_numbers, plain, plain_law, rational, rounding
+from .explicit import MOST_OFF, ExplicitGame, Listing, cell_name, read_start, search
+from .numbers import (
+    LARGEST,
+    NUMBERS,
+    as_list,
+    as_numbers,
+    column,
+    plain,
+    plain_law,
+    rational,
+    rounding,
+)
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300
@@ -39,8 +48,7 @@ class LawGame(ExplicitGame):
         self.rewards, self.initial, self.gamma = rewards, initial, gamma
         self.horizon, self.title = horizon, title
         _require(self)
-        longest = 1 / (1 - gamma) if gamma < 1 else None
-        super().__init__(_list(self), ("state",), horizon, longest)
+        super().__init__(_list(self), ("state",), horizon)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title!r}, {self.rows} states{self.terms})"
@@ -95,7 +103,8 @@ def _require(game: LawGame) -> None:
         if wrong.any():
             at, where = int(np.argmax(wrong)), ""
             if name != "initial":
-                where = _cell_name(game, int(np.searchsorted(game.counts.cumsum(), at, "right")))
+                cell = int(np.searchsorted(game.counts.cumsum(), at, "right"))
+                where = cell_name(cell, shape[1])
             raise GameError(
                 f"{name} must be from {low} to {high:g}, got {np.ravel(given)[at]} {where}"
             )
@@ -109,25 +118,14 @@ def _require(game: LawGame) -> None:
         )
 
 
-def _cell_name(game: LawGame, cell: int) -> str:
-    state, action = divmod(cell, game.counts.shape[1])
-    return f"for action {action} in state {state}"
-
-
 def _list(game: LawGame) -> Listing:
     """List the moves of a game."""
-    columns = game.chances, game.successors, game.rewards
-    chances, after, paid = (column.tolist() for column in columns)
-    lister, bounds = Lister(game.gamma), sums(game.counts.ravel()).tolist()
-    for cell, (first, last) in enumerate(pairwise(bounds)):
-        if first == last:
-            lister.skip()
-        else:
-            own = slice(first, last)
-            lister.add(chances[own], after[own], paid[own], _cell_name(game, cell))
     states = np.arange(len(game.counts))
-    start = {state: game.initial[state] for state in np.flatnonzero(game.initial).tolist()}
-    listing = lister.listing(np.zeros_like(states), states[:, None], start, game.counts.shape[1])
+    first = np.flatnonzero(game.initial)
+    start = read_start(game.initial[first].tolist())
+    law = game.counts, game.successors, game.chances, game.rewards
+    gamma = rational(game.gamma)
+    listing = Listing(np.zeros_like(states), states[:, None], first, start, *law, gamma)
     return listing if game.horizon or game.gamma < 1 else _without_ends(listing)
 
 
@@ -138,10 +136,10 @@ def _without_ends(listing: Listing) -> Listing:
     """
     sources, end = listing.sources, len(listing.movers)
     after = np.where(listing.targets < 0, end, listing.targets)
-    some = sources[listing.payoffs[listing.paid] != 0]
+    some = sources[listing.paid != 0]
     some = np.append(some, np.flatnonzero(~listing.legal.all(axis=1)))
     idle = search(np.append(some, end), after, sources, end + 1) < 0
-    return listing._replace(targets=np.where(idle[after] | idle[sources], -1, listing.targets))
+    return replace(listing, targets=np.where(idle[after] | idle[sources], -1, listing.targets))
 
 
 def read_law(
@@ -204,7 +202,7 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
             listed += ways
         check_memory("outcomes of P", len(listed), ENTRY)
     chances, after, paid = zip(*listed, strict=True) if listed else ((), (), ())
-    return counts, (_column(chances), np.array(after, dtype=np.int64), _column(paid))
+    return counts, (column(chances), np.array(after, dtype=np.int64), column(paid))
 
 
 def _read_ways(cell: Any, states: int, where: str) -> list[tuple[Any, int, Any]]:
@@ -326,14 +324,7 @@ def _values(given: Array, name: str) -> Array:
     found = [plain(number) for number in each]
     if None in found:
         raise InputError(f"{name} must be {NUMBERS}, got {each[found.index(None)]!r}")
-    return _column(found)[at]
-
-
-def _column(numbers: Sequence[Any]) -> Array:
-    """Make an array of plain numbers: of floats, if these stand for them all."""
-    floats = np.array(numbers, dtype=np.float64)
-    alike = (float(each) == each or rational(float(each)) == each for each in numbers)
-    return floats if all(alike) else np.array(numbers, dtype=object)
+    return column(found)[at]
 
 
 def _normed(chances: Array, laws: IntArray, kind: Any) -> Array:

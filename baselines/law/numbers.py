@@ -4,7 +4,7 @@ A float stands for a decimal or for a fraction with a small denominator if it is
 that a law in floats has the exact values that its author means: ``rational`` has the rules.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import floor, sqrt
@@ -135,6 +135,15 @@ def plain_law(chances: Iterable[Any]) -> list[Any]:
     if coarse and None not in found and 0 < abs((total := sum(found)) - 1) <= max(coarse):
         return [chance / total for chance in found]
     return found
+
+
+def column(numbers: Sequence[Any]) -> npt.NDArray[Any]:
+    """Make an array of plain numbers: of floats, if these stand for them all."""
+    alike = (
+        type(each) is float or float(each) == each or rational(float(each)) == each
+        for each in set(numbers)
+    )
+    return np.array(numbers, dtype=np.float64 if all(alike) else object)
 
 
 def as_list(given: Any) -> list[Any]:

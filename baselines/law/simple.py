@@ -7,6 +7,7 @@ The contract of ``Game`` takes arrays of states instead, for games that are too 
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from ...core import GameError, IntArray, Note, Presentation, Row, presents
 from ...core.checks import is_whole
 from ...core.progress import tell
 from ...core.sizes import check_memory
-from .explicit import ExplicitGame, Lister
-from .numbers import NUMBERS, as_list, plain, plain_law
+from .explicit import ExplicitGame, Listing, read_start
+from .numbers import NUMBERS, as_list, column, plain, plain_law, rational
 
 #: Bytes of a state, its actions and their outcomes while they are found, about.
 STATE = 1000
@@ -63,23 +64,32 @@ class SimpleGame(ExplicitGame):
         gamma = plain(self.gamma)
         if gamma is None:
             raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
-        lister = Lister(gamma)
-        for state, own in zip(self.states, moves, strict=True):
-            for action in self.choices:
-                if action not in own:
-                    lister.skip()
-                    continue
-                chances, payoffs, after = zip(*own[action], strict=True)
-                targets = [-1 if each is None else numbers[each] for each in after]
-                lister.add(chances, targets, payoffs, f"for action {action!r} in state {state!r}")
+        if not 0 <= gamma <= 1:
+            raise GameError(f"gamma must be from 0 to 1, got {gamma}")
         movers = np.array([_player(self, state) for state in self.states])
         if any(movers[numbers[state]] for state in start):
             raise GameError("player 0 must make the first move, and start gives states of player 1")
+        cells = [own.get(action, ()) for own in moves for action in self.choices]
+        counts = np.array(list(map(len, cells))).reshape(-1, len(self.choices))
+        chances, paid, after = zip(*chain.from_iterable(cells), strict=True)
         names, seen = _observed(self.states)
-        first = {numbers[state]: chance for state, chance in start.items()}
-        longest = float(1 / (1 - gamma)) if gamma < 1 else None
-        listing = lister.listing(movers, seen, first, len(self.choices))
-        super().__init__(listing, names, self.horizon, longest)
+        listing = Listing(
+            movers,
+            seen,
+            np.array([numbers[state] for state in start]),
+            read_start([*start.values()]),
+            counts,
+            np.array([-1 if each is None else numbers[each] for each in after]),
+            column(chances),
+            column(paid),
+            rational(gamma),
+        )
+        super().__init__(listing, names, self.horizon)
+
+    @override
+    def _name_cell(self, cell: int) -> str:
+        state, action = divmod(cell, len(self.choices))
+        return f"for action {self.choices[action]!r} in state {self.states[state]!r}"
 
     @abstractmethod
     def start(self) -> Iterable[tuple[Any, Hashable]]:

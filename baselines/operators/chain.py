@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, present
-from ...core.block_moves import sums
+from ...core.block_moves import in_a_row
 from ...core.errors import needing
 from ..law.explicit import ExplicitGame, name_states, search, strong_components
 from .rounding import UNIT
@@ -51,23 +51,30 @@ class Chain:
         if kept is None:
             kept = np.where(listing.legal, weights, arithmetic.number(0))
         self.lost = (weights - kept).sum(axis=1)
-        chances = kept.ravel()[listing.cells] * chances_of(game, arithmetic)
-        possible = np.flatnonzero(chances)
-        sources, targets = listing.sources[possible], listing.targets[possible]
-        chances, paid = chances[possible], payoffs_of(game, arithmetic)[listing.paid[possible]]
+        cells = np.flatnonzero(kept)
+        ways, often = in_a_row(listing.firsts, cells), listing.counts.ravel()[cells]
+        chances = np.repeat(kept.ravel()[cells], often) * chances_of(game, arithmetic)[ways]
+        some = chances != 0
+        ways, chances = ways[some], chances[some]
+        sources, targets = listing.sources[ways], listing.targets[ways]
+        paid = payments_of(game, arithmetic)[ways]
         self._paid = self.lost * arithmetic.payoff_range(game)[0]
         np.add.at(self._paid, sources, chances * paid)
-        on = targets >= 0
-        self._edges, self._weights = (sources[on], targets[on]), chances[on]
-        self._parts = parts = strong_components(*self._edges, self._count)
-        apart = ~on | (parts[sources] != parts[targets])
-        stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[self.lost != 0]))
-        pays = np.isin(parts, parts[sources[paid != 0]])
-        self.settled, self.circles = stays & ~pays, stays & pays
-        self.circling = self._may_reach(self.circles)
+        on, gamma = targets >= 0, arithmetic.number(listing.gamma)
+        self._edges, self._weights = (sources[on], targets[on]), gamma * chances[on]
+        nowhere = np.zeros(self._count, dtype=bool)
+        self.settled = self.circles = self.circling = nowhere
+        if gamma == 1:
+            self._parts = parts = strong_components(*self._edges, self._count)
+            apart = ~on | (parts[sources] != parts[targets])
+            stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[self.lost != 0]))
+            pays = np.isin(parts, parts[sources[paid != 0]])
+            self.settled, self.circles = stays & ~pays, stays & pays
+            self.circling = self._may_reach(self.circles)
         out = ~on | (sources != targets)
+        leaves = np.where(out, chances, (1 - gamma) * chances)
         self._leaves = self.lost.copy()  # the chance to go to another state or to an end
-        np.add.at(self._leaves, sources[out], chances[out])
+        np.add.at(self._leaves, sources, leaves)
 
     def _may_reach(self, states: BoolArray) -> BoolArray:
         """Find the states from which the chain may come to some of them, shape (state,)."""
@@ -200,15 +207,12 @@ def _eliminated(
 
 def chances_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
     """Give the chance of each way, shape (way,)."""
-    counts = game.listing.counts
-    outcomes = np.arange(counts.sum()) - np.repeat(sums(counts)[:-1], counts)
-    return arithmetic.laws(game)[np.repeat(game.listing.rows, counts), outcomes]
+    return game.way_chances if arithmetic.rounds else game.exact_chances
 
 
-def payoffs_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
-    """Give the different payoffs, shape (payoff,)."""
-    payoffs = game.listing.payoffs
-    return arithmetic.numbers(payoffs) if arithmetic.rounds else payoffs
+def payments_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
+    """Give what each way pays, shape (way,)."""
+    return game.way_payments if arithmetic.rounds else game.exact_payments
 
 
 def refuse_for_ever(game: Game, where: BoolArray, said: str) -> None:

@@ -14,16 +14,17 @@ leaves it as small as it is, and payoffs that cancel in a circle cancel in units
 signs reversed bounds values from below, under the policy that was found.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, lcm, nextafter
+from math import ceil, inf, lcm, nextafter
 from typing import NamedTuple
 
 import numpy as np
 
-from ...core import FLOATS, Array, BoolArray, FloatArray, IntArray
-from ...core.block_moves import sums
-from ..law.explicit import ExplicitGame, search
-from .chain import Chain, chances_of, payoffs_of
+from ...core import Array, BoolArray, FloatArray, IntArray
+from ..law.explicit import ExplicitGame, exact_law, search
+from ..law.numbers import ROUNDED, rational
+from .chain import Chain
 from .rounding import LARGEST_ERROR, UNIT, not_precise
 
 #: Bits of the unit of error bounds, below the largest value.
@@ -36,6 +37,10 @@ TINY, LARGEST = float(np.finfo(np.float64).tiny), 2.0**52
 #: Rounds in which error bounds are raised, at most; and rounds after which means are exact, if they
 #: are of at most ``FEW`` states.
 MOST_RAISES, PATIENCE, FEW = 20_000, 64, 100
+#: Sweeps in which sizes spread, before a search finds what is far away.
+SWEEPS = 64
+#: Of so many payments, more different ones than the second number are not counted in common units.
+SOME, MOST_PAYMENTS = 2**16, 1000
 
 
 def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> FloatArray:
@@ -46,13 +51,14 @@ def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> Flo
     what it is worth.
     """
     listing, sizes = game.listing, _sizes(game, values)
-    firsts = np.searchsorted(listing.sources, np.arange(game.rows))
+    firsts = listing.firsts[: -1 : game.num_actions]
     later = np.maximum.reduceat(np.append(missed, 0.0)[listing.targets], firsts)
-    rounding = (2 * listing.counts.max() + 8) * 2 * UNIT * sizes
+    rounding = (4 * listing.counts.max() + 24) * 2 * UNIT * sizes
     bounds: FloatArray = (np.maximum(missed, later) + rounding) * (1 + 4 * UNIT)
-    start, on = game.initial_law()[0], listing.targets >= 0
-    met = search(start, listing.sources[on], listing.targets[on], game.rows) >= 0
-    poor = met & ~(bounds <= LARGEST_ERROR * sizes)
+    poor = ~(bounds <= LARGEST_ERROR * sizes)
+    if poor.any():
+        start, on = game.initial_law()[0], listing.targets >= 0
+        poor &= search(start, listing.sources[on], listing.targets[on], game.rows) >= 0
     if poor.any():
         raise not_precise(game, float(bounds[poor].max()))
     return bounds
@@ -65,11 +71,16 @@ def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None)
     0. The weights of a policy's actions are of shape (state, action); None for the best play.
     """
     listing, on = game.listing, game.listing.targets >= 0
-    firsts = np.searchsorted(listing.sources, np.arange(game.rows))
-    paid = np.maximum.reduceat(np.abs(payoffs_of(game, FLOATS))[listing.paid], firsts)
-    own = np.maximum(np.abs(values), paid)
+    firsts = listing.firsts[: -1 : game.num_actions]
+    own = np.maximum(np.abs(values), np.maximum.reduceat(np.abs(game.way_payments), firsts))
     if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
         own[illegal] = np.maximum(own[illegal], abs(game.payoff_range[0]))
+    sizes = np.where(own > 0, 2.0 ** np.frexp(own)[1], 0.0)
+    for _ in range(SWEEPS):
+        before, ahead = sizes, np.append(sizes, 0.0)
+        sizes = np.maximum(sizes, np.maximum.reduceat(ahead[listing.targets], firsts))
+        if (sizes == before).all():
+            return sizes
     sizes, edges = np.zeros(game.rows), (listing.targets[on], listing.sources[on])
     while (own > sizes).any():
         size = 2.0 ** np.frexp(own[sizes == 0].max())[1]
@@ -89,18 +100,31 @@ class _Units(NamedTuple):
 
 def _units(game: ExplicitGame, values: FloatArray, weights: Array | None, sign: int) -> _Units:
     """Choose the unit of each state, and count payoffs in it; ``sign`` -1 reverses them."""
-    listing, sizes, whole = game.listing, _sizes(game, values, weights), 1
-    for denominator in {payoff.denominator for payoff in listing.payoffs}:
-        whole = lcm(whole, denominator) if whole <= DENOMINATOR else whole
-    whole = whole if whole <= DENOMINATOR else 1
+    listing, sizes = game.listing, _sizes(game, values, weights)
+    whole, payments = _payments_above(game, sign)
     sizes = sizes * 2.0 ** (whole - 1).bit_length()
     steps = np.where(sizes > 0, 2.0**BITS / np.where(sizes > 0, sizes, 1.0), 0.0)
     after = np.append(steps, 0.0)[listing.targets]
     ratios = np.where(after > 0, steps[listing.sources] / np.where(after > 0, after, 1.0), 0.0)
-    payoffs = np.array([_above(sign * payoff * whole) for payoff in listing.payoffs])
-    paid = np.ceil(payoffs[listing.paid] * steps[listing.sources])
+    paid = np.ceil(payments * steps[listing.sources])
     worst = _above(sign * game.exact_range[0] * whole)
     return _Units(steps * whole, ratios, paid, np.ceil(worst * steps))
+
+
+def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, FloatArray]:
+    """Give a common denominator of payments, 1 if it is large, and upper bounds of its multiples.
+
+    The bounds are of shape (way,). A payment that is given as a float may stand for a number that a
+    few roundings part from it.
+    """
+    if len(np.unique(game.way_payments[:SOME])) > MOST_PAYMENTS:
+        above = sign * game.way_payments + np.abs(game.way_payments) * 2 * ROUNDED
+        return 1, np.nextafter(above, inf)
+    (kinds, numbers), whole = game.payment_kinds, 1
+    for denominator in {payoff.denominator for payoff in kinds}:
+        whole = lcm(whole, denominator) if whole <= DENOMINATOR else whole
+    whole = whole if whole <= DENOMINATOR else 1
+    return whole, np.array([_above(sign * payoff * whole) for payoff in kinds])[numbers]
 
 
 def _above(number: Fraction) -> float:
@@ -123,24 +147,27 @@ def raised(
     actions may be worth all of it, shape (state, action).
     """
     listing, units = game.listing, _units(game, values, weights, sign)
-    chances, cells = chances_of(game, FLOATS), np.flatnonzero(listing.counts)
-    begins, most = sums(listing.counts)[cells], int(listing.counts.max())
+    chances, cells = game.way_chances, np.flatnonzero(listing.counts)
+    begins, most = listing.firsts[cells], int(listing.counts.max())
     expected = np.full(listing.legal.shape, -inf)
     if weights is not None:
         expected[:] = units.least[:, None]
         chosen = np.flatnonzero(weights)
         firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
         shares = weights.ravel()[chosen].astype(np.float64)
+    discounts = listing.gamma < 1
+    low, high = (float(listing.gamma) * (1 + side * 4 * UNIT) for side in (-1, 1))
     scaled = values * units.scale
-    slack = (6 + most / 2) * chain.stays()
+    slack = (12 + most) * chain.stays()
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
     if weights is None:
         now = np.where(game.idle.any(axis=1), np.maximum(now, 0.0), now)
     for turn in range(MOST_RAISES):
         if not (np.abs(now) < LARGEST).all():  # or no number: the system had no solution
             break
-        worth = units.paid + np.ceil(np.append(now, 0.0)[listing.targets] * units.ratios)
-        expected.ravel()[cells] = _mean_above(worth, chances, begins)
+        ahead = np.append(np.where(now > 0, high, low) * now if discounts else now, 0.0)
+        worth = units.paid + np.ceil(ahead[listing.targets] * units.ratios)
+        expected.ravel()[cells] = _mean_above(worth, chances, begins, 2 * most + 20)
         best = expected.max(axis=1)
         if weights is not None:
             best = _mean_above(expected.ravel()[chosen], shares, firsts)
@@ -152,7 +179,7 @@ def raised(
         if not (best > now).any():
             raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)
             tight = expected >= now[:, None]
-            if weights is None:
+            if weights is None and not discounts:
                 _drop_rounded(game, tight, now, units)
             return raised * (1 + 4 * UNIT), tight
         now = np.maximum(now, best)
@@ -161,34 +188,41 @@ def raised(
 
 def _drop_rounded(game: ExplicitGame, tight: BoolArray, now: FloatArray, units: _Units) -> None:
     """Leave out of ``tight``, (state, action), circling actions that seem so by rounding alone."""
-    listing, firsts = game.listing, sums(game.listing.counts)
+    listing = game.listing
     ahead, cells = np.append(now, 0.0)[listing.targets] * units.ratios, tight.ravel()
     for cell in np.flatnonzero(listing.circles(tight) & ~game.idle).tolist():
-        law, ways = listing.laws[listing.rows[cell]], range(firsts[cell], firsts[cell + 1])
-        state = cell // game.num_actions
+        ways, state = slice(*listing.firsts[cell : cell + 2]), cell // game.num_actions
         scale = Fraction(float(units.scale[state]))
-        worth = [listing.payoffs[listing.paid[w]] * scale + Fraction(float(ahead[w])) for w in ways]
-        mean = sum(part * each for part, each in zip(law.parts, worth, strict=True)) / law.whole
-        cells[cell] = mean >= Fraction(float(now[state]))
+        worth = [
+            rational(paid) * scale + Fraction(after)
+            for paid, after in zip(listing.paid[ways].tolist(), ahead[ways].tolist(), strict=True)
+        ]
+        cells[cell] = _mean(game, ways, worth) >= Fraction(float(now[state]))
 
 
 def _exact_mean(game: ExplicitGame, cell: int, numbers: FloatArray) -> float:
     """Give the mean of the whole numbers of a cell's ways, (way,) of all cells, rounded up once."""
-    listing = game.listing
-    first, law = int(listing.counts[:cell].sum()), listing.laws[listing.rows[cell]]
-    own = map(int, numbers[first : first + len(law.parts)].tolist())
-    return float(-(-sum(p * n for p, n in zip(law.parts, own, strict=True)) // law.whole))
+    ways = slice(*game.listing.firsts[cell : cell + 2])
+    return float(ceil(_mean(game, ways, [int(number) for number in numbers[ways]])))
 
 
-def _mean_above(numbers: FloatArray, chances: FloatArray, begins: IntArray) -> FloatArray:
+def _mean(game: ExplicitGame, ways: slice, numbers: Sequence[Fraction | int]) -> Fraction:
+    """Give the exact mean of numbers of a cell's ways, shape (way,)."""
+    law = exact_law(game.listing.chances[ways].tolist())
+    return sum((part * each for part, each in zip(law, numbers, strict=True)), Fraction(0))
+
+
+def _mean_above(
+    numbers: FloatArray, chances: FloatArray, begins: IntArray, roundings: int = 1
+) -> FloatArray:
     """Bound the means of groups of whole numbers from above, by whole numbers of shape (group,).
 
-    Numbers, and their probabilities in their groups, rounded once, are of shape (number,); the
-    first number of each group, ``begins``, of shape (group,).
+    Numbers, and their probabilities in their groups, are of shape (number,); the first number of
+    each group, ``begins``, of shape (group,). ``roundings`` part probabilities from the true ones.
     """
     sizes = np.diff(begins, append=len(numbers))
     least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))
     chances = np.maximum(chances, TINY)  # smaller ones are rounded by more
     above = np.add.reduceat(chances * (numbers - np.repeat(least, sizes)), begins)
-    rounded = 1 + (int(sizes.max()) + 4) * 2 * UNIT
+    rounded = 1 + (int(sizes.max()) + 3 + roundings) * 2 * UNIT
     return np.minimum(least + np.ceil(above * rounded), most)

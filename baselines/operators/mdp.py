@@ -33,6 +33,7 @@ its class keeps the actions that it had. Whatever policy is left, its bounds are
 from contextlib import suppress
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -48,13 +49,12 @@ from ...core import (
     Stage,
     Values,
 )
-from ...core.block_moves import sums
 from ...core.blocks import PayoffLaw
 from ...core.contract import order_of, require_worst
 from ...core.types import Start
 from ..law.explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
-from .chain import Chain, chances_of, payoffs_of, refuse_for_ever
+from .chain import Chain, chances_of, payments_of, refuse_for_ever
 from .enclosure import bounds_of, raised
 from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
@@ -136,11 +136,13 @@ def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
     Tight actions, (state, action), have the value of their state; the values, shape (state,), are
     those of optimal play, or upper bounds.
     """
+    if game.listing.gamma < 1:
+        return
     listing, circles = game.listing, game.listing.circles(tight)
     used = circles.ravel()[listing.cells]
     sources = listing.sources[used]
     parts = strong_components(sources, listing.targets[used], game.rows)
-    pays = parts[sources[payoffs_of(game, FLOATS)[listing.paid[used]] != 0]]
+    pays = parts[sources[game.way_payments[used] != 0]]
     swings = circles.any(axis=1) & np.isin(parts, pays)
     if swings[values < 0].any():
         said = "a game must be worth ending, and play may rather go on, paid and charged as much,"
@@ -178,7 +180,11 @@ def variance(
     often, worth, legal = met[0], values[0], game.listing.legal
     away = np.where(often != 0, worth, arithmetic.number(0))  # it may circle elsewhere
     weights = policy.spread(np.arange(game.rows), often, arithmetic)
-    squared = (_worth(game, away, arithmetic) - away[game.listing.sources]) ** 2
+    here, gamma = away[game.listing.sources], arithmetic.number(game.listing.gamma)
+    squared = (_worth(game, away, arithmetic, 1) - here) ** 2
+    if gamma < 1:
+        ended = (payments_of(game, arithmetic) - here) ** 2
+        squared = np.where(game.listing.targets < 0, ended, gamma * squared + (1 - gamma) * ended)
     expected = _means(game, squared, arithmetic)
     beyond = (arithmetic.payoff_range(game)[0] - away) ** 2  # of illegal actions
     squares = np.where(weights != 0, np.where(legal, expected, beyond[:, None]), 0)
@@ -189,10 +195,15 @@ def variance(
     return found
 
 
-def _worth(game: ExplicitGame, values: Array, arithmetic: Arithmetic) -> Array:
-    """Give what each way pays and leads to, shape (way,), by the values of states, (state,)."""
-    listing, ahead = game.listing, np.append(values, arithmetic.zeros(1))
-    worth: Array = payoffs_of(game, arithmetic)[listing.paid] + ahead[listing.targets]
+def _worth(game: ExplicitGame, values: Array, arithmetic: Arithmetic, gamma: Any = None) -> Array:
+    """Give what each way pays and leads to, shape (way,), by the values of states, (state,).
+
+    The discount is that of the game by default.
+    """
+    ahead = np.append(values, arithmetic.zeros(1))
+    if gamma is None and game.listing.gamma < 1:
+        ahead = arithmetic.number(game.listing.gamma) * ahead
+    worth: Array = payments_of(game, arithmetic) + ahead[game.listing.targets]
     return worth
 
 
@@ -201,7 +212,7 @@ def _means(game: ExplicitGame, worth: Array, arithmetic: Arithmetic) -> Array:
     listing = game.listing
     found: Array = np.full(listing.legal.size, -inf, arithmetic.dtype)
     some = np.flatnonzero(listing.counts)
-    begins = sums(listing.counts)[some]
+    begins = listing.firsts[some]
     found[some] = np.add.reduceat(chances_of(game, arithmetic) * worth, begins)
     return found.reshape(listing.legal.shape)
 
@@ -231,7 +242,9 @@ def visits(
     if law is not None:
         ends = game.listing.targets < 0
         flow = (met[:, None] * kept).ravel()[game.listing.cells] * chances_of(game, arithmetic)
-        law.add(payoffs_of(game, arithmetic)[game.listing.paid[ends]], flow[ends])
+        gamma = arithmetic.number(game.listing.gamma)
+        flow, some = np.where(ends, flow, (1 - gamma) * flow), ends | (gamma < 1)
+        law.add(payments_of(game, arithmetic)[some], flow[some])
         settled = met[chain.settled].sum()
         law.add(arithmetic.zeros(1), arithmetic.zeros(1) + settled)
     return Values(met[None]).frozen()
