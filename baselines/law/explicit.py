@@ -226,6 +226,8 @@ class ExplicitGame(ListedGame):
     ) -> None:
         if limit is not None and not (is_whole(limit) and limit > 0):
             raise GameError(f"horizon must be a whole number above 0 or None, got {limit!r}")
+        if not 0 <= listing.gamma <= 1:
+            raise GameError(f"gamma must be from 0 to 1, got {float(listing.gamma):g}")
         self.listing, self._limit = listing, limit
         self.rows, self.num_actions = listing.counts.shape
         self.num_players = 1 + int(listing.movers.max())
@@ -266,11 +268,11 @@ class ExplicitGame(ListedGame):
         digest = sha256(repr((self._limit, listing.seen.shape, listing.counts.shape)).encode())
         part: Any
         for part in vars(listing).values():
-            plain = isinstance(part, np.ndarray) and part.dtype != object
-            listed = part.tolist() if isinstance(part, np.ndarray) else part
-            digest.update(
-                memoryview(np.ascontiguousarray(part)) if plain else repr(listed).encode()
-            )
+            if isinstance(part, np.ndarray) and part.dtype != object:
+                part = np.ascontiguousarray(part)
+            else:
+                part = repr(part.tolist() if isinstance(part, np.ndarray) else part).encode()
+            digest.update(part)
         return digest.hexdigest()
 
     @override

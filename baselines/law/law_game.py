@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from ...core import Array, FloatArray, GameError, InputError, IntArray, Presentation, presents
+from ...core.block_moves import sums
 from ...core.checks import require_count, show_numbers
 from ...core.sizes import check_memory
 from .explicit import MOST_OFF, ExplicitGame, Listing, cell_name, read_start, search
@@ -25,6 +27,8 @@ from .numbers import (
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300
+#: Types of numbers that are read all at once.
+_REAL, _WHOLE = {float, int, np.float64, np.int64}, {int, np.int64}
 
 
 class LawGame(ExplicitGame):
@@ -187,22 +191,50 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
     if not states or set(law) != set(range(states)):
         raise InputError(f"P must have the states 0 to {max(states - 1, 0)}, got {[*law][:5]} ...")
     actions = max(1, len(law[0])) if isinstance(law[0], Mapping) else 1
-    counts, listed = np.zeros((states, actions), dtype=np.int64), []
+    cells, keys = [], dict.fromkeys(range(actions)).keys()
     for state in range(states):
         own = law[state]
-        if not isinstance(own, Mapping) or set(own) != set(range(actions)):
+        if not isinstance(own, Mapping) or own.keys() != keys:
             got = list(own) if isinstance(own, Mapping) else repr(own)
             raise InputError(
                 f"P must have the actions 0 to {actions - 1} in each state, got {got} in state "
                 f"{state}"
             )
-        for action in range(actions):
-            ways = _read_ways(own[action], states, f"for action {action} in state {state}")
-            counts[state, action] = len(ways)
-            listed += ways
-        check_memory("outcomes of P", len(listed), ENTRY)
-    chances, after, paid = zip(*listed, strict=True) if listed else ((), (), ())
-    return counts, (column(chances), np.array(after, dtype=np.int64), column(paid))
+        cells += [own[action] for action in keys]
+    if (found := _plain_columns(cells, states)) is None:
+        listed = [
+            _read_ways(cell, states, cell_name(number, actions))
+            for number, cell in enumerate(cells)
+        ]
+        counts = np.array(list(map(len, listed)))
+        chances, after, paid = list(zip(*chain.from_iterable(listed), strict=True)) or [()] * 3
+        found = counts, (column(chances), np.array(after, dtype=np.int64), column(paid))
+    return found[0].reshape(states, actions), found[1]
+
+
+def _plain_columns(cells: list[Any], states: int) -> tuple[IntArray, _Columns] | None:
+    """Read the outcomes of all cells at once; None if they are not of Python's and NumPy's types.
+
+    The numbers of outcomes are of shape (cell,).
+    """
+    if not {*map(type, cells)} <= {list, tuple}:
+        return None
+    ways = list(chain.from_iterable(cells))
+    check_memory("outcomes of P", len(ways), ENTRY)
+    if not {*map(type, ways)} <= {list, tuple} or {*map(len, ways)} != {4}:
+        return None
+    columns = list(zip(*ways, strict=True))
+    kinds = (_REAL, _WHOLE, _REAL, {bool, np.bool_})
+    if not all({*map(type, each)} <= kind for each, kind in zip(columns, kinds, strict=True)):
+        return None
+    chances, paid = (np.array(columns[k], dtype=np.float64) for k in (0, 2))
+    after, some = np.array(columns[1]), chances != 0
+    fits = (after >= 0) & (after < states) & (np.abs(paid) < 2.0**53)  # whole numbers are exact
+    if not (fits | ~some).all():
+        return None
+    cell = np.repeat(np.arange(len(cells)), list(map(len, cells)))[some]
+    after = np.where(columns[3], -1, after)[some]
+    return np.bincount(cell, minlength=len(cells)), (chances[some], after, paid[some])
 
 
 def _read_ways(cell: Any, states: int, where: str) -> list[tuple[Any, int, Any]]:
@@ -232,9 +264,7 @@ def _is_below(states: int, number: Any) -> bool:
 
 def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
     """Read a matrix (state, next state) for each action, and rewards (see ``_read_rewards``)."""
-    matrices = [
-        each.tocoo() if hasattr(each, "tocoo") else _array(each, "P") for each in as_list(law)
-    ]
+    matrices = [each if hasattr(each, "tocsr") else _array(each, "P") for each in as_list(law)]
     shapes, actions = [each.shape for each in matrices], len(matrices)
     states = max((length for shape in shapes for length in shape), default=0)
     if not states or shapes != [(states, states)] * actions:
@@ -247,36 +277,51 @@ def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
             "rewards must be given with matrices, of shape (state,), (state, action) or (action, "
             "state, next state)"
         )
-    counts, columns = [], []
-    tables = _read_rewards(rewards, actions, states)
-    for action, (matrix, table) in enumerate(zip(matrices, tables, strict=True)):
-        rows, after, chances = _entries(matrix)
-        paid = _values(np.asarray(table[rows, after]).ravel(), "rewards")
-        counts.append(np.bincount(rows, minlength=states))
-        columns.append((rows * actions + action, chances, after, paid))
-    cells, *found = (np.concatenate(column) for column in zip(*columns, strict=True))
-    in_order = np.argsort(cells, kind="stable")
-    chances, after, paid = (column[in_order] for column in found)
-    return np.stack(counts, axis=1), (chances, after, paid)
+    tables, numbers = _read_rewards(rewards, actions, states), np.arange(states)
+    each = [_entries(matrix) for matrix in matrices]
+    counts = np.stack([lengths for lengths, *_ in each], axis=1)
+    firsts = sums(counts.ravel())[:-1].reshape(counts.shape)
+    scattered = []  # the places of an action's entries, and its columns
+    for action, (lengths, after, chances) in enumerate(each):
+        places = np.repeat(firsts[:, action] - sums(lengths)[:-1], lengths) + np.arange(len(after))
+        columns = [chances, after]
+        if isinstance(tables, list):
+            found = np.asarray(tables[action][np.repeat(numbers, lengths), after]).ravel()
+            columns.append(_values(found, "rewards"))
+        scattered.append((places, columns))
+    columns = []
+    for alike in zip(*(columns for _, columns in scattered), strict=True):
+        columns.append(np.empty(counts.sum(), np.result_type(*alike)))
+        for (places, _), entries in zip(scattered, alike, strict=True):
+            columns[-1][places] = entries
+    if not isinstance(tables, list):
+        columns.append(np.repeat(tables.ravel(), counts.ravel()))
+    return counts, (columns[0], columns[1], columns[2])
 
 
 def _entries(matrix: Any) -> tuple[IntArray, IntArray, Array]:
-    """Give row, column and value of the entries of a matrix that are not 0, row by row."""
+    """Give the entries of a matrix that are not 0: numbers of the rows, columns and values."""
     states = matrix.shape[0]
     if isinstance(matrix, np.ndarray):
-        cells = np.flatnonzero(matrix)
-        chances = _values(matrix.ravel()[cells], "P")
-    else:  # sparse: entries of one place add up
-        places = matrix.row.astype(np.int64) * states + matrix.col
-        cells, at = np.unique(places, return_inverse=True)
-        chances = np.bincount(at, _values(_array(matrix.data, "P"), "P"), len(cells))
-        cells, chances = cells[chances != 0], chances[chances != 0]
-    rows, after = np.divmod(cells, states)
-    return rows, after, _normed(chances, rows, matrix.dtype)
+        rows, after = np.divmod(np.flatnonzero(matrix), states)
+        chances, lengths = _values(matrix[rows, after], "P"), np.bincount(rows, minlength=states)
+    else:
+        given, matrix = matrix, matrix.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy() if matrix is given else matrix
+            matrix.sum_duplicates()  # entries of one place add up
+        lengths, after = np.diff(matrix.indptr), matrix.indices
+        chances = _values(_array(matrix.data, "P"), "P")
+        if not (some := chances != 0).all():
+            lengths = np.bincount(np.repeat(np.arange(states), lengths)[some], minlength=states)
+            after, chances = after[some], chances[some]
+    if rounding(matrix.dtype):
+        chances = _normed(chances, np.repeat(np.arange(states), lengths), matrix.dtype)
+    return lengths, after, chances
 
 
 def _read_rewards(rewards: Any, actions: int, states: int) -> Any:
-    """Give what moves pay as a table (state, next state), dense or sparse, for each action.
+    """Give what moves pay: an array (state, action), or tables (state, next state) for each action.
 
     Rewards are of shape (state,), (state, action) or (action, state, next state).
     """
@@ -292,11 +337,10 @@ def _read_rewards(rewards: Any, actions: int, states: int) -> Any:
         given = _array(rewards, "rewards")
         shape = given.shape
         if shape == whole:
-            return given
-        if shape == (states,):
-            return np.broadcast_to(given[:, None], whole)
-        if shape == (states, actions):
-            return np.broadcast_to(given.T[:, :, None], whole)
+            return list(given)
+        if shape in ((states,), (states, actions)):
+            values = _values(given.ravel(), "rewards").reshape(states, -1)
+            return np.broadcast_to(values, (states, actions))
     raise InputError(
         f"rewards must be of shape {(states,)}, {(states, actions)} or {whole}, got {shape}"
     )

@@ -64,8 +64,6 @@ class SimpleGame(ExplicitGame):
         gamma = plain(self.gamma)
         if gamma is None:
             raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
-        if not 0 <= gamma <= 1:
-            raise GameError(f"gamma must be from 0 to 1, got {gamma}")
         movers = np.array([_player(self, state) for state in self.states])
         if any(movers[numbers[state]] for state in start):
             raise GameError("player 0 must make the first move, and start gives states of player 1")
