@@ -89,7 +89,7 @@ def require_contract(game: Game) -> list[tuple[int, IntArray]]:
     """
     require_attributes(game)
     check_memory("num_states", game.num_states, POSITION * game.num_players)
-    _require_range(game)
+    require_range(game)
     _require_floats(game)
     stages = _require_stages(game)
     _require_start(game)
@@ -103,7 +103,7 @@ def require_contract(game: Game) -> list[tuple[int, IntArray]]:
     return stages
 
 
-def _require_range(game: Game) -> None:
+def require_range(game: Game) -> None:
     """Check that ``payoff_range`` equals ``exact_range``, and that zero-sum games are for two."""
     low, high = range_of(game)
     exactly = tuple(map(float, game.exact_range))

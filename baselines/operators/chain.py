@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, present
-from ...core.block_moves import in_a_row
+from ...core.block_moves import in_a_row, sums
 from ...core.errors import needing
 from ..law.explicit import ExplicitGame, name_states, search, strong_components
 from .rounding import UNIT
 
 #: Systems of up to so many unknowns are factored.
 FEW = 2000
-#: Of others, steps of GMRES between restarts, restarts, and the part of the right side that may be
-#: left.
-STEPS, RESTARTS, NEAR = 40, 4, 1e-12
+#: Of others, steps of BiCGSTAB at most, and the part of the right side that may be left.
+STEPS, NEAR = 1000, 1e-9
+#: Solutions that are added up at most, each of the system for what the last ones miss; and the part
+#: of the numbers in it, in roundings, that may be missed.
+REFINED, MISSED = 4, 4
 
 
 def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
@@ -98,7 +100,7 @@ class Chain:
         entries = np.concatenate([-weights * free[columns], free, np.ones(count)])
         ends = [columns, every, first[number]]  # the mean stands in the place of the first number
         at = np.concatenate([rows, every, every]), np.concatenate(ends)
-        matrix = scipy_sparse().coo_array((entries, at), (count, count)).tocsc()
+        matrix = scipy_sparse().coo_array((entries, at), (count, count)).tocsr()
         numbers = _solver(matrix)(paid) * free
         ways, roundings = weights * numbers[columns], 8 + np.bincount(rows, minlength=count)
         mean = paid - numbers + np.bincount(rows, ways, count)
@@ -110,8 +112,8 @@ class Chain:
     def values(self) -> Array:
         """Solve for the value of each state, shape (state,); minus infinity where it circles."""
         values = self.solve(self._paid)
-        unpaid = ~self._may_reach(self._paid != 0)
-        values[unpaid] = self._arithmetic.number(0)  # whatever rounding made of it
+        if not (pays := self._paid != 0).all():  # whatever rounding made of the others
+            values[~self._may_reach(pays)] = self._arithmetic.number(0)
         values[self.circling] = -inf
         return values
 
@@ -149,31 +151,36 @@ class Chain:
             found[free] = _eliminated(rows, columns, weights, right[free], leaves)
         elif free.any():
             shape = len(leaves), len(leaves)
-            moves = scipy_sparse().coo_array((weights, (rows, columns)), shape).tocsc()
-            solve = _solver((scipy_sparse().diags_array(leaves) - moves).tocsc())
-            first = solve(right[free])
-            onward = np.bincount(rows, weights * first[columns], len(leaves))
-            found[free] = first + solve(right[free] - leaves * first + onward)
+            moves = scipy_sparse().coo_array((weights, (rows, columns)), shape).tocsr()
+            solve = _solver((scipy_sparse().diags_array(leaves) - moves).tocsr())
+            wanted, solved = right[free], np.zeros(len(leaves))
+            for _ in range(REFINED):
+                own, onward = leaves * solved, moves @ solved
+                missed, size = wanted - own + onward, np.abs(wanted) + np.abs(own)
+                if not (most := np.abs(missed).max()) > MISSED * UNIT * size.max():
+                    break
+                solved += most * solve(missed / most)  # of tiny numbers products vanish
+            found[free] = solved
         return found
 
 
 def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     """Return a function that solves a sparse system, in a library whose last bits may differ.
 
-    The factors of a large matrix may have no room; steps of GMRES come first, which end soon where
-    games do.
+    The factors of a large matrix may have no room; steps of BiCGSTAB (van der Vorst 1992) come
+    first, which end soon where games do.
     """
     factors: list[Any] = []
 
     def solve(right: FloatArray) -> Any:
         linalg, failed = scipy_sparse().linalg, True
         if matrix.shape[0] > FEW and not factors:
-            found, failed = linalg.gmres(matrix, right, rtol=NEAR, restart=STEPS, maxiter=RESTARTS)
+            found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
         if not failed:
             return found
         if not factors:
             try:
-                factors.append(linalg.splu(matrix))
+                factors.append(linalg.splu(matrix.tocsc()))
             except RuntimeError:  # of a matrix that rounding has made singular
                 return np.full(len(right), np.nan)
         return factors[0].solve(right)
@@ -213,6 +220,21 @@ def chances_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
 def payments_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
     """Give what each way pays, shape (way,)."""
     return game.way_payments if arithmetic.rounds else game.exact_payments
+
+
+def moves_of(game: ExplicitGame, choices: IntArray) -> tuple[FloatArray, Any]:
+    """Give what the chosen actions, (state,), are paid, (state,), and how the game goes on.
+
+    The latter is a sparse matrix (state, state) of probabilities times the discount.
+    """
+    listing, every = game.listing, np.arange(game.rows)
+    ways = in_a_row(listing.firsts, every * game.num_actions + choices)
+    firsts = sums(listing.counts[every, choices])
+    chances, targets = game.way_chances[ways], listing.targets[ways]
+    paid = np.add.reduceat(chances * game.way_payments[ways], firsts[:-1])
+    chances = np.where(targets < 0, 0.0, float(listing.gamma) * chances)
+    entries = chances, np.maximum(targets, 0), firsts
+    return paid, scipy_sparse().csr_array(entries, shape=(game.rows, game.rows))
 
 
 def refuse_for_ever(game: Game, where: BoolArray, said: str) -> None:

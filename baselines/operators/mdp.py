@@ -50,16 +50,18 @@ from ...core import (
     Values,
 )
 from ...core.blocks import PayoffLaw
-from ...core.contract import order_of, require_worst
+from ...core.contract import require_range, require_worst
 from ...core.types import Start
 from ..law.explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
-from .chain import Chain, chances_of, payments_of, refuse_for_ever
+from .chain import FEW, Chain, chances_of, moves_of, payments_of, refuse_for_ever
 from .enclosure import bounds_of, raised
 from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
 from .rounding import UNIT
 
+#: Rounds of modified policy iteration, at most, and sweeps by which each follows its choices.
+GUESSES, FOLLOWED = 30, 10
 ENDLESS = "the value of a policy must be finite, and this one circles and is paid without end"
 
 
@@ -71,7 +73,7 @@ def swept(players: Players) -> tuple[Values, float | FloatArray]:
     """
     game = players.game
     assert isinstance(game, ExplicitGame)
-    _ = order_of(game)  # checks the size of payoffs, before units are chosen
+    require_range(game)  # before units are chosen
     if players.free:
         found, choices, bounds = _optimum(game, players.arithmetic)
         players.choices[0][:] = choices
@@ -116,6 +118,10 @@ def _optimum(
             chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
         return chain.values()
 
+    if rounds and game.rows > FEW:
+        choices = _guess(game)
+        if Chain(game, one_hot(choices, game.num_actions), arithmetic).circles.any():
+            choices = before
     first = solve()
     known = {digest_of(choices)}
     values, _ = policy_iteration(improve, solve, lambda: choices, first, known)
@@ -128,6 +134,24 @@ def _optimum(
     bounds = bounds_of(game, values, np.maximum(above, below))
     _refuse_swings(game, tight, values + bounds)
     return values, choices, bounds
+
+
+def _guess(game: ExplicitGame) -> IntArray:
+    """Choose actions, (state,), that are about optimal.
+
+    They are found by modified policy iteration (Puterman and Shin 1978), which follows each choice
+    of actions for some sweeps. Errors that all states share leave choices as they are.
+    """
+    values, choices = np.zeros(game.rows), np.full(game.rows, -1)
+    for _ in range(GUESSES):
+        expected, before = _means(game, _worth(game, values, FLOATS), FLOATS), choices
+        choices, values = expected.argmax(axis=1), expected.max(axis=1)
+        if (choices == before).all():
+            break
+        paid, moves = moves_of(game, choices)
+        for _ in range(FOLLOWED):
+            values = paid + moves @ values
+    return choices
 
 
 def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
