@@ -10,7 +10,7 @@ A *limit* of moves makes layers of the states, one for each number of moves made
 last layer the game is over.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -32,6 +32,8 @@ from ...core.turn_game import Index, keys_of
 from ...core.types import Order, frozen
 from .numbers import near, rational
 
+#: Number of ways in a piece of a sweep, about: its arrays fit in the caches of processors.
+PIECE = 2**16
 #: Probabilities whose sum is off by 1 in this number at most are divided by it.
 MOST_OFF = 10**9
 
@@ -70,6 +72,15 @@ class Listing:
     def cells(self) -> IntArray:
         """The cell of each way, shape (way,)."""
         return np.repeat(np.arange(self.counts.size), self.counts.ravel())
+
+    def pieces(self) -> Iterator[tuple[IntArray, slice, IntArray]]:
+        """Divide the cells that have ways: cells, their ways, and the first of each among them."""
+        some = np.flatnonzero(self.counts)
+        bounds = np.append(self.firsts[some], len(self.targets))
+        step = max(1, PIECE * len(some) // len(self.targets))
+        for first in range(0, len(some), step):
+            own = bounds[first : first + step + 1]
+            yield some[first : first + step], slice(own[0], own[-1]), own[:-1] - own[0]
 
     def circles(self, allowed: BoolArray) -> BoolArray:
         """Find the end components: the actions with which play can stay for ever, (state, action).
@@ -238,7 +249,7 @@ class ExplicitGame(ListedGame):
         self.observation_sizes = (*sizes, *([limit] if limit else []))
         self.observation_names = (*components, *(["moves"] if limit else []))
         self.way_chances = self._normed()
-        self.way_payments = listing.paid.astype(np.float64)
+        self.way_payments = listing.paid.astype(np.float64, copy=False)
         self.has_cycles = self._leads_back()  # type: ignore[misc]
         self.is_process = self.has_cycles and self.num_players == 1  # type: ignore[misc]
         discounted = listing.gamma < 1
@@ -289,7 +300,7 @@ class ExplicitGame(ListedGame):
         A sum that misses 1 by rounding alone is left as it is.
         """
         listing, counts = self.listing, self.listing.counts.ravel()
-        chances, some = listing.chances.astype(np.float64), np.flatnonzero(counts)
+        chances, some = listing.chances.astype(np.float64, copy=False), np.flatnonzero(counts)
         totals = np.ones(len(counts))
         totals[some] = np.add.reduceat(chances, listing.firsts[some])
         off = np.abs(totals - 1)
@@ -300,7 +311,7 @@ class ExplicitGame(ListedGame):
             own = listing.chances[slice(*listing.firsts[cell : cell + 2])]
             raise _no_law(own, self._name_cell(cell))
         if (misses := off > counts * 2.0**-53).any():
-            chances /= np.repeat(np.where(misses, totals, 1.0), counts)
+            chances = chances / np.repeat(np.where(misses, totals, 1.0), counts)
         return frozen(chances)
 
     @cached_property

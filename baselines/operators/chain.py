@@ -222,6 +222,20 @@ def payments_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:
     return game.way_payments if arithmetic.rounds else game.exact_payments
 
 
+def means_of(
+    game: ExplicitGame, numbers: Callable[[slice], Array], arithmetic: Arithmetic
+) -> Array:
+    """Give the mean over the ways of each action, shape (state, action); illegal ones are -inf.
+
+    The numbers of ways in a row are asked for in pieces, as all at once take much memory.
+    """
+    found: Array = np.full(game.listing.counts.size, -inf, arithmetic.dtype)
+    chances = chances_of(game, arithmetic)
+    for cells, ways, begins in game.listing.pieces():
+        found[cells] = np.add.reduceat(chances[ways] * numbers(ways), begins)
+    return found.reshape(game.listing.counts.shape)
+
+
 def moves_of(game: ExplicitGame, choices: IntArray) -> tuple[FloatArray, Any]:
     """Give what the chosen actions, (state,), are paid, (state,), and how the game goes on.
 

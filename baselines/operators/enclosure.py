@@ -17,7 +17,6 @@ signs reversed bounds values from below, under the policy that was found.
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, inf, lcm, nextafter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -89,26 +88,47 @@ def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None)
     return sizes
 
 
-class _Units(NamedTuple):
-    """The units of error bounds."""
+class _Units:
+    """The units of error bounds.
 
-    scale: FloatArray  # units in 1, shape (state,); 0 where all numbers are 0
-    ratios: FloatArray  # by which the number of the next state is multiplied, shape (way,)
-    paid: FloatArray  # payoff of each way, rounded up to units of its state, shape (way,)
-    least: FloatArray  # the same of an illegal action, shape (state,)
+    Attributes:
+        steps: units in 1 over the common denominator of payments, shape (state,); 0 where all
+            numbers are 0.
+        scale: units in 1, shape (state,).
+        least: payoff of an illegal action, rounded up to units of its state, shape (state,).
+    """
 
+    def __init__(
+        self, game: ExplicitGame, values: FloatArray, weights: Array | None, sign: int
+    ) -> None:
+        sizes = _sizes(game, values, weights)
+        self._listing, self._chances = game.listing, game.way_chances
+        whole, self._payments = _payments_above(game, sign)
+        sizes = sizes * 2.0 ** (whole - 1).bit_length()
+        self.steps = np.where(sizes > 0, 2.0**BITS / np.where(sizes > 0, sizes, 1.0), 0.0)
+        self.scale = self.steps * whole
+        self.least = np.ceil(_above(sign * game.exact_range[0] * whole) * self.steps)
 
-def _units(game: ExplicitGame, values: FloatArray, weights: Array | None, sign: int) -> _Units:
-    """Choose the unit of each state, and count payoffs in it; ``sign`` -1 reverses them."""
-    listing, sizes = game.listing, _sizes(game, values, weights)
-    whole, payments = _payments_above(game, sign)
-    sizes = sizes * 2.0 ** (whole - 1).bit_length()
-    steps = np.where(sizes > 0, 2.0**BITS / np.where(sizes > 0, sizes, 1.0), 0.0)
-    after = np.append(steps, 0.0)[listing.targets]
-    ratios = np.where(after > 0, steps[listing.sources] / np.where(after > 0, after, 1.0), 0.0)
-    paid = np.ceil(payments * steps[listing.sources])
-    worst = _above(sign * game.exact_range[0] * whole)
-    return _Units(steps * whole, ratios, paid, np.ceil(worst * steps))
+    def ahead(self, now: FloatArray) -> FloatArray:
+        """Give discounted values in units as numbers, and 0 for the end, shape (state + 1,)."""
+        gamma, known = float(self._listing.gamma), self.steps > 0
+        if gamma < 1:
+            now = now * np.where(now > 0, gamma * (1 + 4 * UNIT), gamma * (1 - 4 * UNIT))
+        return np.append(np.where(known, now / np.where(known, self.steps, 1.0), 0.0), 0.0)
+
+    def worth(self, ways: slice, ahead: FloatArray) -> FloatArray:
+        """Give what ways are paid and lead to, each rounded up to units of their states, (way,)."""
+        steps = self.steps[self._listing.sources[ways]]
+        paid = np.ceil(self._payments[ways] * steps)
+        worth: FloatArray = paid + np.ceil(ahead[self._listing.targets[ways]] * steps)
+        return worth
+
+    def means(self, ahead: FloatArray, expected: FloatArray) -> None:
+        """Fill in upper bounds of what actions are worth in units, (state, action)."""
+        roundings = 2 * int(self._listing.counts.max()) + 20  # of probabilities (see ``explicit``)
+        for cells, ways, begins in self._listing.pieces():
+            worth, chances = self.worth(ways, ahead), self._chances[ways]
+            expected.ravel()[cells] = _mean_above(worth, chances, begins, roundings)
 
 
 def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, FloatArray]:
@@ -146,17 +166,13 @@ def raised(
     The result says by how much each was raised, (state,), infinite if they cannot be; and which
     actions may be worth all of it, shape (state, action).
     """
-    listing, units = game.listing, _units(game, values, weights, sign)
-    chances, cells = game.way_chances, np.flatnonzero(listing.counts)
-    begins, most = listing.firsts[cells], int(listing.counts.max())
-    expected = np.full(listing.legal.shape, -inf)
+    listing, units = game.listing, _Units(game, values, weights, sign)
+    expected, most = np.full(listing.legal.shape, -inf), int(listing.counts.max())
     if weights is not None:
         expected[:] = units.least[:, None]
         chosen = np.flatnonzero(weights)
         firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
         shares = weights.ravel()[chosen].astype(np.float64)
-    discounts = listing.gamma < 1
-    low, high = (float(listing.gamma) * (1 + side * 4 * UNIT) for side in (-1, 1))
     scaled = values * units.scale
     slack = (12 + most) * chain.stays()
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
@@ -165,21 +181,20 @@ def raised(
     for turn in range(MOST_RAISES):
         if not (np.abs(now) < LARGEST).all():  # or no number: the system had no solution
             break
-        ahead = np.append(np.where(now > 0, high, low) * now if discounts else now, 0.0)
-        worth = units.paid + np.ceil(ahead[listing.targets] * units.ratios)
-        expected.ravel()[cells] = _mean_above(worth, chances, begins, 2 * most + 20)
+        ahead = units.ahead(now)
+        units.means(ahead, expected)
         best = expected.max(axis=1)
         if weights is not None:
             best = _mean_above(expected.ravel()[chosen], shares, firsts)
         elif turn >= PATIENCE and (best > now).sum() <= FEW:  # a circle may be paid 0 on average
             for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
-                expected.ravel()[cell] = _exact_mean(game, cell, worth)
+                expected.ravel()[cell] = _exact_mean(game, cell, units, ahead)
             best = expected.max(axis=1)
         best[chain.circling] = -inf
         if not (best > now).any():
             raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)
             tight = expected >= now[:, None]
-            if weights is None and not discounts:
+            if weights is None and listing.gamma == 1:
                 _drop_rounded(game, tight, now, units)
             return raised * (1 + 4 * UNIT), tight
         now = np.maximum(now, best)
@@ -189,21 +204,21 @@ def raised(
 def _drop_rounded(game: ExplicitGame, tight: BoolArray, now: FloatArray, units: _Units) -> None:
     """Leave out of ``tight``, (state, action), circling actions that seem so by rounding alone."""
     listing = game.listing
-    ahead, cells = np.append(now, 0.0)[listing.targets] * units.ratios, tight.ravel()
+    ahead, cells = units.ahead(now)[listing.targets], tight.ravel()
     for cell in np.flatnonzero(listing.circles(tight) & ~game.idle).tolist():
         ways, state = slice(*listing.firsts[cell : cell + 2]), cell // game.num_actions
-        scale = Fraction(float(units.scale[state]))
+        scale, step = (Fraction(float(each[state])) for each in (units.scale, units.steps))
         worth = [
-            rational(paid) * scale + Fraction(after)
+            rational(paid) * scale + Fraction(after) * step
             for paid, after in zip(listing.paid[ways].tolist(), ahead[ways].tolist(), strict=True)
         ]
         cells[cell] = _mean(game, ways, worth) >= Fraction(float(now[state]))
 
 
-def _exact_mean(game: ExplicitGame, cell: int, numbers: FloatArray) -> float:
-    """Give the mean of the whole numbers of a cell's ways, (way,) of all cells, rounded up once."""
+def _exact_mean(game: ExplicitGame, cell: int, units: _Units, ahead: FloatArray) -> float:
+    """Give the mean of what a cell's ways are worth in units, rounded up once."""
     ways = slice(*game.listing.firsts[cell : cell + 2])
-    return float(ceil(_mean(game, ways, [int(number) for number in numbers[ways]])))
+    return float(ceil(_mean(game, ways, [int(number) for number in units.worth(ways, ahead)])))
 
 
 def _mean(game: ExplicitGame, ways: slice, numbers: Sequence[Fraction | int]) -> Fraction:

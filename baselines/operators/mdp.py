@@ -30,10 +30,10 @@ its class keeps the actions that it had. Whatever policy is left, its bounds are
 *Error bound*: see ``enclosure``.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -49,12 +49,13 @@ from ...core import (
     Stage,
     Values,
 )
+from ...core.block_moves import in_a_row, sums
 from ...core.blocks import PayoffLaw
 from ...core.contract import require_range, require_worst
 from ...core.types import Start
 from ..law.explicit import ExplicitGame, strong_components
 from ..policies.kinds import Policy
-from .chain import FEW, Chain, chances_of, moves_of, payments_of, refuse_for_ever
+from .chain import FEW, Chain, chances_of, means_of, moves_of, payments_of, refuse_for_ever
 from .enclosure import bounds_of, raised
 from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
@@ -87,6 +88,7 @@ def _optimum(
 ) -> tuple[Array, IntArray, float | FloatArray]:
     """Find the values of optimal play, an optimal action in each state, and the error bounds."""
     rounds, choices, every = arithmetic.rounds, game.way_out, np.arange(game.rows)
+    listing = game.listing
     if not rounds:
         with suppress(InputError):  # floats are not precise enough
             choices = _optimum(game, FLOATS)[1]
@@ -96,13 +98,18 @@ def _optimum(
 
     def improve(values: Array) -> Array:
         nonlocal before, choices, expected
-        worth, slack = _worth(game, values, arithmetic), arithmetic.zeros(1)
-        expected = _means(game, worth, arithmetic)
-        if rounds:
-            roundings = 2 * game.listing.counts.max() + 8
-            slack = roundings * UNIT * _means(game, np.abs(worth), arithmetic)
+        worth = _worth(game, values, arithmetic)
+        expected = means_of(game, worth, arithmetic)
         now = expected[every, choices][:, None]
-        better = np.where(expected > now + slack, expected, -inf)
+        better = np.where(expected > now, expected, -inf)
+        cells = np.flatnonzero(better > -inf)
+        if rounds and len(cells):  # an improvement by rounding alone is none
+            ways = in_a_row(listing.firsts, cells)
+            sizes = game.way_chances[ways] * np.abs(worth(ways))
+            firsts = sums(listing.counts.ravel()[cells])[:-1]
+            slack = (2 * listing.counts.max() + 8) * UNIT * np.add.reduceat(sizes, firsts)
+            sure = expected.ravel()[cells] > now[cells // game.num_actions, 0] + slack
+            better.ravel()[cells[~sure]] = -inf
         before, improves = choices, (better > -inf).any(axis=1)
         choices = np.where(improves, better.argmax(axis=1), choices)
         return np.where(improves, better.max(axis=1), values)
@@ -144,7 +151,7 @@ def _guess(game: ExplicitGame) -> IntArray:
     """
     values, choices = np.zeros(game.rows), np.full(game.rows, -1)
     for _ in range(GUESSES):
-        expected, before = _means(game, _worth(game, values, FLOATS), FLOATS), choices
+        expected, before = means_of(game, _worth(game, values, FLOATS), FLOATS), choices
         choices, values = expected.argmax(axis=1), expected.max(axis=1)
         if (choices == before).all():
             break
@@ -204,12 +211,17 @@ def variance(
     often, worth, legal = met[0], values[0], game.listing.legal
     away = np.where(often != 0, worth, arithmetic.number(0))  # it may circle elsewhere
     weights = policy.spread(np.arange(game.rows), often, arithmetic)
-    here, gamma = away[game.listing.sources], arithmetic.number(game.listing.gamma)
-    squared = (_worth(game, away, arithmetic, 1) - here) ** 2
-    if gamma < 1:
-        ended = (payments_of(game, arithmetic) - here) ** 2
-        squared = np.where(game.listing.targets < 0, ended, gamma * squared + (1 - gamma) * ended)
-    expected = _means(game, squared, arithmetic)
+    listing, gamma = game.listing, arithmetic.number(game.listing.gamma)
+    paid, ahead = payments_of(game, arithmetic), np.append(away, arithmetic.zeros(1))
+
+    def squared(ways: slice) -> Array:
+        gained, targets = paid[ways] - away[listing.sources[ways]], listing.targets[ways]
+        square: Array = (gained + ahead[targets]) ** 2
+        if gamma == 1:
+            return square
+        return np.where(targets < 0, square, gamma * square + (1 - gamma) * gained**2)
+
+    expected = means_of(game, squared, arithmetic)
     beyond = (arithmetic.payoff_range(game)[0] - away) ** 2  # of illegal actions
     squares = np.where(weights != 0, np.where(legal, expected, beyond[:, None]), 0)
     begins = arithmetic.numbers(chances)
@@ -219,26 +231,15 @@ def variance(
     return found
 
 
-def _worth(game: ExplicitGame, values: Array, arithmetic: Arithmetic, gamma: Any = None) -> Array:
-    """Give what each way pays and leads to, shape (way,), by the values of states, (state,).
-
-    The discount is that of the game by default.
-    """
+def _worth(
+    game: ExplicitGame, values: Array, arithmetic: Arithmetic
+) -> Callable[[slice | IntArray], Array]:
+    """Give a function from ways to what they pay and lead to, by the values of states, (state,)."""
+    listing, paid = game.listing, payments_of(game, arithmetic)
     ahead = np.append(values, arithmetic.zeros(1))
-    if gamma is None and game.listing.gamma < 1:
-        ahead = arithmetic.number(game.listing.gamma) * ahead
-    worth: Array = payments_of(game, arithmetic) + ahead[game.listing.targets]
-    return worth
-
-
-def _means(game: ExplicitGame, worth: Array, arithmetic: Arithmetic) -> Array:
-    """Give the mean over the ways, (way,), of each action, (state, action); illegal are -inf."""
-    listing = game.listing
-    found: Array = np.full(listing.legal.size, -inf, arithmetic.dtype)
-    some = np.flatnonzero(listing.counts)
-    begins = listing.firsts[some]
-    found[some] = np.add.reduceat(chances_of(game, arithmetic) * worth, begins)
-    return found.reshape(listing.legal.shape)
+    if listing.gamma < 1:
+        ahead = arithmetic.number(listing.gamma) * ahead
+    return lambda ways: paid[ways] + ahead[listing.targets[ways]]
 
 
 def settled(game: Game, policy: Policy) -> BoolArray:
