@@ -290,8 +290,10 @@ class ListedGame(Game):
             any time; None for one difference in all states (``Arithmetic.tie``).
         unbounded: whether policies may be paid less than any payoff, so that no payoff of an
             illegal action is the worst.
+        pays_early: of a decision process, whether a move may pay while the game goes on.
     """
 
+    pays_early: bool
     ties: FloatArray | None = None
     unbounded: bool = False
 
@@ -358,9 +360,11 @@ def content(name: str, value: Any) -> Hashable:
 
 
 def own(value: Any) -> Any:
-    """Copy arrays, and containers with the arrays in them."""
+    """Copy arrays that can be changed, and containers with the arrays in them."""
     kind = type(value)
     if kind is np.ndarray:
+        if value.base is None and not value.flags.writeable and value.dtype != object:
+            return value  # as nobody else can change it
         copied = value.copy()
         if value.dtype == object:
             for index in np.ndindex(value.shape):

@@ -26,7 +26,7 @@ import numpy as np
 from .arithmetic import FLOATS, Arithmetic, Values
 from .blocks import Blocks
 from .contract import require_moves
-from .game import Game, once_a_game
+from .game import Game, ListedGame, once_a_game
 from .listed import listed_blocks
 from .moves import Moves, list_ways, tabulate_moves, worth_of
 from .positions import legal_moves, places_in, states_of
@@ -68,6 +68,8 @@ class Sweeps:
     @once_a_game
     def pays_early(self, seat: int) -> bool:
         """Say whether a move may pay a player for whom the game goes on."""
+        if isinstance(self.game, ListedGame) and self.game.is_process:
+            return self.game.pays_early
         return any(block.pays_early for block in self.blocks(seat))
 
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:

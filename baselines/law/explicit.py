@@ -28,6 +28,7 @@ from ...core.checks import is_whole
 from ...core.contract import CLOSE
 from ...core.errors import needing
 from ...core.game import ListedGame
+from ...core.positions import pieces
 from ...core.turn_game import Index, keys_of
 from ...core.types import Order, frozen
 from .numbers import near, rational
@@ -305,7 +306,8 @@ class ExplicitGame(ListedGame):
         totals[some] = np.add.reduceat(chances, listing.firsts[some])
         off = np.abs(totals - 1)
         wrong = ~(off * MOST_OFF <= 1)
-        wrong[listing.cells[~(listing.chances > 0)]] = True
+        if not (above := listing.chances > 0).all():
+            wrong[listing.cells[~above]] = True
         if wrong.any():
             cell = int(np.argmax(wrong))
             own = listing.chances[slice(*listing.firsts[cell : cell + 2])]
@@ -365,16 +367,15 @@ class ExplicitGame(ListedGame):
         not known.
         """
         listing, low, high = self.listing, np.zeros(0), np.zeros(0)
-        pays_on = bool(self.way_payments[listing.targets >= 0].any())
+        self.pays_early = pays_on = bool(self.way_payments[listing.targets >= 0].any())
         if pays_on and self.has_cycles and (longest is not None or self.is_process):
-            most = (longest or self.rows) * float(np.abs(self.way_payments).max())
+            largest = max(float(self.way_payments.max()), -float(self.way_payments.min()))
+            most = (longest or self.rows) * largest
             ends = -most, most
         else:
             low, high = self._extremes(np.minimum), self._extremes(np.maximum)
             ends = float(low.min()), float(high.max())
-        eighths = 8 * self.way_payments  # floats that stand for themselves
-        own = listing.paid if listing.paid.dtype == object else np.rint(eighths) / 8
-        if (own != self.way_payments).any():
+        if not _is_exact(listing.paid):
             wider = CLOSE * max(map(abs, ends))  # sums of rounded payoffs
             ends = ends[0] - wider, ends[1] + wider
         if not self.has_cycles:
@@ -554,6 +555,14 @@ def cell_name(cell: int, num_actions: int) -> str:
     """Name the state and the action of a cell for a message."""
     state, action = divmod(cell, num_actions)
     return f"for action {action} in state {state}"
+
+
+def _is_exact(paid: Array) -> bool:
+    """Say whether payments are the floats that stand for them, such as whole numbers."""
+    parts = (paid[piece] for piece in pieces(len(paid)))
+    if paid.dtype == object:
+        return all((part == part.astype(np.float64)).all() for part in parts)
+    return all((8 * part == np.rint(8 * part)).all() for part in parts)
 
 
 def _numbered(values: Array) -> IntArray:

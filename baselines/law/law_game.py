@@ -178,6 +178,8 @@ def read_law(
             after[kept],
             paid[kept],
         )
+    for array in (counts, after, chances, paid):
+        array.setflags(write=False)  # so that games need no copies
     return counts, after, chances, paid, start
 
 
@@ -361,7 +363,7 @@ def _array(given: Any, name: str) -> Array:
 def _values(given: Array, name: str) -> Array:
     """Read the numbers of an array, shape (number,), as ``plain`` does."""
     if given.dtype != object and not rounding(given.dtype):
-        return given.astype(np.float64)
+        return given.astype(np.float64, copy=False)
     each, at = given, np.arange(len(given))
     if given.dtype != object:
         each, at = np.unique(given, return_inverse=True)

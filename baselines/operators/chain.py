@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -15,8 +16,9 @@ from .rounding import UNIT
 
 #: Systems of up to so many unknowns are factored.
 FEW = 2000
-#: Of others, steps of BiCGSTAB at most, and the part of the right side that may be left.
-STEPS, NEAR = 1000, 1e-9
+#: Of others, plain sweeps, steps of BiCGSTAB at most, steps of GMRES between restarts, restarts,
+#: and the part of the right side that may be left.
+SWEPT, STEPS, RESTART, RESTARTS, NEAR = 20, 1000, 40, 4, 1e-9
 #: Solutions that are added up at most, each of the system for what the last ones miss; and the part
 #: of the numbers in it, in roundings, that may be missed.
 REFINED, MISSED = 4, 4
@@ -129,8 +131,9 @@ class Chain:
         np.add.at(found, targets[into], self._weights[into] * found[sources[into]])
         return found
 
+    @cached_property
     def stays(self) -> Array:
-        """Solve for the expected number of moves before the chain ends or settles, (state,)."""
+        """The expected number of moves before the chain ends or settles, (state,)."""
         return self.solve(np.where(self.settled, 0.0, 1.0))
 
     def solve(self, right: Array, transposed: bool = False) -> Array:
@@ -154,6 +157,8 @@ class Chain:
             moves = scipy_sparse().coo_array((weights, (rows, columns)), shape).tocsr()
             solve = _solver((scipy_sparse().diags_array(leaves) - moves).tocsr())
             wanted, solved = right[free], np.zeros(len(leaves))
+            for _ in range(SWEPT if len(leaves) > FEW else 0):  # mass in one state spreads
+                solved = (wanted + moves @ solved) / leaves
             for _ in range(REFINED):
                 own, onward = leaves * solved, moves @ solved
                 missed, size = wanted - own + onward, np.abs(wanted) + np.abs(own)
@@ -167,17 +172,20 @@ class Chain:
 def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     """Return a function that solves a sparse system, in a library whose last bits may differ.
 
-    The factors of a large matrix may have no room; steps of BiCGSTAB (van der Vorst 1992) come
-    first, which end soon where games do.
+    The factors of a large matrix may have no room. Steps of BiCGSTAB (van der Vorst 1992) and of
+    GMRES (Saad and Schultz 1986) come first, which end soon where games do.
     """
     factors: list[Any] = []
 
     def solve(right: FloatArray) -> Any:
-        linalg, failed = scipy_sparse().linalg, True
+        linalg = scipy_sparse().linalg
         if matrix.shape[0] > FEW and not factors:
             found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
-        if not failed:
-            return found
+            if failed:
+                steps = {"restart": RESTART, "maxiter": RESTARTS}
+                found, failed = linalg.gmres(matrix, right, rtol=NEAR, **steps)
+            if not failed:
+                return found
         if not factors:
             try:
                 factors.append(linalg.splu(matrix.tocsc()))

@@ -174,7 +174,7 @@ def raised(
         firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
         shares = weights.ravel()[chosen].astype(np.float64)
     scaled = values * units.scale
-    slack = (12 + most) * chain.stays()
+    slack = (12 + most) * chain.stays
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
     if weights is None:
         now = np.where(game.idle.any(axis=1), np.maximum(now, 0.0), now)

@@ -126,6 +126,12 @@ def visit_action_values(
     They are of shape (state, action), multiplied by the stage's scale and meaningless for illegal
     actions; ``values`` are those of all positions to the seat.
     """
+    if law.game.is_process:
+        expected = mdp.action_values(law.game, values, arithmetic)
+        for piece in pieces(len(expected)):
+            states = np.arange(len(expected))[piece]
+            visit(Stage(seat, states, np.ones(len(states), arithmetic.dtype)), expected[piece])
+        return
 
     def decide(stage: Stage, expected: Array) -> Array:
         if stage.seat == seat:

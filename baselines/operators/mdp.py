@@ -197,6 +197,12 @@ def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float | Flo
     return values, bounds_of(game, finite, np.maximum(above, below))
 
 
+def action_values(game: Game, values: Values, arithmetic: Arithmetic) -> Array:
+    """Compute the value of every action, shape (state, action), from the values of states."""
+    assert isinstance(game, ExplicitGame)
+    return means_of(game, _worth(game, values[0], arithmetic), arithmetic)
+
+
 def variance(
     game: Game, policy: Policy, values: Values, met: Values, arithmetic: Arithmetic
 ) -> float | Fraction:

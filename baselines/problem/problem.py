@@ -28,6 +28,7 @@ from ...core import (
     sweeps_of,
 )
 from ...core.contract import order_of
+from ...core.game import ListedGame
 from ...core.positions import states_of
 from ...core.types import Start
 from ...registry import Places
@@ -165,7 +166,7 @@ class Problem:
     @property
     def start_of_game(self) -> Start:
         """Law of the state in which player 0 makes the first move."""
-        if self.law.is_listed:
+        if self.law.is_listed and not isinstance(self.game, ListedGame):
             _ = order_of(self.game)  # before the initial law is used
         states, probabilities = map(np.array, self.game.initial_law())
         return Start(0, frozen(states), frozen(self.arithmetic.numbers(probabilities)))
