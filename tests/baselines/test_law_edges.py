@@ -259,7 +259,7 @@ def test_payments_without_end_are_refused(exact):
 def bounds_of(game, values, stay):
     """Bound the errors of the values of a game that circles nowhere, and has such stays."""
     stays, circling = np.full(game.rows, stay), np.zeros(game.rows, dtype=bool)
-    circles = SimpleNamespace(stays=lambda: stays, circling=circling)
+    circles = SimpleNamespace(stays=stays, circling=circling)
     return enclosure.raised(game, values, circles, None, 1)[0]
 
 
