@@ -283,22 +283,21 @@ def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
     each = [_entries(matrix) for matrix in matrices]
     counts = np.stack([lengths for lengths, *_ in each], axis=1)
     firsts = sums(counts.ravel())[:-1].reshape(counts.shape)
-    scattered = []  # the places of an action's entries, and its columns
-    for action, (lengths, after, chances) in enumerate(each):
-        places = np.repeat(firsts[:, action] - sums(lengths)[:-1], lengths) + np.arange(len(after))
-        columns = [chances, after]
+    chances: Array = np.empty(counts.sum(), np.result_type(*(given for *_, given in each)))
+    targets = np.empty(len(chances), dtype=np.result_type(*(after for _, after, _ in each)))
+    paid: Array = np.empty(len(chances))
+    if not isinstance(tables, list):
+        paid = np.repeat(tables.ravel(), counts.ravel())
+    for action, (lengths, after, given) in enumerate(each):
+        places = np.repeat(firsts[:, action] - sums(lengths)[:-1], lengths)
+        places += np.arange(len(after))
+        chances[places], targets[places] = given, after
         if isinstance(tables, list):
             found = np.asarray(tables[action][np.repeat(numbers, lengths), after]).ravel()
-            columns.append(_values(found, "rewards"))
-        scattered.append((places, columns))
-    columns = []
-    for alike in zip(*(columns for _, columns in scattered), strict=True):
-        columns.append(np.empty(counts.sum(), np.result_type(*alike)))
-        for (places, _), entries in zip(scattered, alike, strict=True):
-            columns[-1][places] = entries
-    if not isinstance(tables, list):
-        columns.append(np.repeat(tables.ravel(), counts.ravel()))
-    return counts, (columns[0], columns[1], columns[2])
+            found = _values(found, "rewards")
+            paid = paid if found.dtype == paid.dtype else paid.astype(object)
+            paid[places] = found
+    return counts, (chances, targets, paid)
 
 
 def _entries(matrix: Any) -> tuple[IntArray, IntArray, Array]:
