@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from math import lcm, prod
+from math import inf, lcm, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,8 @@ from .numbers import near, rational
 PIECE = 2**16
 #: Probabilities whose sum is off by 1 in this number at most are divided by it.
 MOST_OFF = 10**9
+#: A player alone plays at most so many stages that are swept one by one.
+DEEP = 10_000
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,11 @@ class Listing:
 
 
 def strong_components(sources: IntArray, targets: IntArray, count: int) -> IntArray:
-    """Give the strongly connected component of each node, (node,), of a graph of edges, (edge,)."""
-    with needing("a game whose moves lead back", "scipy"):
-        from scipy.sparse import coo_array, csgraph
-    graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), (count, count))
+    """Give the strongly connected component of each node, (node,), of a graph of edges, (edge,).
+
+    Edges between components lead to smaller numbers.
+    """
+    csgraph, graph = _graph(sources, targets, count)
     parts: IntArray = csgraph.connected_components(graph, connection="strong")[1]
     return parts
 
@@ -115,28 +118,27 @@ def strong_components(sources: IntArray, targets: IntArray, count: int) -> IntAr
 def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) -> IntArray:
     """Search a graph of ``count`` nodes and edges of shape (edge,), from the ``first`` nodes on.
 
-    It goes breadth first, and gives the edge by which each node was reached first, -1 if it was
-    not, and the number of edges of the nodes to begin with, shape (node,).
+    It goes breadth first, and gives the node from which each node was reached, ``count`` for the
+    nodes to begin with, and a negative number for those that are not reached, shape (node,).
     """
-    by, by_source = np.full(count, -1), np.argsort(sources, kind="stable")
-    by[first] = len(sources)
-    firsts, new = sums(np.bincount(sources, minlength=count)), np.unique(first)
-    while len(new):
-        edges = by_source[in_a_row(firsts, new)]
-        edges = edges[by[targets[edges]] < 0]
-        new, at = np.unique(targets[edges], return_index=True)
-        by[new] = edges[at]
-    return by
+    sources = np.append(sources, np.full(len(first), count))
+    csgraph, graph = _graph(sources, np.append(targets, first), count + 1)
+    before: IntArray = csgraph.breadth_first_order(graph, count)[1][:-1]
+    return before
 
 
-def order_of_states(listing: Listing) -> Order:
+def _graph(sources: IntArray, targets: IntArray, count: int) -> tuple[Any, Any]:
+    """Make a graph for SciPy's algorithms."""
+    with needing("a game whose moves lead back", "scipy"):
+        from scipy.sparse import coo_array, csgraph
+    shape = count, count
+    return csgraph, coo_array((np.ones(len(sources)), (sources, targets)), shape).tocsr()
+
+
+def order_of_cycles(listing: Listing) -> Order:
     """Order the states so that moves lead to later stages, or to the cut of their block."""
     count, on = len(listing.movers), listing.targets >= 0
-    edges = np.unique(listing.sources[on] * np.int64(count) + listing.targets[on])
-    sources, targets = np.divmod(edges, count)
-    levels, ends = _levels(sources, targets, count)
-    if ends:
-        return Order(levels, np.zeros_like(levels), np.zeros(count, dtype=bool))
+    sources, targets = listing.sources[on], listing.targets[on]
     parts = strong_components(sources, targets, count)
     inside = parts[sources] == parts[targets]
     blocks = _levels(parts[sources[~inside]], parts[targets[~inside]], count)[0][parts]
@@ -148,14 +150,19 @@ def order_of_states(listing: Listing) -> Order:
     return Order(stages, blocks, cut)
 
 
-def _levels(sources: IntArray, targets: IntArray, count: int) -> tuple[IntArray, bool]:
-    """Give the length of the longest way to each node of a graph, and whether it has no cycle."""
+def _levels(
+    sources: IntArray, targets: IntArray, count: int, most: float = inf
+) -> tuple[IntArray, bool]:
+    """Give the length of the longest way to each node of a graph, up to ``most``, (node,).
+
+    The second result says whether all are found: the graph has no cycle then.
+    """
     targets = targets[np.argsort(sources, kind="stable")]
     firsts = sums(np.bincount(sources, minlength=count))
     waiting = np.bincount(targets, minlength=count)  # for so many nodes before
     levels, level = np.zeros(count, dtype=np.int64), 0
     ready = np.flatnonzero(waiting == 0)
-    while len(ready):
+    while len(ready) and level <= most:
         levels[ready] = level
         after, times = np.unique(targets[in_a_row(firsts, ready)], return_counts=True)
         waiting[after] -= times
@@ -251,7 +258,7 @@ class ExplicitGame(ListedGame):
         self.observation_names = (*components, *(["moves"] if limit else []))
         self.way_chances = self._normed()
         self.way_payments = listing.paid.astype(np.float64, copy=False)
-        self.has_cycles = self._leads_back()  # type: ignore[misc]
+        self.has_cycles = not self._stages[1]  # type: ignore[misc]
         self.is_process = self.has_cycles and self.num_players == 1  # type: ignore[misc]
         discounted = listing.gamma < 1
         if self.is_process:
@@ -317,19 +324,22 @@ class ExplicitGame(ListedGame):
         return frozen(chances)
 
     @cached_property
+    def _stages(self) -> tuple[IntArray, bool]:
+        """The stage of each state, if moves lead to later ones; and whether they do.
+
+        They do not if a player alone has more than ``DEEP`` stages.
+        """
+        listing, deep = self.listing, DEEP if self.num_players == 1 else inf
+        on = (listing.targets >= 0) & (self._limit is None)
+        return _levels(listing.sources[on], listing.targets[on], self.rows, deep)
+
+    @cached_property
     def _order(self) -> Order:
         """The stages and blocks of the listing's states."""
-        if self._limit:
-            nowhere = np.zeros(self.rows, dtype=np.int64)
-            return Order(nowhere, nowhere, nowhere.astype(bool))
-        return order_of_states(self.listing)
-
-    def _leads_back(self) -> bool:
-        """Say whether moves lead in a cycle, which most laws show at a glance."""
-        sources, targets = self.listing.sources, self.listing.targets
-        if self._limit or not ((targets <= sources) & (targets >= 0)).any():
-            return False
-        return bool((targets == sources).any() or self._order.cut.any())
+        levels, found = self._stages
+        if found:
+            return Order(levels, np.zeros_like(levels), np.zeros(self.rows, dtype=bool))
+        return order_of_cycles(self.listing)
 
     def _ways_out(self) -> tuple[BoolArray, IntArray]:
         """Find ``idle`` and ``way_out``."""
@@ -342,14 +352,16 @@ class ExplicitGame(ListedGame):
         idle = listing.circles(~pays.reshape(listing.legal.shape))
         after = np.where(listing.targets < 0, end, listing.targets)
         first = np.append(np.flatnonzero(idle.any(axis=1)), end)
-        ways = search(first, after, listing.sources, self.rows + 1)[:-1]
-        if (ways < 0).any():
+        before = search(first, after, listing.sources, self.rows + 1)[:-1]
+        if (before < 0).any():
             raise GameError(
                 "a game without a limit of moves must be able to end, and no moves lead from "
-                f"{name_states(ways < 0)} to an end: give a horizon, or a gamma below 1"
+                f"{name_states(before < 0)} to an end: give a horizon, or a gamma below 1"
             )
-        leads = cells[np.minimum(ways, len(cells) - 1)] % self.num_actions
-        return idle, np.where(idle.any(axis=1), idle.argmax(axis=1), leads)
+        leads = np.zeros(listing.counts.size, dtype=bool)
+        leads[cells[after == before[listing.sources]]] = True
+        leads = np.where(idle.any(axis=1)[:, None], idle, leads.reshape(idle.shape))
+        return idle, leads.argmax(axis=1)
 
     def _paid_in_cycles(self) -> BoolArray | None:
         """Give the states where a move that stays in a cycle pays, (state,); None if none does."""
@@ -366,12 +378,13 @@ class ExplicitGame(ListedGame):
         The largest expected number of moves, whatever the players do, is ``longest``; None if it is
         not known.
         """
-        listing, low, high = self.listing, np.zeros(0), np.zeros(0)
-        self.pays_early = pays_on = bool(self.way_payments[listing.targets >= 0].any())
-        if pays_on and self.has_cycles and (longest is not None or self.is_process):
-            largest = max(float(self.way_payments.max()), -float(self.way_payments.min()))
-            most = (longest or self.rows) * largest
-            ends = -most, most
+        listing, paid = self.listing, self.way_payments
+        self.pays_early = pays_on = bool(paid[listing.targets >= 0].any())
+        if self.is_process or (pays_on and self.has_cycles and longest is not None):
+            ends = min(0.0, float(paid.min())), max(0.0, float(paid.max()))
+            if pays_on:
+                most = (longest or self.rows) * max(-ends[0], ends[1])
+                ends = -most, most
         else:
             low, high = self._extremes(np.minimum), self._extremes(np.maximum)
             ends = float(low.min()), float(high.max())
@@ -393,7 +406,7 @@ class ExplicitGame(ListedGame):
         paid = signs * self.way_payments
         firsts = listing.firsts[:: self.num_actions]
         worth = np.zeros(self.rows + 1)  # the last is that of the end
-        extremes = worth[:-1].copy()  # 0 is that of a game that never ends
+        extremes = worth[:-1]
         if not self._limit:
             groups = split_by(self._order.stages)[::-1]
             worth[:-1] = np.inf if best is np.minimum else -np.inf  # unknown
@@ -405,7 +418,7 @@ class ExplicitGame(ListedGame):
                 totals = paid[ways] + (best(ahead, 0.0) if listing.gamma < 1 else ahead)
                 begins = sums(firsts[states + 1] - firsts[states])[:-1]
                 worth[states] = best.reduceat(totals, begins)
-            extremes = best(extremes, worth[:-1]) if moves or self.is_process else worth[:-1].copy()
+            extremes = best(extremes, worth[:-1]) if moves else worth[:-1].copy()
             if (worth == before).all() or not (self._limit or self.has_cycles):
                 break
         return extremes
@@ -445,15 +458,19 @@ class ExplicitGame(ListedGame):
     def _played(self) -> Played:
         """The outcomes of moves, and the different laws."""
         listing, counts = self.listing, self.listing.counts.ravel()
-        goes_on = (
-            (listing.targets >= 0) if listing.gamma < 1 else np.zeros_like(self.way_chances, bool)
-        )
+        goes_on = (listing.targets >= 0) & (listing.gamma < 1)
         ways = np.repeat(np.arange(len(goes_on)), 1 + goes_on)
         halves = goes_on[ways] * (1 + (np.diff(ways, prepend=-1) == 0))
         targets = np.where(halves == 2, -1, listing.targets[ways])
-        rows, laws = _distinct(_numbered(listing.chances), goes_on, counts)
+        some, rows = np.flatnonzero(counts), np.zeros_like(counts)
+        table = np.full((len(some), counts.max()), -1)
+        table[np.arange(counts.max()) < counts[some, None]] = (
+            2 * _numbered(listing.chances) + goes_on
+        )
+        _, laws, found = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        rows[some] = found.ravel()
         firsts = sums(counts + np.bincount(listing.cells, goes_on, len(counts)).astype(np.int64))
-        return Played(ways, targets, halves, firsts, rows, laws)
+        return Played(ways, targets, halves, firsts, rows, some[laws])
 
     @cached_property
     def laws(self) -> FloatArray:  # type: ignore[override]
@@ -571,27 +588,6 @@ def _numbered(values: Array) -> IntArray:
         return np.unique(values, return_inverse=True)[1]
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values.tolist()])
-
-
-def _distinct(keys: IntArray, flags: BoolArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Number the different laws of cells, given the keys and flags of all ways, by cell.
-
-    The result is the number of each cell's law, 0 of a cell without ways, and the first cell of
-    each law.
-    """
-    rows, firsts = np.zeros(len(counts), dtype=np.int64), sums(counts)
-    of_cell = np.full(len(counts), -1)  # the first cell with its law
-    for width in np.unique(counts[counts > 0]).tolist():
-        own = np.flatnonzero(counts == width)
-        ways = firsts[own, None] + np.arange(width)
-        table = np.concatenate([keys[ways], flags[ways]], axis=1)
-        in_order = np.lexsort(table.T)
-        new = (np.diff(table[in_order], axis=0, prepend=-1) != 0).any(axis=1)
-        new[0] = True
-        of_cell[own[in_order]] = own[in_order[np.flatnonzero(new)]][np.cumsum(new) - 1]
-    laws, found = np.unique(of_cell[of_cell >= 0], return_inverse=True)
-    rows[of_cell >= 0] = found
-    return rows, laws
 
 
 def _finder(seen: IntArray, sizes: Sequence[int]) -> Callable[[IntArray], IntArray]:

@@ -14,6 +14,7 @@ from ...core.checks import require_count, show_numbers
 from ...core.sizes import check_memory
 from .explicit import MOST_OFF, ExplicitGame, Listing, cell_name, read_start, search
 from .numbers import (
+    COARSE,
     LARGEST,
     NUMBERS,
     as_list,
@@ -27,8 +28,6 @@ from .numbers import (
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300
-#: Types of numbers that are read all at once.
-_REAL, _WHOLE = {float, int, np.float64, np.int64}, {int, np.int64}
 
 
 class LawGame(ExplicitGame):
@@ -161,7 +160,7 @@ def read_law(
         given = _array(initial, "initial")
         start = _values(given.ravel(), "initial")
         start = _normed(start, np.zeros_like(start, int), given.dtype).reshape(given.shape)
-    elif _is_below(states, first):
+    elif first in range(states):
         start = np.eye(1, states, int(first))[0]
     else:
         raise InputError(f"initial must be a state from 0 to {states - 1}, got {initial!r}")
@@ -202,66 +201,27 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
                 f"P must have the actions 0 to {actions - 1} in each state, got {got} in state "
                 f"{state}"
             )
-        cells += [own[action] for action in keys]
-    if (found := _plain_columns(cells, states)) is None:
-        listed = [
-            _read_ways(cell, states, cell_name(number, actions))
-            for number, cell in enumerate(cells)
-        ]
-        counts = np.array(list(map(len, listed)))
-        chances, after, paid = list(zip(*chain.from_iterable(listed), strict=True)) or [()] * 3
-        found = counts, (column(chances), np.array(after, dtype=np.int64), column(paid))
-    return found[0].reshape(states, actions), found[1]
-
-
-def _plain_columns(cells: list[Any], states: int) -> tuple[IntArray, _Columns] | None:
-    """Read the outcomes of all cells at once; None if they are not of Python's and NumPy's types.
-
-    The numbers of outcomes are of shape (cell,).
-    """
-    if not {*map(type, cells)} <= {list, tuple}:
-        return None
-    ways = list(chain.from_iterable(cells))
+        cells += [as_list(own[action]) for action in keys]
+    ways, cell = list(chain(*cells)), np.repeat(np.arange(len(cells)), [*map(len, cells)])
     check_memory("outcomes of P", len(ways), ENTRY)
-    if not {*map(type, ways)} <= {list, tuple} or {*map(len, ways)} != {4}:
-        return None
-    columns = list(zip(*ways, strict=True))
-    kinds = (_REAL, _WHOLE, _REAL, {bool, np.bool_})
-    if not all({*map(type, each)} <= kind for each, kind in zip(columns, kinds, strict=True)):
-        return None
-    chances, paid = (np.array(columns[k], dtype=np.float64) for k in (0, 2))
-    after, some = np.array(columns[1]), chances != 0
-    fits = (after >= 0) & (after < states) & (np.abs(paid) < 2.0**53)  # whole numbers are exact
-    if not (fits | ~some).all():
-        return None
-    cell = np.repeat(np.arange(len(cells)), list(map(len, cells)))[some]
-    after = np.where(columns[3], -1, after)[some]
-    return np.bincount(cell, minlength=len(cells)), (chances[some], after, paid[some])
-
-
-def _read_ways(cell: Any, states: int, where: str) -> list[tuple[Any, int, Any]]:
-    """Read chance, next state and reward of each outcome of an action, but for chances of 0."""
-    ways, read = as_list(cell), []
-    wrong = [way for way in ways if not isinstance(way, tuple | list) or len(way) != 4]
-    ways = [] if wrong else ways
-    for chance, way in zip(plain_law(way[0] for way in ways), ways, strict=True):
-        after, paid, over = map(plain, way[1:])
-        fits = _is_below(states, after) and paid is not None and over in (0, 1)
-        if chance is None or (chance != 0 and not fits):
-            wrong.append(way)
-        elif chance != 0:
-            read.append((chance, -1 if over else int(after), paid))
-    if wrong:
+    wrong = np.array([not isinstance(way, tuple | list) or len(way) != 4 for way in ways])
+    if not wrong.any():
+        given = list(zip(*ways, strict=True)) or [()] * 4
+        if COARSE & {*map(type, given[0])}:
+            given[0] = list(chain(*(plain_law(way[0] for way in own) for own in cells)))
+        chances, after, paid, over = map(column, given)
+        fits = (after >= 0) & (after < states) & (after % 1 == 0) & (paid == paid)
+        wrong = (chances != chances) | (chances != 0) & ~(fits & ((over == 0) | (over == 1)))
+    if wrong.any():
+        way = int(np.argmax(wrong))
         raise InputError(
             "P must list (probability, next state, finite reward, terminated: True or False) with "
-            f"states from 0 to {states - 1}, got {wrong[0]!r} {where}"
+            f"states from 0 to {states - 1}, got {ways[way]!r} {cell_name(cell[way], actions)}"
         )
-    return read
-
-
-def _is_below(states: int, number: Any) -> bool:
-    """Say whether a plain number is that of a state."""
-    return number is not None and 0 <= number < states and number == int(number)
+    some = chances != 0
+    after, cell = np.where(over == 1, -1, after)[some].astype(np.int64), cell[some]
+    counts = np.bincount(cell, minlength=len(cells)).reshape(states, actions)
+    return counts, (chances[some], after, paid[some])
 
 
 def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
@@ -361,15 +321,10 @@ def _array(given: Any, name: str) -> Array:
 
 def _values(given: Array, name: str) -> Array:
     """Read the numbers of an array, shape (number,), as ``plain`` does."""
-    if given.dtype != object and not rounding(given.dtype):
-        return given.astype(np.float64, copy=False)
-    each, at = given, np.arange(len(given))
-    if given.dtype != object:
-        each, at = np.unique(given, return_inverse=True)
-    found = [plain(number) for number in each]
-    if None in found:
-        raise InputError(f"{name} must be {NUMBERS}, got {each[found.index(None)]!r}")
-    return column(found)[at]
+    found = column(given)
+    if (none := found != found).any():
+        raise InputError(f"{name} must be {NUMBERS}, got {given[np.argmax(none)]!r}")
+    return found
 
 
 def _normed(chances: Array, laws: IntArray, kind: Any) -> Array:

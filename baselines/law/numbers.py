@@ -7,7 +7,7 @@ that a law in floats has the exact values that its author means: ``rational`` ha
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import floor, sqrt
+from math import floor, nan, sqrt
 from numbers import Rational
 from typing import Any
 
@@ -28,6 +28,10 @@ LARGEST = 1e300
 NUMBERS = f"numbers from {-LARGEST:g} to {LARGEST:g}"
 #: Types of numbers that stay as they are.
 _OWN = frozenset((bool, int, float))
+#: Types of numbers that are read all at once.
+_AT_ONCE = _OWN | {np.bool_, np.int64, np.float64}
+#: Floats of less than 64 bits.
+COARSE = frozenset((np.float16, np.float32))
 
 
 def rational(number: float | Fraction) -> Fraction:
@@ -131,19 +135,32 @@ def plain_law(chances: Iterable[Any]) -> list[Any]:
     """Give probabilities as ``plain`` does; a sum of coarse floats that is rounded becomes 1."""
     given = list(chances)
     found = [plain(chance) for chance in given]
-    coarse = [rounding(chance.dtype) for chance in given if isinstance(chance, np.floating)]
+    coarse = [rounding(chance.dtype) for chance in given if type(chance) in COARSE]
     if coarse and None not in found and 0 < abs((total := sum(found)) - 1) <= max(coarse):
         return [chance / total for chance in found]
     return found
 
 
-def column(numbers: Sequence[Any]) -> npt.NDArray[Any]:
-    """Make an array of plain numbers: of floats, if these stand for them all."""
+def column(given: Sequence[Any]) -> npt.NDArray[Any]:
+    """Read numbers of any library, an array or a list, as ``plain`` does; NaN is none.
+
+    The array is of floats, if these stand for all the numbers.
+    """
+    if isinstance(given, np.ndarray) and given.dtype != object:
+        if not rounding(given.dtype):
+            return given.astype(np.float64, copy=False)
+        kinds, numbers = np.unique(given, return_inverse=True)
+        return column(list(kinds))[numbers]
+    if {*map(type, given)} <= _AT_ONCE:
+        floats = np.array(given, dtype=np.float64)
+        if (np.abs(floats) < 2.0**53).all():  # whole numbers, too, are exact
+            return floats
+    found = [nan if (number := plain(each)) is None else number for each in given]
     alike = (
         type(each) is float or float(each) == each or rational(float(each)) == each
-        for each in set(numbers)
+        for each in set(found)
     )
-    return np.array(numbers, dtype=np.float64 if all(alike) else object)
+    return np.array(found, dtype=np.float64 if all(alike) else object)
 
 
 def as_list(given: Any) -> list[Any]:

@@ -172,26 +172,35 @@ class Chain:
 def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     """Return a function that solves a sparse system, in a library whose last bits may differ.
 
-    The factors of a large matrix may have no room. Steps of BiCGSTAB (van der Vorst 1992) and of
+    Without cycles, in the order of the components, the matrix is triangular, and its own factor.
+    Other factors of a large matrix may have no room. Steps of BiCGSTAB (van der Vorst 1992) and of
     GMRES (Saad and Schultz 1986) come first, which end soon where games do.
     """
-    factors: list[Any] = []
+    linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], []
+    order, how = slice(None), {}
+    steps = count > FEW
+    if steps:
+        edges = matrix.tocoo()
+        parts = strong_components(edges.row, edges.col, count)
+        if parts.max() + 1 == count:
+            steps, order, how = False, np.argsort(parts), {"permc_spec": "NATURAL"}
 
     def solve(right: FloatArray) -> Any:
-        linalg = scipy_sparse().linalg
-        if matrix.shape[0] > FEW and not factors:
+        if steps and not factors:
             found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
             if failed:
-                steps = {"restart": RESTART, "maxiter": RESTARTS}
-                found, failed = linalg.gmres(matrix, right, rtol=NEAR, **steps)
+                more = {"restart": RESTART, "maxiter": RESTARTS}
+                found, failed = linalg.gmres(matrix, right, rtol=NEAR, **more)
             if not failed:
                 return found
         if not factors:
             try:
-                factors.append(linalg.splu(matrix.tocsc()))
+                factors.append(linalg.splu(matrix[order][:, order].tocsc(), **how))
             except RuntimeError:  # of a matrix that rounding has made singular
                 return np.full(len(right), np.nan)
-        return factors[0].solve(right)
+        found = np.empty(count)
+        found[order] = factors[0].solve(right[order])
+        return found
 
     return solve
 
