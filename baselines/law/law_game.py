@@ -320,9 +320,9 @@ def _array(given: Any, name: str) -> Array:
 
 
 def _values(given: Array, name: str) -> Array:
-    """Read the numbers of an array, shape (number,), as ``plain`` does."""
+    """Read the numbers of an array, (number,), as ``plain`` does; floats of 64 bits stay."""
     found = column(given)
-    if (none := found != found).any():
+    if found is not given and (none := found != found).any():
         raise InputError(f"{name} must be {NUMBERS}, got {given[np.argmax(none)]!r}")
     return found
 

@@ -5,6 +5,7 @@ that a law in floats has the exact values that its author means: ``rational`` ha
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from math import floor, nan, sqrt
@@ -152,9 +153,10 @@ def column(given: Sequence[Any]) -> npt.NDArray[Any]:
         kinds, numbers = np.unique(given, return_inverse=True)
         return column(list(kinds))[numbers]
     if {*map(type, given)} <= _AT_ONCE:
-        floats = np.array(given, dtype=np.float64)
-        if (np.abs(floats) < 2.0**53).all():  # whole numbers, too, are exact
-            return floats
+        with suppress(OverflowError):
+            floats = np.array(given, dtype=np.float64)
+            if (np.abs(floats) < 2.0**53).all():  # whole numbers, too, are exact
+                return floats
     found = [nan if (number := plain(each)) is None else number for each in given]
     alike = (
         type(each) is float or float(each) == each or rational(float(each)) == each
