@@ -15,7 +15,7 @@ from ..law.explicit import ExplicitGame, name_states, search, strong_components
 from .rounding import UNIT
 
 #: Systems of up to so many unknowns are factored.
-FEW = 2000
+FEW = 500
 #: Of others, plain sweeps, steps of BiCGSTAB at most, steps of GMRES between restarts, restarts,
 #: and the part of the right side that may be left.
 SWEPT, STEPS, RESTART, RESTARTS, NEAR = 20, 1000, 40, 4, 1e-9
