@@ -16,12 +16,15 @@ from .rounding import UNIT
 
 #: Systems of up to so many unknowns are factored.
 FEW = 500
-#: Of others, plain sweeps, steps of BiCGSTAB at most, steps of GMRES between restarts, restarts,
-#: and the part of the right side that may be left.
-SWEPT, STEPS, RESTART, RESTARTS, NEAR = 20, 1000, 40, 4, 1e-9
+#: Of others, sweeps at most, and sweeps between checks. The part of what is missed that is left
+#: after a jump, and after so many sweeps.
+MOST_SWEEPS, CHECKED, SHRINKS, PATIENCE = 500, 5, 0.1, 40
+#: Steps of BiCGSTAB at most, steps of GMRES between restarts, restarts, and the part of the right
+#: side that may be left.
+STEPS, RESTART, RESTARTS, NEAR = 1000, 40, 4, 1e-9
 #: Solutions that are added up at most, each of the system for what the last ones miss; and the part
 #: of the numbers in it, in roundings, that may be missed.
-REFINED, MISSED = 4, 4
+REFINED, MISSED = 4, 8
 
 
 def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
@@ -155,49 +158,80 @@ class Chain:
         elif free.any():
             shape = len(leaves), len(leaves)
             moves = scipy_sparse().coo_array((weights, (rows, columns)), shape).tocsr()
-            solve = _solver((scipy_sparse().diags_array(leaves) - moves).tocsr())
-            wanted, solved = right[free], np.zeros(len(leaves))
-            for _ in range(SWEPT if len(leaves) > FEW else 0):  # mass in one state spreads
-                solved = (wanted + moves @ solved) / leaves
-            for _ in range(REFINED):
-                own, onward = leaves * solved, moves @ solved
-                missed, size = wanted - own + onward, np.abs(wanted) + np.abs(own)
-                if not (most := np.abs(missed).max()) > MISSED * UNIT * size.max():
-                    break
-                solved += most * solve(missed / most)  # of tiny numbers products vanish
-            found[free] = solved
+            found[free] = _solved(moves, leaves, right[free])
         return found
+
+
+def _solved(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve leaves x = right + moves x, in floats."""
+    solved, solve = np.zeros(len(right)), None
+    if len(right) > FEW:
+        solved = _swept(moves, leaves, right)
+    for _ in range(REFINED):
+        own = leaves * solved
+        missed, size = right - own + moves @ solved, np.abs(right) + np.abs(own)
+        if not (most := np.abs(missed).max()) > MISSED * UNIT * size.max():
+            break
+        solve = solve or _solver((scipy_sparse().diags_array(leaves) - moves).tocsr())
+        solved = solved + most * solve(missed / most)  # of tiny numbers products vanish
+    return solved
+
+
+def _swept(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
+    """Sweep x = (right + moves x) / leaves while what is missed becomes small soon.
+
+    Often what a sweep changes becomes, in the long run, always the same but for a factor near 1, as
+    with a discount: then a jump adds all that would follow (Aitken 1926).
+    """
+    solved = change = along = np.zeros(len(right))
+    least, last, jump = inf, 0, 0.0  # missed at most, and the sweep since when
+    for turn in range(MOST_SWEEPS):
+        before, own = change, leaves * solved
+        missed = right - own + moves @ solved
+        change = missed / leaves
+        if turn % CHECKED == 0:
+            most, size = np.abs(missed).max(), (np.abs(right) + np.abs(own)).max()
+            if not (most > MISSED * UNIT * size and turn - last <= PATIENCE):
+                break
+            if most < SHRINKS * least:
+                least, last = most, turn
+            factor = (change @ before) / (before @ before or 1.0)
+            rest = np.abs(change - factor * before).max()
+            if rest < SHRINKS * (1 - factor) * np.abs(change).max():
+                along, jump = change, factor / (1 - factor) / (change @ change)
+            change = change + jump * (change @ along) * along
+        solved = solved + change
+    return solved
 
 
 def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     """Return a function that solves a sparse system, in a library whose last bits may differ.
 
-    Without cycles, in the order of the components, the matrix is triangular, and its own factor.
-    Other factors of a large matrix may have no room. Steps of BiCGSTAB (van der Vorst 1992) and of
-    GMRES (Saad and Schultz 1986) come first, which end soon where games do.
+    The factors of a large matrix may have no room. Steps of BiCGSTAB (van der Vorst 1992) and of
+    GMRES (Saad and Schultz 1986) come first, which end soon where games do. Without cycles, in the
+    order of the components, the matrix is triangular, and its own factor.
     """
     linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], []
-    order, how = slice(None), {}
-    steps = count > FEW
-    if steps:
+    order, how, large = np.arange(count), {}, count > FEW
+    if large:
         edges = matrix.tocoo()
         parts = strong_components(edges.row, edges.col, count)
         if parts.max() + 1 == count:
-            steps, order, how = False, np.argsort(parts), {"permc_spec": "NATURAL"}
+            order, how, large = np.argsort(parts), {"permc_spec": "NATURAL"}, False
 
     def solve(right: FloatArray) -> Any:
-        if steps and not factors:
+        if large and not factors:
             found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
             if failed:
-                more = {"restart": RESTART, "maxiter": RESTARTS}
-                found, failed = linalg.gmres(matrix, right, rtol=NEAR, **more)
+                steps = {"restart": RESTART, "maxiter": RESTARTS}
+                found, failed = linalg.gmres(matrix, right, rtol=NEAR, **steps)
             if not failed:
                 return found
         if not factors:
             try:
                 factors.append(linalg.splu(matrix[order][:, order].tocsc(), **how))
             except RuntimeError:  # of a matrix that rounding has made singular
-                return np.full(len(right), np.nan)
+                return np.full(count, np.nan)
         found = np.empty(count)
         found[order] = factors[0].solve(right[order])
         return found
