@@ -7,7 +7,7 @@ import numpy as np
 
 from .contract import checked_mask
 from .errors import SizeError
-from .game import Game, once_a_game
+from .game import Game, ListedGame, once_a_game
 from .sizes import VARIABLE, limit_factor, show
 from .types import BoolArray, IntArray, Stage, frozen
 
@@ -38,6 +38,8 @@ def require_few_states(game: Game) -> None:
 def states_of(game: Game, seat: int) -> IntArray:
     """List the states in which a seat may be to move, in increasing order, shape (state,)."""
     require_few_states(game)
+    if isinstance(game, ListedGame) and game.num_players == 1:
+        return frozen(np.arange(game.num_states))
     known = np.zeros(game.num_states, dtype=bool)
     for mover, states in game.stages():
         if mover == seat:
