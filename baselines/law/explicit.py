@@ -11,13 +11,13 @@ last layer the game is over.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from math import inf, lcm, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -202,20 +202,6 @@ def _no_law(chances: Any, named: str) -> GameError:
     return GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
 
 
-class Played(NamedTuple):
-    """The ways of a listing as outcomes of moves: a discount parts a way that goes on in two.
-
-    The second of the two ends the game.
-    """
-
-    ways: IntArray  # the way of each outcome, shape (outcome,)
-    targets: IntArray  # the state that it leads to; -1 if the game is over, shape (outcome,)
-    halves: IntArray  # 0 if it is a whole way, 1 if it goes on, 2 if it does not, (outcome,)
-    firsts: IntArray  # first outcome of each cell, and the number of outcomes
-    rows: IntArray  # number of the law of each cell, shape (cell,); 0 where it is illegal
-    laws: IntArray  # a cell with each law, shape (law,)
-
-
 class ExplicitGame(ListedGame):
     """A game whose moves are listed (see the docstring of the module).
 
@@ -261,10 +247,11 @@ class ExplicitGame(ListedGame):
         self.has_cycles = not self._stages[1]  # type: ignore[misc]
         self.is_process = self.has_cycles and self.num_players == 1  # type: ignore[misc]
         discounted = listing.gamma < 1
+        self._halves = 1 + discounted  # outcomes of a way
         if self.is_process:
             self.idle, self.way_out = self._ways_out()
         circling = self._paid_in_cycles() if self.has_cycles and not discounted else None
-        self.payoff_range = self._range(float(1 / (1 - listing.gamma)) if discounted else None)
+        self.payoff_range = self._range()
         self.unbounded = circling is not None
         if circling is not None and not self.is_process:
             raise GameError(
@@ -285,13 +272,10 @@ class ExplicitGame(ListedGame):
         """The SHA-256 of the listing and the limit."""
         listing = self.listing
         digest = sha256(repr((self._limit, listing.seen.shape, listing.counts.shape)).encode())
-        part: Any
-        for part in vars(listing).values():
-            if isinstance(part, np.ndarray) and part.dtype != object:
-                part = np.ascontiguousarray(part)
-            else:
-                part = repr(part.tolist() if isinstance(part, np.ndarray) else part).encode()
-            digest.update(part)
+        for part in (getattr(listing, field.name) for field in fields(listing)):
+            if not isinstance(part, np.ndarray) or part.dtype == object:
+                part = repr(np.array(part).tolist()).encode()
+            digest.update(np.ascontiguousarray(part))
         return digest.hexdigest()
 
     @override
@@ -372,18 +356,15 @@ class ExplicitGame(ListedGame):
         inside = sources[on][parts[sources[on]] == parts[targets[on]]]
         return np.bincount(inside, minlength=self.rows) > 0 if len(inside) else None
 
-    def _range(self, longest: float | None) -> tuple[float, float]:
-        """Find the smallest and the largest payoff of a player, and the ``ties`` of the states.
-
-        The largest expected number of moves, whatever the players do, is ``longest``; None if it is
-        not known.
-        """
+    def _range(self) -> tuple[float, float]:
+        """Find the smallest and the largest payoff of a player, and the ``ties`` of the states."""
         listing, paid = self.listing, self.way_payments
         self.pays_early = pays_on = bool(paid[listing.targets >= 0].any())
-        if self.is_process or (pays_on and self.has_cycles and longest is not None):
+        if self.is_process or (pays_on and self.has_cycles and listing.gamma < 1):
             ends = min(0.0, float(paid.min())), max(0.0, float(paid.max()))
             if pays_on:
-                most = (longest or self.rows) * max(-ends[0], ends[1])
+                longest = float(1 / (1 - listing.gamma)) if listing.gamma < 1 else self.rows
+                most = longest * max(-ends[0], ends[1])
                 ends = -most, most
         else:
             low, high = self._extremes(np.minimum), self._extremes(np.maximum)
@@ -455,47 +436,43 @@ class ExplicitGame(ListedGame):
         return kinds[numbers]
 
     @cached_property
-    def _played(self) -> Played:
-        """The outcomes of moves, and the different laws."""
+    def _kinds(self) -> tuple[IntArray, IntArray]:
+        """The number of each cell's law, 0 where it is illegal, and a cell with each law."""
         listing, counts = self.listing, self.listing.counts.ravel()
-        goes_on = (listing.targets >= 0) & (listing.gamma < 1)
-        ways = np.repeat(np.arange(len(goes_on)), 1 + goes_on)
-        halves = goes_on[ways] * (1 + (np.diff(ways, prepend=-1) == 0))
-        targets = np.where(halves == 2, -1, listing.targets[ways])
         some, rows = np.flatnonzero(counts), np.zeros_like(counts)
         table = np.full((len(some), counts.max()), -1)
-        table[np.arange(counts.max()) < counts[some, None]] = (
-            2 * _numbered(listing.chances) + goes_on
-        )
+        each = 2 * _numbered(listing.chances) + (listing.targets >= 0)
+        table[np.arange(counts.max()) < counts[some, None]] = each
         _, laws, found = np.unique(table, axis=0, return_index=True, return_inverse=True)
         rows[some] = found.ravel()
-        firsts = sums(counts + np.bincount(listing.cells, goes_on, len(counts)).astype(np.int64))
-        return Played(ways, targets, halves, firsts, rows, some[laws])
+        return rows, some[laws]
 
     @cached_property
     def laws(self) -> FloatArray:  # type: ignore[override]
         """The different laws of moves, shape (law, outcome)."""
         gamma = self.listing.gamma
-        return frozen(
-            self._table(self.way_chances, np.array([1.0, float(gamma), float(1 - gamma)]))
-        )
+        return frozen(self._table(self.way_chances, float(gamma), float(1 - gamma)))
 
-    def _table(self, chances: Array, shares: Array) -> Array:
-        """Make the table of laws, given the chance of each way and the share of each half."""
-        played = self._played
-        counts = np.diff(played.firsts)[played.laws]
-        table: Array = np.zeros((len(counts), counts.max()), dtype=chances.dtype)
-        outcomes = in_a_row(played.firsts, played.laws)
-        some = np.arange(table.shape[1]) < counts[:, None]
-        table[some] = chances[played.ways[outcomes]] * shares[played.halves[outcomes]]
-        return table
+    def _table(self, chances: Array, gamma: Any, rest: Any) -> Array:
+        """Make the table of laws, given the chance of each way, and to go on or not after a move.
+
+        With a discount each way is two outcomes, the second of which ends the game.
+        """
+        listing, (_, laws) = self.listing, self._kinds
+        counts, ways = listing.counts.ravel()[laws], in_a_row(listing.firsts, laws)
+        ends = listing.targets[ways] < 0
+        shares = np.stack([np.where(ends, 1, gamma), np.where(ends, 0, rest)], axis=1)
+        table: Array = np.zeros((len(laws), counts.max(), self._halves), dtype=chances.dtype)
+        parts = chances[ways, None] * shares[:, : self._halves]
+        table[np.arange(counts.max()) < counts[:, None]] = parts
+        return table.reshape(len(laws), -1)
 
     # ------------------------------------------------------------------ rules
 
     @override
     def exact_laws(self) -> Array:
         gamma = self.listing.gamma
-        return self._table(self.exact_chances, np.array([Fraction(1), gamma, 1 - gamma]))
+        return self._table(self.exact_chances, gamma, 1 - gamma)
 
     @override
     def observe(self, states: IntArray, seat: int) -> IntArray:
@@ -524,7 +501,7 @@ class ExplicitGame(ListedGame):
 
     @override
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        rows: IntArray = self._played.rows[states % self.rows * self.num_actions + actions]
+        rows: IntArray = self._kinds[0][states % self.rows * self.num_actions + actions]
         return rows
 
     @override
@@ -542,10 +519,11 @@ class ExplicitGame(ListedGame):
     def _advance(
         self, payoffs: Array, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        listing, played, (moves, rows) = self.listing, self._played, np.divmod(states, self.rows)
-        places = played.firsts[rows * self.num_actions + actions] + outcomes
-        after, paid = played.targets[places], payoffs[played.ways[places], None]
-        over = after < 0
+        listing, (moves, rows) = self.listing, np.divmod(states, self.rows)
+        ways, halves = np.divmod(outcomes, self._halves)
+        places = listing.firsts[rows * self.num_actions + actions] + ways
+        after, paid = listing.targets[places], payoffs[places, None]
+        over = (after < 0) | (halves > 0)
         if self._limit:
             over, after = over | (moves + 1 >= self._limit), after + (moves + 1) * self.rows
         after = np.where(over, states, after)
