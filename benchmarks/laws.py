@@ -45,14 +45,16 @@ def random_law(states: int, ends: bool) -> Law:
     of probabilities are 1 without rounding, as pymdptoolbox wants it.
     """
     rng = np.random.default_rng(0)
-    firsts = np.arange(states + 1) * OUTCOMES
     last = scipy.sparse.csr_array(([1.0], ([0], [states - 1])), shape=(1, states))
     ending = scipy.sparse.vstack([last] * states).tocsr() / 100 if ends else None
     matrices = []
     for _ in range(ACTIONS):
         bounds = np.sort(rng.integers(1, WHOLE, (states, OUTCOMES - 1)))
         chances = np.diff(bounds, prepend=0, append=WHOLE).ravel() / WHOLE
-        after = rng.integers(states, size=states * OUTCOMES)
+        after, firsts = (
+            rng.integers(states, size=states * OUTCOMES),
+            OUTCOMES * np.arange(states + 1),
+        )
         matrix = scipy.sparse.csr_array((chances, after, firsts), shape=(states, states))
         if ends:
             matrix = scipy.sparse.vstack([(0.99 * matrix + ending)[:-1], last]).tocsr()

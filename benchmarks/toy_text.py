@@ -5,13 +5,9 @@ python benchmarks/toy_text.py --seeds 3 --moves 100000      # prints the tables 
 PPO and DQN have stable-baselines3's own settings; Q-learning is the textbook's, with a step size of
 .1, a discount of .99 and a tenth of random moves. ``EvalCallback`` plays five games by default; its
 mean stands beside the exact value, with the standard error of those games.
-
-python benchmarks/toy_text.py --seeds 0 --states 1000 10000 100000    # how long larger laws take
 """
 
 import argparse
-import resource
-import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
@@ -177,43 +173,17 @@ def trained(seeds: int, moves: int) -> Table:
     return Table(head, rows, texts=2)
 
 
-def sizes(states: list[int]) -> Table:
-    """Tabulate seconds and memory of random laws: four actions of four outcomes, and no limit."""
-    rows = []
-    for count in sorted(states):
-        rng = np.random.default_rng(0)
-        law: dict[int, dict[int, list[tuple[float, int, float, bool]]]] = {}
-        for state in range(count):
-            law[state] = {}
-            for action in range(4):
-                chances, after = rng.dirichlet(np.ones(4)), rng.integers(count, size=4)
-                ways = zip(chances.tolist(), after.tolist(), strict=True)
-                law[state][action] = [(p, to, -1.0, to == count - 1) for p, to in ways]
-        begun = time.perf_counter()
-        task = exactdice.from_P(law, 0)
-        made = time.perf_counter()
-        solution = exactdice.solve(task)
-        solved = time.perf_counter()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        seconds = f"{made - begun:.1f}", f"{solved - made:.1f}"
-        rows.append([f"{count:,}", *seconds, f"{peak:,}", f"{solution.error_bound:.1g}"])
-    return Table(["states", "s to make", "s to solve", "MB at most", "error bound"], rows)
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--moves", type=int, default=100_000)
-    parser.add_argument("--states", type=int, nargs="+", default=[], help="sizes of random laws")
     options = parser.parse_args()
     torch.set_num_threads(1)
     find_game(f"{BLACKJACK}:Blackjack")
     print(optima().markdown(aligned=True))
     if options.seeds:
         print(trained(options.seeds, options.moves).markdown(aligned=True))
-    if options.states:
-        print(sizes(options.states).markdown(aligned=True))
 
 
 if __name__ == "__main__":

@@ -214,9 +214,9 @@ class ExplicitGame(ListedGame):
         way_chances, way_payments: the probability of each way, and what it pays the player who
             moves, in floats, shape (way,); ``exact_chances`` and ``exact_payments`` in fractions.
         is_process: whether the game is a decision process whose moves lead back: its only player
-            may be paid in cycles or, unless ``longest`` is given, play on for ever (see
-            ``baselines.operators.mdp``). Then ``payoff_range`` may not hold the values of all
-            policies.
+            may be paid in cycles or, without a discount, play on for ever (see
+            ``baselines.operators.mdp``); or it has more than ``DEEP`` stages. Then
+            ``payoff_range`` may not hold the values of all policies.
         idle: in such a process, the actions with which a game can go on for ever where nothing is
             paid, shape (state, action).
         way_out: in such a process, an action of each state with which a game in the long run ends,

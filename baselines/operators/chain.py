@@ -19,9 +19,8 @@ FEW = 500
 #: Of others, sweeps at most, and sweeps between checks. The part of what is missed that is left
 #: after a jump, and after so many sweeps.
 MOST_SWEEPS, CHECKED, SHRINKS, PATIENCE = 500, 5, 0.1, 40
-#: Steps of BiCGSTAB at most, steps of GMRES between restarts, restarts, and the part of the right
-#: side that may be left.
-STEPS, RESTART, RESTARTS, NEAR = 1000, 40, 4, 1e-9
+#: Steps of BiCGSTAB at most, and the part of the right side that may be left.
+STEPS, NEAR = 1000, 1e-9
 #: Solutions that are added up at most, each of the system for what the last ones miss; and the part
 #: of the numbers in it, in roundings, that may be missed.
 REFINED, MISSED = 4, 8
@@ -207,9 +206,9 @@ def _swept(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
 def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     """Return a function that solves a sparse system, in a library whose last bits may differ.
 
-    The factors of a large matrix may have no room. Steps of BiCGSTAB (van der Vorst 1992) and of
-    GMRES (Saad and Schultz 1986) come first, which end soon where games do. Without cycles, in the
-    order of the components, the matrix is triangular, and its own factor.
+    The factors of a large matrix may have no room: steps of BiCGSTAB (van der Vorst 1992) come
+    first, which end soon where games do. Without cycles, in the order of the components, the matrix
+    is triangular, and its own factor.
     """
     linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], []
     order, how, large = np.arange(count), {}, count > FEW
@@ -222,9 +221,6 @@ def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     def solve(right: FloatArray) -> Any:
         if large and not factors:
             found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
-            if failed:
-                steps = {"restart": RESTART, "maxiter": RESTARTS}
-                found, failed = linalg.gmres(matrix, right, rtol=NEAR, **steps)
             if not failed:
                 return found
         if not factors:
