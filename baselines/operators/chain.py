@@ -167,13 +167,23 @@ def _solved(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
     if len(right) > FEW:
         solved = _swept(moves, leaves, right)
     for _ in range(REFINED):
-        own = leaves * solved
-        missed, size = right - own + moves @ solved, np.abs(right) + np.abs(own)
-        if not (most := np.abs(missed).max()) > MISSED * UNIT * size.max():
+        missed, part = _missed(moves, leaves, right, solved)
+        if not part > MISSED * UNIT:
             break
         solve = solve or _solver((scipy_sparse().diags_array(leaves) - moves).tocsr())
+        most = np.abs(missed).max()
         solved = solved + most * solve(missed / most)  # of tiny numbers products vanish
     return solved
+
+
+def _missed(
+    moves: Any, leaves: FloatArray, right: FloatArray, solved: FloatArray
+) -> tuple[FloatArray, float]:
+    """Give what solutions miss in each row, and its largest part of the numbers that are added."""
+    own = leaves * solved
+    missed, size = right - own + moves @ solved, np.abs(right) + np.abs(own)
+    size += moves @ np.abs(solved)
+    return missed, float((np.abs(missed) / np.where(size > 0, size, 1.0)).max())
 
 
 def _swept(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
@@ -183,17 +193,18 @@ def _swept(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
     with a discount: then a jump adds all that would follow (Aitken 1926).
     """
     solved = change = along = np.zeros(len(right))
-    least, last, jump = inf, 0, 0.0  # missed at most, and the sweep since when
+    least, last, jump = inf, 0, 0.0  # the part that is missed at most, and the sweep since when
     for turn in range(MOST_SWEEPS):
-        before, own = change, leaves * solved
-        missed = right - own + moves @ solved
-        change = missed / leaves
-        if turn % CHECKED == 0:
-            most, size = np.abs(missed).max(), (np.abs(right) + np.abs(own)).max()
-            if not (most > MISSED * UNIT * size and turn - last <= PATIENCE):
+        before = change
+        if turn % CHECKED:
+            change = (right - leaves * solved + moves @ solved) / leaves
+        else:
+            missed, part = _missed(moves, leaves, right, solved)
+            if not (part > MISSED * UNIT and turn - last <= PATIENCE):
                 break
-            if most < SHRINKS * least:
-                least, last = most, turn
+            if part < SHRINKS * least:
+                least, last = part, turn
+            change = missed / leaves
             factor = (change @ before) / (before @ before or 1.0)
             rest = np.abs(change - factor * before).max()
             if rest < SHRINKS * (1 - factor) * np.abs(change).max():

@@ -38,7 +38,8 @@ TINY, LARGEST = float(np.finfo(np.float64).tiny), 2.0**52
 MOST_RAISES, PATIENCE, FEW = 20_000, 64, 100
 #: Sweeps in which sizes spread, before a search finds what is far away.
 SWEEPS = 64
-#: Of so many payments, more different ones than the second number are not counted in common units.
+#: Of up to so many ways, probabilities are taken from fractions. More different payments among the
+#: first so many than the second number are not counted in common units.
 SOME, MOST_PAYMENTS = 2**16, 1000
 
 
@@ -103,6 +104,9 @@ class _Units:
     ) -> None:
         sizes = _sizes(game, values, weights)
         self._listing, self._chances = game.listing, game.way_chances
+        self._roundings = 2 * int(game.listing.counts.max()) + 20  # of probabilities (``explicit``)
+        if len(self._chances) <= SOME:
+            self._chances, self._roundings = game.exact_chances.astype(np.float64), 1
         whole, self._payments = _payments_above(game, sign)
         sizes = sizes * 2.0 ** (whole - 1).bit_length()
         self.steps = np.where(sizes > 0, 2.0**BITS / np.where(sizes > 0, sizes, 1.0), 0.0)
@@ -125,10 +129,9 @@ class _Units:
 
     def means(self, ahead: FloatArray, expected: FloatArray) -> None:
         """Fill in upper bounds of what actions are worth in units, (state, action)."""
-        roundings = 2 * int(self._listing.counts.max()) + 20  # of probabilities (see ``explicit``)
         for cells, ways, begins in self._listing.pieces():
             worth, chances = self.worth(ways, ahead), self._chances[ways]
-            expected.ravel()[cells] = _mean_above(worth, chances, begins, roundings)
+            expected.ravel()[cells] = _mean_above(worth, chances, begins, self._roundings)
 
 
 def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, FloatArray]:

@@ -87,12 +87,8 @@ def _optimum(
     game: ExplicitGame, arithmetic: Arithmetic
 ) -> tuple[Array, IntArray, float | FloatArray]:
     """Find the values of optimal play, an optimal action in each state, and the error bounds."""
-    rounds, choices, every = arithmetic.rounds, game.way_out, np.arange(game.rows)
-    listing = game.listing
-    if not rounds:
-        with suppress(InputError):  # floats are not precise enough
-            choices = _optimum(game, FLOATS)[1]
-    before = choices
+    rounds, every, listing = arithmetic.rounds, np.arange(game.rows), game.listing
+    before = choices = _first_choices(game, arithmetic)
     chain: Chain
     expected: Array
 
@@ -125,11 +121,10 @@ def _optimum(
             chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
         return chain.values()
 
-    if rounds and game.rows > FEW:
-        choices = _guess(game)
-        if Chain(game, one_hot(choices, game.num_actions), arithmetic).circles.any():
-            choices = before
     first = solve()
+    if (stuck := game.idle.any(axis=1) & (first < 0)).any():  # it is worth 0 to circle there
+        choices = np.where(stuck, game.way_out, choices)
+        first = solve()
     known = {digest_of(choices)}
     values, _ = policy_iteration(improve, solve, lambda: choices, first, known)
     choices = before  # the last ones are as these or, by rounding, as once before
@@ -141,6 +136,18 @@ def _optimum(
     bounds = bounds_of(game, values, np.maximum(above, below))
     _refuse_swings(game, tight, values + bounds)
     return values, choices, bounds
+
+
+def _first_choices(game: ExplicitGame, arithmetic: Arithmetic) -> IntArray:
+    """Choose actions to begin with, (state,), which circle nowhere where moves pay, in floats."""
+    if not arithmetic.rounds:
+        with suppress(InputError):  # floats are not precise enough
+            return _optimum(game, FLOATS)[1]
+    elif game.rows > FEW:
+        choices = _guess(game)
+        if not Chain(game, one_hot(choices, game.num_actions), arithmetic).circles.any():
+            return choices
+    return game.way_out
 
 
 def _guess(game: ExplicitGame) -> IntArray:
