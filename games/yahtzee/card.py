@@ -216,21 +216,13 @@ class Contexts:
         return np.where((first < 0) | (rank < 0), -1, first + rank)
 
     def _is_joker(self, still_open: Any, own: Any) -> Any:
-        """Return whether rolls are jokers: five of a kind while the box for a Yahtzee is filled.
-
-        Args:
-            still_open: sets of the open boxes.
-            own: ``Points.own`` of the rolls.
-        """
+        """Return whether rolls are jokers: five of a kind while the box for a Yahtzee is filled."""
         return (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self._bonus > 0)
 
     def allowed(self, contexts: Any, rolls: Any, tables: Lookups | None = None) -> Any:
-        """Return the set of the boxes that each roll may take in its context.
+        """Return the set of the boxes that each roll, an index, may take in its context.
 
-        Args:
-            contexts: the contexts.
-            rolls: the dice, as indices of rolls.
-            tables: ``plain`` if these are Python's own numbers.
+        For Python's own numbers ``tables`` are ``plain``.
         """
         tables = tables or self._arrays
         still_open = tables.still_open(contexts)
@@ -242,13 +234,9 @@ class Contexts:
         return still_open + self._is_joker(still_open, own) * (held - still_open)
 
     def take(self, contexts: Any, rolls: Any, boxes: Any, tables: Lookups | None = None) -> Taken:
-        """Return the next context and the points after taking a box.
+        """Return the next context and the points after a roll takes an open box.
 
-        Args:
-            contexts: contexts before the move.
-            rolls: the dice, as indices of rolls.
-            boxes: the open boxes to take.
-            tables: ``plain`` if these are Python's own numbers.
+        Arguments are numbers of contexts, rolls and boxes, and ``tables`` as for ``allowed``.
         """
         tables = tables or self._arrays
         still_open, holds = tables.still_open(contexts), tables.holds_fifty(contexts)

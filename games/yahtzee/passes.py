@@ -77,13 +77,8 @@ def _pieces(
 ) -> Iterator[tuple[slice, Stage]]:
     """Yield pieces of some contexts: their slice, and as a stage their states with rolls left.
 
-    Args:
-        game: the rules.
-        columns: the contexts, shape (context,).
-        left: the number of rolls left.
-        boxes: whether a box may be taken, bool, shape (context, dice, box).
-        scale: the factor by which all values are multiplied; 1 in floats.
-        arithmetic: the arithmetic of values or probability mass.
+    ``boxes`` says whether a box may be taken, shape (context, dice, box); ``scale`` is that of all
+    values.
     """
     step = max(1, ASKED // (ROLLS * game.num_actions))
     for piece in pieces(len(columns), step):

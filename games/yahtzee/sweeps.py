@@ -134,12 +134,7 @@ class YahtzeeSweeps(Sweeps):
 
 
 class YahtzeeBlock(Block):
-    """The whole game as one block.
-
-    Args:
-        game: the rules.
-        arithmetic: the arithmetic of values and probability mass.
-    """
+    """The whole game as one block."""
 
     is_swept_whole = True
 

@@ -42,11 +42,7 @@ CARRIED = 4
 
 
 class Tally:
-    """Adds up the figures of a tour, move by move.
-
-    Args:
-        game: the rules.
-    """
+    """Adds up the figures of a tour, move by move."""
 
     def __init__(self, game: Yahtzee) -> None:
         self._game = game
@@ -57,14 +53,7 @@ class Tally:
         self._costliest = Costliest()
 
     def add(self, turn: int, left: int, decisions: Decisions, wrong: IntArray) -> None:
-        """Add the decisions of one turn with one number of rolls left.
-
-        Args:
-            turn: number of the turn, from 0.
-            left: number of rolls left.
-            decisions: all decisions, optimal or not.
-            wrong: indices of the suboptimal decisions.
-        """
+        """Add the decisions of a turn, from 0, with some rolls left; ``wrong`` are suboptimal."""
         self._moves += float(decisions.occupancy.sum())
         mistakes = decisions.take(wrong)
         self._mistakes += float(mistakes.occupancy.sum())
@@ -73,12 +62,9 @@ class Tally:
         self._costliest.add(mistakes)
 
     def score(self, moves: "_Moves", holds_fifty: IntArray, chances: FloatArray) -> None:
-        """Add the points of the boxes that moves take.
+        """Add the points of the boxes that moves take, which games contain with some chances.
 
-        Args:
-            moves: the moves.
-            holds_fifty: 1 if a further Yahtzee earns the bonus, else 0, shape (context,).
-            chances: probability that a game contains each box taken, shape (box taken,).
+        ``holds_fifty``, (context,), is 1 where a further Yahtzee earns the bonus, else 0.
         """
         own, taken = moves.takes, moves.taken
         boxes, five = moves.actions[own] - KEEPS, points().five[moves.rolls[own]] >= 0
@@ -140,14 +126,7 @@ class Tally:
 
 
 def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: int) -> Tour:
-    """Return the exact figures of a player, from one pass over all games.
-
-    Args:
-        game: the rules.
-        choose: returns the player's decisions; None for optimal play.
-        best: the optimal values.
-        decision: number of roundings in the probabilities that ``choose`` returns.
-    """
+    """Return the exact figures of a player, from one pass over all games (see ``Sweeps.tour``)."""
     tally, known = Tally(game), game.contexts
     carried = np.zeros((CARRIED, len(known) + 1))  # the last column is the end of the game
     carried[[0, 3], 0] = 1.0
@@ -177,15 +156,7 @@ class _Moves(NamedTuple):
 
 
 class _Turn:
-    """One turn of a tour in some contexts side by side.
-
-    Args:
-        game: the rules.
-        number: number of the turn, from 0.
-        columns: the contexts, shape (context,).
-        best: the optimal values.
-        choose: returns the player's decisions; None for optimal play.
-    """
+    """One turn, counted from 0, of a ``tour`` in some contexts side by side."""
 
     def __init__(
         self,
@@ -208,12 +179,7 @@ class _Turn:
         return Turns(self._game.contexts, self._columns, self._later).best_choices(self._tie)
 
     def play(self, carried: FloatArray, tally: Tally) -> None:
-        """Play the turn: add its numbers to the next contexts, and its moves to the tally.
-
-        Args:
-            carried: the four numbers of all contexts, shape (4, context + 1); changed in place.
-            tally: gets all moves.
-        """
+        """Add the turn's numbers to ``carried``, (4, context + 1), and its moves to the tally."""
         met = self._game.laws[DICE][:, None, None] * carried[:, self._columns]
         for left in range(MORE, -1, -1):
             grid = self._grid(left)

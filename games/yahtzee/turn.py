@@ -197,14 +197,10 @@ class Turns(NamedTuple):
         return wild, *self.boxes(wild[:, None])
 
     def _plain_boxes(self, closed: float) -> Iterator[tuple[int, FloatArray]]:
-        """Yield each box that is open in some of the contexts, and the values of taking it.
+        """Yield each box that is open in some contexts, and values of taking it, (dice, context).
 
-        Args:
-            closed: value that stands for a box that is not open.
-
-        Yields:
-            The box, and values of shape (dice, context). The values are wrong for five of a kind,
-            for which ``boxes`` applies the joker rules.
+        A box that is not open has the value ``closed``. The values are wrong for five of a kind,
+        for which ``boxes`` applies the joker rules.
         """
         table, still_open = scores_of_boxes(), self.known.still_open[self.columns]
         every = self.known.take(self.columns, table.examples, table.boxes)
@@ -217,12 +213,7 @@ class Turns(NamedTuple):
                 yield box, worth.take(scores, axis=0)
 
     def _folded_boxes(self, fold: Fold) -> tuple[FloatArray, IntArray]:
-        """Return the maximum or the sum of the values of the boxes that each roll may take.
-
-        Returns:
-            The maximum or the sum, and the number of boxes that the roll may take, both of shape
-            (dice, context).
-        """
+        """Fold the values of the boxes that each roll may take; count them: (dice, context)."""
         combine: Any = np.maximum if fold == "best" else np.add
         neutral, count = _neutral(fold), np.bitwise_count(self.known.still_open[self.columns])
         found = np.full((ROLLS, len(self.columns)), neutral)

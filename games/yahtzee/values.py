@@ -236,14 +236,7 @@ class RecentValues(YahtzeeValues):
 
 
 class YahtzeeMass(YahtzeeNumbers):
-    """Probability mass of all positions.
-
-    Args:
-        game: the rules.
-        arithmetic: the arithmetic of the mass.
-        decide: the player's decisions (see ``types.Decide``).
-        starts: the mass with which games begin, and where it lies.
-    """
+    """Probability mass of all positions of games that begin with the mass of ``starts``."""
 
     def __init__(
         self, game: Yahtzee, arithmetic: Arithmetic, decide: Decide, starts: Sequence[Start]
@@ -267,17 +260,13 @@ class YahtzeeMass(YahtzeeNumbers):
             columns: the contexts, shape (context,).
             decide: distributes the mass of states over their actions (see ``types.Decide``).
         """
-        entering, begun = self.numbers[columns], self._begun_in(columns)
-        return swept_forward(self._game, columns, entering, begun, decide, self._arithmetic)
-
-    def _begun_in(self, columns: IntArray) -> Array:
-        """Return the mass that starts inside turns, shape (rolls left, dice, context)."""
         begun = self._arithmetic.zeros(MORE + 1, ROLLS, len(columns))
         (contexts, left, rolls), chances = self._begun
         places = places_in(columns, contexts)
         here = places >= 0
         np.add.at(begun, (left[here], rolls[here], places[here]), chances[here])
-        return begun
+        entering = self.numbers[columns]
+        return swept_forward(self._game, columns, entering, begun, decide, self._arithmetic)
 
     @override
     def turn(self, columns: IntArray) -> Array:
