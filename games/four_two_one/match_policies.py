@@ -108,28 +108,22 @@ def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
     return np.moveaxis(np.where(wins, -moved, moved), 0, -1)
 
 
+#: Title of each policy, and a sentence on it.
+WORDS: dict[Aim, tuple[str, str]] = {
+    "transfer": ("Own hand", "Makes its own hand worth most, whatever the other player has."),
+    "net": ("Tokens", "Gains as many tokens as it can in each round, on average."),
+    "capped": (
+        "Tokens at hand",
+        "Gains as many tokens as it can in each round, counting those that are left.",
+    ),
+    "set": ("Round by round", "Wins as many rounds as it can, whatever they are worth."),
+}
 #: The policies by name.
-POLICIES = {
-    "transfer": NamedPolicy(
-        partial(round_by_round, aim="transfer"),
-        title="Own hand",
-        about="Makes its own hand worth most, whatever the other player has.",
-    ),
-    "net": NamedPolicy(
-        partial(round_by_round, aim="net"),
-        title="Tokens",
-        about="Gains as many tokens as it can in each round, on average.",
-    ),
-    "capped": NamedPolicy(
-        partial(round_by_round, aim="capped"),
-        title="Tokens at hand",
-        about="Gains as many tokens as it can in each round, counting those that are left.",
-    ),
-    "set": NamedPolicy(
-        partial(round_by_round, aim="set"),
-        title="Round by round",
-        about="Wins as many rounds as it can, whatever they are worth.",
-    ),
+POLICIES: dict[str, NamedPolicy] = {
+    **{
+        aim: NamedPolicy(partial(round_by_round, aim=aim), title=title, about=about)
+        for aim, (title, about) in WORDS.items()
+    },
     "transfer:<phase>": NamedPolicy(partial(in_one_phase, aim="transfer")),
     "net:<phase>": NamedPolicy(partial(in_one_phase, aim="net")),
 }

@@ -189,11 +189,11 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     ) -> list[Row]:
         """Return the rows of the pot and of the tokens of the player to move and the other."""
         most = self.game.tokens
-        rows = [Row("pot", (Tokens(pot, most),))]
-        return rows + [
+        players = [
             Row(name, (Tokens(held[(player - seat) % 2], most),), player)
             for player, name in enumerate(names)
         ]
+        return [Row("pot", (Tokens(pot, most),)), *players]
 
     @override
     def settled(

@@ -108,7 +108,12 @@ def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
     """Return which actions lead to a best afterstate by (53), shape (state, action)."""
     turn, paid = game.legs[0].turn, game.legs[0].paid(FLOATS)[:, 0, 0]
     _, expected = goal_values(game, serendipity)
-    evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
+    faces = np.arange(1, game.faces + 1)
+    held = turn.observations[turn.rolled[:, 0], : game.dice - 1]
+    counts = (held[..., None] == faces).sum(axis=1)  # (afterstate, face)
+    wanted = (np.array(game.combinations)[..., None] == faces).sum(axis=1)  # (goal, face)
+    within_reach = (counts[:, None] <= wanted).all(axis=-1)  # (afterstate, goal)
+    evaluation = np.where(within_reach, expected, -np.inf).max(axis=1)
     after, result = (np.where(which, turn.leads_to, 0) for which in (~turn.ends, turn.ends))
     reached = np.where(turn.ends, paid[result], evaluation[after])
     return FLOATS.best(reached, turn.legal, FLOATS.tie(game))[1]
@@ -118,16 +123,6 @@ def _is_goal(game: FourTwoOne) -> IntArray:
     """Return which result equals which goal, shape (result, goal)."""
     goals = np.eye(len(game.combinations), dtype=np.int64)
     return np.tile(goals, (game.legs[0].turn.num_results // len(goals), 1))
-
-
-def _within_reach(game: FourTwoOne) -> Array:
-    """Return which goals contain what an afterstate has accumulated, shape (afterstate, goal)."""
-    turn = game.legs[0].turn
-    faces = np.arange(1, game.faces + 1)
-    held = turn.observations[turn.rolled[:, 0], : game.dice - 1]
-    counts = (held[..., None] == faces).sum(axis=1)  # (afterstate, face)
-    wanted = (np.array(game.combinations)[..., None] == faces).sum(axis=1)  # (goal, face)
-    return (counts[:, None] <= wanted).all(axis=-1)
 
 
 def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[str, list[Fraction]]:

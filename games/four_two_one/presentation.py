@@ -234,11 +234,11 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
     ) -> tuple[Row, ...]:
         result = self.result_of(observation, action)
         assert result is not None  # the last move ends a turn
+        dice = dice_of(result[::-1])
         if self.game.num_players == 1:
-            return (Row("put aside", dice_of(result[::-1]), seat),)
-        to_beat = self._combination(int(observation[-1]))
-        rows = (Row(names[seat], dice_of(result[::-1]), seat),)
-        return (*rows, Row(names[1 - seat], dice_of(to_beat[::-1]), 1 - seat))
+            return (Row("put aside", dice, seat),)
+        to_beat = dice_of(self._combination(int(observation[-1]))[::-1])
+        return Row(names[seat], dice, seat), Row(names[1 - seat], to_beat, 1 - seat)
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:

@@ -54,16 +54,11 @@ def terminal(game: Greed) -> IntArray:
     for n in range(game.num_actions):
         better = (rolled > best + ROUNDING) & (n <= game.dice_allowed[:, None])
         first_move[better], best[better] = n, rolled[better]
-        rolled = _with_another_die(rolled, game.sides)
+        total = np.zeros_like(rolled)
+        for face in range(1, game.sides + 1):  # of another die; 0 above the limit
+            total[:-face] += rolled[face:]
+        rolled = total / game.sides
     return np.concatenate([first_move.ravel(), dice.ravel()])
-
-
-def _with_another_die(ratings: FloatArray, sides: int) -> FloatArray:
-    """Average ratings (own, other) over a die that adds to the own score; 0 above the limit."""
-    total = np.zeros_like(ratings)
-    for face in range(1, sides + 1):
-        total[:-face] += ratings[face:]
-    return total / sides
 
 
 def terminal_rating(game: Greed, dice: int) -> FloatArray:
