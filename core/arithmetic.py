@@ -28,10 +28,6 @@ TIE = 1e-13
 SHORT = 16
 
 
-def _scaled(number: Any, scale: Any) -> Any:
-    return _rescaled(number.numerator, number.denominator, scale)
-
-
 def _rescaled(number: Any, old: Any, new: Any) -> Any:
     whole, rest = divmod(number * new, old)
     return Fraction(number * new, old) if rest else whole
@@ -42,7 +38,7 @@ def _fraction(number: Any, scale: Any) -> Any:
 
 
 RESCALED = np.frompyfunc(_rescaled, 3, 1)
-SCALED = np.frompyfunc(_scaled, 2, 1)
+SCALED = np.frompyfunc(lambda one, new: _rescaled(one.numerator, one.denominator, new), 2, 1)
 FRACTION = np.frompyfunc(_fraction, 2, 1)
 OF_FLOATS: Any = np.frompyfunc(Fraction, 1, 1)
 

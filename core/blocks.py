@@ -176,5 +176,10 @@ class Block(ABC):
         raise IndexError(f"a game without cycles has no cut, got point {point}")
 
 
+def for_one(decide: Decide) -> Decide:
+    """Decide for one player as for several, whose axis comes first."""
+    return lambda stage, expected: decide(stage, expected[0])[None]
+
+
 #: The blocks of a game, first to last.
 Blocks: TypeAlias = Lazy[Block]

@@ -32,9 +32,7 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     return counts
 
 
-@lru_cache(maxsize=256)
-def _ways(dice: int, sides: int) -> tuple[int, ...]:
-    return tuple(sum_counts(dice, sides))
+_ways = lru_cache(maxsize=256)(sum_counts)  # its lists are only read
 
 
 def sum_laws(max_dice: int, sides: int) -> FloatArray:

@@ -64,7 +64,10 @@ def kept(
     begun = perf_counter()
     computed = compute()
     if perf_counter() - begun >= LONG:
-        _write(path, title, computed)
+        rest = np.ascontiguousarray(computed, _NUMBERS).tobytes()
+        with suppress(OSError, ValueError):  # another time they are computed again
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, b"%s\n%s\n%s" % (title.encode(), _digest(title, rest), rest))
     return computed
 
 
@@ -119,14 +122,6 @@ def _read(path: Path, title: str) -> FloatArray | None:
             numbers = np.frombuffer(rest, _NUMBERS).astype(np.float64)
             return numbers if np.isfinite(numbers).all() else None
     return None
-
-
-def _write(path: Path, title: str, numbers: FloatArray) -> None:
-    """Write a file atomically: another process never sees a part of it."""
-    rest = np.ascontiguousarray(numbers, _NUMBERS).tobytes()
-    with suppress(OSError, ValueError):  # another time they are computed again
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, b"%s\n%s\n%s" % (title.encode(), _digest(title, rest), rest))
 
 
 def _digest(title: str, rest: bytes) -> bytes:

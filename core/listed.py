@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from .arithmetic import Arithmetic, Values
 from .block_moves import BlockMoves, Step, divided_by_level, joined, list_from, small
-from .blocks import Block, PayoffLaw
+from .blocks import Block, PayoffLaw, for_one
 from .contract import order_of
 from .game import Game
 from .moves import (
@@ -166,11 +166,7 @@ class ListedBlock(Block):
         self, decide: Decide, gains: Array, cut: Array, values: Values | None = None
     ) -> Array:
         """Visit the steps last to first."""
-
-        def decide_alone(stage: Stage, expected: Array) -> Array:
-            return decide(stage, expected[0])[None]
-
-        found = self._pass(decide_alone, gains, cut)
+        found = self._pass(for_one(decide), gains, cut)
         if values is not None:
             values.put(self._positions, found[0], 1)
         return found[0, self._cut]

@@ -166,11 +166,7 @@ def parts_of(
 ) -> Iterator[LegPart]:
     """Cut some contexts of a leg, or all, into parts whose numbers are few enough to be held.
 
-    Args:
-        game: the rules.
-        number: of the leg.
-        arithmetic: of values and mass.
-        contexts: whether a context is meant, shape (context,), counted in the leg; None for all.
+    ``contexts`` says whether a context of the leg is meant, shape (context,).
     """
     leg, first = game.legs[number], int(game.first_contexts[number])
     meant = np.arange(len(leg.contexts)) if contexts is None else np.flatnonzero(contexts)
@@ -226,12 +222,7 @@ class TurnNumbers(BetweenTurns):
 class TurnValues(TurnNumbers):
     """Values of all positions to one player.
 
-    Args:
-        game: the rules.
-        seat: the player.
-        arithmetic: of the values.
-        decide: see ``types.Decide``.
-        between: value of each context before the first roll, shape (context,); zeros if None.
+    ``between`` has the value of each context before the first roll, shape (context,).
     """
 
     def __init__(
@@ -273,12 +264,6 @@ class TurnValues(TurnNumbers):
 
 class TurnMass(TurnNumbers):
     """Probability mass of all positions.
-
-    Args:
-        game: the rules.
-        arithmetic: of the mass.
-        decide: see ``types.Decide``.
-        starts: mass that no move has brought where it is.
 
     Attributes:
         numbers: mass that moves bring to each context, before its first roll.

@@ -56,7 +56,7 @@ from ...core import (
     frozen,
     sweeps_for,
 )
-from ...core.blocks import Block, Blocks, PayoffLaw
+from ...core.blocks import Block, Blocks, PayoffLaw, for_one
 from ...core.game import once_a_game
 from .game import Greed
 
@@ -111,7 +111,7 @@ class GreedSweeps(Sweeps):
         if not self.game.zero_sum:
             return None
         values = self.values(0, decide, arithmetic)
-        _Backward(self.game, _for_one(decide), {0: values}, arithmetic, movers=[0]).sweep()
+        _Backward(self.game, for_one(decide), {0: values}, arithmetic, movers=[0]).sweep()
         return values.frozen()
 
 
@@ -131,7 +131,7 @@ class GreedBlock(Block):
         if values is None:
             values = self._arithmetic.values(2, self._game.num_states)
         sought = {self._seat: values}
-        _Backward(self._game, _for_one(decide), sought, self._arithmetic).sweep()
+        _Backward(self._game, for_one(decide), sought, self._arithmetic).sweep()
         return cut
 
     @override
@@ -221,11 +221,6 @@ class GreedBlock(Block):
         low, high = _chances(below, first), _chances(below, after)
         more, most = _chances(beyond, after), _chances(beyond, first)
         return np.where(high <= most, high - low, most - more)
-
-
-def _for_one(decide: Decide) -> Decide:
-    """Decide for one player as for several, whose axis comes first."""
-    return lambda stage, expected: decide(stage, expected[0])[None]
 
 
 def _chances(table: Array, totals: IntArray) -> Array:
