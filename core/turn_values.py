@@ -166,7 +166,7 @@ def parts_of(
 ) -> Iterator[LegPart]:
     """Cut some contexts of a leg, or all, into parts whose numbers are few enough to be held.
 
-    ``contexts`` says whether a context of the leg is meant, shape (context,).
+    ``contexts`` says whether a context of the leg is meant, shape (context,); None for all.
     """
     leg, first = game.legs[number], int(game.first_contexts[number])
     meant = np.arange(len(leg.contexts)) if contexts is None else np.flatnonzero(contexts)
@@ -222,7 +222,7 @@ class TurnNumbers(BetweenTurns):
 class TurnValues(TurnNumbers):
     """Values of all positions to one player.
 
-    ``between`` has the value of each context before the first roll, shape (context,).
+    ``between`` has the value of each context before the first roll, (context,); None for zeros.
     """
 
     def __init__(
