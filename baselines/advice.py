@@ -249,11 +249,9 @@ def state_meant(task: Task, seen: IntArray, given: BoolArray) -> IntArray:
     try:
         return state_of(game, seat, seen)
     except InputError:
-        own = (
-            states_of(game, seat) if game.num_states <= MOST_TRIED else np.zeros(0, dtype=np.int64)
-        )
-        if not len(own):
+        if game.num_states > MOST_TRIED:
             raise
+        own = states_of(game, seat)
         known, wanted = game.observe(own, seat), seen.copy()
         for places in dice:
             known[:, places], wanted[places] = np.sort(known[:, places]), np.sort(wanted[places])

@@ -222,7 +222,7 @@ class GreedyPolicy(DeterministicPolicy):
                 f"a table of actions must be of at most {show(MOST_TABULATED)} states, got "
                 f"{show(self.shape[0])}: ask for the actions in some states"
             )
-        return frozen(self.likeliest(np.arange(self.shape[0])))
+        return super().actions
 
     @override
     def likeliest(self, states: IntArray) -> IntArray:

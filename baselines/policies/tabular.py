@@ -70,9 +70,7 @@ class PolicyCheck:
         """Check an action for each state."""
         in_range = (given >= 0) & (given < self.game.num_actions)
         chosen = np.where(in_range, given, 0).astype(np.int64)
-        legal = in_range.copy()
-        if self.masked:
-            legal &= are_legal(self.game, states, chosen)
+        legal = in_range & (not self.masked or are_legal(self.game, states, chosen))
         harmless = self._harmless(states, np.flatnonzero(in_range & ~legal))
         chosen[harmless] = first_actions(self.game, states[harmless])
         legal[harmless] = True

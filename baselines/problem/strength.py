@@ -45,6 +45,7 @@ LARGEST = 2.0**60
 def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
     """Find the policy whose normalised score against equilibrium players is a share in (0, 1)."""
     legal, gaps = _gaps(game, seat)
+    best = dict(enumerate(equilibrium(game).policies))
 
     def softmax(inverse: float, span: float) -> StochasticPolicy:
         table = np.zeros(legal.shape)
@@ -52,33 +53,24 @@ def strength_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
         table /= table.sum(axis=1, keepdims=True)
         return StochasticPolicy(table, name=f"{STRENGTH}{share:g}")
 
-    def search() -> FloatArray:
-        return _search(game, share, seat, softmax)
-
-    what, code = f"strength {share!r} in seat {seat}", sorted(_CODE.glob("*/*.py"))
-    return softmax(*kept(game, what, search, lambda numbers: numbers.shape == (2,), code))
-
-
-def _search(
-    game: Game, share: float, seat: int, softmax: Callable[[float, float], Policy]
-) -> FloatArray:
-    """Compute the inverse temperature of a share, and the span V(equilibrium) - V(random)."""
-    best = dict(enumerate(equilibrium(game).policies))
-
     def value(policy: Policy) -> float:
         values = sweep_back(Players(sweeps_of(game), seat, {**best, seat: policy})).values
         states, chances = game.initial_law()
         return float(FLOATS.mean(np.asarray(chances, dtype=np.float64), values.at(0, states)))
 
-    worst = value(UniformPolicy(game))
-    span = value(best[seat]) - worst  # the unit of gaps, so that the first bracket fits any game
-    if span <= FLOATS.tie(game):
-        raise InputError(
-            f"strength must be 0 or 1 in seat {seat} of {game!r}, where random play is as good as "
-            f"optimal play, got {share:g}"
-        )
-    inverse = _root(lambda inverse: (value(softmax(inverse, span)) - worst) / span - share)
-    return np.array([inverse, span])
+    def search() -> FloatArray:  # inverse temperature of the share, V(equilibrium) - V(random)
+        worst = value(UniformPolicy(game))
+        span = value(best[seat]) - worst  # the unit of gaps, so that one bracket fits any game
+        if span <= FLOATS.tie(game):
+            raise InputError(
+                f"strength must be 0 or 1 in seat {seat} of {game!r}, where random play is as good "
+                f"as optimal play, got {share:g}"
+            )
+        inverse = _root(lambda inverse: (value(softmax(inverse, span)) - worst) / span - share)
+        return np.array([inverse, span])
+
+    what, code = f"strength {share!r} in seat {seat}", sorted(_CODE.glob("*/*.py"))
+    return softmax(*kept(game, what, search, lambda numbers: numbers.shape == (2,), code))
 
 
 def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:

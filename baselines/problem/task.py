@@ -155,11 +155,9 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
             + meant(unknown, [*others, *known])
         )
     plain = tuple((name, type(value), value) for name, value in sorted(keywords.items()))
-    simple = all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain)
-    if simple and not issubclass(rules, ExplicitGame):  # whose law is asked for anew: it may change
-        made = _built(rules, plain)
-    else:
-        made = rules(**keywords)
+    fixed = all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain)
+    fixed &= not issubclass(rules, ExplicitGame)  # whose law is asked for anew: it may change
+    made = _built(rules, plain) if fixed else rules(**keywords)
     require_attributes(made)
     return made
 

@@ -426,7 +426,6 @@ def score(
     problem = problem.bare
     value, error_bound = _value_of(agent, problem, masked)
     best: Any = optimum(problem).value
-    blind, _ = value_of_random(problem)
     return (TouredScore if is_toured(problem) else Score)(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
@@ -434,7 +433,7 @@ def score(
         problem=problem,
         value=value,
         optimum=best,
-        random=blind,
+        random=value_of_random(problem)[0],
         agent=agent,
         error_bound=error_bound,
     )

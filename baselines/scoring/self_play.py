@@ -96,10 +96,8 @@ def score_self_play(
     require_two_players(game)
     reading = Reading(deterministic, observations=observations)
     players = [read_player(policy, problem, seat, reading) for seat in (0, 1)]
-    guaranteed = _guaranteed(game, players)
-    equilibrium = _values(game)
-    worst = _random_exploitability(game)
-    return SelfPlayScore(name or label(policy), game, guaranteed, equilibrium, worst)
+    guaranteed, worst = _guaranteed(game, players), _random_exploitability(game)
+    return SelfPlayScore(name or label(policy), game, guaranteed, _values(game), worst)
 
 
 def _values(game: Game) -> tuple[float, float]:
