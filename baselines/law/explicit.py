@@ -272,10 +272,11 @@ class ExplicitGame(ListedGame):
         """The SHA-256 of the listing and the limit."""
         listing = self.listing
         digest = sha256(repr((self._limit, listing.seen.shape, listing.counts.shape)).encode())
-        for part in (getattr(listing, field.name) for field in fields(listing)):
-            if not isinstance(part, np.ndarray) or part.dtype == object:
-                part = repr(np.array(part).tolist()).encode()
-            digest.update(np.ascontiguousarray(part))
+        for part in (np.asarray(getattr(listing, field.name)) for field in fields(listing)):
+            exact = part.dtype == object
+            digest.update(
+                repr(part.tolist()).encode() if exact else np.ascontiguousarray(part).data
+            )
         return digest.hexdigest()
 
     @override
@@ -314,7 +315,7 @@ class ExplicitGame(ListedGame):
         They do not if a player alone has more than ``DEEP`` stages.
         """
         listing, deep = self.listing, DEEP if self.num_players == 1 else inf
-        on = (listing.targets >= 0) & (self._limit is None)
+        on = np.logical_and(listing.targets >= 0, self._limit is None)
         return _levels(listing.sources[on], listing.targets[on], self.rows, deep)
 
     @cached_property
@@ -501,8 +502,9 @@ class ExplicitGame(ListedGame):
 
     @override
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        rows: IntArray = self._kinds[0][states % self.rows * self.num_actions + actions]
-        return rows
+        rows, _ = self._kinds
+        found: IntArray = rows[states % self.rows * self.num_actions + actions]
+        return found
 
     @override
     def advance(

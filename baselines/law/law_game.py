@@ -171,12 +171,8 @@ def read_law(
         if not np.isin(allowed, (0, 1)).all():
             raise InputError(f"legal must be True or False, got {show_numbers(allowed)}")
         kept = np.repeat(allowed.ravel() == 1, counts.ravel())
-        counts, chances, after, paid = (
-            counts * (allowed == 1),
-            chances[kept],
-            after[kept],
-            paid[kept],
-        )
+        counts = counts * (allowed == 1)
+        chances, after, paid = (each[kept] for each in (chances, after, paid))
     for array in (counts, after, chances, paid):
         array.setflags(write=False)  # so that games need no copies
     return counts, after, chances, paid, start
@@ -206,10 +202,10 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
     check_memory("outcomes of P", len(ways), ENTRY)
     wrong = np.array([not isinstance(way, tuple | list) or len(way) != 4 for way in ways])
     if not wrong.any():
-        given = list(zip(*ways, strict=True)) or [()] * 4
-        if COARSE & {*map(type, given[0])}:
-            given[0] = list(chain(*(plain_law(way[0] for way in own) for own in cells)))
-        chances, after, paid, over = map(column, given)
+        given, *others = list(zip(*ways, strict=True)) or [()] * 4
+        if COARSE & {*map(type, given)}:
+            given = tuple(chain(*(plain_law(way[0] for way in own) for own in cells)))
+        chances, after, paid, over = map(column, (given, *others))
         fits = (after >= 0) & (after < states) & (after % 1 == 0) & (paid == paid)
         wrong = (chances != chances) | (chances != 0) & ~(fits & ((over == 0) | (over == 1)))
     if wrong.any():

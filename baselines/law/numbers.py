@@ -142,7 +142,7 @@ def plain_law(chances: Iterable[Any]) -> list[Any]:
     return found
 
 
-def column(given: Sequence[Any]) -> npt.NDArray[Any]:
+def column(given: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Read numbers of any library, an array or a list, as ``plain`` does; NaN is none.
 
     The array is of floats, if these stand for all the numbers.

@@ -193,7 +193,12 @@ def _swept(moves: Any, leaves: FloatArray, right: FloatArray) -> FloatArray:
     with a discount: then a jump adds all that would follow (Aitken 1926).
     """
     solved = change = along = np.zeros(len(right))
-    least, last, jump = inf, 0, 0.0  # the part that is missed at most, and the sweep since when
+    jump: Any = 0.0
+    least, last, jump = (
+        inf,
+        0,
+        np.float64(0),
+    )  # the part that is missed at most, and the sweep since when
     for turn in range(MOST_SWEEPS):
         before = change
         if turn % CHECKED:
@@ -221,8 +226,8 @@ def _solver(matrix: Any) -> Callable[[FloatArray], Any]:
     first, which end soon where games do. Without cycles, in the order of the components, the matrix
     is triangular, and its own factor.
     """
-    linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], []
-    order, how, large = np.arange(count), {}, count > FEW
+    linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], list[Any]()
+    order, how, large = np.arange(count), dict[str, str](), count > FEW
     if large:
         edges = matrix.tocoo()
         parts = strong_components(edges.row, edges.col, count)

@@ -25,17 +25,8 @@ def swept_back(
 ) -> tuple[Values, Array]:
     """Compute the values of a turn in some contexts, from the last decision to the first roll.
 
-    Args:
-        game: the rules.
-        columns: the contexts, shape (context,).
-        later: the values of the contexts after the turn.
-        decide: turns action values into values of states (see ``types.Decide``), or a fold that
-            does so alike in all states.
-        arithmetic: the arithmetic of the values.
-
-    Returns:
-        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
-        shape (context,), floats or fractions.
+    A fold decides alike in all states (see ``types.Decide``). Values are of shape (rolls left,
+    dice, context), and before the first roll (context,), floats or fractions.
     """
     if isinstance(decide, str):
         turns = Turns(game.contexts, columns, later)
@@ -102,17 +93,9 @@ def swept_forward(
 ) -> tuple[Array, Array]:
     """Follow probability mass through a turn, from the first roll to the boxes.
 
-    Args:
-        game: the rules.
-        columns: the contexts, shape (context,).
-        entering: mass before the first roll, shape (context,).
-        begun: mass that starts in a state inside the turn, shape (rolls left, dice, context).
-        decide: distributes the mass of states over their actions (see ``types.Decide``).
-        arithmetic: the arithmetic of the mass.
-
-    Returns:
-        Mass of each state, shape (rolls left, dice, context), and mass that takes each box, shape
-        (context, dice, box).
+    It is ``entering`` before the first roll, (context,), and ``begun`` inside the turn, (rolls
+    left, dice, context). The result is the mass of each state, of the latter shape, and the mass
+    that takes each box, (context, dice, box).
     """
     met = begun.copy()
     met[MORE] += arithmetic.laws(game)[DICE][:, None] * entering

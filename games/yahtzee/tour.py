@@ -253,15 +253,10 @@ def _lead_on(carried: FloatArray, taken: Taken, flow: FloatArray) -> None:
 
 
 def met_by_best_play(game: Yahtzee, values: Array) -> FloatArray:
-    """Compute the probability that optimal play begins a turn in each context.
+    """Compute the probability that optimal play begins a turn in each context, (context + 1,).
 
-    Args:
-        game: the rules.
-        values: optimal value of each context before the first roll, in points, shape
-            (context + 1,); the last entry, the end of the game, is 0.
-
-    Returns:
-        Probabilities, float64, shape (context + 1,); the last entry, the end of the game, is 1.
+    Optimal values before the first roll are of that shape, too, in points. The last entry is the
+    end of the game, with value 0 and probability 1.
     """
     met = np.zeros(len(values))
     met[0] = 1.0
@@ -302,15 +297,10 @@ class _LaterBonus(Later):
 
 
 def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatArray:
-    """Compute, for each context, the probability that optimal play ends with 63 upper points.
+    """Compute the probability that optimal play ends with 63 upper points, shape (context,).
 
-    Args:
-        game: the rules.
-        values: the argument ``values`` of ``met_by_best_play``.
-        met: the result of ``met_by_best_play``.
-
-    Returns:
-        Probabilities, float64, shape (context,); NaN for contexts that optimal play never reaches.
+    It is NaN for contexts that optimal play never reaches. The values are the argument, and ``met``
+    the result, of ``met_by_best_play``.
     """
     known, chances = game.contexts, np.full(len(values), np.nan)
     chances[-1] = 0.0
@@ -325,16 +315,10 @@ def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatAr
 
 
 def losses_of_boxes(game: Yahtzee, values: Array, columns: IntArray) -> FloatArray:
-    """Compute the expected points that a player loses with a box and the turn that fills it.
+    """Compute the points that a player loses with a box and the turn that fills it, (context, box).
 
-    Args:
-        game: the rules.
-        values: the argument ``values`` of ``met_by_best_play``.
-        columns: contexts, shape (context,).
-
-    Returns:
-        Points, float64, shape (context, box): the value of the context minus the value of the same
-        card with the box filled for 0 points; NaN where the box is not open.
+    They are the value of the context, as for ``met_by_best_play``, minus that of the same card with
+    the box filled for 0 points; NaN where the box is not open.
     """
     known, lost = game.contexts, np.full((len(columns), len(BOXES)), np.nan)
     for box in game.chosen:

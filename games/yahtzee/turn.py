@@ -54,12 +54,7 @@ class Later(NamedTuple):
     centres: Array | None = None
 
     def worth(self, columns: IntArray, taken: Taken) -> Array:
-        """Return the values of taking boxes, in the shape of ``taken``.
-
-        Args:
-            columns: the contexts before the move; their shape is broadcast.
-            taken: the next contexts and points of the boxes.
-        """
+        """Return the values of taking boxes, in the shape of ``taken``; contexts broadcast."""
         paid: Array = taken.points
         if self.centres is not None:
             away = self.centres.take(taken.contexts) + taken.points - self.centres.take(columns)
@@ -70,11 +65,8 @@ class Later(NamedTuple):
 def mean_of_rolls(values: Array) -> Array:
     """Compute the mean, over the rolls that complete each kept multiset, of the values of the dice.
 
-    Args:
-        values: values of the rolled multisets, floats or integers, shape (dice, context).
-
-    Returns:
-        Means, shape (kept, context); of integers they are integers, multiplied by ``SCALE``.
+    Values are of shape (dice, context), and means (kept, context); the means of integers are
+    integers, multiplied by ``SCALE``.
     """
     means = np.empty((KEEPS, values.shape[1]), dtype=values.dtype)
     larger, more = values, dice().more
@@ -173,14 +165,10 @@ class Turns(NamedTuple):
     later: Later  # the values of the contexts after the turn
 
     def boxes(self, rolls: IntArray) -> tuple[BoolArray, Array]:
-        """Return the boxes that rolls may take, jokers included, and their values.
+        """Return which boxes rolls may take, jokers included, and the values of taking them.
 
-        Args:
-            rolls: rolls; their shape is broadcast with that of the contexts.
-
-        Returns:
-            Whether the roll may take a box, bool, shape (..., box), and the value of taking it, of
-            the same shape, meaningless where the roll may not.
+        Rolls broadcast with the contexts. Both results are of shape (..., box); a value is
+        meaningless where the roll may not take the box.
         """
         boxes, columns = np.arange(len(BOXES)), self.columns[..., None]
         legal = has_box(self.known.allowed(self.columns, rolls)[..., None], boxes)
@@ -226,14 +214,10 @@ class Turns(NamedTuple):
         return found, counts
 
     def folded(self, fold: Fold) -> tuple[FloatArray, FloatArray]:
-        """Compute the values of states and of keeping multisets for a player that folds.
+        """Compute the values of states and of keeping multisets: the best or the mean of actions.
 
-        Args:
-            fold: "best" for the maximum, "mean" for the mean.
-
-        Returns:
-            Values of states, shape (rolls left, dice, context), and values of keeping multisets,
-            shape (rolls left after the next roll, kept, context).
+        The former are of shape (rolls left, dice, context), the latter (rolls left after the next
+        roll, kept, context).
         """
         boxes, counts = self._folded_boxes(fold)
         values = np.empty((3, *boxes.shape))
@@ -251,13 +235,9 @@ class Turns(NamedTuple):
         return values, means
 
     def best_choices(self, tie: float) -> Actions:
-        """Compute the actions of optimal play.
+        """Compute the actions of optimal play, uint8, shape (rolls left, dice, context).
 
-        Args:
-            tie: values that differ by at most this number count as equal, in points.
-
-        Returns:
-            Actions, uint8, shape (rolls left, dice, context).
+        Values that differ by ``tie`` points at most count as equal.
         """
         values, every = self.folded("best")
         enough = values - tie
@@ -279,14 +259,9 @@ class Turns(NamedTuple):
         return chosen
 
     def followed(self, chosen: Actions) -> tuple[FloatArray, FloatArray]:
-        """Compute the values of a turn in which the player takes given actions.
+        """Compute the values of a turn with given actions, both (rolls left, dice, context).
 
-        Args:
-            chosen: the actions, shape (rolls left, dice, context).
-
-        Returns:
-            Values by the number of rolls left, shape (left, dice, context), and before the first
-            roll, shape (context,).
+        Before the first roll they are of shape (context,).
         """
         values = np.zeros(chosen.shape)
         for box, worth in self._plain_boxes(-np.inf):

@@ -164,15 +164,10 @@ class YahtzeeValues(YahtzeeNumbers):
 
 
 class RecentValues(YahtzeeValues):
-    """Optimal values with a cache of the latest turns, for playing games.
+    """Optimal values with a cache of the latest turns, for ``lanes`` games that are played at once.
 
     The cache has two halves of the same arrays. Once a half is full, the cache drops the contexts
     of the other half and fills that half anew.
-
-    Args:
-        game: the rules.
-        between: value of each context before its first roll, shape (context + 1,).
-        lanes: number of games that are played at once.
     """
 
     def __init__(self, game: Yahtzee, between: Array, lanes: int) -> None:
@@ -255,10 +250,6 @@ class YahtzeeMass(YahtzeeNumbers):
         """Follow the mass through a turn in some contexts, in increasing order.
 
         Returns what ``swept_forward`` does.
-
-        Args:
-            columns: the contexts, shape (context,).
-            decide: distributes the mass of states over their actions (see ``types.Decide``).
         """
         begun = self._arithmetic.zeros(MORE + 1, ROLLS, len(columns))
         (contexts, left, rolls), chances = self._begun
