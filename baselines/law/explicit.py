@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from ...core import Array, BoolArray, FloatArray, GameError, IntArray, Move
+from ...core import Array, BoolArray, FloatArray, GameError, IntArray, Move, frozen
 from ...core.block_moves import in_a_row, small, sums
 from ...core.checks import is_whole
 from ...core.contract import CLOSE
@@ -30,7 +30,7 @@ from ...core.errors import needing
 from ...core.game import ListedGame
 from ...core.positions import pieces
 from ...core.turn_game import Index, keys_of
-from ...core.types import Order, frozen
+from ...core.types import Order
 from .numbers import near, rational
 
 #: Number of ways in a piece of a sweep, about: its arrays fit in the caches of processors.
@@ -315,7 +315,7 @@ class ExplicitGame(ListedGame):
         They do not if a player alone has more than ``DEEP`` stages.
         """
         listing, deep = self.listing, DEEP if self.num_players == 1 else inf
-        on = np.logical_and(listing.targets >= 0, self._limit is None)
+        on = (listing.targets >= 0) & (self._limit is None)
         return _levels(listing.sources[on], listing.targets[on], self.rows, deep)
 
     @cached_property
@@ -345,7 +345,7 @@ class ExplicitGame(ListedGame):
             )
         leads = np.zeros(listing.counts.size, dtype=bool)
         leads[cells[after == before[listing.sources]]] = True
-        leads = np.where(idle.any(axis=1)[:, None], idle, leads.reshape(idle.shape))
+        leads = np.where(idle.any(axis=1, keepdims=True), idle, leads.reshape(idle.shape))
         return idle, leads.argmax(axis=1)
 
     def _paid_in_cycles(self) -> BoolArray | None:

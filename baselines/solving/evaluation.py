@@ -166,13 +166,17 @@ class Evaluation:
     @cached_property
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
-        agent, problem = self.policy, self.problem
-        if problem.pays_early:  # payoffs add up
-            given = problem.law, problem.line_up(agent), self.found, problem.start, self.arithmetic
-            return variance(*given, lambda: outcomes(agent, problem).visits)
-        law = outcomes(agent, problem).law
+        if self.problem.pays_early:
+            return self._variance_of_sum()
+        law = outcomes(self.policy, self.problem).law
         assert law is not None
         return variance_of_law(law, self.arithmetic)
+
+    def _variance_of_sum(self) -> float | Fraction:
+        """Compute the variance where payoffs add up."""
+        agent, problem = self.policy, self.problem
+        given = problem.law, problem.line_up(agent), self.found, problem.start, self.arithmetic
+        return variance(*given, lambda: outcomes(agent, problem).visits)
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
