@@ -129,7 +129,7 @@ def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) ->
 
 def _graph(sources: IntArray, targets: IntArray, count: int) -> tuple[Any, Any]:
     """Make a graph for SciPy's algorithms."""
-    with needing("a game whose moves lead back", "scipy"):
+    with needing("a law without a limit of moves", "scipy"):
         from scipy.sparse import coo_array, csgraph
     shape = count, count
     return csgraph, coo_array((np.ones(len(sources)), (sources, targets)), shape).tocsr()
@@ -273,9 +273,10 @@ class ExplicitGame(ListedGame):
         listing = self.listing
         digest = sha256(repr((self._limit, listing.seen.shape, listing.counts.shape)).encode())
         for part in (np.asarray(getattr(listing, field.name)) for field in fields(listing)):
+            kind = np.int64 if part.dtype.kind == "i" else part.dtype  # in sparse matrices, smaller
             exact = part.dtype == object
             digest.update(
-                repr(part.tolist()).encode() if exact else np.ascontiguousarray(part).data
+                repr(part.tolist()).encode() if exact else part.astype(kind, order="C").data
             )
         return digest.hexdigest()
 
@@ -432,7 +433,7 @@ class ExplicitGame(ListedGame):
 
     @property
     def exact_payments(self) -> Array:
-        """What each way pays as a fraction, shape (way,)."""
+        """The payment of each way as a fraction, shape (way,)."""
         kinds, numbers = self.payment_kinds
         return kinds[numbers]
 

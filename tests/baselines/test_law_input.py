@@ -111,6 +111,12 @@ def test_rewards_in_every_form(form):
     assert value(MOVES, gamma=0.9, rewards=REWARDS[form]) == VALUE
 
 
+def test_a_law_in_several_forms_is_one_game():
+    given = MOVES, [*map(scipy.sparse.csr_array, MOVES)], np.asfortranarray(MOVES)
+    games = [exactdice.from_P(law, 0, rewards=PAID, gamma=0.9).game for law in given]
+    assert games[0] == games[1] == games[2] != exactdice.from_P(MOVES, 0, 0.8, rewards=PAID).game
+
+
 def test_data_frames():
     pandas = pytest.importorskip("pandas")
     names = {"index": ["a", "b"], "columns": ["a", "b"]}
