@@ -10,13 +10,13 @@ A *limit* of moves makes layers of the states, one for each number of moves made
 last layer the game is over.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from math import inf, lcm, prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -26,180 +26,16 @@ from ...core import Array, BoolArray, FloatArray, GameError, IntArray, Move, fro
 from ...core.block_moves import in_a_row, small, sums
 from ...core.checks import is_whole
 from ...core.contract import CLOSE
-from ...core.errors import needing
 from ...core.game import ListedGame
 from ...core.positions import pieces
 from ...core.turn_game import Index, keys_of
 from ...core.types import Order
-from .numbers import near, rational
+from .graphs import levels_of, order_of_cycles, search, split_by, strong_components
+from .listing import MOST_OFF, Listing, exact_law, no_law
+from .numbers import rational
 
-#: Number of ways in a piece of a sweep, about: its arrays fit in the caches of processors.
-PIECE = 2**16
-#: Probabilities whose sum is off by 1 in this number at most are divided by it.
-MOST_OFF = 10**9
 #: A player alone plays at most so many stages that are swept one by one.
 DEEP = 10_000
-
-
-@dataclass(frozen=True)
-class Listing:
-    """All moves of a game, in flat arrays, with numbers as they are given: floats or fractions."""
-
-    movers: IntArray  # the player to move in each state, shape (state,)
-    seen: IntArray  # the observation of each state, shape (state, component)
-    first: IntArray  # the states in which a game may begin, shape (first state,)
-    start: Array  # their probabilities as fractions, shape (first state,)
-    counts: IntArray  # number of ways of each action, shape (state, action); 0 if it is illegal
-    targets: IntArray  # the state that a way leads to; -1 if the game is over, shape (way,)
-    chances: Array  # of each way; those of a move sum to 1, shape (way,)
-    paid: Array  # what a way pays the player who moves, shape (way,)
-    gamma: Fraction = Fraction(1)  # discount: the chance that the game goes on after a move
-
-    @cached_property
-    def legal(self) -> BoolArray:
-        """Which actions are legal, shape (state, action)."""
-        return self.counts > 0
-
-    @cached_property
-    def firsts(self) -> IntArray:
-        """The first way of each cell, state * number of actions + action, and their number."""
-        return sums(self.counts.ravel())
-
-    @cached_property
-    def sources(self) -> IntArray:
-        """The state of each way, shape (way,)."""
-        states = np.arange(len(self.counts), dtype=self.targets.dtype)
-        return frozen(np.repeat(states, self.counts.sum(axis=1)))
-
-    @property
-    def cells(self) -> IntArray:
-        """The cell of each way, shape (way,)."""
-        return np.repeat(np.arange(self.counts.size), self.counts.ravel())
-
-    def pieces(self) -> Iterator[tuple[IntArray, slice, IntArray]]:
-        """Divide the cells that have ways: cells, their ways, and the first of each among them."""
-        some = np.flatnonzero(self.counts)
-        bounds = np.append(self.firsts[some], len(self.targets))
-        step = max(1, PIECE * len(some) // len(self.targets))
-        for first in range(0, len(some), step):
-            own = bounds[first : first + step + 1]
-            yield some[first : first + step], slice(own[0], own[-1]), own[:-1] - own[0]
-
-    def circles(self, allowed: BoolArray) -> BoolArray:
-        """Find the end components: the actions with which play can stay for ever, (state, action).
-
-        Of the ``allowed`` actions, shape (state, action), they are those whose ways all stay in a
-        strongly connected component of such actions (de Alfaro 1997, *Formal Verification of
-        Probabilistic Systems*, section 3.3).
-        """
-        cells, sources, targets = self.cells, self.sources, self.targets
-        inside = (allowed & self.legal).ravel()
-        inside[cells[targets < 0]] = False
-        while inside.any():
-            used = inside[cells]
-            parts = strong_components(sources[used], targets[used], len(self.movers))
-            leave = used & (parts[sources] != parts[targets])
-            if not leave.any():
-                break
-            inside[cells[leave]] = False
-        return inside.reshape(self.legal.shape)
-
-
-def strong_components(sources: IntArray, targets: IntArray, count: int) -> IntArray:
-    """Give the strongly connected component of each node, (node,), of a graph of edges, (edge,).
-
-    Edges between components lead to smaller numbers.
-    """
-    csgraph, graph = _graph(sources, targets, count)
-    parts: IntArray = csgraph.connected_components(graph, connection="strong")[1]
-    return parts
-
-
-def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) -> IntArray:
-    """Search a graph of ``count`` nodes and edges of shape (edge,), from the ``first`` nodes on.
-
-    It goes breadth first, and gives the node from which each node was reached, ``count`` for the
-    nodes to begin with, and a negative number for those that are not reached, shape (node,).
-    """
-    sources = np.append(sources, np.full(len(first), count))
-    csgraph, graph = _graph(sources, np.append(targets, first), count + 1)
-    before: IntArray = csgraph.breadth_first_order(graph, count)[1][:-1]
-    return before
-
-
-def _graph(sources: IntArray, targets: IntArray, count: int) -> tuple[Any, Any]:
-    """Make a graph for SciPy's algorithms."""
-    with needing("a law without a limit of moves", "scipy"):
-        from scipy.sparse import coo_array, csgraph
-    shape = count, count
-    return csgraph, coo_array((np.ones(len(sources)), (sources, targets)), shape).tocsr()
-
-
-def order_of_cycles(listing: Listing) -> Order:
-    """Order the states so that moves lead to later stages, or to the cut of their block."""
-    count, on = len(listing.movers), listing.targets >= 0
-    sources, targets = listing.sources[on], listing.targets[on]
-    parts = strong_components(sources, targets, count)
-    inside = parts[sources] == parts[targets]
-    blocks = _levels(parts[sources[~inside]], parts[targets[~inside]], count)[0][parts]
-    cut = np.zeros(count, dtype=bool)
-    cut[targets[inside & (targets <= sources)]] = True
-    ahead = inside & ~cut[targets]
-    within, _ = _levels(sources[ahead], targets[ahead], count)
-    _, stages = np.unique(blocks * np.int64(count) + within, return_inverse=True)
-    return Order(stages, blocks, cut)
-
-
-def _levels(
-    sources: IntArray, targets: IntArray, count: int, most: float = inf
-) -> tuple[IntArray, bool]:
-    """Give the length of the longest way to each node of a graph, up to ``most``, (node,).
-
-    The second result says whether all are found: the graph has no cycle then.
-    """
-    targets = targets[np.argsort(sources, kind="stable")]
-    firsts = sums(np.bincount(sources, minlength=count))
-    waiting = np.bincount(targets, minlength=count)  # for so many nodes before
-    levels, level = np.zeros(count, dtype=np.int64), 0
-    ready = np.flatnonzero(waiting == 0)
-    while len(ready) and level <= most:
-        levels[ready] = level
-        after, times = np.unique(targets[in_a_row(firsts, ready)], return_counts=True)
-        waiting[after] -= times
-        ready, level = after[waiting[after] == 0], level + 1
-    return levels, not waiting.any()
-
-
-def split_by(numbers: IntArray) -> list[IntArray]:
-    """Divide indices by their numbers, which are 0, 1, ... without a gap."""
-    return np.split(np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers))[:-1])
-
-
-def exact_law(chances: Sequence[Any]) -> list[Fraction]:
-    """Read a law: its numbers are fractions together, or all stand for the floats that they are."""
-    law = [found for chance in chances if (found := near(chance)) is not None]
-    if len(law) < len(chances):
-        law = [Fraction(chance) for chance in chances]
-    whole = lcm(*(chance.denominator for chance in law))
-    parts = [chance.numerator * (whole // chance.denominator) for chance in law]
-    total = sum(parts)
-    return [Fraction(part, total) for part in parts]
-
-
-def read_start(chances: Sequence[Any]) -> Array:
-    """Read the law of the first states, (first state,), as fractions."""
-    if not (min(chances) > 0 and abs(sum(chances) - 1) * MOST_OFF <= 1):
-        raise _no_law(chances, "of first states")
-    found: Array = np.empty(len(chances), dtype=object)
-    found[:] = exact_law(chances)
-    return found
-
-
-def _no_law(chances: Any, named: str) -> GameError:
-    """Make the error for chances that are no law."""
-    least, total = min(chances), float(sum(chances))
-    got = f"a sum of {total:.10g}" if least > 0 else str(float(least))
-    return GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
 
 
 class ExplicitGame(ListedGame):
@@ -304,7 +140,7 @@ class ExplicitGame(ListedGame):
         if wrong.any():
             cell = int(np.argmax(wrong))
             own = listing.chances[slice(*listing.firsts[cell : cell + 2])]
-            raise _no_law(own, self._name_cell(cell))
+            raise no_law(own, self._name_cell(cell))
         if (misses := off > counts * 2.0**-53).any():
             chances = chances / np.repeat(np.where(misses, totals, 1.0), counts)
         return frozen(chances)
@@ -315,9 +151,10 @@ class ExplicitGame(ListedGame):
 
         They do not if a player alone has more than ``DEEP`` stages.
         """
-        listing, deep = self.listing, DEEP if self.num_players == 1 else inf
-        on = (listing.targets >= 0) & (self._limit is None)
-        return _levels(listing.sources[on], listing.targets[on], self.rows, deep)
+        if self._limit:
+            return np.zeros(self.rows, dtype=np.int64), True
+        firsts = self.listing.firsts[:: self.num_actions]
+        return levels_of(firsts, self.listing.targets, DEEP if self.num_players == 1 else inf)
 
     @cached_property
     def _order(self) -> Order:
@@ -325,7 +162,8 @@ class ExplicitGame(ListedGame):
         levels, found = self._stages
         if found:
             return Order(levels, np.zeros_like(levels), np.zeros(self.rows, dtype=bool))
-        return order_of_cycles(self.listing)
+        on = self.listing.targets >= 0
+        return order_of_cycles(self.listing.sources[on], self.listing.targets[on], self.rows)
 
     def _ways_out(self) -> tuple[BoolArray, IntArray]:
         """Find ``idle`` and ``way_out``."""

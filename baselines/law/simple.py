@@ -17,7 +17,8 @@ from ...core import GameError, IntArray, Note, Presentation, Row, presents
 from ...core.checks import is_whole
 from ...core.progress import tell
 from ...core.sizes import check_memory
-from .explicit import ExplicitGame, Listing, read_start
+from .explicit import ExplicitGame
+from .listing import Listing, read_start
 from .numbers import NUMBERS, as_list, column, plain, plain_law, rational
 
 #: Bytes of a state, its actions and their outcomes while they are found, about.

@@ -11,7 +11,8 @@ import numpy as np
 from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, present
 from ...core.block_moves import in_a_row, sums
 from ...core.errors import needing
-from ..law.explicit import ExplicitGame, name_states, search, strong_components
+from ..law.explicit import ExplicitGame, name_states
+from ..law.graphs import search, strong_components
 from .rounding import UNIT
 
 #: Systems of up to so many unknowns are factored.

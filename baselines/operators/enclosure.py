@@ -21,7 +21,9 @@ from math import ceil, inf, lcm, nextafter
 import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, IntArray
-from ..law.explicit import ExplicitGame, exact_law, search
+from ..law.explicit import ExplicitGame
+from ..law.graphs import search
+from ..law.listing import exact_law
 from ..law.numbers import ROUNDED, rational
 from .chain import Chain
 from .rounding import LARGEST_ERROR, UNIT, not_precise

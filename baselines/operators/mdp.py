@@ -53,7 +53,8 @@ from ...core.block_moves import in_a_row, sums
 from ...core.blocks import PayoffLaw
 from ...core.contract import require_range, require_worst
 from ...core.types import Start
-from ..law.explicit import ExplicitGame, strong_components
+from ..law.explicit import ExplicitGame
+from ..law.graphs import strong_components
 from ..policies.kinds import Policy
 from .chain import FEW, Chain, chances_of, means_of, moves_of, payments_of, refuse_for_ever
 from .enclosure import bounds_of, raised

@@ -1,0 +1,111 @@
+"""Moves listed state by state, in flat arrays."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from ...core import Array, BoolArray, GameError, IntArray, frozen
+from ...core.block_moves import sums
+from .graphs import strong_components
+from .numbers import near
+
+#: Number of ways in a piece of a sweep, about: its arrays fit in the caches of processors.
+PIECE = 2**16
+#: Probabilities whose sum is off by 1 in this number at most are divided by it.
+MOST_OFF = 10**9
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All moves of a game, in flat arrays, with numbers as they are given: floats or fractions."""
+
+    movers: IntArray  # the player to move in each state, shape (state,)
+    seen: IntArray  # the observation of each state, shape (state, component)
+    first: IntArray  # the states in which a game may begin, shape (first state,)
+    start: Array  # their probabilities as fractions, shape (first state,)
+    counts: IntArray  # number of ways of each action, shape (state, action); 0 if it is illegal
+    targets: IntArray  # the state that a way leads to; -1 if the game is over, shape (way,)
+    chances: Array  # of each way; those of a move sum to 1, shape (way,)
+    paid: Array  # what a way pays the player who moves, shape (way,)
+    gamma: Fraction = Fraction(1)  # discount: the chance that the game goes on after a move
+
+    @cached_property
+    def legal(self) -> BoolArray:
+        """Which actions are legal, shape (state, action)."""
+        return self.counts > 0
+
+    @cached_property
+    def firsts(self) -> IntArray:
+        """The first way of each cell, state * number of actions + action, and their number."""
+        return sums(self.counts.ravel())
+
+    @cached_property
+    def sources(self) -> IntArray:
+        """The state of each way, shape (way,)."""
+        states = np.arange(len(self.counts), dtype=self.targets.dtype)
+        return frozen(np.repeat(states, self.counts.sum(axis=1)))
+
+    @property
+    def cells(self) -> IntArray:
+        """The cell of each way, shape (way,)."""
+        return np.repeat(np.arange(self.counts.size), self.counts.ravel())
+
+    def pieces(self) -> Iterator[tuple[IntArray, slice, IntArray]]:
+        """Divide the cells that have ways: cells, their ways, and the first of each among them."""
+        some = np.flatnonzero(self.counts)
+        bounds = np.append(self.firsts[some], len(self.targets))
+        step = max(1, PIECE * len(some) // len(self.targets))
+        for first in range(0, len(some), step):
+            own = bounds[first : first + step + 1]
+            yield some[first : first + step], slice(own[0], own[-1]), own[:-1] - own[0]
+
+    def circles(self, allowed: BoolArray) -> BoolArray:
+        """Find the end components: the actions with which play can stay for ever, (state, action).
+
+        Of the ``allowed`` actions, shape (state, action), they are those whose ways all stay in a
+        strongly connected component of such actions (de Alfaro 1997, *Formal Verification of
+        Probabilistic Systems*, section 3.3).
+        """
+        cells, sources, targets = self.cells, self.sources, self.targets
+        inside = (allowed & self.legal).ravel()
+        inside[cells[targets < 0]] = False
+        while inside.any():
+            used = inside[cells]
+            parts = strong_components(sources[used], targets[used], len(self.movers))
+            leave = used & (parts[sources] != parts[targets])
+            if not leave.any():
+                break
+            inside[cells[leave]] = False
+        return inside.reshape(self.legal.shape)
+
+
+def exact_law(chances: Sequence[Any]) -> list[Fraction]:
+    """Read a law: its numbers are fractions together, or all stand for the floats that they are."""
+    law = [found for chance in chances if (found := near(chance)) is not None]
+    if len(law) < len(chances):
+        law = [Fraction(chance) for chance in chances]
+    whole = lcm(*(chance.denominator for chance in law))
+    parts = [chance.numerator * (whole // chance.denominator) for chance in law]
+    total = sum(parts)
+    return [Fraction(part, total) for part in parts]
+
+
+def read_start(chances: Sequence[Any]) -> Array:
+    """Read the law of the first states, (first state,), as fractions."""
+    if not (min(chances) > 0 and abs(sum(chances) - 1) * MOST_OFF <= 1):
+        raise no_law(chances, "of first states")
+    found: Array = np.empty(len(chances), dtype=object)
+    found[:] = exact_law(chances)
+    return found
+
+
+def no_law(chances: Any, named: str) -> GameError:
+    """Make the error for chances that are no law."""
+    least, total = min(chances), float(sum(chances))
+    got = f"a sum of {total:.10g}" if least > 0 else str(float(least))
+    return GameError(f"probabilities must be above 0 and sum to 1, got {got} {named}")
