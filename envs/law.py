@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..baselines import Problem
-from ..baselines.operators.chain import scipy_sparse
+from ..baselines.operators.systems import scipy_sparse
 from ..core import FloatArray, GameError, InputError, IntArray
 from ..core.positions import pieces, places_in
 from ..core.sizes import check_memory

@@ -56,11 +56,12 @@ from ...core.types import Start
 from ..law.explicit import ExplicitGame
 from ..law.graphs import strong_components
 from ..policies.kinds import Policy
-from .chain import FEW, Chain, chances_of, means_of, moves_of, payments_of, refuse_for_ever
+from .chain import Chain, chances_of, means_of, payments_of, refuse_for_ever
 from .enclosure import bounds_of, raised
 from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
 from .rounding import UNIT
+from .systems import FEW, scipy_sparse
 
 #: Rounds of modified policy iteration, at most, and sweeps by which each follows its choices.
 GUESSES, FOLLOWED = 30, 10
@@ -89,7 +90,8 @@ def _optimum(
 ) -> tuple[Array, IntArray, float | FloatArray]:
     """Find the values of optimal play, an optimal action in each state, and the error bounds."""
     rounds, every, listing = arithmetic.rounds, np.arange(game.rows), game.listing
-    before = choices = _first_choices(game, arithmetic)
+    choices, guessed = _first_choices(game, arithmetic)
+    before = choices
     chain: Chain
     expected: Array
 
@@ -111,7 +113,7 @@ def _optimum(
         choices = np.where(improves, better.argmax(axis=1), choices)
         return np.where(improves, better.max(axis=1), values)
 
-    def solve(*_: Array) -> Array:
+    def solve(_: Array | None, near: Array | None) -> Array:
         nonlocal chain, choices
         chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
         while chain.circles.any():
@@ -120,12 +122,12 @@ def _optimum(
                 refuse_for_ever(game, sure, said)
             choices = np.where(chain.circles, before, choices)
             chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
-        return chain.values()
+        return chain.values(near)
 
-    first = solve()
+    first = solve(None, guessed)
     if (stuck := game.idle.any(axis=1) & (first < 0)).any():  # it is worth 0 to circle there
         choices = np.where(stuck, game.way_out, choices)
-        first = solve()
+        first = solve(None, first)
     known = {digest_of(choices)}
     values, _ = policy_iteration(improve, solve, lambda: choices, first, known)
     choices = before  # the last ones are as these or, by rounding, as once before
@@ -139,34 +141,46 @@ def _optimum(
     return values, choices, bounds
 
 
-def _first_choices(game: ExplicitGame, arithmetic: Arithmetic) -> IntArray:
-    """Choose actions to begin with, (state,), which circle nowhere where moves pay, in floats."""
+def _first_choices(
+    game: ExplicitGame, arithmetic: Arithmetic
+) -> tuple[IntArray, FloatArray | None]:
+    """Choose actions to begin with, (state,), which circle nowhere where moves pay, in floats.
+
+    With them come numbers that may be near their values, (state,).
+    """
     if not arithmetic.rounds:
         with suppress(InputError):  # floats are not precise enough
-            return _optimum(game, FLOATS)[1]
+            return _optimum(game, FLOATS)[1], None
     elif game.rows > FEW:
-        choices = _guess(game)
+        choices, values = _guess(game)
         if not Chain(game, one_hot(choices, game.num_actions), arithmetic).circles.any():
-            return choices
-    return game.way_out
+            return choices, values
+    return game.way_out, None
 
 
-def _guess(game: ExplicitGame) -> IntArray:
-    """Choose actions, (state,), that are about optimal.
+def _guess(game: ExplicitGame) -> tuple[IntArray, FloatArray]:
+    """Choose actions, (state,), that are about optimal; give about their values, (state,), too.
 
     They are found by modified policy iteration (Puterman and Shin 1978), which follows each choice
     of actions for some sweeps. Errors that all states share leave choices as they are.
     """
-    values, choices = np.zeros(game.rows), np.full(game.rows, -1)
+    listing, every = game.listing, np.arange(game.rows)
+    gamma, targets = float(listing.gamma), listing.targets
+    if (ends := targets < 0).any():
+        targets = np.where(ends, game.rows, targets)
+    shape = listing.counts.size, game.rows + 1
+    moves = scipy_sparse().csr_array((game.way_chances, targets, listing.firsts), shape=shape)
+    paid = means_of(game, lambda ways: game.way_payments[ways], FLOATS)
+    values, choices = np.zeros(game.rows + 1), np.full(game.rows, -1)
     for _ in range(GUESSES):
-        expected, before = means_of(game, _worth(game, values, FLOATS), FLOATS), choices
-        choices, values = expected.argmax(axis=1), expected.max(axis=1)
+        expected, before = paid + gamma * (moves @ values).reshape(paid.shape), choices
+        choices, values[:-1] = expected.argmax(axis=1), expected.max(axis=1)
         if (choices == before).all():
             break
-        paid, moves = moves_of(game, choices)
+        chosen, gained = moves[every * game.num_actions + choices], paid[every, choices]
         for _ in range(FOLLOWED):
-            values = paid + moves @ values
-    return choices
+            values[:-1] = gained + gamma * (chosen @ values)
+    return choices, values[:-1]
 
 
 def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:

@@ -6,7 +6,7 @@
 from fractions import Fraction
 
 import pytest
-from exactdice.baselines.operators import chain, mdp
+from exactdice.baselines.operators import mdp, systems
 from law_by_hand import compare
 from law_figures import figures, flat, optimum, pure
 from random_laws import MODES, ONE, ZERO, Law, draw_law, read_payment, stands_for
@@ -25,7 +25,7 @@ def test_all_figures_of_random_laws_are_those_by_hand(mode):
 @pytest.mark.parametrize(("mode", "seed"), [("illegal", 20), ("mixed", 23), ("cycles", 0)])
 def test_small_laws_have_the_same_figures_the_way_of_large_ones(mode, seed, monkeypatch):
     """A guess comes first, and sweeps: play may circle for nothing, values be small or large."""
-    monkeypatch.setattr(chain, "FEW", 0)
+    monkeypatch.setattr(systems, "FEW", 0)
     monkeypatch.setattr(mdp, "FEW", 0)
     assert compare(draw_law(mode, seed), seed) == []
 

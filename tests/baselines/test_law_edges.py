@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents import GameVecEnv
-from exactdice.baselines.operators import chain, enclosure
+from exactdice.baselines.operators import enclosure, systems
 from exactdice.baselines.scoring import certificate
 from exactdice.baselines.scoring.summary import summary
 from exactdice.envs import GameEnv, find_game
@@ -276,9 +276,9 @@ def test_bounds_hold_for_values_that_are_off():
 @pytest.mark.parametrize("steps", [1, 40])
 def test_large_systems_have_the_same_values_by_steps_or_by_factors(steps, monkeypatch):
     """One step of BiCGSTAB is too few, so that the system is factored after all."""
-    monkeypatch.setattr(chain, "FEW", 0)
-    monkeypatch.setattr(chain, "STEPS", steps)
-    monkeypatch.setattr(chain, "MOST_SWEEPS", 1)
+    monkeypatch.setattr(systems, "FEW", 0)
+    monkeypatch.setattr(systems, "STEPS", steps)
+    monkeypatch.setattr(systems, "MOST_SWEEPS", 1)
     for seed in (2, 3, 6):
         law = in_floats(draw_law("cycles", seed))
         exact = exactdice.solve(exactdice.from_P(*law), exact=True).value

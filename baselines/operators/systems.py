@@ -1,0 +1,172 @@
+"""Sparse systems of equations, x = right + moves x, of the chains of policies (see ``chain``).
+
+The diagonal of their matrix is given beside the moves to other states: the chances to leave.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ...core import Array, FloatArray, IntArray
+from ...core.errors import needing
+from ..law.graphs import strong_components
+from .rounding import UNIT
+
+#: Systems of up to so many unknowns are factored.
+FEW = 500
+#: Of others, sweeps at most, and sweeps between checks. The part of what is missed that is left
+#: after a jump, and after so many sweeps.
+MOST_SWEEPS, CHECKED, SHRINKS, PATIENCE = 500, 5, 0.1, 40
+#: Steps of BiCGSTAB at most, and the part of the right side that may be left.
+STEPS, NEAR = 1000, 1e-9
+#: Solutions that are added up at most, each of the system for what the last ones miss; and the part
+#: of the numbers in it, in roundings, that may be missed.
+REFINED, MISSED = 4, 8
+
+
+def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
+    """Return ``scipy.sparse``, with its linear algebra, which ``what`` needs."""
+    with needing(what, "scipy"):
+        import scipy.sparse
+        import scipy.sparse.linalg
+    return scipy.sparse
+
+
+def solved(
+    moves: Any,  # a sparse matrix (state, state) with no entries in the diagonal
+    leaves: FloatArray,  # its diagonal, subtracted from 1, (state,)
+    right: FloatArray,  # (state,)
+    near: FloatArray | None = None,  # numbers from which a large system is solved, (state,)
+    rough: float = 0.0,  # the part of ``right`` that may be missed
+) -> FloatArray:
+    """Solve leaves x = right + moves x, in floats."""
+    found, solve, order = np.zeros(len(right)), None, None
+    if len(right) > FEW:
+        order = _order(moves)
+        if order is None:
+            found = _swept(moves, leaves, right, found if near is None else near, rough)
+    for _ in range(REFINED):
+        missed, part = _missed(moves, leaves, right, found, rough)
+        if not part > MISSED * UNIT:
+            break
+        solve = solve or solver((scipy_sparse().diags_array(leaves) - moves).tocsr(), order)
+        most = np.abs(missed).max()
+        found = found + most * solve(missed / most)  # of tiny numbers products vanish
+    return found
+
+
+def _order(moves: Any) -> IntArray | None:
+    """Order states so that moves lead to earlier ones, (state,); None if there are cycles."""
+    if (
+        np.bincount(moves.indices, minlength=len(moves.indptr) - 1).all()
+        or np.diff(moves.indptr).all()
+    ):
+        return None
+    edges = moves.tocoo()
+    parts = strong_components(edges.row, edges.col, moves.shape[0])
+    return np.argsort(parts) if parts.max() + 1 == len(parts) else None
+
+
+def _missed(
+    moves: Any, leaves: FloatArray, right: FloatArray, found: FloatArray, rough: float
+) -> tuple[FloatArray, float]:
+    """Give what solutions miss in each row, and its largest part of the numbers that are added.
+
+    A ``rough`` part of the right side does not count.
+    """
+    own = leaves * found
+    missed, size = right - own + moves @ found, np.abs(right) + np.abs(own)
+    size += moves @ np.abs(found)
+    counted = np.abs(missed) - rough * np.abs(right)
+    return missed, float((counted / np.where(size > 0, size, 1.0)).max())
+
+
+def _swept(
+    moves: Any, leaves: FloatArray, right: FloatArray, found: FloatArray, rough: float
+) -> FloatArray:
+    """Sweep x = (right + moves x) / leaves while what is missed becomes small soon.
+
+    Often what a sweep changes becomes, in the long run, always the same but for a factor near 1, as
+    with a discount: then a jump adds all that would follow (Aitken 1926).
+    """
+    change = along = np.zeros(len(right))
+    least, last, jump = inf, 0, 0.0  # the part that is missed at most, and the sweep since when
+    for turn in range(MOST_SWEEPS):
+        before = change
+        if turn % CHECKED:
+            change = (right - leaves * found + moves @ found) / leaves
+        else:
+            missed, part = _missed(moves, leaves, right, found, rough)
+            if not (part > MISSED * UNIT and turn - last <= PATIENCE):
+                break
+            if part < SHRINKS * least:
+                least, last = part, turn
+            change = missed / leaves
+            factor = float((change @ before) / (before @ before or 1.0))
+            rest = np.abs(change - factor * before).max()
+            if rest < SHRINKS * (1 - factor) * np.abs(change).max():
+                along, jump = change, factor / (1 - factor) / float(change @ change)
+            change = change + jump * (change @ along) * along
+        found = found + change
+    return found
+
+
+def solver(matrix: Any, order: IntArray | None = None) -> Callable[[FloatArray], Any]:
+    """Return a function that solves a sparse system, in a library whose last bits may differ.
+
+    The factors of a large matrix may have no room: steps of BiCGSTAB (van der Vorst 1992) come
+    first, which end soon where games do. In an ``order``, (unknown,), in which the matrix is
+    triangular it is its own factor.
+    """
+    linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], list[Any]()
+    large, how = count > FEW and order is None, dict[str, str]()
+    if order is None:
+        order = np.arange(count)
+    else:
+        places, how = np.argsort(order), {"permc_spec": "NATURAL"}
+        rows = matrix[order]
+        entries = rows.data, places[rows.indices], rows.indptr
+        matrix = scipy_sparse().csr_array(entries, shape=matrix.shape)
+
+    def solve(right: FloatArray) -> Any:
+        if large and not factors:
+            found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
+            if not failed:
+                return found
+        if not factors:
+            try:
+                factors.append(linalg.splu(matrix.tocsc(), **how))
+            except RuntimeError:  # of a matrix that rounding has made singular
+                return np.full(count, np.nan)
+        found = np.empty(count)
+        found[order] = factors[0].solve(right[order])
+        return found
+
+    return solve
+
+
+def eliminated(
+    rows: IntArray, columns: IntArray, weights: Array, right: Array, leaves: Array
+) -> Array:
+    """Solve leaves x = right + A x in fractions, by putting in one unknown after the other."""
+    solved = right.copy()
+    known: list[dict[int, Any]] = [{} for _ in right]
+    users: list[set[int]] = [set() for _ in right]
+    for row, column, weight in zip(rows.tolist(), columns.tolist(), weights, strict=True):
+        known[row][column] = known[row].get(column, 0) + weight
+        users[column].add(row)
+    for place, equation in enumerate(known):
+        factor = 1 / Fraction(leaves[place] - equation.pop(place, 0))
+        solved[place] *= factor
+        for column in equation:
+            equation[column] *= factor
+        for other in users[place] - {place}:
+            part = known[other].pop(place)
+            solved[other] += part * solved[place]
+            for column, weight in equation.items():
+                known[other][column] = known[other].get(column, 0) + part * weight
+                users[column].add(other)
+    return solved
