@@ -187,13 +187,18 @@ class ExplicitGame(ListedGame):
         leads = np.where(idle.any(axis=1, keepdims=True), idle, leads.reshape(idle.shape))
         return idle, leads.argmax(axis=1)
 
+    @cached_property
+    def components(self) -> IntArray:
+        """The strongly connected component of each state; moves lead to smaller ones, (state,)."""
+        on = self.listing.targets >= 0
+        return strong_components(self.listing.sources[on], self.listing.targets[on], self.rows)
+
     def _paid_in_cycles(self) -> BoolArray | None:
         """Give the states where a move that stays in a cycle pays, (state,); None if none does."""
-        sources, targets = self.listing.sources, self.listing.targets
-        on = targets >= 0
-        parts = strong_components(sources[on], targets[on], self.rows)
-        on &= self.way_payments != 0
-        inside = sources[on][parts[sources[on]] == parts[targets[on]]]
+        pays, parts = self.way_payments != 0, self.components
+        pays &= self.listing.targets >= 0
+        sources, targets = self.listing.sources[pays], self.listing.targets[pays]
+        inside = sources[parts[sources] == parts[targets]]
         return np.bincount(inside, minlength=self.rows) > 0 if len(inside) else None
 
     def _range(self) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..law.explicit import ExplicitGame, name_states
 from ..law.graphs import search, strong_components
 from ..law.listing import PIECE
 from .rounding import UNIT
-from .systems import eliminated, scipy_sparse, solved, solver
+from .systems import System, eliminated, scipy_sparse, solver
 
 #: The part of a move that expected numbers of moves may miss.
 ROUGH = 0.1
@@ -163,23 +164,34 @@ class Chain:
         In the other states x is ``right`` if they are settled, and 0 if they circle. The solution
         may be ``near`` some numbers, (state,), and miss a ``rough`` part of ``right``.
         """
-        free, found = ~self.settled & ~self.circling, right.copy()
+        free, found = self._free, right.copy()
         found[self.circling] = self._arithmetic.number(0)
-        leaves = self._leaves[free]
         if not self._arithmetic.rounds:
             rows, columns = self._edges[::-1] if transposed else self._edges
             inside, places = free[rows] & free[columns], np.cumsum(free) - 1
             edges = places[rows[inside]], places[columns[inside]], self._weights[inside]
-            found[free] = eliminated(*edges, right[free], leaves)
+            found[free] = eliminated(*edges, right[free], self._leaves[free])
         elif free.any():
-            entries = self._weights, self._targets, self._firsts
-            moves = scipy_sparse().csr_array(entries, shape=(self._count, self._count))
-            moves = moves if free.all() else moves[free][:, free]
-            begun = None if near is None else near[free]
-            found[free] = solved(
-                moves.T if transposed else moves, leaves, right[free], begun, rough
-            )
+            system = System(self._moves.T, self._leaves[free]) if transposed else self._system
+            near = None if near is None else near[free]
+            found[free] = system.solve(right[free], near, rough)
         return found
+
+    @cached_property
+    def _free(self) -> BoolArray:
+        """The states that lead to an end, (state,)."""
+        return ~self.settled & ~self.circling
+
+    @cached_property
+    def _moves(self) -> Any:
+        """The sparse matrix (state, state) of moves among those states."""
+        entries, free = (self._weights, self._targets, self._firsts), self._free
+        moves = scipy_sparse().csr_array(entries, shape=(self._count, self._count))
+        return moves if free.all() else moves[free][:, free]
+
+    @cached_property
+    def _system(self) -> System:
+        return System(self._moves, self._leaves[self._free])
 
 
 def chances_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:

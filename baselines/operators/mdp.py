@@ -33,7 +33,8 @@ its class keeps the actions that it had. Whatever policy is left, its bounds are
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from math import inf
+from math import inf, isqrt
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,8 @@ from .systems import FEW, scipy_sparse
 
 #: Rounds of modified policy iteration, at most, and sweeps by which each follows its choices.
 GUESSES, FOLLOWED = 30, 10
+#: Sweeps in the order of a game without cycles, at most.
+FEW_SWEEPS = 5
 ENDLESS = "the value of a policy must be finite, and this one circles and is paid without end"
 
 
@@ -171,6 +174,8 @@ def _guess(game: ExplicitGame) -> tuple[IntArray, FloatArray]:
     shape = listing.counts.size, game.rows + 1
     moves = scipy_sparse().csr_array((game.way_chances, targets, listing.firsts), shape=shape)
     paid = means_of(game, lambda ways: game.way_payments[ways], FLOATS)
+    if gamma == 1 and game.components.max() + 1 == game.rows:
+        return _guess_in_order(moves, paid, np.argsort(game.components))
     values, choices = np.zeros(game.rows + 1), np.full(game.rows, -1)
     for _ in range(GUESSES):
         expected, before = paid + gamma * (moves @ values).reshape(paid.shape), choices
@@ -180,6 +185,28 @@ def _guess(game: ExplicitGame) -> tuple[IntArray, FloatArray]:
         chosen, gained = moves[every * game.num_actions + choices], paid[every, choices]
         for _ in range(FOLLOWED):
             values[:-1] = gained + gamma * (chosen @ values)
+    return choices, values[:-1]
+
+
+def _guess_in_order(moves: Any, paid: FloatArray, order: IntArray) -> tuple[IntArray, FloatArray]:
+    """Guess, as ``_guess`` does, where moves lead to earlier states of an ``order``, (state,).
+
+    Backward induction goes through many stretches of the order side by side, and each begins with
+    the values that the last sweep gave to the others: those far away change choices rarely.
+    """
+    (count, actions), length = paid.shape, isqrt(len(order))
+    values, choices, steps = np.zeros(count + 1), np.full(count, -1), []
+    for place in range(length):
+        states = order[place::length]
+        cells = (states[:, None] * actions + np.arange(actions)).ravel()
+        steps.append((states, paid[states], moves[cells]))
+    for _ in range(FEW_SWEEPS):
+        before = choices.copy()
+        for states, own, ahead in steps:
+            expected = own + (ahead @ values).reshape(own.shape)
+            choices[states], values[states] = expected.argmax(axis=1), expected.max(axis=1)
+        if (choices == before).all():
+            break
     return choices, values[:-1]
 
 

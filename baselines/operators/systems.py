@@ -1,10 +1,11 @@
-"""Sparse systems of equations, x = right + moves x, of the chains of policies (see ``chain``).
+"""Sparse systems of linear equations, those of the chains of policies (see ``chain``).
 
-The diagonal of their matrix is given beside the moves to other states: the chances to leave.
+The diagonal of the matrix, the chances to leave a state, is given beside the moves to others.
 """
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -35,83 +36,86 @@ def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
     return scipy.sparse
 
 
-def solved(
-    moves: Any,  # a sparse matrix (state, state) with no entries in the diagonal
-    leaves: FloatArray,  # its diagonal, subtracted from 1, (state,)
-    right: FloatArray,  # (state,)
-    near: FloatArray | None = None,  # numbers from which a large system is solved, (state,)
-    rough: float = 0.0,  # the part of ``right`` that may be missed
-) -> FloatArray:
-    """Solve leaves x = right + moves x, in floats."""
-    found, solve, order = np.zeros(len(right)), None, None
-    if len(right) > FEW:
-        order = _order(moves)
-        if order is None:
-            found = _swept(moves, leaves, right, found if near is None else near, rough)
-    for _ in range(REFINED):
-        missed, part = _missed(moves, leaves, right, found, rough)
-        if not part > MISSED * UNIT:
-            break
-        solve = solve or solver((scipy_sparse().diags_array(leaves) - moves).tocsr(), order)
-        most = np.abs(missed).max()
-        found = found + most * solve(missed / most)  # of tiny numbers products vanish
-    return found
+class System:
+    """The system leaves x = right + moves x, in floats, for any right sides."""
 
+    def __init__(self, moves: Any, leaves: FloatArray) -> None:
+        # a sparse matrix (state, state) with no entries in the diagonal; the chances to leave
+        self._moves, self._leaves = moves, leaves
 
-def _order(moves: Any) -> IntArray | None:
-    """Order states so that moves lead to earlier ones, (state,); None if there are cycles."""
-    if (
-        np.bincount(moves.indices, minlength=len(moves.indptr) - 1).all()
-        or np.diff(moves.indptr).all()
-    ):
-        return None
-    edges = moves.tocoo()
-    parts = strong_components(edges.row, edges.col, moves.shape[0])
-    return np.argsort(parts) if parts.max() + 1 == len(parts) else None
+    @cached_property
+    def _order(self) -> IntArray | None:
+        """The states, so that moves lead to earlier ones, (state,); None if there are cycles."""
+        moves, count = self._moves, len(self._leaves)
+        some = np.bincount(moves.indices, minlength=count) > 0, np.diff(moves.indptr) > 0
+        if count <= FEW or any(found.all() for found in some):
+            return None
+        edges = moves.tocoo()
+        parts = strong_components(edges.row, edges.col, count)
+        return np.argsort(parts) if parts.max() + 1 == count else None
 
+    @cached_property
+    def _solver(self) -> Callable[[FloatArray], Any]:
+        matrix = (scipy_sparse().diags_array(self._leaves) - self._moves).tocsr()
+        return solver(matrix, self._order)
 
-def _missed(
-    moves: Any, leaves: FloatArray, right: FloatArray, found: FloatArray, rough: float
-) -> tuple[FloatArray, float]:
-    """Give what solutions miss in each row, and its largest part of the numbers that are added.
-
-    A ``rough`` part of the right side does not count.
-    """
-    own = leaves * found
-    missed, size = right - own + moves @ found, np.abs(right) + np.abs(own)
-    size += moves @ np.abs(found)
-    counted = np.abs(missed) - rough * np.abs(right)
-    return missed, float((counted / np.where(size > 0, size, 1.0)).max())
-
-
-def _swept(
-    moves: Any, leaves: FloatArray, right: FloatArray, found: FloatArray, rough: float
-) -> FloatArray:
-    """Sweep x = (right + moves x) / leaves while what is missed becomes small soon.
-
-    Often what a sweep changes becomes, in the long run, always the same but for a factor near 1, as
-    with a discount: then a jump adds all that would follow (Aitken 1926).
-    """
-    change = along = np.zeros(len(right))
-    least, last, jump = inf, 0, 0.0  # the part that is missed at most, and the sweep since when
-    for turn in range(MOST_SWEEPS):
-        before = change
-        if turn % CHECKED:
-            change = (right - leaves * found + moves @ found) / leaves
-        else:
-            missed, part = _missed(moves, leaves, right, found, rough)
-            if not (part > MISSED * UNIT and turn - last <= PATIENCE):
+    def solve(
+        self,
+        right: FloatArray,  # (state,)
+        near: FloatArray | None = None,  # numbers from which a large system is solved, (state,)
+        rough: float = 0.0,  # the part of ``right`` that may be missed
+    ) -> FloatArray:
+        """Give the solution, (state,)."""
+        found = np.zeros(len(right))
+        if len(right) > FEW and self._order is None:
+            found = self._swept(right, found if near is None else near, rough)
+        for _ in range(REFINED):
+            missed, part = self._missed(right, found, rough)
+            if not part > MISSED * UNIT:
                 break
-            if part < SHRINKS * least:
-                least, last = part, turn
-            change = missed / leaves
-            factor = float((change @ before) / (before @ before or 1.0))
-            rest = np.abs(change - factor * before).max()
-            if rest < SHRINKS * (1 - factor) * np.abs(change).max():
-                along, jump = change, factor / (1 - factor) / float(change @ change)
-            change = change + jump * (change @ along) * along
-        found = found + change
-    return found
+            most = np.abs(missed).max()
+            found = found + most * self._solver(missed / most)  # of tiny numbers products vanish
+        return found
+
+    def _missed(
+        self, right: FloatArray, found: FloatArray, rough: float
+    ) -> tuple[FloatArray, float]:
+        """Give what is missed in each row, and its largest part of the numbers that are added.
+
+        A ``rough`` part of the right side does not count.
+        """
+        own = self._leaves * found
+        missed, size = right - own + self._moves @ found, np.abs(right) + np.abs(own)
+        size += self._moves @ np.abs(found)
+        counted = np.abs(missed) - rough * np.abs(right)
+        return missed, float((counted / np.where(size > 0, size, 1.0)).max())
+
+    def _swept(self, right: FloatArray, found: FloatArray, rough: float) -> FloatArray:
+        """Sweep x = (right + moves x) / leaves while what is missed becomes small soon.
+
+        Often what a sweep changes becomes, in the long run, always the same but for a factor near
+        1, as with a discount: then a jump adds all that would follow (Aitken 1926).
+        """
+        change = along = np.zeros(len(right))
+        least, last, jump = inf, 0, 0.0  # the part that is missed at most, and the sweep since when
+        for turn in range(MOST_SWEEPS):
+            before = change
+            if turn % CHECKED:
+                change = (right - self._leaves * found + self._moves @ found) / self._leaves
+            else:
+                missed, part = self._missed(right, found, rough)
+                if not (part > MISSED * UNIT and turn - last <= PATIENCE):
+                    break
+                if part < SHRINKS * least:
+                    least, last = part, turn
+                change = missed / self._leaves
+                factor = float((change @ before) / (before @ before or 1.0))
+                rest = np.abs(change - factor * before).max()
+                if rest < SHRINKS * (1 - factor) * np.abs(change).max():
+                    along, jump = change, factor / (1 - factor) / float(change @ change)
+                change = change + jump * (change @ along) * along
+            found = found + change
+        return found
 
 
 def solver(matrix: Any, order: IntArray | None = None) -> Callable[[FloatArray], Any]:
