@@ -8,6 +8,7 @@ import numpy as np
 from ...core import IntArray
 from ...core.block_moves import in_a_row, sums
 from ...core.errors import needing
+from ...core.positions import pieces
 from ...core.types import Order
 
 
@@ -61,8 +62,10 @@ def levels_of(firsts: IntArray, targets: IntArray, most: float = inf) -> tuple[I
     targets, (edge,), or nowhere, -1. The second result says whether all are found: the graph has no
     cycle then.
     """
-    count = len(firsts) - 1
-    waiting = np.bincount(targets[targets >= 0], minlength=count)  # for so many nodes before
+    waiting = np.zeros(len(firsts), dtype=np.int64)  # for so many nodes before
+    for piece in pieces(len(targets), 2**20):
+        waiting += np.bincount(targets[piece] + 1, minlength=len(firsts))
+    waiting, count = waiting[1:], len(firsts) - 1
     levels, level = np.zeros(count, dtype=np.int64), 0
     ready = np.flatnonzero(waiting == 0)
     while len(ready) and level <= most:

@@ -1,15 +1,15 @@
 """Moves listed state by state, in flat arrays."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import inf, lcm
 from typing import Any
 
 import numpy as np
 
-from ...core import Array, BoolArray, GameError, IntArray, frozen
+from ...core import Array, BoolArray, FloatArray, GameError, IntArray, frozen
 from ...core.block_moves import sums
 from .graphs import strong_components
 from .numbers import near
@@ -63,6 +63,14 @@ class Listing:
         for first in range(0, len(some), step):
             own = bounds[first : first + step + 1]
             yield some[first : first + step], slice(own[0], own[-1]), own[:-1] - own[0]
+
+    def most(self, numbers: Callable[[slice], FloatArray]) -> FloatArray:
+        """Give the largest number of the ways of each state, (state,), asked for in pieces."""
+        found = np.full(self.counts.size, -inf)
+        for cells, ways, begins in self.pieces():
+            found[cells] = np.maximum.reduceat(numbers(ways), begins)
+        most: FloatArray = found.reshape(self.counts.shape).max(axis=1)
+        return most
 
     def circles(self, allowed: BoolArray) -> BoolArray:
         """Find the end components: the actions with which play can stay for ever, (state, action).

@@ -14,7 +14,7 @@ leaves it as small as it is, and payoffs that cancel in a circle cancel in units
 signs reversed bounds values from below, under the policy that was found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, inf, lcm, nextafter
 
@@ -23,7 +23,7 @@ import numpy as np
 from ...core import Array, BoolArray, FloatArray, IntArray
 from ..law.explicit import ExplicitGame
 from ..law.graphs import search
-from ..law.listing import exact_law
+from ..law.listing import Listing, exact_law
 from ..law.numbers import ROUNDED, rational
 from .chain import Chain
 from .rounding import LARGEST_ERROR, UNIT, not_precise
@@ -45,16 +45,15 @@ SWEEPS = 64
 SOME, MOST_PAYMENTS = 2**16, 1000
 
 
-def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> FloatArray:
+def bounds_of(game: ExplicitGame, sizes: FloatArray, missed: FloatArray) -> FloatArray:
     """Bound the error of the value and of all action values of each state, shape (state,).
 
-    The values miss the true ones by ``missed`` at most, each of shape (state,). An ``InputError``
-    says that floats are not precise enough: the bound of a state that games meet is a large part of
-    what it is worth.
+    The values miss the true ones by ``missed`` at most; the ``sizes`` are theirs (``sizes_of``).
+    An ``InputError`` says that floats are not precise enough: the bound of a state that games meet
+    is a large part of what it is worth.
     """
-    listing, sizes = game.listing, _sizes(game, values)
-    firsts = listing.firsts[: -1 : game.num_actions]
-    later = np.maximum.reduceat(np.append(missed, 0.0)[listing.targets], firsts)
+    listing = game.listing
+    later = _largest(listing, np.append(missed, 0.0))
     rounding = (4 * listing.counts.max() + 24) * 2 * UNIT * sizes
     bounds: FloatArray = (np.maximum(missed, later) + rounding) * (1 + 4 * UNIT)
     poor = ~(bounds <= LARGEST_ERROR * sizes)
@@ -66,29 +65,34 @@ def bounds_of(game: ExplicitGame, values: FloatArray, missed: FloatArray) -> Flo
     return bounds
 
 
-def _sizes(game: ExplicitGame, values: FloatArray, weights: Array | None = None) -> FloatArray:
+def sizes_of(game: ExplicitGame, values: FloatArray, weights: Array | None = None) -> FloatArray:
     """Bound the largest payoff or value that can be reached from each state by a power of 2.
 
     Values, and these powers, have the shape (state,); a power is 0 where all payoffs and values are
     0. The weights of a policy's actions are of shape (state, action); None for the best play.
     """
-    listing, on = game.listing, game.listing.targets >= 0
-    firsts = listing.firsts[: -1 : game.num_actions]
-    own = np.maximum(np.abs(values), np.maximum.reduceat(np.abs(game.way_payments), firsts))
+    listing = game.listing
+    own = np.maximum(np.abs(values), listing.most(lambda ways: np.abs(game.way_payments[ways])))
     if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
         own[illegal] = np.maximum(own[illegal], abs(game.payoff_range[0]))
     sizes = np.where(own > 0, 2.0 ** np.frexp(own)[1], 0.0)
     for _ in range(SWEEPS):
-        before, ahead = sizes, np.append(sizes, 0.0)
-        sizes = np.maximum(sizes, np.maximum.reduceat(ahead[listing.targets], firsts))
-        if (sizes == before).all():
+        ahead = np.append(sizes, 0.0)
+        sizes = np.maximum(sizes, _largest(listing, ahead))
+        if (sizes == ahead[:-1]).all():
             return sizes
+    on = listing.targets >= 0
     sizes, edges = np.zeros(game.rows), (listing.targets[on], listing.sources[on])
     while (own > sizes).any():
         size = 2.0 ** np.frexp(own[sizes == 0].max())[1]
         reached = search(np.flatnonzero(2 * own >= size), *edges, game.rows) >= 0
         sizes[reached & (sizes == 0)] = size
     return sizes
+
+
+def _largest(listing: Listing, ahead: FloatArray) -> FloatArray:
+    """Give the largest number ahead of each state, (state,); the last one is that of the end."""
+    return listing.most(lambda ways: ahead[listing.targets[ways]])
 
 
 class _Units:
@@ -101,10 +105,7 @@ class _Units:
         least: payoff of an illegal action, rounded up to units of its state, shape (state,).
     """
 
-    def __init__(
-        self, game: ExplicitGame, values: FloatArray, weights: Array | None, sign: int
-    ) -> None:
-        sizes = _sizes(game, values, weights)
+    def __init__(self, game: ExplicitGame, sizes: FloatArray, sign: int) -> None:
         self._listing, self._chances = game.listing, game.way_chances
         self._roundings = 2 * int(game.listing.counts.max()) + 20  # of probabilities (``explicit``)
         if len(self._chances) <= SOME:
@@ -125,7 +126,7 @@ class _Units:
     def worth(self, ways: slice, ahead: FloatArray) -> FloatArray:
         """Give what ways are paid and lead to, each rounded up to units of their states, (way,)."""
         steps = self.steps[self._listing.sources[ways]]
-        paid = np.ceil(self._payments[ways] * steps)
+        paid = np.ceil(self._payments(ways) * steps)
         worth: FloatArray = paid + np.ceil(ahead[self._listing.targets[ways]] * steps)
         return worth
 
@@ -136,20 +137,23 @@ class _Units:
             expected.ravel()[cells] = _mean_above(worth, chances, begins, self._roundings)
 
 
-def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, FloatArray]:
+def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, Callable[[slice], FloatArray]]:
     """Give a common denominator of payments, 1 if it is large, and upper bounds of its multiples.
 
-    The bounds are of shape (way,). A payment that is given as a float may stand for a number that a
-    few roundings part from it.
+    The bounds are asked for by ways in a row. A payment that is given as a float may stand for a
+    number that a few roundings part from it.
     """
-    if len(np.unique(game.way_payments[:SOME])) > MOST_PAYMENTS:
-        above = sign * game.way_payments + np.abs(game.way_payments) * 2 * ROUNDED
-        return 1, np.nextafter(above, inf)
+    given = game.way_payments
+    if len(np.unique(given[:SOME])) > MOST_PAYMENTS:
+        return 1, lambda ways: np.nextafter(
+            sign * given[ways] + np.abs(given[ways]) * 2 * ROUNDED, inf
+        )
     (kinds, numbers), whole = game.payment_kinds, 1
     for denominator in {payoff.denominator for payoff in kinds}:
         whole = lcm(whole, denominator) if whole <= DENOMINATOR else whole
     whole = whole if whole <= DENOMINATOR else 1
-    return whole, np.array([_above(sign * payoff * whole) for payoff in kinds])[numbers]
+    above = np.array([_above(sign * payoff * whole) for payoff in kinds])
+    return whole, lambda ways: above[numbers[ways]]
 
 
 def _above(number: Fraction) -> float:
@@ -164,6 +168,7 @@ def raised(
     chain: Chain,  # that of the policy that has the values
     # of a policy's actions, legal or not, (state, action); None for the best play
     weights: Array | None,
+    sizes: FloatArray,  # see ``sizes_of``
     sign: int,  # -1 if values, and what moves pay, are negative
 ) -> tuple[FloatArray, BoolArray]:
     """Raise values until they bound the true ones from above.
@@ -171,7 +176,7 @@ def raised(
     The result says by how much each was raised, (state,), infinite if they cannot be; and which
     actions may be worth all of it, shape (state, action).
     """
-    listing, units = game.listing, _Units(game, values, weights, sign)
+    listing, units = game.listing, _Units(game, sizes, sign)
     expected, most = np.full(listing.legal.shape, -inf), int(listing.counts.max())
     if weights is not None:
         expected[:] = units.least[:, None]

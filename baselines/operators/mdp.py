@@ -58,7 +58,7 @@ from ..law.explicit import ExplicitGame
 from ..law.graphs import strong_components
 from ..policies.kinds import Policy
 from .chain import Chain, chances_of, means_of, payments_of, refuse_for_ever
-from .enclosure import bounds_of, raised
+from .enclosure import bounds_of, raised, sizes_of
 from .iteration import digest_of, policy_iteration
 from .players import Players, one_hot
 from .rounding import UNIT
@@ -137,9 +137,10 @@ def _optimum(
     if not rounds:
         _refuse_swings(game, expected == values[:, None], values)
         return values, choices, 0.0
-    above, tight = raised(game, values, chain, None, 1)
-    below, _ = raised(game, -values, chain, one_hot(choices, game.num_actions), -1)
-    bounds = bounds_of(game, values, np.maximum(above, below))
+    weights, sizes = one_hot(choices, game.num_actions), sizes_of(game, values)
+    above, tight = raised(game, values, chain, None, sizes, 1)
+    below, _ = raised(game, -values, chain, weights, sizes, -1)
+    bounds = bounds_of(game, sizes, np.maximum(above, below))
     _refuse_swings(game, tight, values + bounds)
     return values, choices, bounds
 
@@ -242,8 +243,9 @@ def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float | Flo
     if not arithmetic.rounds:
         return values, 0.0
     finite = np.where(chain.circling, 0.0, values)
-    above, below = (raised(game, sign * finite, chain, weights, sign)[0] for sign in (1, -1))
-    return values, bounds_of(game, finite, np.maximum(above, below))
+    sizes = sizes_of(game, finite, weights)
+    above, below = (raised(game, sign * finite, chain, weights, sizes, sign)[0] for sign in (1, -1))
+    return values, bounds_of(game, sizes, np.maximum(above, below))
 
 
 def action_values(game: Game, values: Values, arithmetic: Arithmetic) -> Array:

@@ -260,7 +260,8 @@ def bounds_of(game, values, stay):
     """Bound the errors of the values of a game that circles nowhere, and has such stays."""
     stays, circling = np.full(game.rows, stay), np.zeros(game.rows, dtype=bool)
     circles = SimpleNamespace(stays=stays, circling=circling)
-    return enclosure.raised(game, values, circles, None, 1)[0]
+    sizes = enclosure.sizes_of(game, values)
+    return enclosure.raised(game, values, circles, None, sizes, 1)[0]
 
 
 def test_bounds_hold_for_values_that_are_off():
