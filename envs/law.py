@@ -15,6 +15,7 @@ with cycles and without. In a game of many turns X has many times the entries of
 audits compute only X f for requested numbers f of the results, and only the requested columns of X.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -142,7 +143,7 @@ class MoveLaw:
         def matrices(part: _Listed, rows: IntArray, count: int) -> tuple[_Matrix, _Matrix]:
             ends = part.results >= 0
             on, chances = ~ends, part.chances
-            columns = result_of[part.results[ends]], node_of[part.nodes[on]]
+            columns = result_of(part.results[ends]), node_of(part.nodes[on])
             return (
                 _Matrix(rows[ends], columns[0], chances[ends], (count, len(known))),
                 _Matrix(rows[on], columns[1], chances[on], (count, len(nodes))),
@@ -151,13 +152,20 @@ class MoveLaw:
         #: T, U, B and A of the docstring of the module.
         self._parts = (
             *matrices(direct, direct.sources, len(states)),
-            *matrices(replies, node_of[replies.sources], len(nodes)),
+            *matrices(replies, node_of(replies.sources), len(nodes)),
         )
 
     @property
     def payoffs(self) -> FloatArray:
         """The payments of the results that are ends, in growing order, shape (end result,)."""
         return self.paid[len(self.states) :]
+
+    @cached_property
+    def ends(self) -> Any:
+        """The probability of each payoff at an end, a sparse array (move, payoff)."""
+        (direct, led, replies, _), count = self._in_scipy, len(self.states)
+        later = self._until_agent(replies[:, count:])
+        return (direct[:, count:] + times(led, later)).tocsr().sorted_indices()
 
     @property
     def after(self) -> IntArray:
@@ -359,14 +367,14 @@ def _joined(parts: list[_Listed]) -> _Listed:
 
 def _distinct(numbers: IntArray) -> IntArray:
     """List the different numbers but -1, in increasing order."""
-    return np.flatnonzero(np.bincount(numbers[numbers >= 0]))
+    return np.unique(numbers[numbers >= 0])
 
 
-def _places(numbers: IntArray) -> IntArray:
-    """Return the place of each of some different numbers, by number."""
-    places = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
-    places[numbers] = np.arange(len(numbers))
-    return places
+def _places(known: IntArray) -> Callable[[IntArray], IntArray]:
+    """Return a function from numbers to their places among some different numbers."""
+    order = np.argsort(known)
+    ordered = known[order]
+    return lambda numbers: order[np.searchsorted(ordered, numbers)]
 
 
 def times(left: Any, right: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from ...baselines import Problem, Task
 from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core.block_moves import in_a_row
 from ...core.positions import are_legal
 from ...core.sizes import check_memory
 from ...envs import Engine, RewardMode
@@ -277,28 +278,22 @@ class Payment:
         return checked & (steps.single | sums)
 
     @cached_property
-    def options(self) -> tuple[FloatArray, BoolArray]:
-        """The payments that may be, (option,), and which each step may pay, (step, option)."""
+    def options(self) -> FloatArray:
+        """The payments that each step may have, shape (step, option); then NaN."""
         steps, checked = self.steps, self.checked
         ended, single = steps.terminated[checked], steps.single[checked]
         law, moves = steps.law[0], steps.law[1][checked]
-        count = len(law.states)
+        if self.mode == "regret":
+            return np.zeros((len(moves), 1))
         # A single move adds what its result pays; several moves may add any payoff, and an illegal
         # one among them the lowest.
-        before, others = np.setdiff1d(law.paid[:count], 0.0), np.zeros(0)
+        many, others = np.flatnonzero(ended & ~single), np.zeros(0)
         if steps.counts is not None:
             others = np.append(law.every_payment, steps.task.game.payoff_range[0])
-        options = np.concatenate([[0.0], law.payoffs, before, others])
-        check_memory("payments of the recorded steps", len(moves) * len(options), 25.0)
-        allowed = np.zeros((len(moves), len(options)), dtype=bool)
-        if self.mode == "regret":
-            allowed[:, 0] = True
-            return options, allowed
-        ends, known = ended[:, None], 1 + len(law.payoffs)
-        each_end = np.eye(len(law.paid), len(law.payoffs), -count)
-        allowed[:, 1:known] = ends & (law.mean(each_end) > 0)[moves]
-        allowed[:, known + len(before) :] = ends & ~single[:, None]
-        allowed[:, 0] = ~ended & ~single
+        later, over = np.flatnonzero(~ended & ~single), np.flatnonzero(ended)
+        ends, firsts = law.ends, law.ends.indptr.astype(np.int64)
+        own = in_a_row(firsts, moves[over])
+        check_memory("payments of the recorded steps", len(own) + len(many) * len(others), 25.0)
         # Of a state that comes with one payment alone it is known that the move leads there.
         on = np.flatnonzero(~ended & single)
         first = law.results(steps.after[checked][on])
@@ -308,20 +303,21 @@ class Payment:
         possible, several = np.ones(len(rows), dtype=bool), alike[rows] > 1
         of_moves = moves[on][rows[several]]
         possible[several] = law.chances(of_moves, results[several], paid=True) > 0
-        paid = law.paid[results[possible]]
-        columns = np.where(paid == 0, 0, known + np.searchsorted(before, paid))
-        allowed[on[rows[possible]], columns] = True
-        return options, allowed
+        each = [later, np.repeat(over, np.diff(firsts)[moves[over]]), on[rows[possible]]]
+        paid = [np.zeros(len(later)), law.payoffs[ends.indices[own]], law.paid[results[possible]]]
+        each.append(np.repeat(many, len(others)))
+        paid.append(np.tile(others, len(many)))
+        return _in_rows(np.concatenate(each), np.concatenate(paid), len(moves))
 
     @cached_property
     def wanted(self) -> FloatArray:
         """The rewards that each checked step may have, shape (step, option); NaN elsewhere."""
-        steps, which, (options, allowed) = self.steps, self.checked, self.options
+        steps, which = self.steps, self.checked
         after, moves = steps.after[which], (steps.states[which], steps.actions[which])
         over = steps.terminated[which] | (after < 0)
         engine, nothing = Engine(steps.problem, 1, self.mode, tables=False), np.zeros(len(after))
         added = engine.rewards(*moves, nothing, np.where(over, 0, after), over)  # to the payoffs
-        wanted = np.where(allowed, added[:, None] + options, np.nan)
+        wanted = added[:, None] + self.options
         for made in (self.declared, self.clipped):
             wanted = wanted if made is None else made(wanted)
         return wanted
@@ -368,10 +364,19 @@ class Payment:
         """
         if self.mode == "regret" or self.steps.counts is not None:
             return None
-        (options, allowed), paid = self.options, np.zeros(self.checked.shape)
+        options, paid = self.options, np.zeros(self.checked.shape)
         far = np.abs(self.steps.rewards[self.checked][:, None] - self.fit[0] * self.wanted)
-        paid[self.checked] = options[np.where(allowed, far, np.inf).argmin(axis=1)]
+        best = np.where(np.isnan(far), np.inf, far).argmin(axis=1)
+        paid[self.checked] = np.nan_to_num(options[np.arange(len(best)), best])
         return paid
+
+
+def _in_rows(rows: IntArray, numbers: FloatArray, count: int) -> FloatArray:
+    """Put numbers into their rows of a table, (row, place), which NaN fills up."""
+    order, sizes = np.argsort(rows, kind="stable"), np.bincount(rows, minlength=count)
+    table = np.full((count, max(1, sizes.max(initial=0))), np.nan)
+    table[np.arange(table.shape[1]) < sizes[:, None]] = numbers[order]
+    return table
 
 
 def _factors(rewards: FloatArray, wanted: FloatArray) -> list[float]:
