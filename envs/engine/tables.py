@@ -68,10 +68,12 @@ class _Paying:
     """The ways that pay the agent before the end: pairs of a payment and what follows, (way,)."""
 
     def __init__(self, following: IntArray, paid: FloatArray) -> None:
-        both = np.stack([following.astype(np.float64), paid])
-        pairs, found = np.unique(both, axis=1, return_inverse=True)
-        self.leads_to, self.gains = pairs[0].astype(np.int64), pairs[1]  # (pair,)
-        self.nodes = found.ravel()  # (way,) the pair of each way
+        distinct, numbers = np.unique(paid, return_inverse=True)
+        pairs, self.nodes = np.unique(  # (way,) the pair of each way
+            following.astype(np.int64) * len(distinct) + numbers, return_inverse=True
+        )
+        self.leads_to, numbers = np.divmod(pairs, max(1, len(distinct)))  # (pair,)
+        self.gains = distinct[numbers]  # (pair,)
 
     def gains_of(self, nodes: slice, count: int) -> FloatArray | None:
         """Give the payments at all nodes, of which ``nodes`` are the pairs; None without pairs."""
