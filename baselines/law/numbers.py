@@ -4,6 +4,7 @@ A float stands for a decimal or for a fraction with a small denominator if it is
 that a law in floats has the exact values that its author means: ``rational`` has the rules.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -173,7 +174,8 @@ def as_list(given: Any) -> list[Any]:
 
 def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
     """Return an array of integers, floats or booleans, of an array, a list, or any tensor."""
-    if isinstance(given, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # NumPy loads it at its first use
+    if masked and isinstance(given, masked.MaskedArray):
         raise InputError(
             f"{name} must be numbers, got a masked array: give one without, such as its filled(0)"
         )
