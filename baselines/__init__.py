@@ -3,6 +3,7 @@
 from ..core import NamedPolicy
 from .advice import ask
 from .law.law_game import LawGame
+from .law.petsc import write_law
 from .law.simple import SimpleGame
 from .policies.door import Reading
 from .policies.kinds import Policy, PolicyLike
@@ -20,6 +21,7 @@ from .scoring.figure import LOGGED
 from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, random_value, score
 from .scoring.self_play import score_self_play
 from .scoring.verification import verify
+from .solving.bounds import Bounds, prove
 from .solving.evaluation import Evaluation, Solution
 from .solving.solver import (
     as_policy,
@@ -37,6 +39,7 @@ from .solving.solver import (
 __all__ = [
     "LOGGED",
     "Blunder",
+    "Bounds",
     "CertificateError",
     "Comparison",
     "Evaluation",
@@ -79,6 +82,7 @@ __all__ = [
     "payoff_matrix",
     "policy_names",
     "prepare",
+    "prove",
     "random_value",
     "reference_names",
     "register_policies",
@@ -87,4 +91,5 @@ __all__ = [
     "solve",
     "task_and_sight",
     "verify",
+    "write_law",
 ]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 import tyro
 
-from ..agents.runs.options import task_from_options, whole_or_text
+from ..agents.runs.options import number_or_text, task_from_options
 from ..core import InputError, one_of
 from ..core.words import typed
 from ..envs import find_game
@@ -34,7 +34,7 @@ class Ladder:
     title: str  # for people
     game: str  # name of a game, or the place of a class of your own
     knob: str  # the keyword that differs
-    values: Sequence[int | str]  # of the knob, the easiest first as far as that is known before
+    values: Sequence[float | str]  # of the knob, the easiest first as far as that is known before
 
     @property
     def rungs(self) -> list[Rung]:
@@ -42,7 +42,7 @@ class Ladder:
         return [Rung(_label(value), {self.knob: value}) for value in self.values]
 
 
-def _label(value: int | str) -> str:
+def _label(value: float | str) -> str:
     """Write a value: a number, the strength of an opponent, or how many names are listed."""
     number = str(value).rpartition(":")[2]
     return number if number[0].isdigit() else str(len(number.split(",")))
@@ -51,7 +51,7 @@ def _label(value: int | str) -> str:
 def _make(name: str, title: str, words: Sequence[str]) -> Ladder:
     """Make a ladder from the words of the command line: a game, a keyword and its values."""
     place, knob, *values = words
-    return Ladder(name, title, place, knob, [whole_or_text(value) for value in values])
+    return Ladder(name, title, place, knob, [number_or_text(value) for value in values])
 
 
 _BOXES = (

@@ -66,7 +66,7 @@ EXACT = {path for room in ROOMS for path in room.rglob("*.py") if JAX not in pat
 #: sums in fixed point are integers that floats hold exactly, in any order; its tanh is rounded. The
 #: error bound of a decision process is proved of its values, however they were found.
 OTHERS = {"_check_states", "choose", "grid_actions", "_product", "_tangents"}
-OTHERS |= {"_guess", "_guess_in_order", "_missed", "_swept", "solver"}
+OTHERS |= {"_guess", "_guess_in_order", "_sweep", "_missed", "_swept", "solver"}
 
 
 def library_arithmetic(code, powers=False):

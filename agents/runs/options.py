@@ -170,12 +170,12 @@ Jobs = Annotated[
 LITERALS = {"true": True, "false": False, "none": None}
 
 
-def whole_or_text(word: str) -> int | str:
-    """Read a word of the command line as an integer, if it is one."""
+def number_or_text(word: str) -> float | str:
+    """Read a word of the command line as an integer or a decimal number, if it is one."""
     try:
         return int(word)
     except ValueError:
-        return word
+        return float(word) if re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", word) else word
 
 
 def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
 
 
 #: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML.
-Keywords = Annotated[dict[str, Any], _pairs_of("env", whole_or_text)]
+Keywords = Annotated[dict[str, Any], _pairs_of("env", number_or_text)]
 Changes = Annotated[dict[str, Any], _pairs_of("hyperparams", str)]
 
 

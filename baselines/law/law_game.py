@@ -96,6 +96,8 @@ def _require(game: LawGame) -> None:
     shape = game.counts.shape
     if game.horizon is not None:
         require_count("horizon", game.horizon)
+    if plain(game.gamma) is None:
+        raise GameError(f"gamma must be a number from 0 to 1, got {game.gamma!r}")
     if len(shape) != 2 or not game.counts.size:
         raise GameError(f"counts must be of shape (state, action), got {shape}")
     for name, given, low, high in (

@@ -11,6 +11,7 @@ from . import (
 )
 from .baselines import (
     Blunder as Blunder,
+    Bounds as Bounds,
     CertificateError as CertificateError,
     Comparison as Comparison,
     Evaluation as Evaluation,
@@ -33,9 +34,11 @@ from .baselines import (
     occupancy as occupancy,
     outcome_distribution as outcome_distribution,
     payoff_matrix as payoff_matrix,
+    prove as prove,
     score as score,
     solve as solve,
     verify as verify,
+    write_law as write_law,
 )
 from .core import InputError as InputError
 from .envs import REFERENCE as REFERENCE, from_P as from_P, register as register

@@ -24,6 +24,8 @@ COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "verify": scores.run_verify,
     "audit": training.run_audit,
     "solve": tasks.run_solve,
+    "export": tasks.run_export,
+    "prove": tasks.run_prove,
     "ask": tasks.run_ask,
     "describe": tasks.run_describe,
     "diagnose": training.run_diagnose,

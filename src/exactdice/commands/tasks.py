@@ -1,14 +1,19 @@
-"""``exactdice solve``, ``ask`` and ``describe``: games themselves, without an agent."""
+"""``exactdice solve``, ``export``, ``prove``, ``ask`` and ``describe``: games without an agent."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import tyro
 
 from ..agents.runs.options import GameName, Keywords, task_from_options
-from ..baselines import ask, describe, solve
+from ..baselines import ask, describe, prove, solve, write_law
+from ..baselines.law.petsc import LawFiles, read_values
 from ..baselines.scoring.description import PROPERTIES
 from ..board.ladders import LadderWords, find_ladder
 from ..core import InputError, Table
+from ..core.folders import write_file
 from ..core.progress import shown_progress
 from ..core.words import listed
 from ..games import DEFAULT_GAME
@@ -35,6 +40,66 @@ def run_solve(options: SolveConfig) -> None:
     with shown_progress():
         solution = solve(task, exact=options.exact)
     print_json(solution.as_dict()) if options.json else print(solution)
+
+
+@dataclass(frozen=True)
+class ExportConfig:
+    """Write the law of a game of one player into a folder, for solvers such as madupite.
+
+    P.bin and g.bin are matrices in PETSc's binary form; ``exactdice prove`` reads them, too.
+    """
+
+    game: tyro.conf.Positional[GameName]
+    """Game, or an environment of Gymnasium that has P: gym:FrozenLake-v1."""
+
+    folder: tyro.conf.Positional[Path]
+    """Folder to write to."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment: --env gamma 0.99 horizon 0."""
+
+
+def run_export(options: ExportConfig) -> None:
+    """Write the law, and print the states."""
+    task = task_from_options(options.game, options.env)
+    write_law(task, options.folder)
+    print(f"{options.folder}: {task.game.num_states:,} states, {task.game.num_actions} actions")
+
+
+@dataclass(frozen=True)
+class ProveConfig:
+    """Bound the optimal values of a law in files, whoever has computed them, piece by piece."""
+
+    folder: tyro.conf.Positional[Path]
+    """Folder with P.bin and g.bin, from ``exactdice export`` or madupite."""
+
+    gamma: float
+    """Discount, below 1."""
+
+    values: Path | None = None
+    """File with the values of another solver: a text, one to a line, or a vector of PETSc. Default:
+    0, from which the law is solved."""
+
+    error: float = 1e-6
+    """Bound of the error at which to stop."""
+
+    sweeps: int = 1000
+    """Sweeps over all pieces at most."""
+
+    out: Path | None = None
+    """File to write, which ends in .npz: arrays values and actions, and the bound error."""
+
+
+def run_prove(options: ProveConfig) -> None:
+    """Print what is proved, and write it."""
+    states = LawFiles(options.folder).states
+    values = None if options.values is None else read_values(options.values, states)
+    with shown_progress():
+        found = prove(options.folder, options.gamma, values, options.error, options.sweeps)
+    if options.out is not None:
+        arrays: Any = {"values": found.values, "actions": found.actions}
+        write_file(options.out, lambda file: np.savez(file, error=found.error, **arrays))
+    print(found)
 
 
 @dataclass(frozen=True)
