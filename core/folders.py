@@ -42,7 +42,7 @@ def make_folder(folder: Path) -> None:
         raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None
 
 
-def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None:
+def write_file(path: Path, content: bytes | Iterator[bytes] | Callable[[io.BytesIO], Any]) -> None:
     """Write bytes, or what a function writes into a buffer, atomically: beside, and then moved.
 
     The package writes no file in another way, but for ``append``. A link stays one: the file that
@@ -58,7 +58,7 @@ def write_file(path: Path, content: bytes | Callable[[io.BytesIO], Any]) -> None
             if place.exists() and not (place.is_file() and os.access(place, os.W_OK)):
                 raise OSError("it is a folder, a device or write-protected")
             with beside.open("wb") as file:
-                file.write(content)
+                file.writelines([content] if isinstance(content, bytes) else content)
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(place)

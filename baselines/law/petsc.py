@@ -10,17 +10,16 @@ of ``MatLoad``).
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
-from ...core import Array, FloatArray, Game, InputError
+from ...core import Array, FloatArray, Game, InputError, make_folder, write_file
 from ...core.block_moves import in_a_row, sums
 from ...core.errors import needing
-from ...core.folders import make_folder
 from .explicit import ExplicitGame, cell_name
 from .listing import MOST_OFF
 
@@ -85,15 +84,15 @@ class _Writer(ExitStack):
             part.write(column.astype(kind).tobytes())
 
     def close(self) -> None:
-        """Put the parts together; the file is there whole or not at all."""
-        beside = self._place.with_suffix(".part")
-        with beside.open("wb") as file:
-            head = MATRIX, self._rows, self._columns, self._entries
-            file.write(np.array(head, dtype=WHOLE).tobytes())
-            for part in self._parts:
-                part.seek(0)
-                copyfileobj(part, file, 2**24)
-        beside.replace(self._place)
+        """Put the parts together into the file."""
+        write_file(self._place, self._content())
+
+    def _content(self) -> Iterator[bytes]:
+        head = MATRIX, self._rows, self._columns, self._entries
+        yield np.array(head, dtype=WHOLE).tobytes()
+        for part in self._parts:
+            part.seek(0)
+            yield from iter(partial(part.read, 2**24), b"")
 
 
 def _pieces_of(game: Game) -> Iterator[tuple[Any, FloatArray]]:

@@ -78,11 +78,12 @@ def prove(
     actions, last = np.zeros(law.states, dtype=np.min_scalar_type(law.actions)), [inf] * PATIENCE
     for sweep in range(1, sweeps + 1):
         found, low, high = _sweep(law, gamma, found, actions)
+        found += (low + high) / 2
         tell(sweep, sweeps, "sweeps")
         last.append((high - low) / 2)
         if last[-1] <= error or last[-1] > 0.75 * last[-1 - PATIENCE]:
             break
-    return Bounds(found + (low + high) / 2, last[-1] * (1 + 4 * UNIT), actions, sweep)
+    return Bounds(found, last[-1] * (1 + 4 * UNIT), actions, sweep)
 
 
 def _sweep(
@@ -110,5 +111,6 @@ def _sweep(
         follows = part / (1 - part) * (change + rounding)
         return rounding + follows + abs(follows) * 8 * UNIT / (1 - part)
 
-    wider = 8 * UNIT * float(np.abs(found).max())
-    return found, -later(-low) - wider, later(high) + wider
+    low, high = -later(-low), later(high)
+    wider = 8 * UNIT * (float(np.abs(found).max()) + abs(low) + abs(high))
+    return found, low - wider, high + wider

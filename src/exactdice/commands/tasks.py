@@ -12,8 +12,7 @@ from ..baselines import ask, describe, prove, solve, write_law
 from ..baselines.law.petsc import LawFiles, read_values
 from ..baselines.scoring.description import PROPERTIES
 from ..board.ladders import LadderWords, find_ladder
-from ..core import InputError, Table
-from ..core.folders import write_file
+from ..core import InputError, Table, write_file
 from ..core.progress import shown_progress
 from ..core.words import listed
 from ..games import DEFAULT_GAME
