@@ -15,6 +15,7 @@ import numpy as np
 
 from .checks import at_least
 from .presentation import Die, dice_of
+from .progress import tell
 from .types import FloatArray
 
 
@@ -47,8 +48,14 @@ def sum_laws(max_dice: int, sides: int) -> FloatArray:
     laws = np.zeros((max_dice + 1, max_dice * sides + 1))  # (dice, sum)
     laws[0, 0] = 1.0
     for dice in range(1, max_dice + 1):
-        for face in range(1, sides + 1):
-            laws[dice, face:] += laws[dice - 1, :-face]
+        before = laws[dice - 1, : (dice - 1) * sides + 1]
+        if sides < len(before):
+            for face in range(1, sides + 1):
+                laws[dice, face : face + len(before)] += before
+                tell(face, sides, f"faces of {dice} dice")
+        else:  # the same sums in the same order, of smaller totals later
+            for total in range(len(before))[::-1]:
+                laws[dice, total + 1 : total + 1 + sides] += before[total]
         laws[dice] /= sides
     return laws
 
