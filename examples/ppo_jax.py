@@ -2,6 +2,7 @@
 
     python examples/ppo_jax.py
     python examples/ppo_jax.py --game ShutTheBox --seeds 5 --marks 0 --certificates certificates
+    python examples/ppo_jax.py --integers    # observations are not written as bits
 
 The seeds are trained side by side (`jax.vmap`), and scored exactly in the same program. The last
 policies are scored again by the core, whose figures are the final ones.
@@ -47,21 +48,36 @@ class Options:
     entropy: float = 0.139  # weight of the entropy; falls to 0
     trace: float = 0.265  # lambda of advantage estimation
     clip: float = 0.101
+    integers: bool = False  # observations are integers, whose bits the first product stands for
 
 
-def network(outputs: int, gain: float) -> Any:
+def network(env: Any, outputs: int, gain: float) -> Any:
     """Make a network: what draws its weights, and what gives its outputs for observations."""
     dense = partial(stax.Dense, b_init=zeros)
     hidden = [dense(64, orthogonal(2**0.5)), stax.Relu] * 2
-    return stax.serial(*hidden, dense(outputs, orthogonal(gain)))
+    first, rest = hidden[0], [*hidden[1:], dense(outputs, orthogonal(gain))]
+    if env.encoding == "integer":
+        first = partial(embedded, first[0], env.sizes), partial(product, env.sizes)
+    return stax.serial(first, *rest)
+
+
+def embedded(draw: Any, sizes: tuple[int, ...], key: jax.Array, shape: tuple[int, ...]) -> Any:
+    """Draw the weights of a first layer of bits."""
+    return draw(key, (*shape[:-1], sum(sizes)))
+
+
+def product(sizes: tuple[int, ...], weights: Any, seen: jax.Array, **_: Any) -> jax.Array:
+    """Give the outputs of a first layer of bits for integers."""
+    kernel, bias = weights
+    return exactdice.jax.first_product(seen, kernel, sizes) + bias
 
 
 def train(env: Any, options: Options, updates: int, params: Any, law: Any, key: jax.Array) -> Any:
     """Train one seed: the logits of its last policy, and its exact score at each mark."""
     lanes, size = options.lanes, options.lanes * options.length
     parts, batches = max(1, options.marks), options.epochs * options.batches
-    draw_actor, act = network(env.num_actions, 0.01)
-    draw_critic, judge = network(1, 1.0)
+    draw_actor, act = network(env, env.num_actions, 0.01)
+    draw_critic, judge = network(env, 1, 1.0)
 
     def left(batch: Any) -> Any:  # share of the training that is left
         return 1 - batch // batches / (parts * updates)
@@ -137,7 +153,8 @@ def train(env: Any, options: Options, updates: int, params: Any, law: Any, key: 
 
 def main(options: Options) -> None:
     """Train, and print the exact curve of every seed."""
-    env, params = exactdice.jax.make(options.game)
+    form = "integer" if options.integers else "one_hot_float"
+    env, params = exactdice.jax.make(options.game, encoding=form)
     law = env.exact_law() if options.marks else None
     updates = options.moves // (options.lanes * options.length * max(1, options.marks))
     keys = jax.vmap(jax.random.key)(np.arange(options.seeds))
@@ -151,7 +168,7 @@ def main(options: Options) -> None:
         shown = f"{scores.mean():.5f} {scores.min():.5f}" if options.marks else ""
         print(f"{mark * moves:>10,} {mark / curves.shape[1] * seconds:7.1f} {shown}")
     task = gym.make(f"exactdice/{env.name}-v0", encoding=env.encoding)
-    _, act = network(env.num_actions, 0.01)
+    _, act = network(env, env.num_actions, 0.01)
     for seed in range(options.seeds):
         actor = partial(act, jax.tree.map(itemgetter(seed), actors))
         score = exactdice.score(exactdice.from_network(actor, task), task)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...baselines import Task, prepare, solve
-from ...core import InputError
+from ...core import InputError, IntArray, one_of
 from ...core.positions import states_of
 from ..encoding import EncodingName
 from ..engine.engine import ADVANTAGES, RewardMode, advantages
@@ -55,14 +55,44 @@ class Sights:
             ]
             return jnp.stack([jnp.asarray(share)[seen[i]] for i, share in enumerate(shares)])
         # A selection takes a third of the time that XLA takes to scatter ones.
-        widths = np.array(self.sizes) - int(self.encoding == "thermometer")
-        ends = np.cumsum(widths)
-        places, columns = seen + (ends - widths), jnp.arange(ends[-1])
+        firsts, ends = _columns(self.sizes, self.encoding)
+        places, columns = seen + firsts, jnp.arange(ends[-1])
         own = places[0]  # of the component of each column
         for component, end in enumerate(ends[:-1].tolist(), start=1):
             own = jnp.where(columns < end, own, places[component])
         bits = columns < own if self.encoding == "thermometer" else columns == own
         return bits.astype(jnp.float32 if self.encoding == "one_hot_float" else jnp.int8)
+
+
+def _columns(sizes: tuple[int, ...], encoding: EncodingName) -> tuple[IntArray, IntArray]:
+    """Give the first column of each component in an encoding of bits, and the one after it."""
+    widths = np.array(sizes) - int(encoding == "thermometer")
+    ends = np.cumsum(widths)
+    return ends - widths, ends
+
+
+def first_product(
+    seen: jax.Array, kernel: jax.Array, sizes: tuple[int, ...], encoding: EncodingName = "one_hot"
+) -> jax.Array:
+    """Multiply the bits of observations by a network's first kernel, without writing the bits.
+
+    The product is a sum of rows of the kernel, one for each component, as an embedding layer takes
+    it; so an environment may give observations as integers to a network of bits.
+
+    Args:
+        seen: observations with the encoding "integer", shape (..., component).
+        kernel: weights of the bits, shape (feature, unit).
+        sizes: number of values of each component, ``Environment.sizes``.
+        encoding: that of the bits, "one_hot" or "thermometer" (see ``Encoding``).
+
+    Returns:
+        The product of the encoded observations and the kernel, shape (..., unit).
+    """
+    firsts, _ = _columns(sizes, one_of("encoding", encoding, ("one_hot", "thermometer")))
+    if encoding == "one_hot":
+        return kernel[seen + firsts].sum(axis=-2)
+    sums = jnp.concatenate([jnp.zeros_like(kernel[:1]), jnp.cumsum(kernel, axis=0)])
+    return (sums[seen + firsts] - sums[firsts]).sum(axis=-2)
 
 
 class Params(NamedTuple):

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, prepare
-from exactdice.core import AliasLaws
+from exactdice.core import AliasLaws, InputError
 from exactdice.core.positions import states_of
 from exactdice.envs import Encoding, EncodingName, Engine
 from exactdice.envs.engine.tables import process_of
@@ -193,6 +193,24 @@ def test_every_encoding_is_that_of_the_other_environments(encoding):
     actions = env.action_space(params)
     assert actions.n == env.num_actions
     assert actions.contains(actions.sample(jax.random.key(0)))
+
+
+@pytest.mark.parametrize("encoding", ["one_hot", "thermometer"])
+def test_the_first_product_of_integers_is_that_of_their_bits(encoding):
+    """Its gradient is, too; whole numbers are added up without rounding."""
+    game = make_task("LowestScore", 3, dice=3).game
+    states = states_of(game, 3)
+    seen = jax.numpy.asarray(game.observe(states, 3))
+    bits = Encoding(game.observation_sizes, encoding).encode(np.asarray(seen)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    kernel = rng.integers(-9, 10, (bits.shape[1], 5)).astype(np.float32)
+    pulled = rng.integers(-9, 10, (len(bits), 5)).astype(np.float32)
+    product = partial(xj.first_product, seen, sizes=game.observation_sizes, encoding=encoding)
+    found, back = jax.vjp(product, kernel)
+    np.testing.assert_array_equal(found, bits @ kernel)
+    np.testing.assert_array_equal(back(pulled)[0], bits.T @ pulled)
+    with pytest.raises(InputError, match="encoding must be"):
+        xj.first_product(seen, kernel, game.observation_sizes, "scaled")
 
 
 SCORED = [
