@@ -28,8 +28,11 @@ def search(first: IntArray, sources: IntArray, targets: IntArray, count: int) ->
     It goes breadth first, and gives the node from which each node was reached, ``count`` for the
     nodes to begin with, and a negative number for those that are not reached, shape (node,).
     """
-    sources = np.append(sources, np.full(len(first), count))
-    csgraph, graph = _graph(sources, np.append(targets, first), count + 1)
+    new = np.ones(count, dtype=bool)
+    new[first] = False
+    new = new[targets]  # edges to the nodes to begin with tell nothing
+    sources = np.append(sources[new], np.full(len(first), count))
+    csgraph, graph = _graph(sources, np.append(targets[new], first), count + 1)
     before: IntArray = csgraph.breadth_first_order(graph, count)[1][:-1]
     return before
 
