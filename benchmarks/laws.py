@@ -23,8 +23,11 @@ import scipy.sparse
 
 ACTIONS, OUTCOMES = 4, 4
 PHASES = ["make", "solve", "score a table", "score a network, regrets, the ten costliest"]
+PHASES += ["audit 100,000 moves"]
 #: What a sweep changes at the end, seconds after which a process is ended, the parts of 1.
 CLOSE, MOST = 1e-8, 300
+#: States up to which moves are audited; tables of the moves of larger laws take too much memory.
+MOST_AUDITED = 100_000
 WHOLE = 2**20
 HERE = Path(__file__).parent
 #: Sizes that are drawn, and the rows beside them: the kind of the law, and its states.
@@ -120,6 +123,7 @@ def measure(way: str, kind: str, states: int) -> dict[str, float]:
 
     if way != "exactdice":
         value = solve_by(way, (matrices, rewards), gamma, clock)
+        memory = _peak() - before
     else:
         import torch
 
@@ -143,8 +147,31 @@ def measure(way: str, kind: str, states: int) -> dict[str, float]:
         score = exactdice.score(network, exactdice.envs.GameEnv(task))
         _ = score.regret, score.costs, score.blunders(10)
         clock()
+        memory = _peak() - before
+        if states <= MOST_AUDITED:
+            env, record = played(task)
+            begun = perf_counter()
+            assert exactdice.diagnose.audit(env, record).ok
+            times.append(times[-1] + perf_counter() - begun)
     spent = np.diff(times[1:]).tolist()
-    return dict(zip(PHASES, spent, strict=False)) | {"MB": _peak() - before, "value": value}
+    return dict(zip(PHASES, spent, strict=False)) | {"MB": memory, "value": value}
+
+
+def played(task: Any) -> tuple[Any, Any]:
+    """Play 100,000 moves at random; give an environment of the task and their record."""
+    from gymnasium.vector import AutoresetMode
+
+    import exactdice
+
+    env = exactdice.envs.GameVectorEnv(task, 1000, AutoresetMode.SAME_STEP)
+    seen, rng, columns = env.reset(seed=0)[0], np.random.default_rng(0), []
+    for _ in range(100):
+        actions = rng.integers(task.game.num_actions, size=env.num_envs)
+        after, paid, over, *_ = env.step(actions)
+        columns.append((seen, actions, paid, after, over))
+        seen = after
+    record = exactdice.diagnose.Transitions(*map(np.concatenate, zip(*columns, strict=True)))
+    return exactdice.envs.GameEnv(task), record
 
 
 def solve_by(way: str, law: Law, gamma: float, clock: Callable[[], None]) -> float:
