@@ -330,15 +330,9 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
     axes.set_yscale("log" if chart.log_y else "linear")
     axes.set_xscale("log" if chart.log_x else "linear")
     axes.grid(alpha=0.3, which="both" if chart.log_y else "major")
-    if chart.direct:
-        _name_lines(axes, chart)
-
-
-def _name_lines(axes: Axes, chart: Lines) -> None:
-    """Write the name of each line beside its end, apart from the names below."""
-    low, high = axes.get_ylim()
-    below = -np.inf
-    for number, line in sorted(enumerate(chart.series), key=lambda each: float(each[1].y[-1])):
+    (low, high), below = axes.get_ylim(), -np.inf
+    by_end = sorted(enumerate(chart.series), key=lambda each: float(each[1].y[-1]))
+    for number, line in by_end if chart.direct else ():  # each name apart from those below
         below = max(float(line.y[-1]), below + APART * (high - low))
         colour = line.colour_at(number)
         place: Any = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 10}

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..agents.runs.agent import AgentOptions
-from ..baselines import Blunder, Score, Task, evaluate, solve
+from ..baselines import Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..baselines.policies.door import label
 from ..baselines.scoring.figure import FIGURES
@@ -61,15 +61,11 @@ def _steps(
     for name, chart in GAME_CHARTS.items():
         if chart.reported and isinstance(game, chart.game):
             yield name, partial(_drawn, name, chart.draw, score.task)
-    yield "the page", partial(_origin, agent)
-
-
-def _origin(agent: AgentOptions) -> Iterator[page.Element]:
-    yield page.heading("How this page was made")
-    yield page.paragraph(
+    made = (
         "Everything here is computed over every state of the game; nothing is an estimate from "
         f"sample games. The command is: {_command(agent)}"
     )
+    yield "the page", lambda: [page.heading("How this page was made"), page.paragraph(made)]
 
 
 def _command(agent: AgentOptions) -> str:
@@ -144,19 +140,13 @@ def _best_response(score: Score) -> Iterator[page.Element]:
         f"the other {best - earned:.6f} where it departs from the equilibrium, most of all here:"
     )
     often = (best - earned) / unaware.regret  # probability that the opponent gets to move
-    rows = [[f"{often * one.cost:.6f}", _improved(game, one)] for one in better]
+    rows = []
+    for one in better:
+        does = present(game).describe_move(np.array(one.observation), one.action)
+        told = f"{one.position}: {one.best_move} for an expected payoff of {one.best_value:.4f}"
+        told += f", the equilibrium {does} for {one.value:.4f}"
+        rows.append([f"{often * one.cost:.6f}", told])
     yield page.table(Table(["gain", "best response"], rows, texts=2))
-
-
-def _improved(game: Game, blunder: Blunder) -> str:
-    """Compare the move of the best response with the move of the equilibrium."""
-    seen = np.array(blunder.observation)
-    words = present(game)
-    return (
-        f"{words.describe(seen)}: {words.describe_move(seen, blunder.best_action)} for an expected "
-        f"payoff of {blunder.best_value:.4f}, the equilibrium "
-        f"{words.describe_move(seen, blunder.action)} for {blunder.value:.4f}"
-    )
 
 
 def _of_run(agent: AgentOptions) -> Iterator[page.Element]:

@@ -34,7 +34,10 @@ def laws(task: Task) -> Plot:
     for combination in game.combinations:
         often = tuple(sorted(Counter(combination).values(), reverse=True))
         kinds.setdefault(often, "".join(map(str, combination)))
-    chances = np.array([_agreeing(game, goal) for goal in kinds.values()])
+    chances = np.zeros((len(kinds), game.dice + 1))  # by the number of dice that agree
+    for row, goal in zip(chances, kinds.values(), strict=True):
+        for end, law in result_law(game.faces, game.casts, goal).items():
+            row[(Counter(end) & Counter(goal)).total()] += float(sum(law))
     names = [
         f"{spelled(len(often))} {plural(len(often), 'face')}, like {goal[::-1]}"
         for often, goal in kinds.items()
@@ -56,14 +59,6 @@ def laws(task: Task) -> Plot:
         f"{_reached(kinds.values(), chances[:, -1])} The player goes first, aims at one goal, and "
         f"maximises the probability of reaching it within {casts}.",
     )
-
-
-def _agreeing(game: FourTwoOne, goal: str) -> FloatArray:
-    """Return the probability of each number of dice that agree with a goal, shape (dice + 1,)."""
-    chances = np.zeros(game.dice + 1)
-    for end, law in result_law(game.faces, game.casts, goal).items():
-        chances[(Counter(end) & Counter(goal)).total()] += float(sum(law))
-    return chances
 
 
 def _reached(goals: Iterable[str], chances: FloatArray) -> str:

@@ -51,23 +51,19 @@ def first(task: Task) -> Plot:
         _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
         for dice in range(2, game.dice + 1)
     ]
+    all_dice = panels[-1]
+    assert all_dice.rows is not None
+    ways = [redundancy(tuple(map(int, row.split()))) for row in all_dice.rows]
+    one = sum(way for way, kept in zip(ways, all_dice.values[:, 0], strict=True) if kept == 1)
     return Plot(
         title="How many dice the first player keeps",
-        caption=f"{_at_first(panels[-1], game)} The number of dice, the lowest ones, that the "
-        "first player of a round keeps if all play optimally, by the points kept before; rolls are "
-        f"sorted by worth. There is no score to beat yet. Hatched: {TIES}, and the fewest is "
-        "shown. Faded: all numbers are equally good.",
+        caption=f"In {100 * one / game.faces**game.dice:.0f} % of the first rolls it is best to "
+        "keep one die only. The number of dice, the lowest ones, that the first player of a round "
+        "keeps if all play optimally, by the points kept before; rolls are sorted by worth. There "
+        f"is no score to beat yet. Hatched: {TIES}, and the fewest is shown. Faded: all numbers "
+        "are equally good.",
         panels=panels,
     )
-
-
-def _at_first(panel: Map, game: LowestScore) -> str:
-    """Say how often a player who rolls all dice keeps one, and no more."""
-    assert panel.rows is not None
-    ways = [redundancy(tuple(map(int, row.split()))) for row in panel.rows]
-    one = sum(way for way, kept in zip(ways, panel.values[:, 0], strict=True) if kept == 1)
-    share = 100 * one / game.faces**game.dice
-    return f"In {share:.0f} % of the first rolls it is best to keep one die only."
 
 
 def _rules(task: Task) -> LowestScore:

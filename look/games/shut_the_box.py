@@ -1,12 +1,11 @@
 """Charts of Shut the Box: the value of a score to beat, and the best first tiles to close."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from ...baselines import Solution, Task, solve
-from ...core import BoolArray, FloatArray, InputError, IntArray, present
+from ...core import FloatArray, InputError, IntArray, present
 from ...core.words import listed
 from ...games import ShutTheBox
 from ..charts import EXAMPLES, Example, Lines, Map, Plot, Series, game_chart, game_of
@@ -103,24 +102,16 @@ def best_sets(task: Task) -> Plot:
         whole=True,
     )
     optimal = [solution.optimal[row] for solution, row, _ in found]
-    return Plot.of(
-        panel,
-        f"{_single(game, rolls, optimal)}The best set of tiles to close with the first roll, by "
-        "the score to beat (none for the first player). Scores with the same best sets share a "
-        "row.",
-    )
-
-
-def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str:
-    """Say for which first rolls it is best to close that tile, whatever the score to beat."""
-    always = [
+    single = [  # the rolls with which this tile is best to close, whatever the score to beat
         str(roll)
         for column, roll in enumerate(rolls.tolist())
-        if (roll,) in game.sets and all(each[column, game.sets.index((roll,))] for each in best)
+        if (roll,) in game.sets and all(each[column, game.sets.index((roll,))] for each in optimal)
     ]
-    if not always:
-        return ""
-    return f"With the rolls {listed(always)} it is always best to close one tile. "
+    told = "The best set of tiles to close with the first roll, by the score to beat (none for the "
+    told += "first player). Scores with the same best sets share a row."
+    if single:
+        told = f"With the rolls {listed(single)} it is always best to close one tile. {told}"
+    return Plot.of(panel, told)
 
 
 def _alike(solution: Solution, states: IntArray) -> list[tuple[int, int]]:

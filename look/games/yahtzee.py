@@ -109,23 +109,17 @@ def bonus(task: Task) -> Plot:
     columns = np.where((abs(ahead) <= FAR) & (known.upper < ENOUGH), ahead + FAR, -1)
     left = is_open.sum(axis=1)
     to_par = _Cells.of(chances, met[:-1], np.where(left < FACES, left - 1, -1), columns)
+    lowest, low, even, high = (100 * to_par.means[2, FAR + away] for away in (-9, -6, 0, 6))
     return Plot(
         title="The upper bonus under optimal play",
-        caption=_bonus_words(float(chances[0]), to_par),
-        panels=[_bonus_by_round(by_round), _bonus_to_par(to_par)],
-        columns=1,
-    )
-
-
-def _bonus_words(chance: float, to_par: _Cells) -> str:
-    lowest, low, even, high = (100 * to_par.means[2, FAR + away] for away in (-9, -6, 0, 6))
-    return (
-        "The chance that optimal play earns the upper bonus, seen when a round begins; at the "
-        f"start it is {100 * chance:.2f} %. Par is {PAR} dice of each face whose box is filled. "
-        f"With three upper boxes open the bonus comes in {even:.0f} % of games at par, in "
+        caption="The chance that optimal play earns the upper bonus, seen when a round begins; at "
+        f"the start it is {100 * chances[0]:.2f} %. Par is {PAR} dice of each face whose box is "
+        f"filled. With three upper boxes open the bonus comes in {even:.0f} % of games at par, in "
         f"{high:.0f} % six points above it, in {low:.0f} % six and in {lowest:.0f} % nine points "
         f"below: that far behind it is given up. Faded: met in fewer than 1 of {1 / RARE:,.0f} "
-        "games."
+        "games.",
+        panels=[_bonus_by_round(by_round), _bonus_to_par(to_par)],
+        columns=1,
     )
 
 
