@@ -72,18 +72,14 @@ def loss_maps(scored: Score, found: Sequence[tuple[Map, IntArray]]) -> tuple[lis
         state = int(found[number][1][cell])
         where = "" if inside else ", not drawn"
         where += "" if scored.costs[state] > MOSTLY * cost else ", most of all"
-        lines.append(f"{place}. {_share(cost / whole)}{where}: {decision(scored, state)}")
+        lines.append(f"{place}. {100 * (cost / whole):.1f} %{where}: {decision(scored, state)}")
     faint = sum(float(each[each < least].sum()) for each in shown) / whole
     beyond = 1 - sum(float(each.sum()) for each in shown) / whole
     parts = {"lie outside of the maps": beyond, "lie in cells below a thousandth of it": faint}
-    told = [f"{_share(part)} {words}" for words, part in parts.items() if part > TOLD]
+    told = [f"{100 * part:.1f} % {words}" for words, part in parts.items() if part > TOLD]
     lines += [f"Of the regret {listed(told)}."] if told else []
     pairs = zip(maps, marks, strict=True)
     return [replace(each, limits=ends, marks=own) for each, own in pairs], lines
-
-
-def _share(part: float) -> str:
-    return f"{100 * part:.1f} %"
 
 
 def _maps(scored: Score, states: IntArray, layout: Layout) -> list[tuple[Map, IntArray]]:

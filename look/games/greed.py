@@ -1,6 +1,6 @@
 """Charts of Greed: the best number of dice and state values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,29 +55,22 @@ def best_dice(task: Task) -> Plot:
 def value(task: Task) -> Plot:
     """Draw the value of every state."""
     game = game_of(task, Greed)
-    worth = solve(task).values[task.seat]
+    worth, few, told = solve(task).values[task.seat], int(EARLY * game.max_score), ""
+    begun = (slice(few + 1), slice(few + 1))  # both players have few points
+    early = cells(game, worth, 0)[begun][cells(game, _met(task, "optimal"), 0)[begun]]
+    if early.size:
+        told = (
+            f"The last steps decide: as long as both players have at most {few} points, the "
+            f"player to move wins with probability {early.min():.2f} to {early.max():.2f}. "
+        )
     return Plot(
         title=f"Win probability, M = {game.max_score}, s = {game.sides}",
-        caption=f"{_open_game(task, worth)}Win probability of the player to move"
+        caption=f"{told}Win probability of the player to move"
         f"{ties_words(game)}, {_in_play(task)} from there on. Grey: "
         f"unreachable states; faded: never reached {_in_play(task)}.",
         panels=_maps_of_turns(
             task, worth, value_label="win probability", colours="diverging", limits=(0.0, 1.0)
         ),
-    )
-
-
-def _open_game(task: Task, worth: FloatArray) -> str:
-    """Say how long the game is open: the values while both players have few points."""
-    game = game_of(task, Greed)
-    few = int(EARLY * game.max_score)
-    begun = (slice(few + 1), slice(few + 1))
-    values = cells(game, worth, 0)[begun][cells(game, _met(task, "optimal"), 0)[begun]]
-    if not values.size:
-        return ""
-    return (
-        f"The last steps decide: as long as both players have at most {few} points, the player to "
-        f"move wins with probability {values.min():.2f} to {values.max():.2f}. "
     )
 
 
@@ -100,16 +93,6 @@ def beginning(task: Task) -> Plot:
         series=series,
         level=0.5,
     )
-    return Plot.of(
-        panel,
-        f"{_first_or_second(series, limit)} The first player's win probability"
-        f"{ties_words(rules)}, for every limit M up to {limit} and several numbers of sides s: "
-        "above 1/2 it is better to go first.",
-    )
-
-
-def _first_or_second(series: Sequence[Series], limit: int) -> str:
-    """Say from which limit on the first player has the advantage, by the number of sides."""
     below = {line.name: line.x[line.y < 1 / 2 - ROUNDING] for line in series}
     from_then_on = {name: int(limits.max(initial=0)) + 1 for name, limits in below.items()}
     first = [f"{start} on for {name}" for name, start in from_then_on.items() if start <= limit]
@@ -119,7 +102,11 @@ def _first_or_second(series: Sequence[Series], limit: int) -> str:
         told.append(f"The first player has the advantage for every limit from {listed(first)}.")
     if never:
         told.append(f"For {listed(never)} the second player still has it at M = {limit}.")
-    return " ".join(told)
+    return Plot.of(
+        panel,
+        f"{' '.join(told)} The first player's win probability{ties_words(rules)}, for every limit "
+        f"M up to {limit} and several numbers of sides s: above 1/2 it is better to go first.",
+    )
 
 
 def _against(task: Task) -> str:
