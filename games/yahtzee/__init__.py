@@ -1,7 +1,6 @@
 """Yahtzee: the rules, and sweeps that store numbers only for the beginnings of turns."""
 
-from .game import Yahtzee
-from .plain import PlainYahtzee
+from .game import PlainYahtzee, Yahtzee
 from .presentation import YahtzeePresentation
 from .sweeps import YahtzeeSweeps
 
