@@ -239,10 +239,7 @@ class FixedPointNetwork(NetworkPolicy):
         self._table = arrays[0].reshape(widths[0], widths[1]) + 0.0
         self._bias = arrays[1]
         self._layers = list(zip(arrays[2::2], arrays[3::2], strict=True))
-        self._check_sums()
-
-    def _check_sums(self) -> None:
-        """Raise an error if a sum of products could be too large for a float to be exact."""
+        # No sum of products may be too large for a float to be exact.
         largest = [np.abs(self._table).max() * len(self._firsts) + np.abs(self._bias).max()]
         most = 2**UNITS if self.activation == "tanh" else LARGEST_UNIT
         for weight, bias in self._layers:

@@ -1,7 +1,6 @@
 """Verification: the claims of a policy certificate are computed anew from its policy."""
 
 from pathlib import Path
-from typing import Any
 
 from ...core import InputError
 from ..solving.solver import optimum
@@ -30,18 +29,14 @@ def verify(path: Path | str) -> Score:
             result = score(player, task, name=claims["policy"])
         except InputError as error:
             raise InputError(f"must hold a policy of {task.game!r}: {error}") from None
-        _compare(claims, result)
+        # Claims and computed figures are right within their error bounds.
+        own, best = result.error_bound, optimum(result.problem).value_error
+        blind, span = value_of_random(result.problem)[1], result.optimum - result.random
+        bounds = {"value": own, "optimum": best, "random": blind, "regret": own + best}
+        share = (own + best + 2 * blind) * (1 + abs(result.normalized))
+        bounds["normalized"] = share / span if span > 0 else 0.0
+        for name in CLAIMS:
+            claimed, computed = claims[name], getattr(result, name)
+            if not abs(claimed - computed) <= ROUNDINGS * bounds[name]:
+                raise InputError(f"claims {name} = {claimed}, computed is {computed}")
     return result
-
-
-def _compare(claims: dict[str, Any], result: Score) -> None:
-    """Compare claims with computed figures, both right within their error bounds."""
-    own, best = result.error_bound, optimum(result.problem).value_error
-    blind, span = value_of_random(result.problem)[1], result.optimum - result.random
-    bounds = {"value": own, "optimum": best, "random": blind, "regret": own + best}
-    share = (own + best + 2 * blind) * (1 + abs(result.normalized))
-    bounds["normalized"] = share / span if span > 0 else 0.0
-    for name in CLAIMS:
-        claimed, computed = claims[name], getattr(result, name)
-        if not abs(claimed - computed) <= ROUNDINGS * bounds[name]:
-            raise InputError(f"claims {name} = {claimed}, computed is {computed}")
