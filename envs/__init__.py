@@ -19,24 +19,8 @@ REFERENCE: dict[str, dict[str, float]] = json.loads(
 )
 
 __all__ = [
-    "REFERENCE",
-    "Encoding",
-    "EncodingName",
-    "Engine",
-    "Features",
-    "GameEnv",
-    "GameVectorEnv",
-    "MaskInObservation",
-    "Opaque",
-    "RewardMode",
-    "SparseLaw",
-    "encoding_for",
-    "encoding_of",
-    "find_game",
-    "from_P",
-    "full_place",
-    "inspect_training",
-    "not_followed",
-    "register",
+    "REFERENCE", "Encoding", "EncodingName", "Engine", "Features", "GameEnv", "GameVectorEnv",
+    "MaskInObservation", "Opaque", "RewardMode", "SparseLaw", "encoding_for", "encoding_of",
+    "find_game", "from_P", "full_place", "inspect_training", "not_followed", "register",
     "sparse_law",
-]
+]  # fmt: skip
