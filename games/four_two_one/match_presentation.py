@@ -70,36 +70,29 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
                 "exactly as often."
             )
         if has_discharge:
-            yield from self._token_rules()
+            yield (
+                "The lower combination loses the round, and its player takes as many tokens as "
+                "the higher one is worth: from the pot, which has "
+                f"{self.game.tokens} at first, and once the pot is empty from the other player, "
+                "who gives no more than all."
+            )
+            if self.game.short_pot == "spill":
+                yield "If the pot has too few, the rest comes from the other player."
+            else:
+                yield "If the pot has too few, it gives what it has, and nobody gives the rest."
         else:
             yield "The lower combination loses the match."
-        yield from self._tie_rules()
+        if self.game.tie == "last":
+            yield "Of equal combinations the one that was cast last loses."
+        elif has_discharge:
+            yield "Of equal combinations nobody takes tokens, and the same player begins again."
+        else:
+            yield "Of equal combinations none loses, and the same player begins again."
         if has_discharge:
             yield f"{STARTERS[self.game.starter]}."
             yield "The player who has no token once the pot is empty wins the match."
             yield worth_rule(self.game.faces, self.game.four_two_one)
         yield ranking_rule(self.game.faces)
-
-    def _token_rules(self) -> Iterator[str]:
-        """Yield the sentences about the tokens that change hands after a round."""
-        yield (
-            "The lower combination loses the round, and its player takes as many tokens as the "
-            f"higher one is worth: from the pot, which has {self.game.tokens} at first, and once "
-            "the pot is empty from the other player, who gives no more than all."
-        )
-        if self.game.short_pot == "spill":
-            yield "If the pot has too few, the rest comes from the other player."
-        else:
-            yield "If the pot has too few, it gives what it has, and nobody gives the rest."
-
-    def _tie_rules(self) -> Iterator[str]:
-        """Yield the sentence about equal combinations."""
-        if self.game.tie == "replay" and self.game.tokens == 1:
-            yield "Of equal combinations none loses, and the same player begins again."
-        elif self.game.tie == "replay":
-            yield "Of equal combinations nobody takes tokens, and the same player begins again."
-        else:
-            yield "Of equal combinations the one that was cast last loses."
 
     @override
     def worth_table(self) -> Sequence[tuple[str, str]]:

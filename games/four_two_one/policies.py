@@ -12,10 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core import EXACT, FLOATS, Array, BoolArray, InputError, IntArray, NamedPolicy, Turn
+from ...core import EXACT, FLOATS, Array, BoolArray, InputError, IntArray, NamedPolicy
 from ...core.solved_turn import in_every_context, solve_turn
 from ...core.turn import Piece
-from .game import Combination, FourTwoOne
+from .game import FourTwoOne
 
 
 def ratchet(game: FourTwoOne, goal: str) -> IntArray:
@@ -36,29 +36,22 @@ def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
 
 def _play_towards(game: FourTwoOne, goal: str, keep_parts: bool) -> IntArray:
     """Put aside what contributes to a goal; its parts, too, if these are kept."""
-    wanted = game.parse(goal)
-    choices = [_choices_in(game, leg.turn, wanted, keep_parts) for leg in game.legs]
+    wanted, choices = Counter(game.parse(goal)), []  # an action for every state of each turn
+    for turn in (leg.turn for leg in game.legs):
+        choices.append(np.empty(turn.num_states, dtype=np.int64))
+        for state, seen in enumerate(turn.observations.tolist()):
+            held = [face for face in seen[: game.dice - 1] if face]
+            cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
+            legal = turn.legal[state]
+            options = {taken: action for action, taken in game.options(cast) if legal[action]}
+            useful = (wanted - Counter(held)) & Counter(cast)  # the minimum of equation 41
+            taken = tuple(sorted(useful.elements()))
+            if not keep_parts and len(held) + len(taken) < game.dice:
+                taken = ()
+            if taken not in options:  # the last cast, or too early to be complete
+                taken = cast if cast in options else taken[:-1] if keep_parts else ()
+            choices[-1][state] = options[taken]
     return in_every_context(game, choices)
-
-
-def _choices_in(game: FourTwoOne, turn: Turn, goal: Combination, keep_parts: bool) -> IntArray:
-    """Return an action for every state of a turn: shape (state,)."""
-    choices = np.empty(turn.num_states, dtype=np.int64)
-    for state, seen in enumerate(turn.observations.tolist()):
-        held = [face for face in seen[: game.dice - 1] if face]
-        cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
-        options = {
-            taken: action for action, taken in game.options(cast) if turn.legal[state, action]
-        }
-        missing = Counter(goal) - Counter(held)
-        useful = tuple(sorted((missing & Counter(cast)).elements()))  # the minimum of equation 41
-        complete = len(held) + len(useful) == game.dice
-        if not keep_parts and not complete:
-            useful = ()
-        if useful not in options:  # the last cast, or too early to be complete
-            useful = cast if cast in options else useful[:-1] if keep_parts else ()
-        choices[state] = options[useful]
-    return choices
 
 
 def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:

@@ -85,7 +85,12 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         elif kind == "sum":
             yield f"You are paid the {'sum of the faces' if self.game.dice > 1 else 'face'}."
         elif goals:
-            yield f"You are paid {goal_rule(goals.split(','))}, else nothing."
+            counts = Counter("".join(sorted(goal, reverse=True)) for goal in goals.split(","))
+            paid: dict[int, list[str]] = {}  # goals by payoff; one that is listed twice pays 2
+            for goal, payoff in counts.items():
+                paid.setdefault(payoff, []).append(goal)
+            each = (f"{payoff} for {either(paid[payoff])}" for payoff in sorted(paid))
+            yield f"You are paid {listed(each)}, else nothing."
         elif self.game.duration is None and self.game.casts > 1:
             yield "What you are paid depends on the faces and on how often you have cast."
         else:
@@ -95,7 +100,10 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
     def worth_table(self) -> Sequence[tuple[str, str]]:
         if self.game._utility == "transfer":
             return worth_table(self.game.faces, 10)
-        return ranking_table(self.game.faces) if self.game._utility == "set" else ()
+        if self.game._utility != "set":
+            return ()
+        by_kind = _from_the_best(self.game.faces, kind_of)
+        return [(_some(found), KINDS[kind]) for kind, found in by_kind.items()]
 
     @override
     def describe(self, observation: IntArray) -> str:
@@ -262,16 +270,6 @@ def turn_rules(dice: int, faces: int, casts: int) -> Iterator[str]:
         )
 
 
-def goal_rule(goals: Sequence[str]) -> str:
-    """Write the payoff of each goal; a goal that is listed twice pays 2."""
-    counts = Counter("".join(sorted(goal, reverse=True)) for goal in goals)
-    payoffs = sorted(set(counts.values()))
-    return listed(
-        f"{payoff} for {either(goal for goal in counts if counts[goal] == payoff)}"
-        for payoff in payoffs
-    )
-
-
 def ranking_rule(faces: int) -> str:
     """Write the order of combinations of three dice."""
     order = ["421"] * (faces >= 4) + ["111"]
@@ -297,11 +295,6 @@ def worth_table(faces: int, four_two_one: int) -> list[tuple[str, str]]:
         (_some(by_worth[many]) if many > 1 else "all others", f"{many} {plural(many, 'token')}")
         for many in sorted(by_worth, reverse=True)
     ]
-
-
-def ranking_table(faces: int) -> list[tuple[str, str]]:
-    """List the combinations of three dice from the highest down, those of a kind together."""
-    return [(_some(found), KINDS[kind]) for kind, found in _from_the_best(faces, kind_of).items()]
 
 
 def _from_the_best(

@@ -23,25 +23,21 @@ class GreedPresentation(Presentation[Greed]):
 
     @override
     def describe_rules(self) -> Iterator[str]:
-        if self.game.max_dice == 0:
+        most, sides = self.game.max_dice, self.game.sides
+        if most == 0:
             yield "No dice may be rolled."
+        elif most == 1:
+            yield f"Roll {dice_words(1, sides)}, and add its number to your score."
         else:
-            yield self._roll_rule()
+            many = f"as many dice with {sides} {plural(sides, 'face')} as you like"
+            many = many if most is None else f"up to {dice_words(most, sides)}"
+            yield f"Roll {many}, all at once, and add the sum to your score."
+        if most != 0:
             yield f"Above {self.game.max_score} you are bust and {BUST.words}."
         yield (
             f"Roll none, and the other player has one last turn; then {HIGHER.words}, and "
             f"{TIES[self.game.tie].words}."
         )
-
-    def _roll_rule(self) -> str:
-        """Write the sentence about the number of dice."""
-        if self.game.max_dice == 1:
-            return f"Roll {dice_words(1, self.game.sides)}, and add its number to your score."
-        faces = f"with {self.game.sides} {plural(self.game.sides, 'face')}"
-        many = f"as many dice {faces} as you like"
-        if self.game.max_dice is not None:
-            many = f"up to {dice_words(self.game.max_dice, self.game.sides)}"
-        return f"Roll {many}, all at once, and add the sum to your score."
 
     @override
     def describe(self, observation: IntArray) -> str:

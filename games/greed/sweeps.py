@@ -250,11 +250,6 @@ class _Backward:
     # 1 minus the values of player 0's.
     movers: Sequence[int] = (0, 1)
 
-    def sweep(self) -> None:
-        """Compute the values of all positions."""
-        self._last_turns()
-        self._normal_turns()
-
     @cached_property
     def _scales(self) -> Array:
         return self.arithmetic.scales(2, self.game.sides, 2 * self.game.max_score + 1)
@@ -282,8 +277,9 @@ class _Backward:
                 rated = [ratings[0 if mover == seat else -1] for seat in self.values]
                 self._decide(mover, states, rated, one)
 
-    def _normal_turns(self) -> None:
-        """Compute the values of all other positions, by falling sums of scores."""
+    def sweep(self) -> None:
+        """Compute the values of all positions: of last turns, then by falling sums of scores."""
+        self._last_turns()
         game, last_turn = self.game, self.game.num_scores**2
         air = self._dice_in_the_air(len(self.values), len(self.movers))
         for total in range(2 * game.max_score, -1, -1):

@@ -91,7 +91,13 @@ class LowestScoreMatch(TurnGame):
         check_states(self, states * standings, results * standings * many)
         self.round = LowestScore(dice, faces, zero_face, players=1)
         self.nothing = self.round.max_score + 1
-        self.standings = self._list_standings()
+        new = [Standing((0,) * self.players, 0, 0, self.nothing, 0)]
+        found = set(new)  # the standings that a match may come to
+        while new:
+            later = {self.after(known, result) for known in new for result in range(self.nothing)}
+            new = [known for known in later if isinstance(known, Standing)]
+            found.update(new)
+        self.standings = sorted(found, key=lambda known: (_order(known), known))
         numbers = {known: number for number, known in enumerate(self.standings)}
         legs = [self._leg(list(known), numbers) for _, known in groupby(self.standings, _order)]
         of_round = zip(self.round.observation_names, self.round.observation_sizes, strict=True)
@@ -120,17 +126,6 @@ class LowestScoreMatch(TurnGame):
         next_one = (following + 1) % self.players  # ``following`` began this round
         begins = {"winner": holder, "next": next_one, "same": following}[self.starter]
         return Standing(wins, 0, begins, self.nothing, begins)
-
-    def _list_standings(self) -> list[Standing]:
-        """List the standings that a match may come to, in the order of the legs."""
-        start = Standing((0,) * self.players, 0, 0, self.nothing, 0)
-        found, new = {start}, [start]
-        results = range(self.nothing)
-        while new:
-            later = {self.after(known, result) for known in new for result in results}
-            new = [known for known in later if isinstance(known, Standing)]
-            found.update(new)
-        return sorted(found, key=lambda known: (_order(known), known))
 
     def _leg(self, known: list[Standing], numbers: dict[Standing, int]) -> Leg:
         """Give the turn of one player in known standings; ``numbers`` are the contexts of all."""

@@ -73,14 +73,17 @@ class ShutTheBox(TurnGame):
         self.shut_wins = shut_wins
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
         self.max_score = self.tiles * (self.tiles + 1) // 2
-        self.sets, sums = self._closable(), self.dice * self.sides
+        sums, numbers = self.dice * self.sides, range(1, self.tiles + 1)
+        every = chain.from_iterable(combinations(numbers, size) for size in numbers)
+        closable = [chosen for chosen in every if sum(chosen) <= sums]
+        self.sets = [(), *sorted(closable, key=lambda chosen: (sum(chosen), chosen))]
         states = 2**self.tiles * (sums + 1)
         contexts = 1 + (self.max_score + 1) * (self.objective == "win")
         check_states(self, states * contexts, states * len(self.sets) + sums * sums)
         turn = self._turn()
         observed = [
-            *[(f"tile {tile} open?", 2) for tile in range(1, self.tiles + 1)],
-            ("roll", self.dice * self.sides + 1),
+            *[(f"tile {tile} open?", 2) for tile in numbers],
+            ("roll", sums + 1),
             ("score to beat", self.max_score + 2),
         ]
         legs = list(self._legs(turn))
@@ -89,13 +92,6 @@ class ShutTheBox(TurnGame):
     def num_dice(self, open_sum: int) -> int:
         """Return the number of dice that a player rolls with a sum of open tiles."""
         return 1 if open_sum <= self.largest_one_die_sum else self.dice
-
-    def _closable(self) -> list[tuple[int, ...]]:
-        """List the sets of tiles whose sum can be rolled, after the empty set."""
-        numbers = range(1, self.tiles + 1)
-        every = chain.from_iterable(combinations(numbers, size) for size in numbers)
-        sets = [chosen for chosen in every if sum(chosen) <= self.dice * self.sides]
-        return [(), *sorted(sets, key=lambda chosen: (sum(chosen), chosen))]
 
     def _turn(self) -> Turn:
         """Return the tables of a turn: afterstates are sets of open tiles, results their sums."""

@@ -82,10 +82,6 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         if not self.game.bonus:
             yield "Five of a kind are no full house and no straight."
             return
-        yield from self._joker_rules()
-
-    def _joker_rules(self) -> Iterator[str]:
-        """Yield the sentences about five of a kind once the box for it is filled."""
         if YAHTZEE in self.game.chosen and len(self.game.chosen) > 1:
             yield (
                 f"Each further Yahtzee is worth {self.game.bonus} more, if the box for it has 50."

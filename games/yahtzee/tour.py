@@ -85,6 +85,17 @@ class Tally:
         total, mean, square, flawless = ended.tolist()
         if not abs(total - 1) <= CLOSE:
             raise ArithmeticError(f"probabilities of all games must add up to 1, got {total!r}")
+        by_round, by_left = self._regrets.sum(axis=(1, 2)), self._regrets.sum(axis=(0, 2))
+        *by_box, keeping = self._regrets.sum(axis=(0, 1)).tolist()
+        boxes = {title_of(box): by_box[box] for box in self._game.chosen}
+        points = {title_of(box): float(self._points[box]) for box in self._game.chosen}
+        bonuses = {"Upper bonus": self._upper, "Further Yahtzees": self._further}
+        chances = {"Upper bonus": self._upper / UPPER_BONUS, "Yahtzee": self._fifty}
+        regrets = {
+            "turn": {str(1 + turn): cost for turn, cost in enumerate(by_round.tolist())},
+            "roll": {str(1 + made): cost for made, cost in enumerate(by_left[::-1].tolist())},
+            "box": {"Dice kept": keeping, **boxes},
+        }
         return Tour(
             mean,
             max(0.0, square - mean * mean),
@@ -92,29 +103,10 @@ class Tally:
             self._mistakes,
             min(1.0, flawless),
             self._costliest.sorted(),
-            self._divided(),
-            self._counts(),
+            regrets,
+            {"points": {**points, **bonuses}, "chance": chances},
             self._roundings(decision),
         )
-
-    def _divided(self) -> dict[str, dict[str, float]]:
-        """Return the regret by turn, by roll and by the box taken, in points."""
-        by_round, by_left = self._regrets.sum(axis=(1, 2)), self._regrets.sum(axis=(0, 2))
-        *by_box, keeping = self._regrets.sum(axis=(0, 1)).tolist()
-        boxes = {title_of(box): by_box[box] for box in self._game.chosen}
-        return {
-            "turn": {str(1 + turn): cost for turn, cost in enumerate(by_round.tolist())},
-            "roll": {str(1 + made): cost for made, cost in enumerate(by_left[::-1].tolist())},
-            "box": {"Dice kept": keeping, **boxes},
-        }
-
-    def _counts(self) -> dict[str, dict[str, float]]:
-        """Return the points by box, and the chances of the upper bonus and of 50 for a Yahtzee."""
-        scored = self._points.tolist()
-        boxes = {title_of(box): scored[box] for box in self._game.chosen}
-        bonuses = {"Upper bonus": self._upper, "Further Yahtzees": self._further}
-        chances = {"Upper bonus": self._upper / UPPER_BONUS, "Yahtzee": self._fifty}
-        return {"points": {**boxes, **bonuses}, "chance": chances}
 
     def _roundings(self, decision: int) -> int:
         """Bound the number of roundings in the sum of probabilities times points."""

@@ -94,20 +94,6 @@ def _additions() -> list[tuple[IntArray, IntArray]]:
     return [(more[part, i // DICE], part) for i, part in enumerate(parts)]
 
 
-def folded_parts(means: FloatArray, fold: Fold) -> FloatArray:
-    """Return the maximum or the sum of the means over the proper parts, shape (dice, context)."""
-    combine: Any = np.maximum if fold == "best" else np.add
-    found = np.empty((KEEPS + ROLLS, means.shape[1]))
-    found[:KEEPS], found[KEEPS:] = means, _neutral(fold)
-    for wholes, parts in _additions():
-        found[wholes] = combine(found.take(wholes, axis=0), found.take(parts, axis=0))
-    return found[KEEPS:]
-
-
-def _neutral(fold: Fold) -> float:
-    return -np.inf if fold == "best" else 0.0
-
-
 class Scores(NamedTuple):
     """The next contexts and the scores of all boxes, without jokers, which ``Turns`` adds.
 
@@ -200,26 +186,22 @@ class Turns(NamedTuple):
                 worth = np.where(is_open, self.later.worth(self.columns, taken), closed)
                 yield box, worth.take(scores, axis=0)
 
-    def _folded_boxes(self, fold: Fold) -> tuple[FloatArray, IntArray]:
-        """Fold the values of the boxes that each roll may take; count them: (dice, context)."""
-        combine: Any = np.maximum if fold == "best" else np.add
-        neutral, count = _neutral(fold), np.bitwise_count(self.known.still_open[self.columns])
-        found = np.full((ROLLS, len(self.columns)), neutral)
-        for _, worth in self._plain_boxes(neutral):
-            combine(found, worth, out=found)
-        counts = np.tile(count.astype(np.int64), (ROLLS, 1))
-        wild, legal, worth = self._jokers()
-        found[wild] = combine.reduce(np.where(legal, worth, neutral), axis=2)
-        counts[wild] = legal.sum(axis=2)
-        return found, counts
-
     def folded(self, fold: Fold) -> tuple[FloatArray, FloatArray]:
         """Compute the values of states and of keeping multisets: the best or the mean of actions.
 
         The former are of shape (rolls left, dice, context), the latter (rolls left after the next
         roll, kept, context).
         """
-        boxes, counts = self._folded_boxes(fold)
+        combine: Any = np.maximum if fold == "best" else np.add
+        neutral = -np.inf if fold == "best" else 0.0
+        boxes = np.full((ROLLS, len(self.columns)), neutral)  # those that a roll may take, folded
+        for _, worth in self._plain_boxes(neutral):
+            combine(boxes, worth, out=boxes)
+        count = np.bitwise_count(self.known.still_open[self.columns])
+        counts = np.tile(count.astype(np.int64), (ROLLS, 1))  # how many numbers are folded
+        wild, legal, worth = self._jokers()
+        boxes[wild] = combine.reduce(np.where(legal, worth, neutral), axis=2)
+        counts[wild] = legal.sum(axis=2)
         values = np.empty((3, *boxes.shape))
         means = np.empty((2, KEEPS, len(self.columns)))
         values[0] = boxes if fold == "best" else boxes / counts
@@ -227,11 +209,13 @@ class Turns(NamedTuple):
             counts += dice().parts.sum(axis=1)[:, None]
         for left in (1, 2):
             means[left - 1] = mean_of_rolls(values[left - 1])
-            parts = folded_parts(means[left - 1], fold)
-            if fold == "best":
-                np.maximum(boxes, parts, out=values[left])
-            else:
-                np.divide(boxes + parts, counts, out=values[left])
+            parts = np.full((KEEPS + ROLLS, len(self.columns)), neutral)  # the proper ones, folded
+            parts[:KEEPS] = means[left - 1]
+            for wholes, fewer in _additions():
+                parts[wholes] = combine(parts.take(wholes, axis=0), parts.take(fewer, axis=0))
+            combine(boxes, parts[KEEPS:], out=values[left])
+            if fold == "mean":
+                values[left] /= counts
         return values, means
 
     def best_choices(self, tie: float) -> Actions:
