@@ -47,7 +47,8 @@ class Chain:
         self._leaves = self.lost.copy()  # that to go to another state or to an end
         self.paid = self.lost * arithmetic.payoff_range(game)[0]
         self._ways = (listing.counts * (kept != 0)).sum(axis=1)
-        pays, ends = self.lost != 0, self.lost != 0
+        nowhere = np.zeros(self._count, dtype=bool)
+        pays, ends = nowhere.copy(), self.lost != 0  # where a move may pay, or end the game
         gamma, edges = arithmetic.number(listing.gamma), []
         given, payments = chances_of(game, arithmetic), payments_of(game, arithmetic)
         cells, often = np.flatnonzero(kept), np.zeros(self._count, dtype=np.int64)
@@ -69,17 +70,20 @@ class Chain:
             edges.append((targets[on], gamma * chances[on]))
         self._firsts = sums(often)
         self._targets, self._weights = map(np.concatenate, zip(*edges, strict=True))
-        nowhere = np.zeros(self._count, dtype=bool)
         self.settled = self.circles = self.circling = nowhere
         if gamma == 1:
-            sources, targets = self._edges
-            self._parts = parts = strong_components(sources, targets, self._count)
-            apart = parts[sources] != parts[targets]
-            stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[ends]))
-            pays = np.isin(parts, parts[pays])
-            self.settled, self.circles = stays & ~pays, stays & pays
-            if self.circles.any():
-                self.circling = self._may_reach(self.circles)
+            self._find_classes(pays, ends)
+
+    def _find_classes(self, pays: BoolArray, ends: BoolArray) -> None:
+        """Find the states in which the chain stays for ever, given where a move pays, or ends."""
+        sources, targets = self._edges
+        self._parts = parts = strong_components(sources, targets, self._count)
+        apart = parts[sources] != parts[targets]
+        stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[ends]))
+        pays = np.isin(parts, parts[pays])
+        self.settled, self.circles = stays & ~pays, stays & pays
+        if self.circles.any():
+            self.circling = self._may_reach(self.circles)
 
     @property
     def _edges(self) -> tuple[IntArray, IntArray]:
