@@ -1,6 +1,6 @@
 """Records of an algorithm as plain arrays: observations, actions, rewards and its own numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -140,10 +140,12 @@ class PolicyUpdate:
         value_loss: "mse", or "huber", by which errors of the critic beyond 1 count linearly.
         accumulated: the gradients that were there before ``loss.backward()``, tensors by the names
             of parameters; None if there were none.
-        optimizer: a copy of the optimizer from before the step, ``copy.deepcopy(optimizer)``.
+        optimizer: a copy of the optimizer from before the step, ``copy.deepcopy(optimizer)``; a
+            list of them if actor and critic have optimizers of their own.
         learning_rate: of this step, if it is to be checked; ``optimizer`` is needed.
         max_grad_norm: the norm to which gradients were clipped before the step; None if they
-            were not.
+            were not. If parameters were clipped apart, a list: of the norms of each optimizer's
+            parameters, or of the actor's and of the critic's.
         rollout: the rollout of which the batch is a part.
         rows: the numbers of the moves in the rollout, time by time, lane by lane, shape (move,).
     """
@@ -166,7 +168,7 @@ class PolicyUpdate:
     accumulated: Any = None
     optimizer: Any = None
     learning_rate: float | None = None
-    max_grad_norm: float | None = None
+    max_grad_norm: float | Sequence[float] | None = None
     rollout: Rollout | None = None
     rows: Any = None
 

@@ -12,7 +12,7 @@ that of huber(Q(s, a) - y) with constant targets y, times importance weights if 
 priority.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +47,7 @@ KINDS = ("huber", "mse")
 USUAL = (0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5)
 #: Mistakes with several edits.
 _CLIP = "clip-wrong: the ratio is clipped at 1 - and + {:.3g}: declare it, if meant"
+_APART = "or both norms as max_grad_norm, if actor and critic were clipped apart"
 _DETACH = "advantages-not-detached: advantages are constants of the actor's loss: detach them"
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
 _OTHER = "other-loss: this is no mistake if it is meant: say so by loss, or value_loss of a critic"
@@ -62,6 +63,7 @@ class Left:
     given: FloatArray  # joined to one vector, (parameter,)
     parameters: Parameters  # of the module before the step, by name
     close: float  # the part of the norm by which gradients that agree may differ
+    blocks: Sequence[BoolArray]  # parts that were clipped apart, each (parameter,); one is all
 
     def of(self, loss: Any) -> FloatArray:
         """Return the gradient of a loss; zeros if it is no number somewhere."""
@@ -74,20 +76,29 @@ class Left:
         whole = joined(self.parameters, dict(zip(self.parameters, found, strict=True)))
         return whole if np.isfinite(whole).all() else np.zeros_like(whole)
 
-    def factor(self, loss: Any) -> float | None:
-        """Return the positive factor by which the gradient is that of a loss; None if it is not."""
+    def factors(self, loss: Any) -> FloatArray | None:
+        """Return the positive factors by which the gradient is that of a loss, in each block.
+
+        None says that it is not.
+        """
         wanted = self.of(loss)
-        size = float((wanted**2).sum())
-        if not size:
-            return None if self.given.any() else 1.0
-        factor = float((self.given * wanted).sum()) / size
-        far = float(np.linalg.norm(self.given - factor * wanted))
-        return factor if factor > 0 and far <= self.close * np.linalg.norm(self.given) else None
+        factors, scaled = self._fitted(wanted)
+        far = float(np.linalg.norm(self.given - scaled))
+        right = far <= self.close * np.linalg.norm(self.given) and (factors > 0).all()
+        return factors if right else None
 
     def scaled(self, loss: Any) -> FloatArray:
-        """Return the gradient of a loss times the factor that fits best."""
-        found = self.of(loss)
-        return found * float((found * self.given).sum()) / max(float((found**2).sum()), 1e-300)
+        """Return the gradient of a loss times the factors that fit best."""
+        return self._fitted(self.of(loss))[1]
+
+    def _fitted(self, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the factors of a gradient that fit best, (block,), and the gradient times them."""
+        factors, scaled = np.ones(len(self.blocks)), wanted.copy()
+        for number, block in enumerate(self.blocks):
+            if size := float((wanted[block] ** 2).sum()):
+                factors[number] = float((wanted[block] * self.given[block]).sum()) / size
+            scaled[block] *= factors[number]
+        return factors, scaled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +141,7 @@ class PolicyLoss(Loss):
     )
     vf_coef: float = edited(
         negated="value-sign: the critic's errors are minimised",
-        fitted="vf-coef-wrong: the loss has vf_coef = {:.3g}: declare it, if meant",
+        fitted=f"vf-coef-wrong: the loss has vf_coef = {{:.3g}}: declare it, if meant, {_APART}",
     )
     policy_coef: float = edited(
         default=1.0,
@@ -246,7 +257,7 @@ class PolicyLoss(Loss):
         if policy > 0:
             fitted = {"ent_coef": entropy / policy, "vf_coef": critic / policy}
             told = " and ".join(f"{key} = {weight:.3g}" for key, weight in fitted.items())
-            cure = f"the loss has {told}: declare them in PolicyUpdate, if they are meant"
+            cure = f"the loss has {told}: declare them, if they are meant, {_APART}"
             yield Mistake(f"ent-coef-wrong+vf-coef-wrong: {cure}", fitted)
 
     @override

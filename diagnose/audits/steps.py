@@ -22,6 +22,8 @@ from .formula import CLOSE, closeness
 
 #: Most lanes and actions that are looked at one by one.
 FEW = 64
+#: Fields of records that are no arrays, and may be lists.
+OBJECTS = ("transitions", "optimizer")
 
 
 def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
@@ -39,7 +41,7 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
     changes: dict[str, Any] = {}
     for each in fields(record):
         given = getattr(record, each.name)
-        if each.name == "transitions" or given is None or callable(given) or np.ndim(given) == 0:
+        if each.name in OBJECTS or given is None or callable(given) or np.ndim(given) == 0:
             continue
         array = as_numbers(given, each.name)
         read = _read(record, each.name, left_out)

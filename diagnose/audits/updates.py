@@ -12,6 +12,7 @@ from torch import Tensor
 from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError
 from ...core.positions import are_legal
+from ...core.words import listed
 from ..networks import Parameters, joined, parameters_of
 from ..records import PolicyUpdate, Update, ValueUpdate
 from ..report import Finding, Mistake, Report
@@ -45,11 +46,17 @@ def check_update(report: Report, update: Update, view: AgentView) -> None:
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
     right = exact = None
+    apart = isinstance(update.max_grad_norm, Sequence)
+    size = sum(parameter.numel() for parameter in before.values())
+    blocks = [] if apart else [np.ones(size, dtype=bool)]
     if report.ok:
         with th.enable_grad():
             right = loss_of(update, actions, view.task.game.mask(states), view)
-            exact = _check_gradient(report, update, right, before, after)
+            blocks = _clipped_apart(update, right, before) if apart else blocks
+            exact = _check_gradient(report, update, right, before, after, blocks)
     if _check_moved(report, before, after):
+        if update.max_grad_norm is not None and len(blocks):
+            _check_norm(report, update.max_grad_norm, after, exact, blocks)
         _check_step(report, update, before, after, exact)
     if isinstance(update, ValueUpdate):
         _check_target(report, update)
@@ -69,7 +76,12 @@ def _finite(report: Report, update: Update) -> bool:
 
 
 def _check_gradient(
-    report: Report, update: Update, right: Loss, before: Parameters, after: Parameters
+    report: Report,
+    update: Update,
+    right: Loss,
+    before: Parameters,
+    after: Parameters,
+    blocks: list[BoolArray],
 ) -> FloatArray:
     """Compare the gradient that the step has left with that of the loss, which is returned."""
     if all(parameter.grad is None for parameter in after.values()):
@@ -79,13 +91,15 @@ def _check_gradient(
     if update.accumulated is not None:
         given = given - joined(after, {key: update.accumulated.get(key) for key in after})
     outputs = [getattr(right, name, given) for name in ("logits", "values")]
-    left = Left(given, before, closeness(*outputs, *after.values(), **CLOSE))
-    exact, factors = left.of(right), map(left.factor, right.equal())
+    close = closeness(*outputs, *after.values(), **CLOSE)
+    left = Left(given, before, close, blocks)
+    exact, factors = left.of(right), map(left.factors, right.equal())
     by = next((each for each in factors if each is not None), None)
     far = np.abs(given - exact)
     wrong = (by is None) & ((far > left.close * np.abs(exact).max()) | (far == far.max()))
-    if by is not None and abs(by - 1) > left.close:
-        report.notes.append(f"gradients are those of the loss times {by:.4g}")
+    if by is not None and (np.abs(by - 1) > left.close).any():
+        times = " and ".join(f"{each:.4g}" for each in by)
+        report.notes.append(f"gradients are those of the loss times {times}")
 
     norms = [float(np.linalg.norm(part)) for part in (given, exact, far)]
     cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
@@ -94,11 +108,42 @@ def _check_gradient(
         f"their cosine is {cosine:.4f}, their norms are {norms[0]:.4g} and {norms[1]:.4g}"
     )
     search = named(
-        right, given, lambda loss: left.factor(loss) is not None, left.scaled, right.further(left)
+        right, given, lambda loss: left.factors(loss) is not None, left.scaled, right.further(left)
     )
     if report.add("gradient", wrong, words, search, groups=_places(before)):
         report.notes.extend(right.unseen(left))
     return exact
+
+
+def _clipped_apart(update: Update, right: Loss, before: Parameters) -> list[BoolArray]:
+    """Return the parameters that were clipped together, each (parameter,)."""
+    sizes = [parameter.numel() for parameter in before.values()]
+    if isinstance(update.optimizer, Sequence):
+        owners = np.repeat(list(_owned(update.optimizer, before).values()), sizes)
+        return [owners == number for number in range(len(update.optimizer))]
+    values: Any = getattr(right, "values", None)
+    if values is None or not values.requires_grad:
+        raise InputError("max_grad_norm must be one number, as there is no critic")
+    found = th.autograd.grad(
+        values.sum(), list(before.values()), retain_graph=True, allow_unused=True
+    )
+    of_critic = np.repeat([each is not None for each in found], sizes)
+    return [~of_critic, of_critic]
+
+
+def _owned(optimizers: Sequence[Any], before: Parameters) -> dict[str, int]:
+    """Return the number of the optimizer that has each parameter, -1 if none has it."""
+    known = [
+        (number, each)
+        for number, optimizer in enumerate(optimizers)
+        for group in optimizer.param_groups
+        for each in group["params"]
+    ]
+    owners = {}
+    for key, parameter in before.items():
+        alike = [place for place, (_, each) in enumerate(known) if th.equal(each, parameter)]
+        owners[key] = known.pop(alike[0])[0] if alike else -1
+    return owners
 
 
 def _places(parameters: Parameters) -> dict[str, BoolArray]:
@@ -152,27 +197,59 @@ class Step(Formula):
         return self.replay(self.gradients, self.learning_rate)
 
 
+def _check_norm(
+    report: Report,
+    most: float | Sequence[float],
+    after: Parameters,
+    exact: FloatArray | None,
+    blocks: list[BoolArray],
+) -> None:
+    """Check the norms to which gradients were clipped."""
+    given = joined(after, {key: each.grad for key, each in after.items()})
+    limits = list(most) if isinstance(most, Sequence) else [most]
+    norms = [float(np.linalg.norm(given[block])) for block in blocks]
+    if len(limits) != len(norms):
+        raise InputError(f"max_grad_norm must have {len(norms)} norms, got {len(limits)}")
+    wrong = np.array(norms) > np.array(limits) * (1 + closeness(*after.values(), **CLOSE))
+    own = exact is not None and bool(
+        np.linalg.norm(given - exact) <= CLOSE["single"] * np.linalg.norm(given)
+    )
+    cure = "clip the gradients between loss.backward() and optimizer.step()"
+    mistakes = [Mistake(f"gradients-not-clipped: {cure}")] * own
+
+    def example(place: int) -> str:
+        told = f"the norm of the gradient is {norms[place]:.4g}"
+        return f"{told}, and must be at most {limits[place]:g}"
+
+    report.add("gradient norm", wrong, example, mistakes)
+
+
 def _check_step(
     report: Report, update: Update, before: Parameters, after: Parameters, exact: FloatArray | None
 ) -> None:
-    """Check the norm of the gradient, and the step against that of a copy of the optimizer."""
+    """Check the step against that of a copy of the optimizer."""
     given = joined(after, {key: each.grad for key, each in after.items()})
-    norm, most = float(np.linalg.norm(given)), update.max_grad_norm
-    if most is not None:
-        words = f"the norm of the gradient is {norm:.4g}, and must be at most {most:g}"
-        wrong = np.array([norm > most * (1 + closeness(*after.values(), **CLOSE))])
-        own = exact is not None and bool(np.linalg.norm(given - exact) <= CLOSE["single"] * norm)
-        cure = "clip the gradients between loss.backward() and optimizer.step()"
-        mistakes = [Mistake(f"gradients-not-clipped: {cure}")] * own
-        report.add("gradient norm", wrong, words, mistakes)
     if update.optimizer is None:
         why = "optimizer is needed, a copy from before the step"
         report.unchecked["learning rate"] = f"{why}; learning_rate, if it has a schedule"
         return
 
+    one = update.optimizer
+    known_optimizers = list(one) if isinstance(one, Sequence) else [one]
+    owners = _owned(known_optimizers, before)
+    if not any(owner >= 0 for owner in owners.values()):
+        raise InputError("optimizer must be a copy from before the step, got another one")
+    owned = np.repeat([owner >= 0 for owner in owners.values()], [*map(th.numel, before.values())])
+    if (joined(before, before) != joined(after, after))[~owned].any():
+        others = [key for key, owner in owners.items() if owner < 0]
+        report.notes.append(
+            f"{listed(others)} moved, and the optimizer has not: give a list, if there are several"
+        )
+
     def replay(gradients: FloatArray, rate: float) -> FloatArray:
-        optimizer, start, new = copy.deepcopy(update.optimizer), 0, {}
-        known = [each for group in optimizer.param_groups for each in group["params"]]
+        optimizers, start, new = copy.deepcopy(known_optimizers), 0, {}
+        groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+        known = [each for group in groups for each in group["params"]]
         for key, parameter in before.items():
             part = gradients[start : start + parameter.numel()].reshape(parameter.shape)
             start += parameter.numel()
@@ -180,16 +257,15 @@ def _check_step(
             new[key] = known.pop(alike.index(True)) if any(alike) else parameter
             if any(alike) and after[key].grad is not None:
                 new[key].grad = th.as_tensor(part).to(parameter)
-        if all(new[key] is parameter for key, parameter in before.items()):
-            raise InputError("optimizer must be a copy from before the step, got another one")
-        for group in optimizer.param_groups:  # which may have learning rates of their own
+        for group in groups:  # which may have learning rates of their own
             group["lr"] = rate * (group["lr"] / first if first else 1.0)
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
         return joined(before, new) - old
 
     old, new = joined(before, before), joined(after, after)
     declared = update.learning_rate
-    first = float(update.optimizer.param_groups[0]["lr"])
+    first = float(known_optimizers[0].param_groups[0]["lr"])
     rate = first if declared is None else declared
     late = "gradients-clipped-late: clip the gradients before optimizer.step(), not after it"
     alike = [] if exact is None else [Mistake(late, {"gradients": exact})]
@@ -198,7 +274,7 @@ def _check_step(
     def far(formula: Step) -> BoolArray:
         found = formula()
         least = STEP_CLOSE * np.abs(found).max() + 1e-6 * np.abs(new)  # rounding of parameters
-        return ~(np.abs(found - (new - old)) <= least)
+        return owned & ~(np.abs(found - (new - old)) <= least)
 
     words = f"the step is not that of the optimizer with the learning rate {rate:g}"
     search = named(step, new - old, lambda formula: not far(formula).any())

@@ -116,6 +116,60 @@ CLIPS = {
 }
 
 
+def two_steps(numbers, norms, **declared):
+    """Take a step by an optimizer of the actor and one of the critic, clipped apart."""
+    torch.manual_seed(0)
+    game = Greed(12, 3)
+    agent = nn.ModuleDict({"actor": nn.Linear(3, game.num_actions), "critic": nn.Linear(3, 1)})
+    rates = {"actor": 0.01, "critic": 0.05}
+    optimizers = [torch.optim.Adam(agent[key].parameters(), lr=rates[key]) for key in rates]
+    before, *kept = copy.deepcopy((agent, *optimizers))
+    update = ppo(numbers, right)  # the same weights, and the gradients of the loss
+    for own, other in zip(agent.parameters(), update.after.parameters(), strict=True):
+        own.grad = other.grad.clone()
+    for key, norm in zip(rates, norms or (), strict=False):
+        nn.utils.clip_grad_norm_(agent[key].parameters(), norm)
+    for optimizer in optimizers:
+        optimizer.step()
+    after = copy.deepcopy(agent)
+    for own, other in zip(after.parameters(), agent.parameters(), strict=True):
+        own.grad = other.grad.clone()
+    given = {key: value for key, value in declared.items() if value is not None}
+    given |= {"optimizer": kept} if declared.get("optimizer") == "both" else {}
+    given |= {"optimizer": kept[0]} if declared.get("optimizer") == "one" else {}
+    return replace(update, before=before, after=after, **dict(before.items()), **given)
+
+
+def test_actor_and_critic_may_have_optimizers_and_norms_of_their_own(batch):
+    env, numbers = batch
+    unchecked = {"rows", "learning rate"}
+    report = audit(env, two_steps(numbers, None, optimizer="both"))
+    assert (report.ok, {*report.unchecked} & unchecked) == (True, {"rows"})
+    for kept in ("both", None):
+        apart = partial(two_steps, numbers, (0.2, 0.3), optimizer=kept)
+        report = audit(env, apart(max_grad_norm=(0.2, 0.3)))
+        assert report.ok
+        assert report.held["gradient norm"] == 2
+        (found,) = audit(env, apart(max_grad_norm=[0.2, 0.2])).findings
+        assert (found.check, found.count) == ("gradient norm", 1)
+        (found,) = audit(env, apart()).findings
+        assert found.mistake.endswith("vf-coef-wrong")
+        assert "both norms as max_grad_norm" in found.words
+        with pytest.raises(InputError, match="max_grad_norm must have 2 norms, got 3"):
+            audit(env, apart(max_grad_norm=[1, 1, 1]))
+
+
+def test_what_another_optimizer_moves_is_noted_and_a_wrong_rate_is_found(batch):
+    env, numbers = batch
+    report = audit(env, two_steps(numbers, None, optimizer="one"))
+    assert report.ok
+    (note,) = (note for note in report.notes if "moved" in note)
+    assert note.startswith("critic.weight and critic.bias moved, and the optimizer has not")
+    update = two_steps(numbers, None, optimizer="both", learning_rate=0.02)
+    (found,) = audit(env, update).findings
+    assert (found.check, found.mistake) == ("learning rate", "learning-rate-wrong")
+
+
 @pytest.mark.parametrize("name", CLIPS)
 def test_the_loss_of_a_critic_may_be_clipped_and_a_wrong_clip_is_named(batch, name):
     env, numbers = batch
