@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, GameError, IntArray, frozen
-from ...core.block_moves import sums
+from ...core.block_moves import in_a_row, sums
 from .graphs import strong_components
 from .numbers import near
 
@@ -55,16 +55,20 @@ class Listing:
         """The cell of each way, shape (way,)."""
         return np.repeat(np.arange(self.counts.size), self.counts.ravel())
 
-    def pieces(self) -> Iterator[tuple[IntArray, slice, IntArray]]:
-        """Divide the cells that have ways: cells, their ways, and the first of each among them."""
-        some = np.flatnonzero(self.counts)
-        bounds = np.append(self.firsts[some], len(self.targets))
-        step = max(1, PIECE * len(some) // len(self.targets))
-        for first in range(0, len(some), step):
-            own = bounds[first : first + step + 1]
-            yield some[first : first + step], slice(own[0], own[-1]), own[:-1] - own[0]
+    def pieces(self, chosen: IntArray | None = None) -> Iterator[tuple[IntArray, Any, IntArray]]:
+        """Divide cells that have ways: cells, their ways, and the first of each among them.
 
-    def most(self, numbers: Callable[[slice], FloatArray]) -> FloatArray:
+        They are all cells, whose ways are a slice, or ``chosen`` ones, (cell,), of ways (way,).
+        """
+        some = np.flatnonzero(self.counts) if chosen is None else chosen
+        bounds = sums(self.counts.ravel()[some])
+        step = max(1, PIECE * len(some) // max(1, bounds[-1]))
+        for first in range(0, len(some), step):
+            cells, own = some[first : first + step], bounds[first : first + step + 1]
+            whole = slice(own[0], own[-1]) if chosen is None else in_a_row(self.firsts, cells)
+            yield cells, whole, own[:-1] - own[0]
+
+    def most(self, numbers: Callable[[Any], FloatArray]) -> FloatArray:
         """Give the largest number of the ways of each state, (state,), asked for in pieces."""
         found = np.full(self.counts.size, -inf)
         for cells, ways, begins in self.pieces():

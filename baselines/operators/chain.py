@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, present
-from ...core.block_moves import in_a_row, sums
-from ...core.positions import pieces
+from ...core.block_moves import sums
 from ..law.explicit import ExplicitGame, name_states
 from ..law.graphs import search, strong_components
-from ..law.listing import PIECE
 from .rounding import UNIT
 from .systems import System, eliminated, scipy_sparse, solver
 
@@ -49,13 +47,13 @@ class Chain:
         self._ways = (listing.counts * (kept != 0)).sum(axis=1)
         nowhere = np.zeros(self._count, dtype=bool)
         pays, ends = nowhere.copy(), self.lost != 0  # where a move may pay, or end the game
-        gamma, edges = arithmetic.number(listing.gamma), []
+        gamma = arithmetic.number(listing.gamma)
         given, payments = chances_of(game, arithmetic), payments_of(game, arithmetic)
-        cells, often = np.flatnonzero(kept), np.zeros(self._count, dtype=np.int64)
-        size = max(1, PIECE * listing.counts.size // len(listing.targets))
-        for piece in pieces(max(1, len(cells)), size):
-            ways, own = in_a_row(listing.firsts, cells[piece]), listing.counts.ravel()[cells[piece]]
-            chances = np.repeat(kept.ravel()[cells[piece]], own) * given[ways]
+        often, none = np.zeros(self._count, dtype=np.int64), np.zeros(0, listing.targets.dtype)
+        edges = [(none, arithmetic.zeros(0))]
+        for cells, ways, _ in listing.pieces(np.flatnonzero(kept)):
+            shares = np.repeat(kept.ravel()[cells], listing.counts.ravel()[cells])
+            chances = shares * given[ways]
             ways, chances = ways[chances != 0], chances[chances != 0]
             sources, targets, paid = listing.sources[ways], listing.targets[ways], payments[ways]
             np.add.at(self.paid, sources, chances * paid)

@@ -17,6 +17,7 @@ signs reversed bounds values from below, under the policy that was found.
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, inf, lcm, nextafter
+from typing import Any
 
 import numpy as np
 
@@ -123,21 +124,21 @@ class _Units:
             now = now * np.where(now > 0, gamma * (1 + 4 * UNIT), gamma * (1 - 4 * UNIT))
         return np.append(np.where(known, now / np.where(known, self.steps, 1.0), 0.0), 0.0)
 
-    def worth(self, ways: slice, ahead: FloatArray) -> FloatArray:
+    def worth(self, ways: slice | IntArray, ahead: FloatArray) -> FloatArray:
         """Give what ways are paid and lead to, each rounded up to units of their states, (way,)."""
         steps = self.steps[self._listing.sources[ways]]
         paid = np.ceil(self._payments(ways) * steps)
         worth: FloatArray = paid + np.ceil(ahead[self._listing.targets[ways]] * steps)
         return worth
 
-    def means(self, ahead: FloatArray, expected: FloatArray) -> None:
-        """Fill in upper bounds of what actions are worth in units, (state, action)."""
-        for cells, ways, begins in self._listing.pieces():
+    def means(self, ahead: FloatArray, expected: FloatArray, chosen: IntArray | None) -> None:
+        """Fill in upper bounds of what actions, or ``chosen`` ones, are worth, (state, action)."""
+        for cells, ways, begins in self._listing.pieces(chosen):
             worth, chances = self.worth(ways, ahead), self._chances[ways]
             expected.ravel()[cells] = _mean_above(worth, chances, begins, self._roundings)
 
 
-def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, Callable[[slice], FloatArray]]:
+def _payments_above(game: ExplicitGame, sign: int) -> tuple[int, Callable[[Any], FloatArray]]:
     """Give a common denominator of payments, 1 if it is large, and upper bounds of its multiples.
 
     The bounds are asked for by ways in a row. A payment that is given as a float may stand for a
@@ -178,6 +179,7 @@ def raised(
     """
     listing, units = game.listing, _Units(game, sizes, sign)
     expected, most = np.full(listing.legal.shape, -inf), int(listing.counts.max())
+    legal = None if weights is None else np.flatnonzero((weights != 0) & listing.legal)
     if weights is not None:
         expected[:] = units.least[:, None]
         chosen = np.flatnonzero(weights)
@@ -192,7 +194,7 @@ def raised(
         if not (np.abs(now) < LARGEST).all():  # or no number: the system had no solution
             break
         ahead = units.ahead(now)
-        units.means(ahead, expected)
+        units.means(ahead, expected, legal)
         best = expected.max(axis=1)
         if weights is not None:
             best = _mean_above(expected.ravel()[chosen], shares, firsts)

@@ -157,7 +157,8 @@ def _first_choices(
             return _optimum(game, FLOATS)[1], None
     elif game.rows > FEW:
         choices, values = _guess(game)
-        if not Chain(game, one_hot(choices, game.num_actions), arithmetic).circles.any():
+        law = one_hot(choices, game.num_actions)
+        if game.listing.gamma < 1 or not Chain(game, law, arithmetic).circles.any():
             return choices, values
     return game.way_out, None
 

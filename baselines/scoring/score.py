@@ -178,7 +178,9 @@ class Score:
     @cached_property
     def moves(self) -> float:
         """Expected number of the agent's moves, until it circles where nothing is paid."""
-        return float(self._games.visits.total(self.task.seat))
+        games = vars(self).get("_games")  # the law of payoffs takes longer than the visits
+        games = games or outcomes(self.agent, self.problem, law=False)
+        return float(games.visits.total(self.task.seat))
 
     @cached_property
     def optimal_share(self) -> float:

@@ -50,23 +50,23 @@ class Outcomes(NamedTuple):
     """The distribution of an agent's games."""
 
     visits: Values  # probability that a game visits each position; with cycles, expected visits
-    # Probability of every payoff to the agent, in increasing order of payoffs; None if moves pay
-    # before the end, since states do not contain the payoffs so far.
+    # Probability of every payoff to the agent, in increasing order of payoffs; None if it was not
+    # asked for, or if moves pay before the end, since states do not contain the payoffs so far.
     law: dict[Any, Any] | None
 
 
-def outcomes(policy: Policy, problem: Problem) -> Outcomes:
-    """Compute the probabilities of positions and payoffs in an agent's games.
+def outcomes(policy: Policy, problem: Problem, law: bool = True) -> Outcomes:
+    """Compute the probabilities of positions and, if asked for, of payoffs in an agent's games.
 
     An illegal action ends the game with the worst payoff.
     """
-    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, problem.bare)
+    return (_outcomes if policy.is_table else _outcomes_of_function)(policy, problem.bare, law)
 
 
-def _outcomes(policy: Policy, problem: Problem) -> Outcomes:
+def _outcomes(policy: Policy, problem: Problem, law: bool) -> Outcomes:
     illegal: dict[int, IntArray] = {}
     task, arithmetic = problem.task, problem.arithmetic
-    ends = None if problem.pays_early else PayoffLaw()
+    ends = PayoffLaw() if law and not problem.pays_early else None
     played = policy.remembered if isinstance(policy, IncompletePolicy) else policy
     met = play(played, problem, law=ends, illegal=illegal)
     if played is not policy:
@@ -79,8 +79,8 @@ def _outcomes(policy: Policy, problem: Problem) -> Outcomes:
         beyond = weights[~task.game.mask(states)]
         ends.add(np.full(len(beyond), worst), beyond)
     number = arithmetic.number
-    law = {number(paid): number(chance) for paid, chance in sorted(ends.chances.items()) if chance}
-    return Outcomes(met, law)
+    chances = sorted(ends.chances.items())
+    return Outcomes(met, {number(paid): number(chance) for paid, chance in chances if chance})
 
 
 _outcomes_of_function = cached(_outcomes)
