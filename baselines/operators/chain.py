@@ -69,19 +69,24 @@ class Chain:
         self._firsts = sums(often)
         self._targets, self._weights = map(np.concatenate, zip(*edges, strict=True))
         self.settled = self.circles = self.circling = nowhere
+        self._parts: IntArray | None = None
         if gamma == 1:
-            self._find_classes(pays, ends)
+            self._parts = self._find_classes(pays, ends)
 
-    def _find_classes(self, pays: BoolArray, ends: BoolArray) -> None:
-        """Find the states in which the chain stays for ever, given where a move pays, or ends."""
+    def _find_classes(self, pays: BoolArray, ends: BoolArray) -> IntArray:
+        """Find the states in which the chain stays for ever, given where a move pays, or ends.
+
+        The strongly connected component of each state is returned, (state,).
+        """
         sources, targets = self._edges
-        self._parts = parts = strong_components(sources, targets, self._count)
+        parts = strong_components(sources, targets, self._count)
         apart = parts[sources] != parts[targets]
         stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[ends]))
         pays = np.isin(parts, parts[pays])
         self.settled, self.circles = stays & ~pays, stays & pays
         if self.circles.any():
             self.circling = self._may_reach(self.circles)
+        return parts
 
     @property
     def _edges(self) -> tuple[IntArray, IntArray]:
@@ -103,6 +108,7 @@ class Chain:
     def gains(self) -> BoolArray:
         """Find where the chain circles and is for certain paid a positive mean, shape (state,)."""
         own = np.flatnonzero(self.circles)
+        assert self._parts is not None  # as there are circles
         _, first, number = np.unique(self._parts[own], return_index=True, return_inverse=True)
         sources, targets = self._edges
         inside, count = self.circles[sources], len(own)
@@ -193,7 +199,8 @@ class Chain:
 
     @cached_property
     def _system(self) -> System:
-        return System(self._moves, self._leaves[self._free])
+        parts = None if self._parts is None else self._parts[self._free]
+        return System(self._moves, self._leaves[self._free], parts)
 
 
 def chances_of(game: ExplicitGame, arithmetic: Arithmetic) -> Array:

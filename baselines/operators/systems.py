@@ -39,9 +39,14 @@ def scipy_sparse(what: str = "a game whose moves lead back") -> Any:
 class System:
     """The system leaves x = right + moves x, in floats, for any right sides."""
 
-    def __init__(self, moves: Any, leaves: FloatArray) -> None:
-        # a sparse matrix (state, state) with no entries in the diagonal; the chances to leave
-        self._moves, self._leaves = moves, leaves
+    def __init__(
+        self,
+        moves: Any,  # a sparse matrix (state, state) with no entries in the diagonal
+        leaves: FloatArray,  # the chances to leave, (state,)
+        # strongly connected components, (state,), of which moves lead to smaller ones, if known
+        parts: IntArray | None = None,
+    ) -> None:
+        self._moves, self._leaves, self._parts = moves, leaves, parts
 
     @cached_property
     def _order(self) -> IntArray | None:
@@ -50,9 +55,11 @@ class System:
         some = np.bincount(moves.indices, minlength=count) > 0, np.diff(moves.indptr) > 0
         if count <= FEW or any(found.all() for found in some):
             return None
-        edges = moves.tocoo()
-        parts = strong_components(edges.row, edges.col, count)
-        return np.argsort(parts) if parts.max() + 1 == count else None
+        if (parts := self._parts) is None:
+            edges = moves.tocoo()
+            parts = strong_components(edges.row, edges.col, count)
+        apart = np.bincount(parts).max() == 1
+        return np.argsort(parts) if apart else None
 
     @cached_property
     def _solver(self) -> Callable[[FloatArray], Any]:
