@@ -49,8 +49,9 @@ class Chain:
         pays, ends = nowhere.copy(), self.lost != 0  # where a move may pay, or end the game
         gamma = arithmetic.number(listing.gamma)
         given, payments = chances_of(game, arithmetic), payments_of(game, arithmetic)
-        often, none = np.zeros(self._count, dtype=np.int64), np.zeros(0, listing.targets.dtype)
-        edges = [(none, arithmetic.zeros(0))]
+        often, filled = np.zeros(self._count, dtype=np.int64), 0
+        most = int(self._ways.sum())
+        self._targets, self._weights = np.empty(most, listing.targets.dtype), arithmetic.zeros(most)
         for cells, ways, _ in listing.pieces(np.flatnonzero(kept)):
             shares = np.repeat(kept.ravel()[cells], listing.counts.ravel()[cells])
             chances = shares * given[ways]
@@ -65,9 +66,10 @@ class Chain:
             np.add.at(self._leaves, sources, out)
             on = (targets >= 0) & ~stays
             np.add.at(often, sources[on], 1)
-            edges.append((targets[on], gamma * chances[on]))
+            new = slice(filled, filled := filled + int(on.sum()))
+            self._targets[new], self._weights[new] = targets[on], gamma * chances[on]
         self._firsts = sums(often)
-        self._targets, self._weights = map(np.concatenate, zip(*edges, strict=True))
+        self._targets, self._weights = self._targets[:filled], self._weights[:filled]
         self.settled = self.circles = self.circling = nowhere
         self._parts: IntArray | None = None
         if gamma == 1:

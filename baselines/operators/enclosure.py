@@ -26,7 +26,6 @@ from ..law.explicit import ExplicitGame
 from ..law.graphs import search
 from ..law.listing import Listing, exact_law
 from ..law.numbers import ROUNDED, rational
-from .chain import Chain
 from .rounding import LARGEST_ERROR, UNIT, not_precise
 
 #: Bits of the unit of error bounds, below the largest value.
@@ -166,10 +165,11 @@ def _above(number: Fraction) -> float:
 def raised(
     game: ExplicitGame,
     values: FloatArray,  # about the true ones, shape (state,)
-    chain: Chain,  # that of the policy that has the values
+    stays: FloatArray,  # about the moves that the policy with the values makes, (state,)
     # of a policy's actions, legal or not, (state, action); None for the best play
     weights: Array | None,
     sizes: FloatArray,  # see ``sizes_of``
+    circling: BoolArray,  # where the policy may circle and be paid for ever, (state,)
     sign: int,  # -1 if values, and what moves pay, are negative
 ) -> tuple[FloatArray, BoolArray]:
     """Raise values until they bound the true ones from above.
@@ -186,7 +186,7 @@ def raised(
         firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
         shares = weights.ravel()[chosen].astype(np.float64)
     scaled = values * units.scale
-    slack = (12 + most) * chain.stays
+    slack = (12 + most) * stays
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
     if weights is None:
         now = np.where(game.idle.any(axis=1), np.maximum(now, 0.0), now)
@@ -202,7 +202,7 @@ def raised(
             for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
                 expected.ravel()[cell] = _exact_mean(game, cell, units, ahead)
             best = expected.max(axis=1)
-        best[chain.circling] = -inf
+        best[circling] = -inf
         if not (best > now).any():
             raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)
             tight = expected >= now[:, None]

@@ -138,8 +138,9 @@ def _optimum(
         _refuse_swings(game, expected == values[:, None], values)
         return values, choices, 0.0
     weights, sizes = one_hot(choices, game.num_actions), sizes_of(game, values)
-    above, tight = raised(game, values, chain, None, sizes, 1)
-    below, _ = raised(game, -values, chain, weights, sizes, -1)
+    stays, circling = chain.stays, chain.circling
+    above, tight = raised(game, values, stays, None, sizes, circling, 1)
+    below, _ = raised(game, -values, stays, weights, sizes, circling, -1)
     bounds = bounds_of(game, sizes, np.maximum(above, below))
     _refuse_swings(game, tight, values + bounds)
     return values, choices, bounds
@@ -243,9 +244,12 @@ def _evaluated(game: ExplicitGame, players: Players) -> tuple[Array, float | Flo
     values = chain.values()
     if not arithmetic.rounds:
         return values, 0.0
-    finite = np.where(chain.circling, 0.0, values)
+    stays, circling, finite = chain.stays, chain.circling, np.where(chain.circling, 0.0, values)
+    del chain  # whose moves may take as much memory as the law
     sizes = sizes_of(game, finite, weights)
-    above, below = (raised(game, sign * finite, chain, weights, sizes, sign)[0] for sign in (1, -1))
+    above, below = (
+        raised(game, sign * finite, stays, weights, sizes, circling, sign)[0] for sign in (1, -1)
+    )
     return values, bounds_of(game, sizes, np.maximum(above, below))
 
 

@@ -6,7 +6,6 @@ Every right value is by hand, in fractions.
 import json
 import pickle
 from fractions import Fraction
-from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
@@ -259,9 +258,8 @@ def test_payments_without_end_are_refused(exact):
 def bounds_of(game, values, stay):
     """Bound the errors of the values of a game that circles nowhere, and has such stays."""
     stays, circling = np.full(game.rows, stay), np.zeros(game.rows, dtype=bool)
-    circles = SimpleNamespace(stays=stays, circling=circling)
     sizes = enclosure.sizes_of(game, values)
-    return enclosure.raised(game, values, circles, None, sizes, 1)[0]
+    return enclosure.raised(game, values, stays, None, sizes, circling, 1)[0]
 
 
 def test_bounds_hold_for_values_that_are_off():
