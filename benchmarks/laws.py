@@ -117,12 +117,13 @@ def measure(way: str, kind: str, states: int) -> dict[str, float]:
     matrices, rewards = chain(states) if kind == "chain" else random_law(states, kind == "ends")
     law = as_dictionary(matrices, rewards) if kind == "dictionary" else matrices
     law = [matrix.toarray() for matrix in matrices] if kind == "dense" else law
-    before, times = _peak(), [0.0]
+    times = [0.0]
 
     def clock() -> None:
         times.append(perf_counter())
 
     if way != "exactdice":
+        before = _peak()
         value = solve_by(way, (matrices, rewards), gamma, clock)
         memory = _peak() - before
     else:
@@ -132,6 +133,7 @@ def measure(way: str, kind: str, states: int) -> dict[str, float]:
 
         few, gained = random_law(10, ends=False)
         exactdice.solve(exactdice.from_P(few, 0, 0.9, rewards=gained))  # loads libraries
+        before = _peak()
         paid = {} if kind == "dictionary" else {"rewards": rewards}
         clock()
         if kind == "simple":

@@ -175,6 +175,7 @@ def test_sums_above_one_are_in_the_bound(tmp_path):
     assert abs(Fraction(float(found.values[0])) - true) <= Fraction(found.error)
 
 
+@pytest.mark.usefixtures("own_games")
 def test_the_commands_export_and_prove(tmp_path, run):
     lake = tmp_path / "lake"
     words = ("export", "gym:FrozenLake-v1", str(lake), "--env", "horizon", "0", "gamma")

@@ -88,7 +88,7 @@ def test_files_of_one_name_are_named_by_their_folders(run):
         file.parent.mkdir()
         file.write_bytes(content_of(archive / f"{file.parent}.npz"))
     said = run("compare", *map(str, files))[1]
-    assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.38 wins in a' in said
+    assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.52 wins in a' in said
     assert "certificate.npz" not in said
 
 
