@@ -123,6 +123,8 @@ def measure(way: str, kind: str, states: int) -> dict[str, float]:
         times.append(perf_counter())
 
     if way != "exactdice":
+        if way == "QuantEcon":
+            solve_quantecon(random_law(10, ends=False), gamma, lambda: None)  # compiles
         before = _peak()
         value = solve_by(way, (matrices, rewards), gamma, clock)
         memory = _peak() - before
@@ -184,7 +186,6 @@ def solve_by(way: str, law: Law, gamma: float, clock: Callable[[], None]) -> flo
     matrices, rewards = law
     model: Any
     if way == "QuantEcon":
-        solve_quantecon(random_law(10, ends=False), gamma, lambda: None)  # compiles
         return solve_quantecon(law, gamma, clock)
     if way == "pymdptoolbox":
         from mdptoolbox.mdp import PolicyIterationModified
