@@ -143,8 +143,11 @@ def solver(matrix: Any, order: IntArray | None = None) -> Callable[[FloatArray],
         matrix = scipy_sparse().csr_array(entries, shape=matrix.shape)
 
     def solve(right: FloatArray) -> Any:
-        if large and not factors:
-            found, failed = linalg.bicgstab(matrix, right, rtol=NEAR, maxiter=STEPS)
+        # Where few numbers are not 0 the products of the method may vanish: begin anywhere then.
+        for begin in (
+            (None, np.random.default_rng(0).random(count)) if large and not factors else ()
+        ):
+            found, failed = linalg.bicgstab(matrix, right, begin, rtol=NEAR, maxiter=STEPS)
             if not failed:
                 return found
         if not factors:

@@ -10,6 +10,8 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
+import scipy.sparse
+import scipy.sparse.linalg
 from exactdice.agents import GameVecEnv
 from exactdice.baselines.operators import enclosure, systems
 from exactdice.baselines.scoring import certificate
@@ -316,3 +318,27 @@ def test_many_ways_that_pay_alike_are_as_good_as_a_sure_payment():
     solution = exactdice.solve(from_cells(many, [(1, 0, 1, True)]))
     assert abs(solution.table[0, 0] - 1) > 1e-14
     assert solution.optimal.tolist() == [[True, True]]
+
+
+def test_a_large_law_that_pays_in_one_state_needs_no_factors(monkeypatch):
+    """The products of BiCGSTAB vanish there, and factors of so large a law have no room."""
+    count, steps = 10_000, []
+    after = np.stack([2 * np.arange(count) + 1, 3 * np.arange(count) + 2], axis=1) % count
+    entries = np.full(2 * count, 0.5), after.ravel(), np.arange(0, 2 * count + 1, 2)
+    law = scipy.sparse.csr_array(entries, shape=(count, count))
+    rewards = np.zeros((count, 1))
+    rewards[1] = 1
+    stepped = scipy.sparse.linalg.bicgstab
+
+    def noted(*given, **options):
+        steps.append(stepped(*given, **options)[1])
+        return stepped(*given, **options)
+
+    monkeypatch.setattr(scipy.sparse.linalg, "bicgstab", noted)
+    monkeypatch.setattr(scipy.sparse.linalg, "splu", None)
+    solution = exactdice.solve(exactdice.from_P([law], 1, rewards=rewards, gamma=0.99))
+    assert steps[0] < 0  # a breakdown
+    values, back = np.zeros(count), 0.99 * law
+    for _ in range(4000):
+        values = rewards[:, 0] + back @ values
+    assert np.abs(solution.values[0] - values).max() <= 1e-11
