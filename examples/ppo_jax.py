@@ -153,7 +153,7 @@ def train(env: Any, options: Options, updates: int, params: Any, law: Any, key: 
 
 def main(options: Options) -> None:
     """Train, and print the exact curve of every seed."""
-    form = "integer" if options.integers else "one_hot_float"
+    form: Any = "integer" if options.integers else "one_hot_float"
     env, params = exactdice.jax.make(options.game, encoding=form)
     law = env.exact_law() if options.marks else None
     updates = options.moves // (options.lanes * options.length * max(1, options.marks))
