@@ -145,11 +145,17 @@ class _Reader:
         from scipy.sparse import csr_array
 
         self._begun = self._begun if first else 0
-        firsts = sums(self._read(WHOLE, 16 + 4 * first, after - first))
+        lengths = self._read(WHOLE, 16 + 4 * first, after - first)
+        firsts = sums(lengths)
         count, begin = int(firsts[-1]), 16 + 4 * self.rows
+        if lengths.min() < 0:
+            raise InputError(f"{self._place} must have rows of 0 or more entries")
         columns = self._read(WHOLE, begin + 4 * self._begun, count)
         values = self._read(REAL, begin + 4 * self.entries + 8 * self._begun, count)
         self._begun += count
+        inside = (columns >= 0) & (columns < self.columns)
+        if not inside.all() or self._begun > self.entries:
+            raise InputError(f"{self._place} must have columns below {self.columns:,} in its rows")
         return csr_array((values, columns, firsts), shape=(after - first, self.columns))
 
 

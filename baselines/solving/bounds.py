@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core import FloatArray, InputError, IntArray
+from ...core import FloatArray, InputError, IntArray, at_least
 from ...core.progress import tell
 from ..law.petsc import LawFiles
 from ..operators.rounding import UNIT
@@ -24,7 +24,7 @@ PATIENCE = 20
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is proved of the optimum of a law in files.
+    """Proved bounds of the optimal values of a law in files.
 
     Attributes:
         values: of the states, shape (state,); the optimal ones are within ``error`` of them.
@@ -71,7 +71,7 @@ def prove(
     """
     if not 0 <= gamma < 1:
         raise InputError(f"gamma must be from 0 to 1, and below 1, got {gamma!r}")
-    law = LawFiles(folder)
+    law, sweeps = LawFiles(folder), at_least("sweeps", sweeps, 1)
     found = np.zeros(law.states) if values is None else np.asarray(values, dtype=np.float64)
     if found.shape != (law.states,) or not np.isfinite(found).all():
         raise InputError(f"values must be {law.states} finite numbers, got shape {found.shape}")

@@ -159,6 +159,13 @@ def test_what_is_no_law_is_refused(tmp_path):
         place.write_bytes(content)
         with pytest.raises(InputError, match="must be a whole matrix of PETSc"):
             exactdice.prove(tmp_path / "right", 0.5)
+    for at, number, said in ((16, -1, "rows of 0 or more"), (16 + 4 * 21, 7, "columns below 7")):
+        place.write_bytes(whole[:at] + struct.pack(">i", number) + whole[at + 4 :])
+        with pytest.raises(InputError, match=said):
+            exactdice.prove(tmp_path / "right", 0.5)
+    place.write_bytes(whole)
+    with pytest.raises(InputError, match="sweeps must be"):
+        exactdice.prove(tmp_path / "right", 0.5, sweeps=0)
     place.write_bytes((tmp_path / "right" / "g.bin").read_bytes())
     with pytest.raises(InputError, match=r"P.bin must be of shape \(21, 7\)"):
         exactdice.prove(tmp_path / "right", 0.5)
