@@ -31,7 +31,7 @@ EXTRAS = {
 }
 #: The extra of the commands that need it whatever they are asked; it has all of look and entries.
 NEEDED = {"board": "entries", "submit": "entries"} | dict.fromkeys(
-    ("benchmark", "diagnose", "play", "train", "tune"), "agents"
+    ("benchmark", "diagnose", "doctor", "play", "train", "tune"), "agents"
 )
 
 

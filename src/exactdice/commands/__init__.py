@@ -23,6 +23,7 @@ COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "compare": scores.run_compare,
     "verify": scores.run_verify,
     "audit": training.run_audit,
+    "doctor": training.run_doctor,
     "solve": tasks.run_solve,
     "export": tasks.run_export,
     "prove": tasks.run_prove,
@@ -47,6 +48,7 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
     """Read the words of the command line; the command gives an exit code when it is called."""
     if words and not words[0].startswith("-"):
         one_of("command", words[0], tuple(COMMANDS))
+    words, of_script = _split(words)
     names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
     names = [name.replace("--no-", "--", 1) for name in names]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1 and name != "--"]
@@ -65,8 +67,18 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
         config=(tyro.conf.DisallowNone,),
         registry=registry,
     )
+    if of_script:
+        chosen = dataclasses.replace(chosen, arguments=of_script)
     (command,) = (name for name, options in OPTIONS.items() if options is type(chosen))
     return partial(COMMANDS[command], chosen)
+
+
+def _split(words: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...]]:
+    """Split off the words that follow the script of ``doctor``: they are the script's own."""
+    ends = [place for place, word in enumerate(words) if word.endswith(".py")]
+    if not words or words[0] != "doctor" or not ends:
+        return words, ()
+    return words[: ends[0] + 1], tuple(words[ends[0] + 1 :])
 
 
 def _fields(

@@ -1,5 +1,6 @@
 """``exactdice train``, ``audit`` and ``diagnose``: what learns, records and is learned from."""
 
+import sys
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from ..agents.runs.config import TrainConfig
 from ..agents.runs.options import TRACKS, GameName, Keywords, environment_from_options
-from ..core import Table, one_of, write_file
+from ..core import InputError, Table, at_least, one_of, write_file
 from ..core.progress import shown_progress
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
@@ -66,6 +67,58 @@ def run_audit(options: AuditConfig) -> int:
         report = audit_file(environment_from_options(options.game, options.env), options.file)
     print_json({"ok": report.ok, **asdict(report)}) if options.json else print(report)
     return 0 if report.ok else 1
+
+
+@dataclass(frozen=True)
+class DoctorConfig(InJson):
+    """Examine any training script while it runs, not a line of it edited, and say what is wrong.
+
+    The exit code is 0 if nothing is wrong, 1 if something is, 2 if there is no such file.
+    """
+
+    script: tyro.conf.Positional[Path]
+    """The script, a file that ends in .py. All words that follow go to the script."""
+
+    probes: bool = False
+    """Also run the script in small worlds in the shape of its own environment, whose exact values
+    are known. Takes some minutes."""
+
+    moves: int = 4000
+    """Moves after which the script is stopped in each small world."""
+
+    budget: float = 0.1
+    """Largest share of the script's time that the doctor may take."""
+
+    page: Path | None = None
+    """File for a web page of what was found."""
+
+    arguments: tyro.conf.Suppress[tuple[str, ...]] = ()
+    """The words that go to the script."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.budget <= 1:
+            raise InputError(f"budget must be above 0 and at most 1, got {self.budget}")
+        at_least("moves", self.moves, 100)
+
+
+def run_doctor(options: DoctorConfig) -> int:
+    """Run the script, and print what was found."""
+    import_module("torch")  # say so before the script runs
+    from ..diagnose.doctor.runs import examine, examine_in_probes
+
+    found, _ = examine(options.script, options.arguments, options.budget)
+    if options.probes:
+        gamma = found.facts.get("gamma")
+        for name, other in examine_in_probes(
+            options.script, options.arguments, options.moves, gamma
+        ):
+            verdict = "wrong" if other.symptoms else "nothing wrong"
+            print(f"probe {name}: {verdict}", file=sys.stderr)
+            found.join(other)
+    if options.page is not None:
+        write_file(options.page, found.page(f"exactdice doctor {options.script}").encode())
+    print_json(found.as_dict()) if options.json else print(found)
+    return 0 if found.ok else 1
 
 
 #: The file of a run folder with the figures of its models, a row for each.

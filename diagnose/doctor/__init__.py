@@ -1,0 +1,36 @@
+"""The doctor: a training program is examined while it runs, and not a line of it is edited.
+
+``exactdice doctor FILE.py`` runs a script in a process of its own. Gymnasium and PyTorch are tapped
+(``tap``, ``calls``), the graph of each loss shows which numbers have which role (``graph``,
+``losses``), and these are compared with what the environment has answered (``truth``). Small worlds
+(``probes``) may take the place of the program's environment.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+from .diagnosis import Diagnosis
+from .examination import Examination
+
+__all__ = ["Diagnosis", "doctor"]
+
+
+@contextlib.contextmanager
+def doctor(budget: float = 0.1) -> Iterator[Diagnosis]:
+    """Examine the training that runs in a ``with`` block.
+
+    ::
+
+        with exactdice.diagnose.doctor() as found:
+            main()
+        assert found.ok, str(found)
+
+    Args:
+        budget: largest share of the time that the doctor may take.
+
+    Yields:
+        What was found, which is complete when the block has ended.
+    """
+    examination = Examination(budget)
+    with examination.open():
+        yield examination.diagnosis

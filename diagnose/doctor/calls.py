@@ -1,0 +1,145 @@
+"""What a running program computes with PyTorch: calls of its networks, laws, losses, steps.
+
+PyTorch calls the functions of this module after each call of a module and around each step of an
+optimizer. ``torch.autograd.backward`` and ``Categorical.log_prob`` are replaced by functions that
+call them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch as th
+from torch.distributions import Categorical
+from torch.nn.modules.module import register_module_forward_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+#: Modules with weights, by which observations enter a network.
+WEIGHTED = (th.nn.Linear, th.nn.Conv1d, th.nn.Conv2d, th.nn.Embedding)
+#: Layers that drop inputs at random, or normalise them by those of other rows.
+LAYERS = (th.nn.modules.dropout._DropoutNd, th.nn.modules.batchnorm._BatchNorm)
+#: Calls that are remembered between two steps.
+MOST = 20_000
+Numbers: TypeAlias = npt.NDArray[Any]
+
+
+class Call(NamedTuple):
+    """A call of a module."""
+
+    module: th.nn.Module
+    output: th.Tensor
+
+
+class Draw(NamedTuple):
+    """A call of ``Categorical.log_prob``."""
+
+    logits: th.Tensor  # less the logarithm of the sum of their exponentials, (row, action)
+    actions: th.Tensor  # (row,)
+    log_probs: th.Tensor  # (row,)
+
+
+@dataclass
+class Calls:
+    """The calls since the last move of an environment, or since the last gradient.
+
+    Args:
+        before: called with a loss and with a function that computes its gradients, in place of
+            ``loss.backward()``.
+        stepped: called with an optimizer and whether its step has been made, around each step.
+    """
+
+    before: Callable[[th.Tensor, Callable[[bool], None]], None]
+    stepped: Callable[[th.optim.Optimizer, bool], None]
+    seen: list[Call] = field(default_factory=list)
+    fed: list[tuple[th.Tensor, bool]] = field(default_factory=list)  # what entered layers
+    draws: list[Draw] = field(default_factory=list)
+    layers: bool = False  # whether a layer was called whose results depend on more than its input
+    recurrent: bool = False  # whether a recurrent network was called
+    busy: bool = False  # the doctor computes, and its own calls do not count
+    _handles: list[Any] = field(default_factory=list)
+
+    def open(self) -> None:
+        """Begin to see calls."""
+        self._handles = [
+            register_module_forward_hook(self._called),
+            register_optimizer_step_pre_hook(lambda of, *_: self._step(of, False)),
+            register_optimizer_step_post_hook(lambda of, *_: self._step(of, True)),
+        ]
+        self._backward, self._log_prob = th.autograd.backward, Categorical.log_prob
+        th.autograd.backward = self._gradient
+        calls = self
+
+        def log_prob(law: Categorical, value: th.Tensor) -> th.Tensor:
+            found = calls._log_prob(law, value)
+            if not calls.busy and len(calls.draws) < MOST:
+                calls.draws.append(Draw(law.logits, value, found))
+            return found
+
+        Categorical.log_prob = log_prob  # type: ignore[method-assign]
+
+    def close(self) -> None:
+        """Put everything back."""
+        for handle in self._handles:
+            handle.remove()
+        if self._handles:
+            th.autograd.backward = self._backward
+            Categorical.log_prob = self._log_prob  # type: ignore[method-assign]
+        self._handles = []
+
+    def forget(self) -> None:
+        """Forget all calls so far."""
+        self.seen.clear()
+        self.fed.clear()
+        self.draws.clear()
+
+    def _called(self, module: th.nn.Module, inputs: Any, output: Any) -> None:
+        if self.busy:
+            return
+        self.layers |= isinstance(module, LAYERS)
+        self.recurrent |= isinstance(module, th.nn.RNNBase)
+        if isinstance(module, WEIGHTED) and len(self.fed) < MOST:
+            self.fed.append((inputs[0], output.requires_grad))
+        if isinstance(output, th.Tensor) and 1 <= output.dim() <= 2 and len(self.seen) < MOST:
+            if self.seen and self.seen[-1].output is output:  # an outer module gives the same
+                self.seen.pop()
+            self.seen.append(Call(module, output))
+
+    def entered(self, count: int, *, learned: bool | None = None) -> th.Tensor | None:
+        """Return what has entered the first network with some rows, (row, ...).
+
+        With ``learned``, the network's results have a gradient, or have none.
+        """
+        for fed, has_gradient in self.fed:
+            if len(fed) == count and learned in (None, has_gradient):
+                return fed
+        return None
+
+    def _step(self, optimizer: th.optim.Optimizer, made: bool) -> None:
+        if not self.busy:
+            self.stepped(optimizer, made)
+
+    def _gradient(self, tensors: Any, *args: Any, **options: Any) -> None:
+        def compute(keep: bool) -> None:
+            names = ("grad_tensors", "retain_graph", "create_graph")[: len(args)]
+            given = dict(zip(names, args, strict=True)) | options
+            if keep:
+                given["retain_graph"] = True
+            self._backward(tensors, **given)
+
+        loss = tensors[0] if isinstance(tensors, tuple | list) and len(tensors) == 1 else tensors
+        if self.busy or not isinstance(loss, th.Tensor) or loss.numel() != 1:
+            compute(False)
+        else:
+            self.before(loss, compute)
+            self.forget()
+
+
+def numbers_of(tensor: th.Tensor) -> Numbers:
+    """Return a copy of a tensor as an array."""
+    found = tensor.detach().cpu()
+    return np.array(found.float().numpy() if found.is_floating_point() else found.numpy())

@@ -1,0 +1,191 @@
+"""What the doctor has found in a program: for people, as a page, and as JSON."""
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.words import plural
+from ..report import Report
+
+#: Notes that a program may be told of without being wrong, by the words that they begin with.
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
+    "color:#1b1f24;background:#fff}h1{font-size:1.4rem}li{margin:.6rem 0}code{background:#eef1f4;"
+    "padding:.1rem .3rem;border-radius:.2rem}table{border-collapse:collapse}td,th{text-align:left;"
+    "padding:.2rem 1rem .2rem 0;border-bottom:1px solid #d8dee4}.wrong{color:#a40e26}"
+    ".right{color:#116329}"
+)
+
+
+@dataclass
+class Symptom:
+    """A finding, each time that it was met.
+
+    Attributes:
+        check: the name of the check.
+        mistake: the name of the mistake; None if no known mistake explains what was met.
+        words: the error with one example, and the cure if the mistake is known.
+        where: file and line of the program at which it was met first.
+        world: the environment, or the probe.
+        times: how often it was met.
+    """
+
+    check: str
+    mistake: str | None
+    words: str
+    where: str
+    world: str
+    times: int = 1
+
+
+@dataclass
+class Diagnosis:
+    """What the doctor has found in a program.
+
+    Attributes:
+        symptoms: the findings, each once for a world.
+        held: the checks that held, with their number of entries.
+        notes: what is no mistake, but good to know.
+        unchecked: the checks that could not be made, and why.
+        facts: the discount, lambda and weights of the loss that explain what the program computed.
+        readings: the values of the critic in probes, beside exact ones.
+        moves: number of moves of the environment.
+        gradients: number of gradients.
+        seconds: time that the program took, the doctor's own included.
+        spent: the doctor's share of them, in seconds.
+        ended: how the program ended: "" if it came to its end.
+    """
+
+    symptoms: list[Symptom] = field(default_factory=list)
+    held: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    unchecked: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, float] = field(default_factory=dict)
+    readings: list[dict[str, Any]] = field(default_factory=list)
+    moves: int = 0
+    gradients: int = 0
+    seconds: float = 0.0
+    spent: float = 0.0
+    ended: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.symptoms
+
+    @property
+    def verdict(self) -> str:
+        """The result in a sentence."""
+        if self.ok:
+            checked = (
+                f"{plural(len(self.held), 'check')} held" if self.held else "no check was made"
+            )
+            return f"Nothing wrong was found: {checked}."
+        names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
+        return f"Wrong: {', '.join(names)}."
+
+    def take(self, report: Report, where: str, world: str = "") -> None:
+        """Take in the report of some checks."""
+        for finding in report.findings:
+            known = (finding.check, finding.mistake, world)
+            for other in self.symptoms:
+                if (other.check, other.mistake, other.world) == known:
+                    other.times += 1
+                    break
+            else:
+                told = finding.check, finding.mistake, finding.words, where, world
+                self.symptoms.append(Symptom(*told))
+        for check, count in report.held.items():
+            self.held[check] = self.held.get(check, 0) + count
+        self.notes += [note for note in report.notes if note not in self.notes]
+        self.unchecked.update(report.unchecked)
+
+    def join(self, other: "Diagnosis") -> None:
+        """Take in what was found in a probe."""
+        self.symptoms += other.symptoms
+        self.notes += [note for note in other.notes if note not in self.notes]
+        self.readings += other.readings
+        for check, count in other.held.items():
+            self.held[check] = self.held.get(check, 0) + count
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it, for JSON."""
+        return {
+            "ok": self.ok,
+            "verdict": self.verdict,
+            **{key: value for key, value in vars(self).items() if key != "symptoms"},
+            "symptoms": [dict(vars(each)) for each in self.symptoms],
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "Diagnosis":
+        """Return what ``as_dict`` has given."""
+        own = {key: value for key, value in given.items() if key not in ("ok", "verdict")}
+        return cls(**own | {"symptoms": [Symptom(**each) for each in given["symptoms"]]})
+
+    def _figures(self) -> Iterable[tuple[str, str]]:
+        yield "moves", f"{self.moves:,}"
+        yield "gradients", f"{self.gradients:,}"
+        yield "seconds", f"{self.seconds:.1f}, of them {self.spent:.1f} for the doctor"
+        if self.ended:
+            yield "end of the program", self.ended
+        for name, value in self.facts.items():
+            yield name, f"{value:.6g}"
+
+    def __str__(self) -> str:
+        lines = [f"doctor: {self.verdict}"]
+        for each in self.symptoms:
+            name = f" [{each.mistake}]" if each.mistake else ""
+            world = f" in the probe {each.world}" if each.world else ""
+            often = f", {each.times} times" if each.times > 1 else ""
+            lines += [
+                f"  WRONG      {each.check}{name}{world}{often}",
+                f"             {each.words}",
+            ]
+            lines += [f"             {each.where}"] * bool(each.where)
+        lines += [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]
+        lines += [f"  note       {note}" for note in self.notes]
+        lines += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
+        lines += [f"  {name:10} {told}" for name, told in self._figures()]
+        return "\n".join(lines)
+
+    def page(self, title: str) -> str:
+        """Return a web page without further files."""
+
+        def table(rows: Iterable[Iterable[Any]]) -> str:
+            cells = ("".join(f"<td>{html.escape(str(each))}</td>" for each in row) for row in rows)
+            return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
+
+        found = "".join(
+            f"<li><b>{html.escape(each.check)}</b> <code>{html.escape(each.mistake or 'no name')}"
+            f"</code> {html.escape(each.world)}<br>{html.escape(each.words)}<br>"
+            f"<code>{html.escape(each.where)}</code></li>"
+            for each in self.symptoms
+        )
+        parts = {
+            "What was found": f"<ol>{found}</ol>" if found else "",
+            "What held": table(self.held.items()) if self.held else "",
+            "Values in probes": table(
+                (
+                    r["probe"],
+                    f"state {r['state']}",
+                    f"{r['said']:.3f}",
+                    f"{r['exact']:.3f}",
+                    r["verdict"],
+                )
+                for r in self.readings
+            )
+            if self.readings
+            else "",
+            "Notes": table((note,) for note in self.notes) if self.notes else "",
+            "What was not checked": table(self.unchecked.items()) if self.unchecked else "",
+            "The program": table(self._figures()),
+        }
+        body = "".join(f"<h2>{name}</h2>{part}" for name, part in parts.items() if part)
+        kind = "right" if self.ok else "wrong"
+        return (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}'
+            f"</title><style>{STYLE}</style><h1>{html.escape(title)}</h1>"
+            f'<p class="{kind}"><b>{html.escape(self.verdict)}</b></p>{body}</html>\n'
+        )

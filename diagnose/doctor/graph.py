@@ -1,0 +1,145 @@
+"""The graph of a loss: the constants that enter it, and what they do there.
+
+PyTorch keeps in each node of the graph what its gradient needs. The index of a gather is the
+actions, a factor of the ratio the advantages, the target of a squared error the returns, and so on:
+roles are found by what is computed, whatever names a program has for it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch as th
+
+#: Errors that a node of the graph raises for what it has not kept.
+NOT_KEPT = (RuntimeError, AttributeError, NotImplementedError)
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of the graph."""
+
+    name: str
+    kept: dict[str, Any]
+    inputs: tuple[Any, ...]  # nodes of PyTorch; None where no gradient flows
+
+    def tensor(self, name: str, count: int) -> th.Tensor | None:
+        """Return a kept tensor of one number in each row, (row,); None if there is none."""
+        found = self.kept.get(name)
+        if not isinstance(found, th.Tensor) or found.numel() != count:
+            return None
+        return found.detach().reshape(count)
+
+
+@dataclass
+class LossGraph:
+    """All nodes above the parameters of a loss, those next to the loss first."""
+
+    nodes: dict[Any, Node] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, loss: th.Tensor) -> "LossGraph":
+        """Read the graph of a loss, before its gradients are computed."""
+        graph, todo = cls(), [loss.grad_fn]
+        for node in todo:  # which grows
+            if node is not None and node not in graph.nodes:
+                inputs = tuple(each for each, _ in node.next_functions)
+                graph.nodes[node] = Node(node.name(), _kept(node), inputs)
+                todo += inputs
+        return graph
+
+    def named(self, *names: str) -> Iterator[Node]:
+        """Yield the nodes of some operations, such as "Mul"."""
+        for node in self.nodes.values():
+            if node.name.rstrip("0123456789").removesuffix("Backward") in names:
+                yield node
+
+    @property
+    def parameters(self) -> list[th.Tensor]:
+        """The parameters at the leaves."""
+        return [node.variable for node in self.nodes if hasattr(node, "variable")]
+
+    def has(self, tensor: th.Tensor) -> bool:
+        """Whether the loss depends on a tensor."""
+        return tensor.grad_fn in self.nodes
+
+    def actions(self, count: int) -> th.Tensor | None:
+        """Return the actions by which values or logarithms were gathered, (row,)."""
+        for node in self.named("Gather", "Index", "NllLoss", "NllLossForward"):
+            kept = [node.kept.get(key) for key in ("index", "target")]
+            kept += list(node.kept.get("indices") or ())[::-1]
+            for each in kept:
+                if isinstance(each, th.Tensor) and each.numel() == count:
+                    return each.detach().reshape(count).long()
+        return None
+
+    def ratios(self, count: int) -> list[th.Tensor]:
+        """Return exponentials of one number in each row, such as the ratios of PPO."""
+        found = (node.tensor("result", count) for node in self.named("Exp"))
+        return [each for each in found if each is not None]
+
+    def factors(self, count: int) -> list[th.Tensor]:
+        """Return the constants by which numbers of each row are multiplied, (row,)."""
+        found = []
+        for node in self.named("Mul"):
+            for own, other in (("self", 1), ("other", 0)):
+                tensor = node.tensor(own, count)
+                if tensor is not None and other < len(node.inputs) and node.inputs[other]:
+                    constant = node.inputs[1 - other] is None
+                    found += [tensor] * constant
+        return found
+
+    def borders(self, count: int) -> list[tuple[float, float]]:
+        """Return the borders at which numbers of each row are clipped, low and high."""
+        found = []
+        for node in self.named("Clamp"):
+            low, high = node.kept.get("min"), node.kept.get("max")
+            if node.tensor("self", count) is not None and low is not None and high is not None:
+                found.append((float(low), float(high)))
+        return found
+
+    def wanted(self, values: th.Tensor) -> tuple[th.Tensor, str] | None:
+        """Return what values of each row are driven to, (row,), and the loss, "mse" or "huber"."""
+        count, own = values.numel(), values.detach().reshape(-1)
+        for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss"):
+            pair = node.tensor("self", count), node.tensor("target", count)
+            kind = "mse" if node.name.startswith("Mse") else "huber"
+            for one, other in (pair, pair[::-1]):
+                if one is not None and other is not None and th.equal(one, own):
+                    return other, kind
+        squares = sorted(self.named("Pow", "Mul"), key=self._is_clipped)
+        for node in squares:
+            gap = node.tensor("self", count)
+            squared = node.kept.get("exponent") == 2 or node.name.startswith("Mul")
+            twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
+            if gap is not None and squared and twice and node.inputs[0]:
+                sign = -1.0 if self._turned(node.inputs[0], values) else 1.0
+                return own - sign * gap, "mse"
+        return None
+
+    def _is_clipped(self, node: Node) -> bool:
+        """Whether numbers are clipped on their way to a node, after their network."""
+        todo = list(node.inputs)
+        for each in todo:  # which grows
+            own = self.nodes.get(each)
+            if own is not None and own.name.startswith("Clamp"):
+                return True
+            if own is not None and own.name.startswith(("Sub", "Add", "Neg", "View", "Squeeze")):
+                todo += own.inputs
+        return False
+
+    def _turned(self, node: Any, values: th.Tensor) -> bool:
+        """Whether a difference has the values on its right side."""
+        here = self.nodes.get(node)
+        return bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
+
+
+def _kept(node: Any) -> dict[str, Any]:
+    found = {}
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            try:
+                found[name.removeprefix("_saved_")] = getattr(node, name)
+            except NOT_KEPT:
+                continue
+    return found

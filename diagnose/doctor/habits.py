@@ -1,0 +1,144 @@
+"""What every training program does, whatever its algorithm: checks that need nothing declared.
+
+Gradients are cleared between steps, are finite, and move the parameters of an optimizer; every
+parameter that gets gradients belongs to an optimizer; lanes of a vector differ; and the law from
+which actions were drawn is the law that is trained.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch as th
+
+from ..report import Mistake, Report
+from .calls import numbers_of
+from .rows import Section
+from .tap import Trace
+
+#: Gradients after which a parameter that never moves is left out.
+LEAST = 20
+#: Rows in which lanes that are copies of one another are alike.
+ALIKE = 64
+#: Largest difference of two logarithms of a probability that are the same.
+NEAR = 1e-3
+_CLEARED = "gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()"
+_STILL = "learning-rate-zero: the step leaves all parameters as they are"
+_LEFT_OUT = "parameters-left-out: give the optimizer all parameters that are trained"
+_LANES = "lanes-alike: give each environment of the vector a seed of its own"
+_MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
+_LAYERS = (
+    "dropout-or-batch-norm: call eval() for such layers while the agent plays, or leave them out"
+)
+
+
+class Habits:
+    """Follows the parameters and the optimizers of a program."""
+
+    def __init__(self) -> None:
+        self._owned: set[int] = set()  # parameters of optimizers
+        self._stepped: set[int] = set()  # parameters that a step has moved since their gradient
+        self._learned: dict[int, tuple[Any, Any, list[int]]] = {}  # with first values, and a count
+        self._before: list[Any] | None = None
+        self.steps = 0  # since the last move of the environment
+
+    def step(self, report: Report, optimizer: th.optim.Optimizer, made: bool) -> None:
+        """Follow a step of an optimizer: before it, and when it has been made."""
+        own = [each for group in optimizer.param_groups for each in group["params"]]
+        if not made:
+            self._owned.update(map(id, own))
+            watched = self._due()
+            self._before = [each.detach().clone() for each in own] if watched else None
+            return
+        self.steps += 1
+        self._stepped.update(map(id, own))
+        if self._before is None:
+            return
+        moved = any(not th.equal(a, b) for a, b in zip(self._before, own, strict=True))
+        pulled = any(each.grad is not None and bool(each.grad.any()) for each in own)
+        wrong = np.array([pulled and not moved])
+        report.add("parameters", wrong, "a step has moved no parameter", [Mistake(_STILL)])
+
+    def _due(self) -> bool:
+        return len(self._learned) == 0 or max(c[0] for _, _, c in self._learned.values()) <= LEAST
+
+    def gradient(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
+        """Follow a loss, before its gradients are computed."""
+        stale = False
+        for each in parameters:
+            if id(each) not in self._learned:
+                self._learned[id(each)] = each, each.detach().clone(), [0]
+            self._learned[id(each)][2][0] += 1
+            grad = each.grad
+            stale |= id(each) in self._stepped and grad is not None and bool(grad.any())
+        self._stepped.clear()
+        words = "the gradients of the step before are still there"
+        report.add("gradients", np.array([stale]), words, [Mistake(_CLEARED)])
+
+    def unseen(self) -> None:
+        """Follow a loss that is not examined: gradients may have been added up since a step."""
+        self._stepped.clear()
+
+    def finite(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
+        """Check gradients that have been computed."""
+        wrong = [each.grad is not None and not th.isfinite(each.grad).all() for each in parameters]
+        report.add("finite", np.array([any(map(bool, wrong))]), "a gradient is not a finite number")
+
+    def end(self, report: Report) -> None:
+        """Check the parameters that were met, when the program has ended."""
+        left = [
+            each
+            for key, (each, first, count) in self._learned.items()
+            if key not in self._owned and count[0] >= LEAST and th.equal(each, first)
+        ]
+        if self._owned and self._learned:
+            shapes = ", ".join(str(tuple(each.shape)) for each in left)
+            words = f"parameters of shape {shapes} get gradients, and no optimizer has them"
+            report.add("optimizer", np.array([bool(left)]), words, [Mistake(_LEFT_OUT)])
+
+
+def check_lanes(report: Report, trace: Trace) -> None:
+    """Check that no lanes of a vector are copies of one another."""
+    rows = trace.rows[:ALIKE]
+    lanes = len(rows[0].used)
+    if len(rows) < ALIKE or lanes < 2:
+        return
+    seen = np.stack([row.seen.reshape(lanes, -1) for row in rows], axis=1).reshape(lanes, -1)
+    taken = np.stack([row.actions for row in rows], axis=1).reshape(lanes, -1)
+    alike = [
+        lane
+        for lane in range(1, lanes)
+        if np.array_equal(seen[0], seen[lane]) and np.array_equal(taken[0], taken[lane])
+    ]
+    words = f"lane {alike[0]} repeats lane 0 in {ALIKE} rows" if alike else ""
+    report.add("lanes", np.array([bool(alike)]), words, [Mistake(_LANES)], lanes)
+
+
+def check_law(
+    report: Report, section: Section, keys: list[bytes], logits: th.Tensor, layers: bool
+) -> None:
+    """Check that the law that is trained is the one that drew the actions.
+
+    Args:
+        report: gets the check.
+        section: the rows of the rollout.
+        keys: of the observations of a batch.
+        logits: of its law before the first step, (row, action).
+        layers: whether a layer drops some of its inputs, or normalises a batch.
+    """
+    drawn, places = section.logits, section.first(keys)
+    if drawn is None or (places < 0).any():
+        return
+    before = drawn.reshape(-1, drawn.shape[-1])[places]
+    now = numbers_of(logits)
+    illegal, open_now = before < -1e6, now > -1e6
+    near = np.abs(before - now) <= NEAR
+    wrong = ~(near | (illegal & ~open_now)).all(axis=1)
+    mistakes = [Mistake(_MASK)] if (illegal & open_now).any() else []
+    if layers and not mistakes:
+        mistakes = [Mistake(_LAYERS)]
+    report.add("law", wrong, _law_example, mistakes)
+
+
+def _law_example(row: int) -> str:
+    return f"row {row} of the first batch has another law than when its action was drawn"

@@ -1,0 +1,294 @@
+"""A gradient against the truth: the losses that it may be of, and the constants in them.
+
+The graph of a loss shows which kind it is: a policy gradient where logarithms of probabilities are
+gathered, DQN's where action values are. Weights of its parts are fitted by least squares, so that
+nothing need be declared; a gradient that no choice of weights gives is wrong, and the edits of
+``diagnose.audits`` name the mistake.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch as th
+
+from ...core import FloatArray
+from ..audits.formula import closeness, named
+from ..audits.losses import CLOSE, Left, Loss, PolicyLoss, ValueLoss
+from ..report import Mistake, Report
+from .calls import Call, Calls, Draw
+from .graph import LossGraph
+
+#: Logarithms of probabilities below this one are of illegal actions.
+ILLEGAL = -1e6
+#: Smallest singular value of the gradients of parts of a loss, each of norm 1.
+APART = 0.05
+#: A part of a loss below this share of the gradient has no sign to speak of.
+SMALL = 0.02
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a loss was computed from, tensors of shape (row, ...)."""
+
+    graph: LossGraph
+    entered: th.Tensor | None  # what networks were given
+    actions: th.Tensor  # (row,)
+    logits: th.Tensor | None = None  # of a law, with a gradient, (row, action)
+    log_probs: th.Tensor | None = None  # of the actions, with a gradient, (row,)
+    values: th.Tensor | None = None  # of a critic, with a gradient, (row,)
+    critic: int | None = None  # the number of the critic
+    action_values: th.Tensor | None = None  # with a gradient, (row, action)
+    network: int | None = None  # the number of the network that gave the action values
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.actions)
+
+    @classmethod
+    def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
+        """Find the batch of a loss among the calls before it; None if there is none."""
+        draws = [draw for draw in calls.draws if graph.has(draw.log_probs)]
+        seen = [call for call in calls.seen if call.output.requires_grad]
+        if draws:
+            return cls._of_policy(graph, calls, draws, seen)
+        for call in reversed(seen):
+            if (
+                graph.has(call.output)
+                and call.output.dim() == 2
+                and call.output.shape[1] == actions
+            ):
+                count = len(call.output)
+                taken = graph.actions(count)
+                if taken is not None and taken.max() < actions:
+                    entered = calls.entered(count, learned=True)
+                    own: Any = {"action_values": call.output, "network": id(call.module)}
+                    return cls(graph, entered, taken, **own)
+        return None
+
+    @classmethod
+    def _of_policy(
+        cls, graph: LossGraph, calls: Calls, draws: list[Draw], seen: list[Call]
+    ) -> "Batch":
+        taken = th.cat([draw.actions.reshape(-1) for draw in draws]).long()
+        count = len(taken)
+        logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
+        logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
+        values, critic = None, None
+        for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
+            own = [call.output.reshape(-1) for call in seen if id(call.module) == module]
+            if sum(map(len, own)) == count and _in(graph, seen, module):
+                values, critic = th.cat(own), module
+                break
+        if len(draws) == 1:
+            entered = calls.entered(count, learned=True)
+        else:
+            each = [fed for fed, learned in calls.fed if learned and fed.numel()]
+            first = each[0].shape if each else None
+            rows = [fed for fed in each if fed.shape == first]
+            entered = th.cat([fed.reshape(1, -1) for fed in rows[:count]]) if rows else None
+            if entered is not None and len(entered) != count:
+                entered = None
+        return cls(graph, entered, taken, logits, logs, values, critic)
+
+
+def _in(graph: LossGraph, seen: list[Call], module: int) -> bool:
+    return any(graph.has(call.output) for call in seen if id(call.module) == module)
+
+
+class Gradient:
+    """The gradient of a loss, for comparison with those of other losses of the same graph."""
+
+    def __init__(self, parameters: list[th.Tensor], before: list[th.Tensor | None]) -> None:
+        named_ = {str(number): each for number, each in enumerate(parameters)}
+        given = []
+        for parameter, old in zip(parameters, before, strict=True):
+            found = th.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            given.append((found if old is None else found - old).detach().double().cpu().ravel())
+        vector = th.cat(given).numpy()
+        close = closeness(*parameters, **CLOSE)
+        self.left = Left(vector, named_, close, [np.ones(len(vector), dtype=bool)])
+        self.norm = float(np.linalg.norm(vector))
+
+    def fitted(self, parts: list[Any]) -> "Weights":
+        """Fit the weights of some losses by which the gradient is their sum."""
+        columns = np.array([self.left.of(part) for part in parts])
+        sizes = np.linalg.norm(columns, axis=1)
+        there = sizes > 1e-9 * max(sizes.max(), 1e-300)
+        found, far, apart = np.zeros(len(parts)), self.left.given, 0.0
+        if there.any():
+            scaled = columns[there] / sizes[there, None]
+            found[there], _, _, singular = np.linalg.lstsq(scaled.T, self.left.given, rcond=None)
+            far, apart = self.left.given - found[there] @ scaled, float(singular[-1])
+        fits = bool(np.linalg.norm(far) <= self.left.close * self.norm)
+        shares = np.abs(found) / max(self.norm, 1e-300)
+        found[there] /= sizes[there]
+        return Weights(found, fits, apart > APART, shares)
+
+
+class Weights(NamedTuple):
+    """Weights of losses by which a gradient is their sum, (loss,)."""
+
+    of: FloatArray
+    fit: bool  # whether the gradient is this sum
+    told: bool  # whether the gradients of the losses are so different that the weights are known
+    shares: FloatArray  # the norm of each summand, as a part of the gradient's
+
+
+#: Mistakes by the weight that is negative.
+SIGNS = {
+    "policy_coef": "policy-sign: the actor's loss is minus the objective",
+    "ent_coef": "entropy-sign: the loss has minus the entropy",
+    "vf_coef": "value-sign: the critic's errors are minimised",
+    "weight": "loss-sign: the loss is minimised: the optimizer goes down its gradient",
+}
+#: The weights of the parts of PPO's loss.
+WEIGHTS = ("policy_coef", "ent_coef", "vf_coef")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A loss that has the gradient, up to the weights of its parts."""
+
+    loss: Loss
+    weights: Weights
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The weights by name."""
+        names = WEIGHTS if isinstance(self.loss, PolicyLoss) else ("weight",)
+        return dict(zip(names, self.weights.of.tolist(), strict=True))
+
+
+def _parts(loss: Any) -> list[Any]:
+    if not isinstance(loss, PolicyLoss):
+        return [loss]
+    nothing: dict[str, Any] = dict.fromkeys(WEIGHTS, 0.0)
+    return [replace(loss, **nothing | {key: 1.0}, sign=1.0) for key in WEIGHTS]
+
+
+def fit(gradient: Gradient, losses: Iterator[Loss]) -> Fit | None:
+    """Return the first of some losses that has the gradient, up to weights of its parts."""
+    for loss in losses:
+        weights = gradient.fitted(_parts(loss))
+        if weights.fit:
+            return Fit(loss, weights)
+    return None
+
+
+def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor) -> Iterator[Loss]:
+    """Yield the losses of right programs that a batch may have.
+
+    Args:
+        batch: the batch.
+        targets: what the critic, or action values, were driven to, (row,); None if unknown.
+        advantages: as they stand in the loss, (row,).
+    """
+    if batch.action_values is not None:
+        assert targets is not None
+        ones = th.ones_like(targets)
+        legal = th.ones_like(batch.action_values, dtype=th.bool)
+        for kind in ("mse", "huber"):
+            yield ValueLoss(
+                values=batch.action_values,
+                masks=legal,
+                actions=batch.actions,
+                targets=targets,
+                weights=ones,
+                kind=kind,
+            )
+        return
+    assert batch.logits is not None
+    assert batch.log_probs is not None
+    none = th.zeros_like(advantages)
+    values = none if batch.values is None or targets is None else batch.values
+    old, borders = batch.log_probs.detach(), batch.graph.borders(batch.count)
+    ratios = batch.graph.ratios(batch.count)
+    clips = [high - 1 for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
+    if ratios:
+        old = old - ratios[0].log()
+    value_clips = [high for low, high in borders if abs(low + high) < 1e-6 and high > 0]
+    base = PolicyLoss(
+        logits=batch.logits,
+        masks=batch.logits.detach() > ILLEGAL,
+        actions=batch.actions,
+        log_probs=old,
+        advantages=advantages,
+        returns=none if targets is None else targets,
+        values=values,
+        old_values=None,
+        clip=clips[0] if clips else 0.2,
+        ent_coef=0.0,
+        vf_coef=0.0,
+        normalised="no",
+        objective="min" if clips else "unclipped",
+    )
+    for kind in ("mse", "huber"):
+        yield replace(base, value_loss=kind)
+        if value_clips and batch.values is not None:
+            gaps = batch.values.detach()
+            for node in batch.graph.named("Clamp"):
+                change = node.tensor("self", batch.count)
+                if change is not None and node.kept.get("max") in value_clips:
+                    yield replace(base, old_values=gaps - change, value_loss=kind)
+
+
+def check_gradient(
+    report: Report,
+    gradient: Gradient,
+    losses: list[Loss],
+    seconds: float = 0.0,
+    signed: bool = True,
+) -> Fit | None:
+    """Check that a gradient is that of a right loss.
+
+    A gradient of another loss is WRONG only if a known mistake has it: a program may have a loss
+    that is not known here.
+
+    Args:
+        report: gets the check.
+        gradient: the gradient.
+        losses: the losses of right programs.
+        seconds: the time that the search for a mistake may take.
+        signed: whether the sign of the advantages is known.
+    """
+    found = fit(gradient, iter(losses))
+    if found is None:
+        mistake = _mistake(gradient, losses[0], seconds) if seconds else None
+        if mistake is None:
+            report.unchecked["gradient"] = "its loss has a form that is not known here"
+        else:
+            words = "the gradient is not that of the loss, whatever the weights of its parts are"
+            report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
+        return None
+    for (name, weight), share in zip(found.named.items(), found.weights.shares, strict=True):
+        known = found.weights.told and share > SMALL
+        if known and weight < 0 and (signed or name != "policy_coef"):
+            words = f"the weight of this part of the loss is {weight:.3g}"
+            report.add("gradient", np.ones(1, dtype=bool), words, [Mistake(SIGNS[name])])
+    if report.ok:
+        report.held["gradient"] = report.held.get("gradient", 0) + 1
+    return found
+
+
+class _Late(Exception):  # noqa: N818
+    """The time for a search is over."""
+
+
+def _mistake(gradient: Gradient, loss: Loss, seconds: float) -> Mistake | None:
+    """Return the known mistake that has a gradient; None if none is found in time."""
+    end = time.perf_counter() + seconds
+
+    def reproduces(other: Any) -> bool:
+        if time.perf_counter() > end:
+            raise _Late
+        weights = gradient.fitted(_parts(other))
+        return weights.fit and bool(weights.of[0] > 0)
+
+    try:
+        return next(named(loss, gradient.left.given, reproduces, gradient.left.scaled), None)
+    except _Late:
+        return None

@@ -1,0 +1,330 @@
+"""Small worlds that take the place of a program's environment, and the values that they have.
+
+Each world isolates one link of a learner: a reward at once, one a move later, an action that
+matters, an end that is followed by a rich beginning. It has the observation and action spaces of
+the program's own environment, so that its networks fit; its states are distinct vectors, images or
+numbers in that space. A textbook waits until the agent has learned such a world; here the critic is
+compared with the exact values of the present policy.
+
+The wrappers of the program stay as they are. Other collections of such worlds, first that of Andy
+Jones (*Debugging RL, Without the Agonizing Pain*, 2021), are separate environments.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+
+from ...baselines import Task, evaluate
+from ...core import FloatArray, InputError
+from ...envs import from_P
+from .calls import Numbers
+from .rows import Story
+
+#: The next state of a move that ends the game in its own state.
+STAYS = -1
+#: Probability, next state, reward and whether the game ends.
+Outcome: TypeAlias = tuple[float, int, float, bool]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A small world.
+
+    Attributes:
+        name: its name.
+        words: what it isolates.
+        law: for each state the outcomes of the first action, and of all others.
+        first: the states in which games may begin, all with the same probability.
+        by_lane: whether the games of a lane begin in the state of its number.
+        cut: number of moves after which a game is cut; 0 cuts none.
+    """
+
+    name: str
+    words: str
+    law: Sequence[tuple[Sequence[Outcome], Sequence[Outcome]]]
+    first: tuple[int, ...] = (0,)
+    by_lane: bool = False
+    cut: int = 0
+
+    def task(self, actions: int, gamma: float) -> Task:
+        """Return the world as a decision problem with a number of actions."""
+        law = {
+            state: {
+                action: [
+                    (chance, state if then == STAYS else then, reward, ended)
+                    for chance, then, reward, ended in options[min(action, 1)]
+                ]
+                for action in range(actions)
+            }
+            for state, options in enumerate(self.law)
+        }
+        start = np.zeros(len(law))
+        start[list(self.first)] = 1 / len(self.first)
+        return from_P(law, start, gamma=gamma)
+
+    def values(self, policy: FloatArray, gamma: float) -> FloatArray:
+        """Return the exact values of a policy, (state,), from its laws, (state, action)."""
+        task = self.task(policy.shape[1], gamma)
+        return evaluate(policy, task).found.at(0, np.arange(len(self.law)))
+
+
+def _pays(reward: float, then: int | None = None) -> list[Outcome]:
+    return [(1.0, STAYS if then is None else then, reward, then is None)]
+
+
+def _both(outcomes: list[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
+    return outcomes, outcomes
+
+
+#: All worlds, in the order in which they are tried.
+PROBES = (
+    Probe("constant", "a reward of 1 at once", [_both(_pays(1.0))]),
+    Probe(
+        "observation",
+        "a reward of 1 or -1, which the observation tells",
+        [_both(_pays(1.0)), _both(_pays(-1.0))],
+        (0, 1),
+    ),
+    Probe("later", "a reward of 1 a move later", [_both(_pays(0.0, 1)), _both(_pays(1.0))]),
+    Probe(
+        "action",
+        "a reward of 1 for the first action, of -1 for others",
+        [(_pays(1.0), _pays(-1.0))],
+    ),
+    Probe(
+        "both",
+        "a reward of 1 for the first action after one observation, for others after the other",
+        [(_pays(1.0), _pays(-1.0)), (_pays(-1.0), _pays(1.0))],
+        (0, 1),
+    ),
+    Probe(
+        "credit",
+        "a first action that decides on the reward two moves later",
+        [
+            (_pays(0.0, 1), _pays(0.0, 2)),
+            _both(_pays(0.0, 3)),
+            _both(_pays(0.0, 4)),
+            _both(_pays(1.0)),
+            _both(_pays(-1.0)),
+        ],
+    ),
+    Probe(
+        "chance",
+        "a reward of 2 in one of four games, else 0",
+        [_both([(0.25, STAYS, 2.0, True), (0.75, STAYS, 0.0, True)])],
+    ),
+    Probe(
+        "beginning",
+        "an end that pays -1, after which the next game begins with a reward of 1",
+        [_both(_pays(1.0, 1)), _both(_pays(-1.0))],
+    ),
+    Probe(
+        "cut",
+        "a reward of 0.1 in every move of a game without end, cut after ten moves",
+        [_both(_pays(0.1, 0))],
+        cut=10,
+    ),
+    Probe(
+        "lanes",
+        "rewards from -1 to 1, of each lane of a vector its own",
+        [_both(_pays(reward)) for reward in (1.0, -1.0, 0.5, -0.5)],
+        (0, 1, 2, 3),
+        by_lane=True,
+    ),
+)
+
+
+class World:
+    """Answers in place of environments, by the law of a probe."""
+
+    def __init__(self, probe: Probe, seed: int = 0) -> None:
+        self.probe, self._seed = probe, seed
+        self.shown: Numbers | None = None  # the observations of all states, (state, ...)
+        self._games: dict[int, _Game] = {}
+
+    def answer(self, env: Any, word: str, *args: Any, **options: Any) -> Any:
+        """Answer a call of ``reset`` or ``step``."""
+        game = self._games.get(id(env))
+        if game is None:
+            lane = len(self._games)
+            game = self._games[id(env)] = _Game(env, self.probe, lane, self._seed + lane)
+            if self.shown is None:
+                self.shown = _shown(env.observation_space, len(self.probe.law))
+        if word == "masks":
+            return np.ones(int(env.action_space.n), dtype=bool)
+        found = game.reset() if word == "reset" else game.step(args[0])
+        return self.shown[found[0]].copy(), *found[1:]  # type: ignore[index]
+
+
+class _Game:
+    """One environment of a world."""
+
+    def __init__(self, env: Any, probe: Probe, lane: int, seed: int) -> None:
+        if not isinstance(env.action_space, gym.spaces.Discrete):
+            raise InputError(
+                f"probes need an action space of the type Discrete, got {env.action_space}"
+            )
+        self.env, self._probe, self._lane = env, probe, lane
+        self._draws = np.random.default_rng(seed)
+        self._state, self._moves = 0, 0
+
+    @cached_property
+    def _info(self) -> dict[str, Any]:
+        if not hasattr(self.env, "action_masks"):
+            return {}
+        return {"action_mask": np.ones(int(self.env.action_space.n), dtype=np.int8)}
+
+    def reset(self) -> tuple[int, dict[str, Any]]:
+        """Begin a game."""
+        first = self._probe.first
+        at = self._lane % len(first) if self._probe.by_lane else self._draws.integers(len(first))
+        self._state, self._moves = first[at], 0
+        return self._state, dict(self._info)
+
+    def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Make a move; the observation of an end is that of the state before it."""
+        chosen = int(np.asarray(action).reshape(-1)[0])
+        options = self._probe.law[self._state][min(chosen, 1)]
+        drawn = self._draws.choice(len(options), p=[each[0] for each in options])
+        _, then, reward, ended = options[drawn]
+        self._state = self._state if then == STAYS else then
+        self._moves += 1
+        cut = bool(self._probe.cut and self._moves >= self._probe.cut)
+        return self._state, reward, ended, cut and not ended, dict(self._info)
+
+
+def _shown(space: Any, count: int) -> Numbers:
+    """Return distinct observations of a space, (state, ...)."""
+    draws = np.random.default_rng(0)
+    if isinstance(space, gym.spaces.Discrete):
+        if space.n < count:
+            raise InputError(f"a probe needs {count} observations, got a space of {space.n}")
+        step = int(space.n) // count
+        return np.arange(count) * step + int(space.start)
+    if isinstance(space, gym.spaces.MultiDiscrete | gym.spaces.MultiBinary):
+        space.seed(0)
+        return _distinct([space.sample() for _ in range(64)], count)
+    if not isinstance(space, gym.spaces.Box):
+        raise InputError(
+            "probes need an observation space of the type Box, Discrete, MultiDiscrete or "
+            f"MultiBinary, got {type(space).__name__}"
+        )
+    low = np.maximum(space.low.astype(np.float64), -1.0)
+    high = np.minimum(space.high.astype(np.float64), 1.0)
+    if space.dtype == np.uint8:
+        low, high = space.low.astype(np.float64), space.high.astype(np.float64)
+    pattern = draws.integers(2, size=(64, *space.shape))
+    rows = np.where(pattern == 1, high, low)
+    return _distinct(list(rows.astype(space.dtype)), count)
+
+
+def _distinct(rows: list[Any], count: int) -> Numbers:
+    """Return the first distinct rows."""
+    found = {np.asarray(row).tobytes(): np.asarray(row) for row in rows}
+    if len(found) < count:
+        raise InputError(f"a probe needs {count} observations, got a space of {len(found)}")
+    return np.stack(list(found.values())[:count])
+
+
+class Reading(NamedTuple):
+    """What the critic of a program says of a state of a probe, beside the exact value."""
+
+    probe: str
+    state: int
+    said: float
+    exact: float  # of the present policy
+    verdict: str  # "holds", "not yet" or "wrong"
+
+
+#: A critic's value holds if it is this near to the exact one, and may be wrong if it is as far.
+NEAR, FAR = 0.1, 0.25
+
+
+def readings(
+    world: World, story: Story, network: int | None, gamma: float | None
+) -> Iterator[Reading]:
+    """Compare what a network says of the states of a probe with the values of the present policy.
+
+    Values that still move toward the exact ones are "not yet": the limit of the last three quarters
+    of the run, as of a geometric series (Aitken), must be far from the exact value, too, and the
+    value must have moved by most of the way to this limit.
+
+    Args:
+        world: the probe that the program has met.
+        story: what its networks have said.
+        network: the number of the critic, or of the network of action values.
+        gamma: the discount of the program; None if it is not known.
+    """
+    if world.shown is None or network is None:
+        return
+    keys, count = story.raw(world.shown), len(world.probe.law)
+    parts = np.array_split(np.arange(len(story.said)), PARTS)
+    said = np.array([_mean(story, part, keys, network, _best) for part in parts])  # (part, state)
+    laws = _laws(story, parts[-1], keys, network)
+    if gamma is None and world.probe.name == "later" and said[-1, 1]:
+        gamma = float(np.clip(said[-1, 0] / said[-1, 1], 0.0, 1.0))
+    exact = world.probe.values(laws, 1.0 if gamma is None else gamma)
+    for state in range(count):
+        curve = said[:, state]
+        if np.isfinite(curve[-5:]).all():
+            told = _verdict(curve[np.isfinite(curve)], exact[state])
+            yield Reading(world.probe.name, state, float(curve[-1]), float(exact[state]), told)
+
+
+#: Number of parts of a run whose means are compared.
+PARTS = 8
+
+
+def _verdict(curve: FloatArray, exact: float) -> str:
+    if abs(curve[-1] - exact) <= NEAR:
+        return "holds"
+    first, second, third = curve[-5], curve[-3], curve[-1]
+    before, after = second - first, third - second
+    slows = abs(after) < 0.7 * abs(before) or max(abs(before), abs(after)) < 0.02
+    limit = third + (after**2 / (before - after) if abs(before - after) > 1e-9 else 0.0)
+    settled = slows and abs(third - curve[0]) > 3 * abs(limit - third)
+    far = min(abs(third - exact), abs(limit - exact)) > FAR
+    return "wrong" if settled and far else "not yet"
+
+
+def _best(outputs: Numbers) -> Numbers:
+    return outputs.max(axis=1)
+
+
+def _mean(
+    story: Story, part: Numbers, keys: list[bytes], network: int, of: Callable[[Numbers], Numbers]
+) -> FloatArray:
+    """Return the mean of what a network says of each state in a part of the rows, (state,)."""
+    sums, counts = np.zeros(len(keys)), np.zeros(len(keys))
+    for row in part.tolist():
+        outputs = story.said[row].outputs.get(network)
+        if outputs is not None:
+            for key, number in zip(story.said[row].keys, of(outputs).tolist(), strict=True):
+                if key in keys:
+                    sums[keys.index(key)] += number
+                    counts[keys.index(key)] += 1
+    with np.errstate(invalid="ignore"):
+        return sums / counts
+
+
+def _laws(story: Story, part: Numbers, keys: list[bytes], network: int) -> FloatArray:
+    """Return the mean law of actions in each state in a part of the rows, (state, action)."""
+    laws = np.zeros((len(keys), story.actions))
+    for row in part.tolist():
+        said = story.said[row]
+        outputs = said.outputs.get(network)
+        if said.logits is not None:
+            own = np.exp(said.logits)
+        elif outputs is not None and outputs.shape[1] == story.actions > 1:
+            own = np.eye(story.actions)[outputs.argmax(axis=1)]
+        else:
+            continue
+        for key, law in zip(said.keys, own, strict=True):
+            if key in keys:
+                laws[keys.index(key)] += law
+    sums = laws.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, laws / np.maximum(sums, 1e-300), 1 / story.actions)

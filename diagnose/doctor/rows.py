@@ -1,0 +1,175 @@
+"""The rows of a trace: what the program's networks said of them, and where a batch has them."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch as th
+
+from ...core import FloatArray, IntArray
+from .calls import Calls, Numbers, numbers_of
+from .tap import Trace
+
+
+def keys_of(rows: Numbers) -> list[bytes]:
+    """Return a key for each row, by which equal rows are found."""
+    flat = np.asarray(rows, dtype=np.float32).reshape(len(rows), -1)
+    return [row.tobytes() for row in flat + 0.0]  # without negative zeros
+
+
+@dataclass
+class Said:
+    """What networks have said before a row, arrays of shape (lane, ...)."""
+
+    keys: list[bytes]  # of the observations
+    outputs: dict[int, Numbers]  # by the number of a module, of one number or one an action
+    logits: Numbers | None = None  # of the law from which actions were drawn, (lane, action)
+
+
+class Move(NamedTuple):
+    """What came of a move."""
+
+    after: bytes  # key of the observation after the move
+    reward: float
+    terminated: bool
+    truncated: bool
+    used: bool  # False if the environment was reset in place of the move
+
+
+@dataclass
+class Story:
+    """What networks have said of the rows of a trace, and all different moves in it.
+
+    Observations have the key of what the program is shown; networks may be given others, such as
+    rows of zeros and a one for numbers of states.
+    """
+
+    actions: int  # number of actions
+    discrete: int  # number of observations of a ``Discrete`` space; 0 of others
+    said: list[Said] = field(default_factory=list)
+    moves: dict[tuple[bytes, int], dict[Move, None]] = field(default_factory=dict)
+    _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
+
+    def hear(self, trace: Trace, calls: Calls) -> None:
+        """Note what was said before the newest row of a trace."""
+        row = trace.rows[-1]
+        lanes, keys = len(row.used), self.raw(row.seen)
+        entered = calls.entered(lanes)
+        if entered is not None:
+            self._shown.update(zip(keys_of(numbers_of(entered)), keys, strict=True))
+        said = Said(keys, {})
+        for module, output in calls.seen:
+            if output.numel() in (lanes, lanes * self.actions):
+                said.outputs[id(module)] = numbers_of(output).reshape(lanes, -1)
+        drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
+        if drawn:
+            said.logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions)
+        self.said.append(said)
+        answers = row.rewards, row.terminated, row.truncated, row.used
+        columns = (each.tolist() for each in answers)
+        for key, action, *answer in zip(
+            keys, row.actions[:, 0].tolist(), self.raw(row.after), *columns, strict=True
+        ):
+            self.moves.setdefault((key, int(action)), {})[Move(*answer)] = None
+
+    def raw(self, seen: Numbers) -> list[bytes]:
+        """Return the keys of observations as the program sees them."""
+        if self.discrete:
+            return keys_of(np.eye(self.discrete, dtype=np.float32)[seen.reshape(-1).astype(int)])
+        return keys_of(seen)
+
+    def keys(self, entered: th.Tensor) -> list[bytes]:
+        """Return the keys of the observations that were entered into a network."""
+        return [self._shown.get(key, key) for key in keys_of(numbers_of(entered))]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Consecutive rows of a trace: those of one rollout, or all so far."""
+
+    trace: Trace
+    story: Story
+    begin: int
+    end: int
+
+    @cached_property
+    def keys(self) -> list[bytes]:
+        """Keys of the observations, time by time, lane by lane."""
+        return [key for said in self.story.said[self.begin : self.end] for key in said.keys]
+
+    @cached_property
+    def places(self) -> dict[bytes, list[int]]:
+        """Numbers of the rows that have a key."""
+        found: dict[bytes, list[int]] = {}
+        for place, key in enumerate(self.keys):
+            found.setdefault(key, []).append(place)
+        return found
+
+    @property
+    def lanes(self) -> int:
+        """Number of lanes."""
+        return len(self.trace.rows[self.begin].used)
+
+    def stacked(self, name: str) -> Numbers:
+        """Return a field of the rows, (time, lane, ...)."""
+        return np.stack([getattr(row, name) for row in self.trace.rows[self.begin : self.end]])
+
+    def outputs(self, module: int) -> FloatArray | None:
+        """Return what a module has said of each row, (time, lane); None if it was not asked."""
+        said = [each.outputs.get(module) for each in self.story.said[self.begin : self.end]]
+        if any(each is None or each.shape[1] != 1 for each in said):
+            return None
+        return np.stack([each[:, 0] for each in said if each is not None]).astype(np.float64)
+
+    @cached_property
+    def logits(self) -> FloatArray | None:
+        """The laws from which actions were drawn, (time, lane, action), as logarithms."""
+        said = [each.logits for each in self.story.said[self.begin : self.end]]
+        if any(each is None for each in said):
+            return None
+        return np.stack([each for each in said if each is not None]).astype(np.float64)
+
+    def first(self, keys: list[bytes]) -> IntArray:
+        """Return the number of a row with each key, -1 if there is none."""
+        return np.array([self.places.get(key, (-1,))[0] for key in keys])
+
+    def find(self, keys: list[bytes]) -> IntArray:
+        """Return the number of the row of each key: -1 of none, -2 if several rows have it."""
+        own = [self.places.get(key, ()) for key in keys]
+        return np.array([-1 if not at else at[0] if len(at) == 1 else -2 for at in own])
+
+    def place(self, keys: list[bytes]) -> IntArray:
+        """Return the number of the row of each row of a batch, as ``find``.
+
+        Where several rows have a key, an order of rows that the program has among its variables
+        decides, if most rows of the batch agree with it.
+        """
+        found, count = self.find(keys), len(keys)
+        if (found != -2).all():
+            return found
+        for order in self._orders(count):
+            agree = np.array([self.keys[at] == key for at, key in zip(order, keys, strict=True)])
+            if agree.mean() > 0.9:
+                return np.where(agree, order, found)
+        return found
+
+    def _orders(self, count: int) -> Iterator[IntArray]:
+        whole = len(self.keys)
+        by_lane = np.arange(whole).reshape(-1, self.lanes).T.ravel()
+        own = [np.arange(whole)] if count == whole else []
+        frame: Any = sys._getframe()
+        while frame is not None:
+            for given in tuple(frame.f_locals.values()):
+                if isinstance(given, th.Tensor | np.ndarray) and given.shape == (count,):
+                    array = np.asarray(
+                        given.detach().cpu() if isinstance(given, th.Tensor) else given
+                    )
+                    if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < whole:
+                        own.append(array.astype(np.int64))
+            frame = frame.f_back
+        for order in own:
+            yield order
+            yield by_lane[order]

@@ -1,0 +1,251 @@
+"""What environments answer to a running program, seen without a change of the program.
+
+The classes of Gymnasium and stable-baselines3 get other ``reset`` and ``step`` methods, which call
+the original ones. Of calls within calls, as wrappers and vectors make them, the outermost one is
+what the program sees. In place of the innermost environment a probe may answer (see ``probes``),
+so that all wrappers of the program stay as they are.
+"""
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ...core import BoolArray, FloatArray
+
+#: Any array of numbers.
+Numbers: TypeAlias = npt.NDArray[Any]
+#: Most rows that are kept of one environment or vector.
+ROWS = 100_000
+#: The methods by which programs ask environments: the word of ``Tap.call`` for each.
+METHODS = {"reset": "reset", "step": "step", "step_async": "asked", "step_wait": "step"}
+SB3 = "stable_baselines3.common.vec_env.base_vec_env"
+
+
+class Enough(BaseException):
+    """The program has made as many moves as a probe needs."""
+
+
+class Row(NamedTuple):
+    """One move in each lane, arrays of shape (lane, ...)."""
+
+    seen: Numbers  # the observation before the move
+    actions: Numbers
+    rewards: FloatArray
+    terminated: BoolArray
+    truncated: BoolArray
+    after: Numbers  # the observation after the move, of the same game
+    shown: Numbers  # the observation that the program was given next
+    used: BoolArray  # False where the environment was reset in place of a move
+
+
+@dataclass
+class Trace:
+    """The moves of one environment, of one lane, or of a vector, in the order of time."""
+
+    env: Any
+    rows: list[Row] = field(default_factory=list)
+    moves: int = 0  # of all lanes, those that are not kept included
+    late: bool = False  # whether moves were made before the first row
+    _seen: Numbers | None = None
+    _over: BoolArray | None = None  # whether the game of a lane has ended with the last row
+    _actions: Any = None
+
+    def reset(self, result: Any) -> None:
+        """Note the beginning of games."""
+        shown = _array(result[0] if isinstance(result, tuple) else result)
+        self._seen, self._over = None, None
+        if shown is not None:
+            self._seen = shown[None] if isinstance(self.env, gym.Env) else shown
+
+    def asked(self, actions: Any) -> None:
+        """Note the actions of a vector of stable-baselines3, which answers in a second call."""
+        self._actions = actions
+
+    def step(self, actions: Any, result: Any) -> bool:
+        """Note a move; return whether a row was added."""
+        row = self._row(self._actions if actions is None else actions, result)
+        if row is None:
+            return False
+        self.moves += int(row.used.sum())
+        self._seen, self._over = row.shown, row.terminated | row.truncated
+        if len(self.rows) * len(row.used) >= ROWS:
+            return False
+        self.rows.append(row)
+        return True
+
+    def _row(self, actions: Any, result: Any) -> Row | None:
+        shown, seen = _array(result[0]), self._seen
+        if shown is None:
+            return None
+        if isinstance(self.env, gym.Env):
+            shown = shown[None]
+        lanes, ended = len(shown), result[2]
+        if len(result) == 5:
+            cut, infos = np.atleast_1d(result[3]).astype(bool), result[4]
+            after = _final(shown, infos) if isinstance(infos, dict) else shown
+        else:  # of stable-baselines3
+            infos = result[3]
+            cut = np.array([bool(each.get("TimeLimit.truncated")) for each in infos])
+            after = shown.copy()
+            for lane, each in enumerate(infos):
+                if "terminal_observation" in each:
+                    after[lane] = each["terminal_observation"]
+        ended = np.atleast_1d(ended).astype(bool) & ~cut
+        rewards = np.atleast_1d(np.asarray(result[1], dtype=np.float64))
+        self._seen = shown
+        self.late |= seen is None
+        if seen is None or seen.shape != shown.shape or len(rewards) != lanes:
+            return None
+        used = np.ones(lanes, dtype=bool)
+        if self._over is not None and self._resets_next:
+            used = ~self._over
+        taken = np.array(actions).reshape(lanes, -1)
+        return Row(seen, taken, rewards, ended, cut, after, shown, used)
+
+    @property
+    def _resets_next(self) -> bool:
+        """Whether a vector resets an ended game in the next step, which ignores the action."""
+        mode = getattr(self.env, "metadata", {}).get("autoreset_mode")
+        return isinstance(self.env, gym.vector.VectorEnv) and (
+            mode == gym.vector.AutoresetMode.NEXT_STEP
+        )
+
+
+def _array(given: Any) -> Numbers | None:
+    """Return a copy of observations; of a dictionary, of its one entry that is no mask."""
+    if isinstance(given, dict):
+        entries = [entry for key, entry in given.items() if "mask" not in key]
+        given = entries[0] if len(entries) == 1 else None
+    if given is None or isinstance(given, tuple | list | dict):
+        return None
+    return np.array(given)
+
+
+def _final(shown: Numbers, infos: dict[str, Any]) -> Numbers:
+    """Return the observations after moves, from ``infos`` where games have ended."""
+    final = infos.get("final_obs")
+    if final is None:
+        return shown
+    after = shown.copy()
+    for lane, each in enumerate(final):
+        if each is not None and infos["_final_obs"][lane]:
+            after[lane] = each
+    return after
+
+
+class Tap:
+    """Sees every reset and step while it is open.
+
+    Args:
+        noted: called with a trace when a row was added to it.
+        stop: number of moves after which ``Enough`` is raised; None never raises it.
+        world: answers ``reset`` and ``step`` in place of innermost environments.
+    """
+
+    def __init__(
+        self, noted: Callable[[Trace], None], stop: int | None = None, world: Any = None
+    ) -> None:
+        self.traces: dict[int, Trace] = {}
+        self.failed: list[str] = []  # errors of this package, which the program must not see
+        self._noted, self._stop, self._world = noted, stop, world
+        self._local = threading.local()
+        self._kept: list[tuple[Any, str, Any]] = []
+
+    def open(self) -> None:
+        """Replace the methods of all environments, and of those that will be defined."""
+        for base in (gym.Env, gym.vector.VectorEnv):
+            self._replace_all(base)
+            self._follow(base)
+
+        self._kept.append((gym.Wrapper, "__init__", gym.Wrapper.__init__))
+        gym.Wrapper.__init__ = self._method(gym.Wrapper.__init__, "made")  # type: ignore[method-assign]
+
+    def close(self) -> None:
+        """Put the methods back."""
+        for owner, name, original in reversed(self._kept):
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+        self._kept.clear()
+
+    @property
+    def trace(self) -> Trace | None:
+        """The trace with most moves: that of the training environment."""
+        return max(self.traces.values(), key=lambda trace: trace.moves, default=None)
+
+    def _follow(self, base: Any) -> None:
+        """See classes that are defined later."""
+
+        def defined(cls: Any, **options: Any) -> None:
+            super(base, cls).__init_subclass__(**options)
+            self._replace(cls)
+
+        self._kept.append((base, "__init_subclass__", base.__dict__.get("__init_subclass__")))
+        base.__init_subclass__ = classmethod(defined)  # type: ignore[arg-type]
+
+    def _replace_all(self, base: Any) -> None:
+        self._replace(base)
+        for cls in base.__subclasses__():
+            self._replace_all(cls)
+
+    def _replace(self, cls: Any) -> None:
+        for name, word in METHODS.items():
+            original = cls.__dict__.get(name)
+            if original is None or hasattr(original, "_of_doctor"):
+                continue
+            self._kept.append((cls, name, original))
+            setattr(cls, name, self._method(original, word))
+
+    def _method(self, original: Any, word: str) -> Any:
+        @functools.wraps(original)
+        def method(env: Any, /, *args: Any, **options: Any) -> Any:
+            return self._call(word, original, env, args, options)
+
+        method._of_doctor = True  # type: ignore[attr-defined]
+        return method
+
+    def _call(self, word: str, original: Any, env: Any, args: Any, options: Any) -> Any:
+        local = self._local
+        depth = getattr(local, "depth", 0)
+        if SB3 in sys.modules and not hasattr(sys.modules[SB3].VecEnv, "_of_doctor"):
+            vectors: Any = sys.modules[SB3].VecEnv
+            vectors._of_doctor = True
+            self._kept.append((vectors, "_of_doctor", None))
+            self._replace_all(vectors)
+        local.depth = depth + 1
+        try:
+            if self._world is not None and word != "made" and _is_innermost(env):
+                result = self._world.answer(env, word, *args, **options)
+            else:
+                result = original(env, *args, **options)
+        finally:
+            local.depth = depth
+        if depth == 0 and word != "made":
+            try:
+                self._note(word, env, args or tuple(options.values()), result)
+            except Exception as error:  # the program goes on
+                self.failed.append(f"{type(error).__name__}: {error}")
+            if self._stop is not None and sum(t.moves for t in self.traces.values()) >= self._stop:
+                raise Enough
+        return result
+
+    def _note(self, word: str, env: Any, args: Any, result: Any) -> None:
+        trace = self.traces.setdefault(id(env), Trace(env))  # which keeps the environment alive
+        if word == "reset":
+            trace.reset(result)
+        elif word == "asked":
+            trace.asked(args[0])
+        elif trace.step(args[0] if args else None, result):
+            self._noted(trace)
+
+
+def _is_innermost(env: Any) -> bool:
+    return isinstance(env, gym.Env) and not isinstance(env, gym.Wrapper)
