@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch as th
 
+from ...core import BoolArray
 from ..report import Mistake, Report
 from .calls import numbers_of
 from .rows import Section
@@ -132,8 +133,9 @@ def check_law(
     before = drawn.reshape(-1, drawn.shape[-1])[places]
     now = numbers_of(logits)
     illegal, open_now = before < -1e6, now > -1e6
-    near = np.abs(before - now) <= NEAR
-    wrong = ~(near | (illegal & ~open_now)).all(axis=1)
+    with np.errstate(invalid="ignore"):  # of two infinite ones
+        near = np.abs(before - now) <= NEAR
+    wrong: BoolArray = ~(near | (illegal & ~open_now)).all(axis=1)
     mistakes = [Mistake(_MASK)] if (illegal & open_now).any() else []
     if layers and not mistakes:
         mistakes = [Mistake(_LAYERS)]

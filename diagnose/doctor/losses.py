@@ -78,9 +78,10 @@ class Batch:
         logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
         logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
         values, critic = None, None
+        seen = [call for call in seen if graph.has(call.output)]
         for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
             own = [call.output.reshape(-1) for call in seen if id(call.module) == module]
-            if sum(map(len, own)) == count and _in(graph, seen, module):
+            if sum(map(len, own)) == count:
                 values, critic = th.cat(own), module
                 break
         if len(draws) == 1:
@@ -93,10 +94,6 @@ class Batch:
             if entered is not None and len(entered) != count:
                 entered = None
         return cls(graph, entered, taken, logits, logs, values, critic)
-
-
-def _in(graph: LossGraph, seen: list[Call], module: int) -> bool:
-    return any(graph.has(call.output) for call in seen if id(call.module) == module)
 
 
 class Gradient:

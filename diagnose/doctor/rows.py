@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch as th
 
-from ...core import FloatArray, IntArray
+from ...core import BoolArray, FloatArray, IntArray
 from .calls import Calls, Numbers, numbers_of
 from .tap import Trace
 
@@ -51,6 +51,8 @@ class Story:
     discrete: int  # number of observations of a ``Discrete`` space; 0 of others
     said: list[Said] = field(default_factory=list)
     moves: dict[tuple[bytes, int], dict[Move, None]] = field(default_factory=dict)
+    masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
+    illegal: bool = False  # whether the program has taken an illegal action
     _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
 
     def hear(self, trace: Trace, calls: Calls) -> None:
@@ -68,11 +70,15 @@ class Story:
         if drawn:
             said.logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions)
         self.said.append(said)
+        masks = () if row.masks is None else row.masks
+        for key, mask in zip(self.raw(row.shown)[: len(masks)], masks, strict=True):
+            self.masks[key] = mask
         answers = row.rewards, row.terminated, row.truncated, row.used
         columns = (each.tolist() for each in answers)
         for key, action, *answer in zip(
             keys, row.actions[:, 0].tolist(), self.raw(row.after), *columns, strict=True
         ):
+            self.illegal |= key in self.masks and not self.masks[key][int(action)]
             self.moves.setdefault((key, int(action)), {})[Move(*answer)] = None
 
     def raw(self, seen: Numbers) -> list[bytes]:

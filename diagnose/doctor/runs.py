@@ -136,10 +136,8 @@ def _read(found: Diagnosis, examination: Examination, world: World, gamma: float
     if not found.readings:
         found.unchecked["probes"] = "no network was seen that gives values"
     for each in wrong:
-        words = (
-            f"{world.probe.words}: the critic's value of state {each.state} is {each.said:.3f}, the "
-            f"policy's exact value is {each.exact:.3f}"
-        )
+        numbers = f"the critic says {each.said:.3f}, the exact value is {each.exact:.3f}"
+        words = f"{world.probe.words}: in state {each.state} {numbers}"
         if world.probe.cut:
             found.notes.append(f"{words}: a cut game counts as ended")
         else:

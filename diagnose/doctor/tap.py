@@ -43,6 +43,7 @@ class Row(NamedTuple):
     after: Numbers  # the observation after the move, of the same game
     shown: Numbers  # the observation that the program was given next
     used: BoolArray  # False where the environment was reset in place of a move
+    masks: BoolArray | None  # of legal actions after the move, (lane, action); None if unknown
 
 
 @dataclass
@@ -107,7 +108,9 @@ class Trace:
         if self._over is not None and self._resets_next:
             used = ~self._over
         taken = np.array(actions).reshape(lanes, -1)
-        return Row(seen, taken, rewards, ended, cut, after, shown, used)
+        masks = infos.get("action_mask") if isinstance(infos, dict) else None
+        masks = None if masks is None else np.array(masks, dtype=bool).reshape(lanes, -1)
+        return Row(seen, taken, rewards, ended, cut, after, shown, used, masks)
 
     @property
     def _resets_next(self) -> bool:

@@ -181,11 +181,12 @@ def check_replay(
         return None
     if not late:
         report.add("observations", ~stored, "the environment has not shown this observation")
-    moves = [
-        _move(story.moves.get((key, action), ()), None if later is None else later[row])
+    fitting = [
+        _fitting(story.moves.get((key, action), ()), None if later is None else later[row])
         for row, (key, action) in enumerate(zip(keys, actions.tolist(), strict=True))
     ]
-    known = np.array([move is not None for move in moves])
+    moves = [options[0] if options else None for options in fitting]
+    known = np.array([bool(options) for options in fitting])
     if not late:
         report.add("transitions", stored & ~known, _transition_example, of=int(stored.sum()))
     resets = np.array([move is not None and not move.used for move in moves])
@@ -198,11 +199,20 @@ def check_replay(
         return np.array([getattr(move, name, 0) for move in moves])
 
     ended, cut = column("terminated").astype(bool), column("truncated").astype(bool)
+    every = np.ones(values.shape, dtype=bool)
+    legal = _masks(story, later, every)
+    cure = "take the maximum over the legal actions of the next state"
+    stale = _masks(story, keys, every)
+    alike = [
+        Mistake(f"max-over-illegal: {cure}", {"mask": every}),
+        Mistake(f"stale-mask: {cure}, not of the state before the move", {"mask": stale}),
+    ]
     formula = Bootstrap(
         rewards=column("reward").astype(np.float64),
         terminated=ended,
         values=values,
-        mask=np.ones(values.shape, dtype=bool),
+        mask=every if story.illegal else legal,
+        alike=alike[: 2 * (not story.illegal)],
         online=online,
         actions=actions,
         steps=np.ones(len(keys)),
@@ -215,17 +225,26 @@ def check_replay(
         replace(formula, gamma=gamma, double=chosen, terminated=over)
         for gamma, chosen, over in product(constants(first), double, ends)
     )
-    best = most_agreeing(options, targets, known)
+    clear = np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
+    best = most_agreeing(options, targets, clear)
     if (best.terminated != ended).any():
         report.notes.append(_CUT)
-    judge(report, "targets", best, targets, known)
+    judge(report, "targets", best, targets, clear)
     return float(best.gamma)
 
 
-def _move(moves: Iterable[Move], after: bytes | None) -> Move | None:
-    """Return the move that leads to an observation; after the end of a game any may follow."""
+def _masks(story: Story, keys: list[bytes] | None, every: BoolArray) -> BoolArray:
+    """Return the masks of legal actions at observations, (row, action)."""
+    found = every.copy()
+    for row, key in enumerate(keys or ()):
+        found[row] = story.masks.get(key, every[row])
+    return found
+
+
+def _fitting(moves: Iterable[Move], after: bytes | None) -> list[Move]:
+    """Return the moves that may lead to an observation; after the end of a game any may follow."""
     fitting = [move for move in moves if move.terminated or after in (None, move.after)]
-    return max(fitting, key=lambda move: (move.after == after, move.used), default=None)
+    return sorted(fitting, key=lambda move: (move.after != after, not move.used))
 
 
 def _transition_example(row: int) -> str:
