@@ -73,15 +73,16 @@ class System:
         rough: float = 0.0,  # the part of ``right`` that may be missed
     ) -> FloatArray:
         """Give the solution, (state,)."""
-        found = np.zeros(len(right))
+        found, missed, part = np.zeros(len(right)), right, 1.0 if right.any() else 0.0
         if len(right) > FEW and self._order is None:
             found = self._swept(right, found if near is None else near, rough)
-        for _ in range(REFINED):
             missed, part = self._missed(right, found, rough)
+        for _ in range(REFINED):
             if not part > MISSED * UNIT:
                 break
             most = np.abs(missed).max()
             found = found + most * self._solver(missed / most)  # of tiny numbers products vanish
+            missed, part = self._missed(right, found, rough)
         return found
 
     def _missed(
@@ -130,14 +131,15 @@ def solver(matrix: Any, order: IntArray | None = None) -> Callable[[FloatArray],
 
     The factors of a large matrix may have no room: steps of BiCGSTAB (van der Vorst 1992) come
     first, which end soon where games do. In an ``order``, (unknown,), in which the matrix is
-    triangular it is its own factor.
+    triangular it is its own factor, whose columns, of few numbers each, go one by one.
     """
     linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], list[Any]()
-    large, how = count > FEW and order is None, dict[str, str]()
+    large, how = count > FEW and order is None, dict[str, Any]()
     if order is None:
         order = np.arange(count)
     else:
-        places, how = np.argsort(order), {"permc_spec": "NATURAL"}
+        places = np.argsort(order)
+        how = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "panel_size": 1}
         rows = matrix[order]
         entries = rows.data, places[rows.indices], rows.indptr
         matrix = scipy_sparse().csr_array(entries, shape=matrix.shape)
