@@ -28,6 +28,14 @@ TIE = 1e-13
 SHORT = 16
 
 
+def largest(rows: Array) -> Array:
+    """Give the largest number of each row, shape (row,)."""
+    if rows.shape[1] <= SHORT:
+        best: Array = reduce(np.maximum, rows.T, -np.inf)
+        return best
+    return rows[np.arange(len(rows)), rows.argmax(axis=1)]  # the place is found faster
+
+
 def _rescaled(number: Any, old: Any, new: Any) -> Any:
     whole, rest = divmod(number * new, old)
     return Fraction(number * new, old) if rest else whole
@@ -302,11 +310,7 @@ class Arithmetic:
             tie: floats that differ by no more are equal: a number, or shape (state,).
         """
         legal = np.where(mask, expected, -np.inf)
-        if legal.shape[1] <= SHORT:
-            best: Array = reduce(np.maximum, legal.T)
-        else:  # in long rows numpy finds the place faster than the maximum
-            best = legal[np.arange(len(legal)), legal.argmax(axis=1)]
-        best = best + 0.0  # of 0.0 and -0.0 processors take either
+        best = largest(legal) + 0.0  # of 0.0 and -0.0 processors take either
         return best, legal >= (best - tie)[:, None]
 
 

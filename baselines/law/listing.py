@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, GameError, IntArray, frozen
+from ...core.arithmetic import largest
 from ...core.block_moves import in_a_row, sums
 from .graphs import strong_components
 from .numbers import near
@@ -60,21 +61,25 @@ class Listing:
 
         They are all cells, whose ways are a slice, or ``chosen`` ones, (cell,), of ways (way,).
         """
-        some = np.flatnonzero(self.counts) if chosen is None else chosen
-        bounds = sums(self.counts.ravel()[some])
-        step = max(1, PIECE * len(some) // max(1, bounds[-1]))
-        for first in range(0, len(some), step):
-            cells, own = some[first : first + step], bounds[first : first + step + 1]
-            whole = slice(own[0], own[-1]) if chosen is None else in_a_row(self.firsts, cells)
-            yield cells, whole, own[:-1] - own[0]
+        counts, firsts = self.counts.ravel(), self.firsts
+        step, end = max(1, PIECE * np.count_nonzero(counts) // int(firsts[-1])), len(counts)
+        for first in range(0, end if chosen is None else len(chosen), step):
+            ways: slice | IntArray
+            if chosen is None:
+                cells = first + np.flatnonzero(counts[first : first + step])
+                ways = slice(firsts[first], firsts[min(first + step, end)])
+            else:
+                cells = chosen[first : first + step]
+                ways = in_a_row(firsts, cells)
+            if len(cells):
+                yield cells, ways, sums(counts[cells])[:-1]
 
     def most(self, numbers: Callable[[Any], FloatArray]) -> FloatArray:
         """Give the largest number of the ways of each state, (state,), asked for in pieces."""
         found = np.full(self.counts.size, -inf)
         for cells, ways, begins in self.pieces():
             found[cells] = np.maximum.reduceat(numbers(ways), begins)
-        most: FloatArray = found.reshape(self.counts.shape).max(axis=1)
-        return most
+        return largest(found.reshape(self.counts.shape))
 
     def circles(self, allowed: BoolArray) -> BoolArray:
         """Find the end components: the actions with which play can stay for ever, (state, action).

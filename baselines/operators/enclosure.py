@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, IntArray
+from ...core.arithmetic import largest
 from ..law.explicit import ExplicitGame
 from ..law.graphs import search
 from ..law.listing import Listing, exact_law
@@ -75,7 +76,7 @@ def sizes_of(game: ExplicitGame, values: FloatArray, weights: Array | None = Non
     own = np.maximum(np.abs(values), listing.most(lambda ways: np.abs(game.way_payments[ways])))
     if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
         own[illegal] = np.maximum(own[illegal], abs(game.payoff_range[0]))
-    sizes = np.where(own > 0, 2.0 ** np.frexp(own)[1], 0.0)
+    sizes = np.where(own > 0, np.ldexp(1.0, np.frexp(own)[1]), 0.0)
     for _ in range(SWEEPS):
         ahead = np.append(sizes, 0.0)
         sizes = np.maximum(sizes, _largest(listing, ahead))
@@ -195,13 +196,13 @@ def raised(
             break
         ahead = units.ahead(now)
         units.means(ahead, expected, legal)
-        best = expected.max(axis=1)
+        best = largest(expected)
         if weights is not None:
             best = _mean_above(expected.ravel()[chosen], shares, firsts)
         elif turn >= PATIENCE and (best > now).sum() <= FEW:  # a circle may be paid 0 on average
             for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
                 expected.ravel()[cell] = _exact_mean(game, cell, units, ahead)
-            best = expected.max(axis=1)
+            best = largest(expected)
         best[circling] = -inf
         if not (best > now).any():
             raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)

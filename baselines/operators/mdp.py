@@ -50,6 +50,7 @@ from ...core import (
     Stage,
     Values,
 )
+from ...core.arithmetic import largest
 from ...core.block_moves import in_a_row, sums
 from ...core.blocks import PayoffLaw
 from ...core.contract import require_range, require_worst
@@ -95,8 +96,10 @@ def _optimum(
     rounds, every, listing = arithmetic.rounds, np.arange(game.rows), game.listing
     choices, guessed = _first_choices(game, arithmetic)
     before = choices
-    chain: Chain
     expected: Array
+
+    def follow() -> Chain:
+        return Chain(game, one_hot(choices, game.num_actions), arithmetic)
 
     def improve(values: Array) -> Array:
         nonlocal before, choices, expected
@@ -112,22 +115,26 @@ def _optimum(
             slack = (2 * listing.counts.max() + 8) * UNIT * np.add.reduceat(sizes, firsts)
             sure = expected.ravel()[cells] > now[cells // game.num_actions, 0] + slack
             better.ravel()[cells[~sure]] = -inf
-        before, improves = choices, (better > -inf).any(axis=1)
+        best = largest(better)
+        before, improves = choices, best > -inf
         choices = np.where(improves, better.argmax(axis=1), choices)
-        return np.where(improves, better.max(axis=1), values)
+        return np.where(improves, best, values)
 
     def solve(_: Array | None, near: Array | None) -> Array:
         nonlocal chain, choices
-        chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
+        chain = follow()
         while chain.circles.any():
             if (sure := chain.gains() if rounds else chain.circles).any():
                 said = "the optimum must be finite, and play can be paid without end"
                 refuse_for_ever(game, sure, said)
             choices = np.where(chain.circles, before, choices)
-            chain = Chain(game, one_hot(choices, game.num_actions), arithmetic)
+            chain = follow()
         return chain.values(near)
 
-    first = solve(None, guessed)
+    if (chain := follow()).circles.any():
+        choices, guessed = game.way_out, None
+        chain = follow()
+    first = chain.values(guessed)
     if (stuck := game.idle.any(axis=1) & (first < 0)).any():  # it is worth 0 to circle there
         choices = np.where(stuck, game.way_out, choices)
         first = solve(None, first)
@@ -149,18 +156,12 @@ def _optimum(
 def _first_choices(
     game: ExplicitGame, arithmetic: Arithmetic
 ) -> tuple[IntArray, FloatArray | None]:
-    """Choose actions to begin with, (state,), which circle nowhere where moves pay, in floats.
-
-    With them come numbers that may be near their values, (state,).
-    """
+    """Choose actions to begin with, (state,), and numbers that may be near their values."""
     if not arithmetic.rounds:
         with suppress(InputError):  # floats are not precise enough
             return _optimum(game, FLOATS)[1], None
     elif game.rows > FEW:
-        choices, values = _guess(game)
-        law = one_hot(choices, game.num_actions)
-        if game.listing.gamma < 1 or not Chain(game, law, arithmetic).circles.any():
-            return choices, values
+        return _guess(game)
     return game.way_out, None
 
 
@@ -182,7 +183,7 @@ def _guess(game: ExplicitGame) -> tuple[IntArray, FloatArray]:
     values, choices = np.zeros(game.rows + 1), np.full(game.rows, -1)
     for _ in range(GUESSES):
         expected, before = paid + gamma * (moves @ values).reshape(paid.shape), choices
-        choices, values[:-1] = expected.argmax(axis=1), expected.max(axis=1)
+        choices, values[:-1] = expected.argmax(axis=1), largest(expected)
         if (choices == before).all():
             break
         chosen, gained = moves[every * game.num_actions + choices], paid[every, choices]
@@ -207,7 +208,7 @@ def _guess_in_order(moves: Any, paid: FloatArray, order: IntArray) -> tuple[IntA
         before = choices.copy()
         for states, own, ahead in steps:
             expected = own + (ahead @ values).reshape(own.shape)
-            choices[states], values[states] = expected.argmax(axis=1), expected.max(axis=1)
+            choices[states], values[states] = expected.argmax(axis=1), largest(expected)
         if (choices == before).all():
             break
     return choices, values[:-1]
