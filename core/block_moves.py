@@ -168,6 +168,11 @@ def small(numbers: IntArray) -> Any:
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
+def index_type(count: int) -> Any:
+    """Give a signed type of at least 32 bits for the numbers from -1 to a count."""
+    return np.promote_types(np.int32, np.min_scalar_type(~count))
+
+
 def sums(counts: IntArray) -> IntArray:
     """Give the sum of the counts before each and, last, that of all."""
     return np.append(0, np.cumsum(counts, dtype=np.int64))

@@ -9,7 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 from ...core import Array, FloatArray, GameError, InputError, IntArray, Presentation, presents
-from ...core.block_moves import sums
+from ...core.block_moves import index_type, sums
 from ...core.checks import require_count, show_numbers
 from ...core.sizes import check_memory
 from .explicit import ExplicitGame, cell_name
@@ -219,14 +219,9 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
             f"states from 0 to {states - 1}, got {ways[way]!r} {cell_name(cell[way], actions)}"
         )
     some = chances != 0
-    after, cell = np.where(over == 1, -1, after)[some].astype(_numbering(states)), cell[some]
+    after, cell = np.where(over == 1, -1, after)[some].astype(index_type(states)), cell[some]
     counts = np.bincount(cell, minlength=len(cells)).reshape(states, actions)
     return counts, (chances[some], after, paid[some])
-
-
-def _numbering(states: int) -> Any:
-    """Give a type of integers for the numbers of states, for -1, and for their number."""
-    return np.promote_types(np.int32, np.min_scalar_type(~states))
 
 
 def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
@@ -249,7 +244,7 @@ def _from_matrices(law: Any, rewards: Any) -> tuple[IntArray, _Columns]:
     counts = np.stack([lengths for lengths, *_ in each], axis=1)
     firsts = sums(counts.ravel())[:-1].reshape(counts.shape)
     chances: Array = np.empty(counts.sum(), np.result_type(*(given for *_, given in each)))
-    targets: IntArray = np.empty(len(chances), dtype=_numbering(states))
+    targets: IntArray = np.empty(len(chances), dtype=index_type(states))
     paid: Array = np.empty(len(chances))
     if not isinstance(tables, list):
         paid = np.repeat(tables.ravel(), counts.ravel())

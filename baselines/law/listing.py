@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, GameError, IntArray, frozen
 from ...core.arithmetic import largest
-from ...core.block_moves import in_a_row, sums
+from ...core.block_moves import in_a_row, index_type, sums
 from .graphs import strong_components
 from .numbers import near
 
@@ -43,7 +43,7 @@ class Listing:
     @cached_property
     def firsts(self) -> IntArray:
         """The first way of each cell, state * number of actions + action, and their number."""
-        return sums(self.counts.ravel())
+        return sums(self.counts.ravel()).astype(index_type(len(self.targets)), copy=False)
 
     @cached_property
     def sources(self) -> IntArray:
@@ -62,7 +62,7 @@ class Listing:
         They are all cells, whose ways are a slice, or ``chosen`` ones, (cell,), of ways (way,).
         """
         counts, firsts = self.counts.ravel(), self.firsts
-        step, end = max(1, PIECE * np.count_nonzero(counts) // int(firsts[-1])), len(counts)
+        step, end = max(1, PIECE * int(np.count_nonzero(counts)) // int(firsts[-1])), len(counts)
         for first in range(0, end if chosen is None else len(chosen), step):
             ways: slice | IntArray
             if chosen is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, FloatArray, Game, InputError, IntArray, present
-from ...core.block_moves import sums
+from ...core.block_moves import index_type, sums
 from ..law.explicit import ExplicitGame, name_states
 from ..law.graphs import search, strong_components
 from .rounding import UNIT
@@ -68,7 +68,7 @@ class Chain:
             np.add.at(often, sources[on], 1)
             new = slice(filled, filled := filled + int(on.sum()))
             self._targets[new], self._weights[new] = targets[on], gamma * chances[on]
-        self._firsts = sums(often)
+        self._firsts = sums(often).astype(index_type(filled), copy=False)  # as the targets'
         self._targets, self._weights = self._targets[:filled], self._weights[:filled]
         self.settled = self.circles = self.circling = nowhere
         self._parts: IntArray | None = None

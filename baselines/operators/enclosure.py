@@ -23,6 +23,7 @@ import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, IntArray
 from ...core.arithmetic import largest
+from ...core.positions import pieces
 from ..law.explicit import ExplicitGame
 from ..law.graphs import search
 from ..law.listing import Listing, exact_law
@@ -183,9 +184,6 @@ def raised(
     legal = None if weights is None else np.flatnonzero((weights != 0) & listing.legal)
     if weights is not None:
         expected[:] = units.least[:, None]
-        chosen = np.flatnonzero(weights)
-        firsts = np.flatnonzero(np.diff(chosen // game.num_actions, prepend=-1))
-        shares = weights.ravel()[chosen].astype(np.float64)
     scaled = values * units.scale
     slack = (12 + most) * stays
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
@@ -198,7 +196,7 @@ def raised(
         units.means(ahead, expected, legal)
         best = largest(expected)
         if weights is not None:
-            best = _mean_above(expected.ravel()[chosen], shares, firsts)
+            best = _policy_means(expected, weights)
         elif turn >= PATIENCE and (best > now).sum() <= FEW:  # a circle may be paid 0 on average
             for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
                 expected.ravel()[cell] = _exact_mean(game, cell, units, ahead)
@@ -212,6 +210,17 @@ def raised(
             return raised * (1 + 4 * UNIT), tight
         now = np.maximum(now, best)
     return np.full(game.rows, inf), np.zeros(listing.legal.shape, dtype=bool)
+
+
+def _policy_means(expected: FloatArray, weights: Array) -> FloatArray:
+    """Bound what a policy's moves are worth from above, (state,), given its actions' values."""
+    means = np.empty(len(expected))
+    for piece in pieces(len(means)):
+        chosen, own = np.flatnonzero(weights[piece]), weights[piece].ravel()
+        firsts = np.flatnonzero(np.diff(chosen // weights.shape[1], prepend=-1))
+        shares = own[chosen].astype(np.float64)
+        means[piece] = _mean_above(expected[piece].ravel()[chosen], shares, firsts)
+    return means
 
 
 def _drop_rounded(game: ExplicitGame, tight: BoolArray, now: FloatArray, units: _Units) -> None:

@@ -95,11 +95,15 @@ def _optimum(
     """Find the values of optimal play, an optimal action in each state, and the error bounds."""
     rounds, every, listing = arithmetic.rounds, np.arange(game.rows), game.listing
     choices, guessed = _first_choices(game, arithmetic)
-    before = choices
-    expected: Array
 
     def follow() -> Chain:
         return Chain(game, one_hot(choices, game.num_actions), arithmetic)
+
+    chain = follow()
+    if chain.circles.any():
+        choices, guessed = game.way_out, None
+        chain = follow()
+    before, expected = choices, arithmetic.zeros(0)
 
     def improve(values: Array) -> Array:
         nonlocal before, choices, expected
@@ -131,9 +135,6 @@ def _optimum(
             chain = follow()
         return chain.values(near)
 
-    if (chain := follow()).circles.any():
-        choices, guessed = game.way_out, None
-        chain = follow()
     first = chain.values(guessed)
     if (stuck := game.idle.any(axis=1) & (first < 0)).any():  # it is worth 0 to circle there
         choices = np.where(stuck, game.way_out, choices)

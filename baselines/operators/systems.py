@@ -52,8 +52,9 @@ class System:
     def _order(self) -> IntArray | None:
         """The states, so that moves lead to earlier ones, (state,); None if there are cycles."""
         moves, count = self._moves, len(self._leaves)
-        some = np.bincount(moves.indices, minlength=count) > 0, np.diff(moves.indptr) > 0
-        if count <= FEW or any(found.all() for found in some):
+        if count <= FEW or (np.diff(moves.indptr) > 0).all():
+            return None
+        if (np.bincount(moves.indices, minlength=count) > 0).all():
             return None
         if (parts := self._parts) is None:
             edges = moves.tocoo()
