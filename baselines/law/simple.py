@@ -7,13 +7,13 @@ The contract of ``Game`` takes arrays of states instead, for games that are too 
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
 from ...core import GameError, IntArray, Note, Presentation, Row, presents
+from ...core.block_moves import in_a_row, sums
 from ...core.checks import is_whole
 from ...core.progress import tell
 from ...core.sizes import check_memory
@@ -57,30 +57,31 @@ class SimpleGame(ExplicitGame):
 
     def __init__(self) -> None:
         self.gamma, self.horizon = self.gamma, self.horizon  # those of the class may change later
-        self.states, moves, start = _search(self)
-        numbers = {state: number for number, state in enumerate(self.states)}
-        met = dict.fromkeys(action for own in moves for action in own)
-        whole = all(map(is_whole, met))
-        self.choices = sorted(met) if whole else list(met)
+        found = _search(self)
+        self.states, met = list(found.states), list(found.actions)
+        self.choices = sorted(met) if all(map(is_whole, met)) else met
         gamma = plain(self.gamma)
         if gamma is None:
             raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
         movers = np.array([_player(self, state) for state in self.states])
-        if any(movers[numbers[state]] for state in start):
+        if movers[: len(found.start)].any():
             raise GameError("player 0 must make the first move, and start gives states of player 1")
-        cells = [own.get(action, ()) for own in moves for action in self.choices]
-        counts = np.array(list(map(len, cells))).reshape(-1, len(self.choices))
-        chances, paid, after = zip(*chain.from_iterable(cells), strict=True)
+        places = {action: place for place, action in enumerate(self.choices)}
+        numbers = np.array([places[action] for action in met])
+        counts = np.zeros((len(movers), len(met)), dtype=np.int64)
+        cells = np.repeat(np.arange(len(movers)), found.widths) * len(met) + numbers[found.taken]
+        counts.ravel()[cells] = found.lengths
+        ways = in_a_row(sums(np.array(found.lengths)), np.argsort(cells))
         names, seen = _observed(self.states)
         listing = Listing(
             movers,
             seen,
-            np.array([numbers[state] for state in start]),
-            read_start([*start.values()]),
+            np.arange(len(found.start)),
+            read_start(found.start),
             counts,
-            np.array([-1 if each is None else numbers[each] for each in after]),
-            column(chances),
-            column(paid),
+            np.array(found.targets)[ways],
+            column(found.chances)[ways],
+            column(found.paid)[ways],
             rational(gamma),
         )
         super().__init__(listing, names, self.horizon)
@@ -111,15 +112,29 @@ class SimpleGame(ExplicitGame):
         return 0
 
 
-def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], dict[Any, Any]]:
+class _Found(NamedTuple):
+    """What a search finds, in flat lists: many small objects are slow to keep."""
+
+    start: list[Any]  # the probability of each first state, which come first
+    states: dict[Any, int]  # the number of each state
+    actions: dict[Any, int]  # that of each action, as they are met
+    widths: list[int]  # number of actions of each state
+    taken: list[int]  # those actions, (cell,)
+    lengths: list[int]  # number of their outcomes, (cell,)
+    chances: list[Any]  # of each outcome, as the next two
+    paid: list[Any]
+    targets: list[int]  # number of the next state, -1 if the game is over
+
+
+def _search(game: SimpleGame) -> _Found:
     """Find the states, the outcomes of the actions of each, and the law of the first ones."""
     start: dict[Any, Any] = {}
     for chance, state in _rows(game.start(), 2, "start must give (probability, state)", ""):
         start[state] = start.get(state, 0) + chance
     if None in start:
         raise GameError("start must give states, got None, which says that the game is over")
-    states, moves = list(start), []
-    known = set(states)
+    states, numbers = list(start), {state: number for number, state in enumerate(start)}
+    found = _Found([*start.values()], numbers, {}, [], [], [], [], [], [])
     for number, state in enumerate(states):  # which grow as the search goes on
         if number % 1024 == 0:
             check_memory("states", len(states), STATE)
@@ -131,12 +146,18 @@ def _search(game: SimpleGame) -> tuple[list[Any], list[dict[Any, list[Any]]], di
         own = {action: _outcomes(game, state, action) for action in actions}
         if not own:
             raise GameError(f"actions must give an action at least, got none{where}")
-        for after in (way[2] for ways in own.values() for way in ways):
-            if after is not None and after not in known:
-                known.add(after)
-                states.append(after)
-        moves.append(own)
-    return states, moves, start
+        found.widths.append(len(own))
+        for action, ways in own.items():
+            found.taken.append(found.actions.setdefault(action, len(found.actions)))
+            found.lengths.append(len(ways))
+            for chance, paid, after in ways:
+                place = -1 if after is None else numbers.setdefault(after, len(states))
+                if place == len(states):
+                    states.append(after)
+                found.chances.append(chance)
+                found.paid.append(paid)
+                found.targets.append(place)
+    return found
 
 
 def _outcomes(game: SimpleGame, state: Any, action: Any) -> list[Any]:
