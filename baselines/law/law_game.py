@@ -143,9 +143,9 @@ def _without_ends(listing: Listing) -> Listing:
     """
     sources, end = listing.sources, len(listing.movers)
     after = np.where(listing.targets < 0, end, listing.targets)
-    some = sources[listing.paid != 0]
-    some = np.append(some, np.flatnonzero(~listing.legal.all(axis=1)))
-    idle = search(np.append(some, end), after, sources, end + 1) < 0
+    pays: Any = ~listing.legal.all(axis=1)
+    pays[sources[listing.paid != 0]] = True
+    idle = search(np.append(np.flatnonzero(pays), end), after, sources, end + 1) < 0
     return replace(listing, targets=np.where(idle[after] | idle[sources], -1, listing.targets))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import floor, nan, sqrt
 from numbers import Rational
 from typing import Any
@@ -95,6 +96,8 @@ def plain(number: Any) -> Any:
     found = number
     if type(number) not in _OWN:
         try:
+            if type(number) in COARSE:
+                return _coarse(number)
             found = _of_library(number)
         except Exception:  # each library raises errors of its own
             return None
@@ -108,7 +111,7 @@ def _of_library(number: Any) -> float | Fraction:
         return above if below == 1 else Fraction(above, below)
     if isinstance(number, Decimal):
         return Fraction(number)
-    given = np.asarray(number.detach() if hasattr(number, "detach") else number)[()]
+    given: Any = np.asarray(number.detach() if hasattr(number, "detach") else number)[()]
     if given.dtype.kind not in "biuf" or given.ndim:
         raise TypeError
     if rounding(given.dtype):
@@ -116,6 +119,7 @@ def _of_library(number: Any) -> float | Fraction:
     return float(given) if given.dtype.kind == "f" else int(given)
 
 
+@lru_cache(2**16, typed=True)
 def _coarse(number: Any) -> Fraction:
     """Give the small fraction or the decimal that a float of less than 64 bits stands for."""
     kind, digits = type(number), np.finfo(number).precision
