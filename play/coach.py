@@ -181,24 +181,18 @@ class Step:
 
 def steps(session: Session) -> list[Step]:
     """Describe each move of the persons so far."""
-    return [_step(session, number) for number in range(len(session.actions))]
-
-
-def _step(session: Session, number: int) -> Step:
-    unit, action = unit_of(session.task.game), session.actions[number]
-    advice = session.advice(len(session.actions) - number)
-    made, printed = made_of(advice, action), given_away(advice, action, unit)
-    return Step(
-        number,
-        session.moments[number].seat,
-        made.choice.words,
-        verdict(advice, action, unit),
-        grade_of(advice, action),
-        made.cost,
-        sum(one.cost for one in advice) / len(advice),
-        printed,
-        "" if not made.cost else unit.lost(printed),
-    )
+    unit, found = unit_of(session.task.game), []
+    for number, (action, moment) in enumerate(zip(session.actions, session.moments, strict=False)):
+        advice = session.advice(len(session.actions) - number)
+        made, printed = made_of(advice, action), given_away(advice, action, unit)
+        told, grade = verdict(advice, action, unit), grade_of(advice, action)
+        average = sum(one.cost for one in advice) / len(advice)
+        lost = unit.lost(printed) if made.cost else ""
+        words = made.choice.words
+        found.append(
+            Step(number, moment.seat, words, told, grade, made.cost, average, printed, lost)
+        )
+    return found
 
 
 def grade_of(advice: Sequence[Advice], action: int) -> str:

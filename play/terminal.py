@@ -191,7 +191,10 @@ class Terminal:
         for number, words in enumerate(told_moves(session)):
             self._say(words)
             if number == 0 and session.actions and self._record.coach:
-                self._judge()
+                with shown_progress(PATIENCE):  # the game may have to be solved
+                    advice = session.advice(before=1)
+                if said := verdict(advice, session.actions[-1], self._unit):
+                    self._say(f"  coach: {said}", style="cyan")
         if session.choices:
             if scene.events:
                 self._say("")
@@ -213,13 +216,6 @@ class Terminal:
                     keep(kept_game(self._session, self._record), path_of_games())
             except WriteError as error:
                 self._say(str(error))
-
-    def _judge(self) -> None:
-        """Print the coach's verdict on the last move."""
-        with shown_progress(PATIENCE):  # the game may have to be solved
-            advice = self._session.advice(before=1)
-        if words := verdict(advice, self._session.actions[-1], self._unit):
-            self._say(f"  coach: {words}", style="cyan")
 
     def _hint(self) -> bool:
         """Print the best moves and their values; return False, as the person is to move yet."""

@@ -38,8 +38,13 @@ def fields(
     The presentation of its default has words for values. "options" are pairs (value, words), and
     "open" says whether the keyword may have other values.
     """
-    about, hints = _described(kind), get_type_hints(kind.__init__)
-    found = []
+    params = docstring_parser.parse(inspect.getdoc(kind) or "").params
+    told = {  # the other entries are attributes
+        one.arg_name: " ".join((one.description or "").replace("`", "").split())
+        for one in params
+        if one.args[0] == "param"
+    }
+    hints, found = get_type_hints(kind.__init__), []
     for name, one in inspect.signature(kind).parameters.items():
         hint, value = hints.get(name), given.get(name)
         is_listed = hint is bool or get_origin(hint) is Literal
@@ -54,20 +59,12 @@ def fields(
                 "name": name,
                 "default": one.default if is_plain else str(one.default),
                 "given": value,
-                "about": about.get(name, ""),
+                "about": re.split(r"(?<=\.) ", told.get(name, ""))[0],  # the first sentence
                 "open": not is_listed,
                 "options": list(options.items()),
             }
         )
     return found
-
-
-def _described(kind: type[Game]) -> dict[str, str]:
-    """Read the first sentence on each argument in the docstring of a class."""
-    params = docstring_parser.parse(inspect.getdoc(kind) or "").params
-    found = [one for one in params if one.args[0] == "param"]  # the others are attributes
-    texts = {one.arg_name: (one.description or "").replace("`", "").split() for one in found}
-    return {name: re.split(r"(?<=\.) ", " ".join(text))[0] for name, text in texts.items()}
 
 
 def setup_view(first: GameRecord, watch: str | None = None) -> JSON:
@@ -225,14 +222,6 @@ def review_view(session: Session, seat: int) -> JSON:
         "steps": [vars(one) | {"printed": str(one.printed)} for one in made],
         "worst": [made.index(one) for one in coach.costliest(made)],
     }
-
-
-def past_view(record: GameRecord, session: Session, made: int, agent: Agent | None = None) -> JSON:
-    """Describe the game as it was before a move, and the values of the moves there."""
-    past = session.again(session.seed, session.actions[:made])
-    ago = len(session.actions) - made
-    advice = advice_view(session, ago, agent) if ago else None
-    return {**session_view(past, record, agent), "advice": advice}
 
 
 def practice_view(practice: Practice) -> JSON:

@@ -29,7 +29,7 @@ from .open_games import NewPuzzles, NotKeptError, Opened, OpenGame, Progress, be
 from .puzzles import Practice, practice_of
 from .record import GameRecord, new_seed
 from .statistics import statistics_view
-from .views import JSON, advice_view, drawn, past_view, practice_view, review_view, setup_view
+from .views import JSON, advice_view, drawn, practice_view, review_view, session_view, setup_view
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -156,7 +156,11 @@ def serve_coach(app: Flask, games: Opened[OpenGame]) -> None:
         with games.use(name) as game:
             if made > len(game.session.actions):
                 abort(404, "There is no such move in this game.")
-            return past_view(game.record, game.session, made, game.agent)
+            session, agent = game.session, game.agent
+            before = session.again(session.seed, session.actions[:made])
+            ago = len(session.actions) - made
+            told = advice_view(session, ago, agent) if ago else None
+            return {**session_view(before, game.record, agent), "advice": told}
 
 
 def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
