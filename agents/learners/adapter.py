@@ -135,7 +135,7 @@ class ModelPolicy(PerceptronPolicy):
         return th.as_tensor(seen, device=self.policy.device)
 
     def confirm(self, preferences: Array, observations: IntArray) -> None:
-        """Compare the preferences with the model's ``predict`` in a sample of states."""
+        """Compare preferences, and a law, with those of the model's methods in some states."""
         rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
         said, observations = preferences[rows], observations[rows]
         seen = self._input(observations)
@@ -150,13 +150,11 @@ class ModelPolicy(PerceptronPolicy):
                 f"{done[row]} at observation {observations[row].tolist()}, where its network "
                 f"prefers {said[row].argmax()}: {CURE}"
             )
-        if not self._deterministic and isinstance(self.policy, ACTORS):
-            self._confirm_law(seen, said, observations)
-
-    def _confirm_law(self, seen: th.Tensor, said: Array, observations: IntArray) -> None:
-        """Compare the softmax of the preferences with ``get_distribution`` of the policy."""
+        if self._deterministic or not isinstance(self.policy, ACTORS):
+            return
         with th.no_grad():
-            law = self.policy.get_distribution(seen).distribution.probs.double().cpu().numpy()
+            drawn: Any = self.policy.get_distribution(seen).distribution
+            law = drawn.probs.double().cpu().numpy()
         expected = choose(said, observations, np.ones(said.shape, dtype=bool), deterministic=False)
         off = np.abs(law - expected).max(axis=1)
         if not (off <= ROUNDING).all():

@@ -26,8 +26,15 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     minus the logarithm of the total probability of the optimal actions. The model, trained or not,
     is not changed.
     """
-    game = task.game
-    fitted = ModelPolicy(model, game).with_policy(_renewed(model, seed))
+    if not list(model.policy.parameters()):
+        raise InputError(f"model must have a network, got {type(model).__name__}")
+    game, policy = task.game, copied(model.policy)
+    with th.random.fork_rng(devices=[]):
+        th.manual_seed(seed)
+        for module in policy.modules():
+            if isinstance(module, th.nn.Linear):
+                module.reset_parameters()
+    fitted = ModelPolicy(model, game).with_policy(policy)
     states = states_of(game, task.seat)
     optimal = solve(task).optimal
     met = occupancy("optimal", task)[states].astype(np.float64)
@@ -49,16 +56,3 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return score(fitted, task, name="ceiling")
-
-
-def _renewed(model: BaseAlgorithm, seed: int) -> th.nn.Module:
-    """Copy a network with new weights."""
-    if not list(model.policy.parameters()):
-        raise InputError(f"model must have a network, got {type(model).__name__}")
-    policy: th.nn.Module = copied(model.policy)
-    with th.random.fork_rng(devices=[]):
-        th.manual_seed(seed)
-        for module in policy.modules():
-            if isinstance(module, th.nn.Linear):
-                module.reset_parameters()
-    return policy

@@ -120,8 +120,11 @@ class ExactEvalCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         # Only here is the state of training consistent: the last update is complete, and no step
         # of the next rollout has been taken.
-        if self._is_due():
-            self._log_sample() if self._is_sampled else self.evaluate()
+        if self._is_due() and not self._is_sampled:
+            self.evaluate()
+        elif self._is_due():
+            policy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
+            self._log(sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps)))
 
     def _is_due(self) -> bool:
         last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
@@ -143,11 +146,6 @@ class ExactEvalCallback(BaseCallback):
         result = baselines.score(policy, self.task, masked=self.masked, name=name)
         self._log(result)
         return result
-
-    def _log_sample(self) -> None:
-        """Log an estimate from sample games, where an exact score takes minutes."""
-        policy = ModelPolicy(self.model, self.task.game, Reading(masked=self.masked))
-        self._log(sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps)))
 
     def _log(self, result: Score | SampleScore) -> None:
         best = result.value > max(self.log["results"], default=-np.inf)

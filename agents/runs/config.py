@@ -106,7 +106,17 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.resume is not None:
-            self._check_resume()
+            others = [
+                entry.name
+                for entry in dataclasses.fields(self)  # without a default it is an empty mapping
+                if entry.name != "resume"
+                and getattr(self, entry.name) != getattr(TrainConfig, entry.name, {})
+            ]
+            if others:
+                raise InputError(
+                    "resume must be the only option, as the run keeps its own, got "
+                    f"{', '.join(others)}"
+                )
             return
         if self.self_play:
             check_self_play(self.algorithm)
@@ -119,18 +129,6 @@ class TrainConfig:
                 raise InputError(f"{name} must be given by {option}, got it in hyperparams")
         object.__setattr__(self, "reward", self._find_reward())
         _ = self.hyperparameters  # reading checks them
-
-    def _check_resume(self) -> None:
-        others = [
-            entry.name
-            for entry in dataclasses.fields(self)  # a field without a default is an empty mapping
-            if entry.name != "resume"
-            and getattr(self, entry.name) != getattr(TrainConfig, entry.name, {})
-        ]
-        if others:
-            raise InputError(
-                f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
-            )
 
     def _check_track(self, track: Any) -> None:
         for name in ("steps", "eval_interval", "stop_at"):

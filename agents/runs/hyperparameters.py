@@ -254,9 +254,21 @@ def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperpara
         fields = fields_of(algorithm)
     except ModuleNotFoundError:  # runs that are read without these libraries were checked before
         return Hyperparameters(**values)
-    found = Hyperparameters(**vars(read(fields, values, f"hyperparameters of {algorithm}")))
-    _check_together(found)
-    return found
+    options = Hyperparameters(**vars(read(fields, values, f"hyperparameters of {algorithm}")))
+    given = vars(options)
+    if given.get("normalize_advantage") and "batch_size" in given:
+        moves = options.n_envs * options.n_steps
+        last = moves % options.batch_size if "n_epochs" in given else 0  # trpo normalises no batch
+        if 1 in (options.batch_size, last):
+            raise InputError(
+                "batch_size must leave no batch of a single move, whose advantage cannot be "
+                f"normalised, got {options.batch_size} for {moves} moves (n_envs times n_steps)"
+            )
+    if "buffer_size" in given and options.n_steps > options.buffer_size:
+        raise InputError(
+            f"n_steps must be at most buffer_size {options.buffer_size}, got {options.n_steps}"
+        )
+    return options
 
 
 @cache
@@ -279,23 +291,6 @@ def fields_of(algorithm: str) -> type[BaseModel]:
         for name, default in defaults.items()
     }
     return create_model(algorithm, __config__=STRICT, **fields)
-
-
-def _check_together(options: Hyperparameters) -> None:
-    """Check hyperparameters whose ranges depend on each other."""
-    given = vars(options)
-    if given.get("normalize_advantage") and "batch_size" in given:
-        moves = options.n_envs * options.n_steps
-        last = moves % options.batch_size if "n_epochs" in given else 0  # trpo normalises no batch
-        if 1 in (options.batch_size, last):
-            raise InputError(
-                "batch_size must leave no batch of a single move, whose advantage cannot be "
-                f"normalised, got {options.batch_size} for {moves} moves (n_envs times n_steps)"
-            )
-    if "buffer_size" in given and options.n_steps > options.buffer_size:
-        raise InputError(
-            f"n_steps must be at most buffer_size {options.buffer_size}, got {options.n_steps}"
-        )
 
 
 def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:

@@ -74,7 +74,12 @@ def learn(
 
 def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
     """Build the task, the model and the callbacks of a run; nothing is written."""
-    _check_log(config)
+    wanted = {"wandb": config.wandb, "tensorboard": config.tensorboard or config.wandb}
+    for library, given in wanted.items():
+        if given and importlib.util.find_spec(library) is None:
+            raise InputError(
+                f"{library} needs more libraries, got {shown(given)}: pip install {library}"
+            )
     env = make_env(config)
     model = make_model(config, env)
     callbacks = make_callbacks(config)
@@ -184,13 +189,3 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     """Build the callbacks that the hyperparameters name."""
     named = getattr(config.hyperparameters, "callback", None) or []
     return [FallingEntropy() for _ in ([named] if isinstance(named, str) else named)]
-
-
-def _check_log(config: TrainConfig) -> None:
-    """Check that the libraries for the logs of a run are installed."""
-    wanted = {"wandb": config.wandb, "tensorboard": config.tensorboard or config.wandb}
-    for library, given in wanted.items():
-        if given and importlib.util.find_spec(library) is None:
-            raise InputError(
-                f"{library} needs more libraries, got {shown(given)}: pip install {library}"
-            )

@@ -79,23 +79,20 @@ class Run:
         """Write the final model, its certificate and its score, with more entries of JSON."""
         write_file(self.folder / "final_model.zip", self.model.save)
         write_file(self.folder / "certificate.npz", certificate(score))
-        spent = {"steps": self.model.num_timesteps, "seconds": self.log["seconds"][-1]}
-        summary = {**spent, **score.as_dict(), **self._curve(), **more}
-        write_json(self.folder / "score.json", summary)
-
-    def _curve(self) -> dict[str, Any]:
-        """Return a summary of the exact scores: at the marks of a track, else the best score."""
         log = {name: np.array(column) for name, column in self.log.items()}
-        track = self.config.rules
+        track, curve = self.config.rules, dict[str, Any]()
         if track is None:
-            return {"best_normalized": exact_part(log)["normalized"].max()}
-        moves, marks = self.log["timesteps"], [str(mark) for mark in track.marks]
-        curves = {
-            f"{name}_at_marks": dict(zip(marks, track.at_marks(moves, log[name]), strict=True))
-            for name in ("normalized", *SELF_PLAY)
-            if name in log
-        }
-        return {"track": track.name, "track_version": track.version, **curves}
+            curve["best_normalized"] = exact_part(log)["normalized"].max()
+        else:
+            curve |= {"track": track.name, "track_version": track.version}
+            marks = [str(mark) for mark in track.marks]
+            for name in ("normalized", *SELF_PLAY):
+                if name in log:
+                    numbers = track.at_marks(self.log["timesteps"], log[name])
+                    curve[f"{name}_at_marks"] = dict(zip(marks, numbers, strict=True))
+        spent = {"steps": self.model.num_timesteps, "seconds": self.log["seconds"][-1]}
+        summary = {**spent, **score.as_dict(), **curve, **more}
+        write_json(self.folder / "score.json", summary)
 
 
 def _make_folder(config: TrainConfig) -> Path:
