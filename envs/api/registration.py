@@ -189,7 +189,8 @@ def _neighbours(folder: Path) -> Iterator[None]:
     away = {
         name: module
         for name, module in tuple(sys.modules.items())
-        if name.partition(".")[0] in beside and not _lies_in(module, folder)
+        if name.partition(".")[0] in beside
+        and folder not in Path(getattr(module, "__file__", None) or "/").resolve().parents
     }
     for name in away:
         del sys.modules[name]
@@ -204,8 +205,3 @@ def _neighbours(folder: Path) -> Iterator[None]:
             if name.partition(".")[0] in known:
                 del sys.modules[name]
         sys.modules.update(away)
-
-
-def _lies_in(module: ModuleType, folder: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    return file is not None and folder in Path(file).resolve().parents

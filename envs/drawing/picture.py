@@ -116,8 +116,13 @@ class Picture:
 
 def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
     """Lay out a scene."""
-    if any(row.rolled for row in scene.rows):
-        scene, page = _with_rolls(scene), replace(page, lines=2)
+    if any(row.rolled for row in scene.rows):  # the dice of the last moves lie there, not below
+        last: dict[int | None, tuple[Die, ...]] = {one.seat: one.dice for one in scene.events}
+        own = (
+            replace(row, pieces=last.get(row.seat, ())) if row.rolled else row for row in scene.rows
+        )
+        events = tuple(replace(event, dice=()) for event in scene.events)
+        scene, page = replace(scene, rows=tuple(own), events=events), replace(page, lines=2)
     lines = _foot_lines(scene, page)
     foot = LINE * max(len(lines), page.lines) + 8  # at least, so that moves do not shift the rows
     parts = [_part(row, page) for row in scene.rows]
@@ -130,32 +135,19 @@ def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
     return Picture(page, [*shapes, *_foot(lines, page, page.height - foot)])
 
 
-def _with_rolls(scene: Scene) -> Scene:
-    """Move the dice of the last moves from the foot to the rows for them."""
-    last: dict[int | None, tuple[Die, ...]] = {one.seat: one.dice for one in scene.events}
-    rows = (
-        replace(one, pieces=last.get(one.seat, ())) if one.rolled else one for one in scene.rows
-    )
-    events = (replace(event, dice=()) for event in scene.events)
-    return replace(scene, rows=tuple(rows), events=tuple(events))
-
-
 def _head(scene: Scene, page: Page) -> Iterator[Shape]:
     words = scene.ended or f"{scene.mover} to move"
     width = 16 + 8.4 * len(words)
     left = page.width - MARGIN - width
-    yield from _title(scene.title, left - 2 * MARGIN)
+    room = left - 2 * MARGIN
+    size = 20 if 0.55 * 20 * len(scene.title) <= room else 16
+    lines = textwrap.wrap(scene.title, max(1, int(room / (0.55 * size))))
+    for number, line in enumerate(lines):
+        yield Text(MARGIN, 26 + (number - (len(lines) - 1) / 2) * 20, line, size)
     # The colour is the edge: white words on it would have too little contrast.
-    fill, line, ink = (INK, INK, "#ffffff") if scene.ended else ("#ffffff", colour(scene.seat), INK)
-    yield Box(left, 11, width, 30, fill, line, radius=15, thick=3)
+    fill, edge, ink = (INK, INK, "#ffffff") if scene.ended else ("#ffffff", colour(scene.seat), INK)
+    yield Box(left, 11, width, 30, fill, edge, radius=15, thick=3)
     yield Text(left + width / 2, 26, words, 15, ink, "middle")
-
-
-def _title(title: str, room: float) -> Iterator[Shape]:
-    size = 20 if 0.55 * 20 * len(title) <= room else 16
-    lines = textwrap.wrap(title, max(1, int(room / (0.55 * size))))
-    for number, words in enumerate(lines):
-        yield Text(MARGIN, 26 + (number - (len(lines) - 1) / 2) * 20, words, size)
 
 
 def _part(row: Row, page: Page) -> float:
