@@ -72,10 +72,18 @@ def learning(runs: Sequence[Log]) -> Plot:
         series=series,
         log_y=True,
     )
+    ends = {line.name: float(line.y[-1]) for line in series}
+    near, far = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
+    told = f"{quoted(near)} ends at {ends[near]:.4f}."
+    if near != far:
+        told = (
+            f"{quoted(near)} ends nearest to the optimum ({ends[near]:.4f}), {quoted(far)} "
+            f"farthest from it ({ends[far]:.4f})."
+        )
     sampled = " Bands are 95 % intervals of scores from sample games; points without one are exact."
     return Plot.of(
         panel,
-        f"{_ends(series)} {'Exact gap' if exact else 'Gap'} to the optimum during training, over "
+        f"{told} {'Exact gap' if exact else 'Gap'} to the optimum during training, over "
         f"the agent's moves; gaps below {FLOOR:g} are drawn at {FLOOR:g}."
         f"{'' if exact else sampled}",
     )
@@ -86,18 +94,6 @@ def log_of(folder: Path) -> Log:
     config = read_config(folder)
     agent = agent_name(config.algorithm, str(config.reward))
     return config.game_name, agent, read_log(folder)
-
-
-def _ends(series: Sequence[Series]) -> str:
-    """Say which run ends nearest to the optimum, and which one farthest from it."""
-    ends = {line.name: float(line.y[-1]) for line in series}
-    near, far = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
-    if near == far:
-        return f"{quoted(near)} ends at {ends[near]:.4f}."
-    return (
-        f"{quoted(near)} ends nearest to the optimum ({ends[near]:.4f}), {quoted(far)} farthest "
-        f"from it ({ends[far]:.4f})."
-    )
 
 
 def _gaps(log: Mapping[str, FloatArray]) -> dict[str, Any]:

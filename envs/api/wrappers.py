@@ -94,19 +94,16 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
     A ``TypeError`` says that it is no environment of this project, an ``InputError`` that a wrapper
     changes the game.
     """
-    return _inspect(_made(env) if isinstance(env, str) else env, _refuse_changes)
-
-
-def _made(env_id: str) -> gym.Env[Any, Any]:
-    """Make the environment with an id."""
-    # The command line knows environments of others by gym:ID; exactdice:ID imports the package.
-    name = env_id.removeprefix("exactdice:").removeprefix("gym:")
-    if name not in gym.registry:
-        known = [each for each in gym.registry if each.startswith("exactdice/")]
-        alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]
-        near = f"; did you mean {alike[0]}?" if alike else meant(name, known)
-        raise TypeError(f"env must be an exactdice environment, got {env_id!r}{near}")
-    return gym.make(name)
+    if isinstance(env, str):
+        # The command line knows environments of others by gym:ID; exactdice:ID imports the package.
+        name = env.removeprefix("exactdice:").removeprefix("gym:")
+        if name not in gym.registry:
+            known = [each for each in gym.registry if each.startswith("exactdice/")]
+            alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]
+            near = f"; did you mean {alike[0]}?" if alike else meant(name, known)
+            raise TypeError(f"env must be an exactdice environment, got {env!r}{near}")
+        env = gym.make(name)
+    return _inspect(env, _refuse_changes)
 
 
 def inspect_training(env: Any) -> tuple[Task, Sight]:

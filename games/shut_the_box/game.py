@@ -67,7 +67,10 @@ class ShutTheBox(TurnGame):
         self.dice = at_least("dice", dice, 1)
         self.sides = at_least("sides", sides, 2)
         self.one_die = one_die
-        self.largest_one_die_sum = _parse_one_die(one_die)
+        found = re.fullmatch(r"sum<=(\d{1,9})", one_die) if isinstance(one_die, str) else None
+        if found is None and one_die != "never":
+            raise InputError(f"one_die must be 'never', or 'sum<=' and a number, got {one_die!r}")
+        self.largest_one_die_sum = -1 if found is None else int(found[1])
         if not isinstance(shut_wins, bool):
             raise InputError(f"shut_wins must be True or False, got {shut_wins!r}")
         self.shut_wins = shut_wins
@@ -140,13 +143,3 @@ class ShutTheBox(TurnGame):
         payoffs = amounts[np.stack([2 - halves, halves], axis=-1)]
         everyone = np.ones(payoffs.shape, dtype=bool)
         yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
-
-
-def _parse_one_die(rule: str) -> int:
-    """Return the largest sum of open tiles with which one die is rolled; -1 for "never"."""
-    if rule == "never":
-        return -1
-    found = re.fullmatch(r"sum<=(\d{1,9})", rule) if isinstance(rule, str) else None
-    if found is None:
-        raise InputError(f"one_die must be 'never', or 'sum<=' and a number, got {rule!r}")
-    return int(found[1])

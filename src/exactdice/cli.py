@@ -61,21 +61,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BROKEN_PIPE)
     except (InputError, OSError) as error:
-        print(f"error: {_said(error)}", file=sys.stderr)
+        said = str(error)
+        if isinstance(error, OSError) and error.strerror:  # the path and the reason, no number
+            place = "" if error.filename is None else f"{printable(str(error.filename))}: "
+            said = f"{place}{error.strerror.lower()}"
+        print(f"error: {said}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception:  # no finding, which Python's own exit code 1 would say
         traceback.print_exc()
         sys.exit(FAILED)
-
-
-def _said(error: InputError | OSError) -> str:
-    """Put an error into words: of a file its path and the reason, without a number."""
-    if not (isinstance(error, OSError) and error.strerror):
-        return str(error)
-    place = "" if error.filename is None else f"{printable(str(error.filename))}: "
-    return f"{place}{error.strerror.lower()}"
 
 
 def _open_streams() -> None:
