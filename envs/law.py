@@ -24,6 +24,7 @@ import numpy as np
 from ..baselines import Problem
 from ..baselines.operators.systems import scipy_sparse
 from ..core import FloatArray, GameError, InputError, IntArray
+from ..core.block_moves import in_a_row, sums
 from ..core.positions import pieces, places_in
 from ..core.sizes import check_memory
 from .engine.process import FIRST_PAYOFF, FIRST_PLACE
@@ -64,9 +65,9 @@ class _Matrix(NamedTuple):
         order = np.lexsort((columns, rows))
         rows, columns, chances = rows[order], columns[order], chances[order]
         firsts = np.flatnonzero(np.diff(rows, prepend=-1) | np.diff(columns, prepend=-1))
-        sums = np.add.reduceat(chances, firsts) if len(firsts) else chances
-        some = firsts[sums > 0]
-        return cls(rows[some], columns[some], sums[sums > 0], shape)
+        totals = np.add.reduceat(chances, firsts) if len(firsts) else chances
+        some = firsts[totals > 0]
+        return cls(rows[some], columns[some], totals[totals > 0], shape)
 
     @property
     def in_scipy(self) -> Any:
@@ -89,9 +90,8 @@ class _Matrix(NamedTuple):
         counts = np.bincount(right.rows, minlength=right.shape[0])
         sizes = counts[self.columns]
         check_memory("entries of a law", int(sizes.sum()), LISTED)
-        firsts = (np.cumsum(counts) - counts)[self.columns] - (np.cumsum(sizes) - sizes)
         each = np.repeat(np.arange(len(sizes)), sizes)
-        places = np.arange(len(each)) + firsts[each]
+        places = in_a_row(sums(counts), self.columns)
         chances = self.chances[each] * right.chances[places]
         shape = self.shape[0], right.shape[1]
         return _Matrix.of(self.rows[each], right.columns[places], chances, shape)
@@ -335,12 +335,11 @@ class MoveLaw:
         distinct, numbers = np.unique(laws, return_inverse=True)
         law, outcomes, chances = self._process.laws.outcomes(distinct)
         counts = np.bincount(law, minlength=len(distinct))
-        begins = np.cumsum(counts) - counts
         sizes = counts[numbers]  # few laws serve many moves
         self._outcomes += int(sizes.sum())
         check_memory("outcomes of moves", self._outcomes, LISTED)
         rows = np.repeat(np.arange(len(laws)), sizes)
-        places = np.arange(len(rows)) + (begins[numbers] - (np.cumsum(sizes) - sizes))[rows]
+        places = in_a_row(sums(counts), numbers)
         entries = self._process.leads_to[firsts[rows] + outcomes[places]]
         return rows, chances[places], entries
 
