@@ -58,6 +58,7 @@ class Calls:
     seen: list[Call] = field(default_factory=list)
     fed: list[tuple[th.Tensor, bool]] = field(default_factory=list)  # what entered layers
     draws: list[Draw] = field(default_factory=list)
+    modules: dict[int, th.nn.Module] = field(default_factory=dict)  # all so far, by ``id``
     layers: bool = False  # whether a layer was called whose results depend on more than its input
     recurrent: bool = False  # whether a recurrent network was called
     busy: bool = False  # the doctor computes, and its own calls do not count
@@ -75,7 +76,7 @@ class Calls:
         calls = self
 
         def log_prob(law: Categorical, value: th.Tensor) -> th.Tensor:
-            found = calls._log_prob(law, value)
+            found = calls._log_prob(law, value)  # type: ignore[no-untyped-call]
             if not calls.busy and len(calls.draws) < MOST:
                 calls.draws.append(Draw(law.logits, value, found))
             return found
@@ -108,6 +109,7 @@ class Calls:
             if self.seen and self.seen[-1].output is output:  # an outer module gives the same
                 self.seen.pop()
             self.seen.append(Call(module, output))
+            self.modules[id(module)] = module
 
     def entered(self, count: int, *, learned: bool | None = None) -> th.Tensor | None:
         """Return what has entered the first network with some rows, (row, ...).

@@ -8,7 +8,27 @@ from typing import Any
 from ...core.words import plural
 from ..report import Report
 
-#: Notes that a program may be told of without being wrong, by the words that they begin with.
+#: The checks by name, and what holds if they do.
+CHECKS = {
+    "observations": "networks are given observations that the environment has shown",
+    "actions": "the update has the actions that were taken at these observations",
+    "moves": "no row of a batch is one in which the environment was reset in place of a move",
+    "transitions": "moves of a replay buffer are moves that the environment has made",
+    "log_probs": "old log-probabilities are those with which the actions were drawn",
+    "law": "before the first step of an update the law is the one that drew the actions",
+    "returns": "returns follow from rewards, ends and values, with one discount and one lambda",
+    "targets": "targets of action values follow from rewards, ends and the target network",
+    "gradient": "the gradient is that of the algorithm's loss, up to weights of its parts",
+    "signs": "no part of the loss has a weight below 0",
+    "form": "PPO's ratio has the new probability on top, and the smaller objective is taken",
+    "gradients": "gradients are cleared between steps",
+    "finite": "gradients are finite numbers",
+    "parameters": "a step moves the parameters",
+    "optimizer": "all parameters that get gradients are in an optimizer, or change in another way",
+    "lanes": "no lane of a vector repeats another one",
+    "critic": "in probes: the critic's values become the exact values of the present policy",
+    "error": "in probes: the program does not end with an error",
+}
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
     "color:#1b1f24;background:#fff}h1{font-size:1.4rem}li{margin:.6rem 0}code{background:#eef1f4;"
@@ -49,6 +69,8 @@ class Diagnosis:
         notes: what is no mistake, but good to know.
         unchecked: the checks that could not be made, and why.
         facts: the discount, lambda and weights of the loss that explain what the program computed.
+        scores: exact scores as the agent learned: moves, value, optimum, normalized score, and the
+            error of the critic. Empty if the law of the environment is not known.
         readings: the values of the critic in probes, beside exact ones.
         moves: number of moves of the environment.
         gradients: number of gradients.
@@ -62,6 +84,7 @@ class Diagnosis:
     notes: list[str] = field(default_factory=list)
     unchecked: dict[str, str] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
+    scores: list[dict[str, float]] = field(default_factory=list)
     readings: list[dict[str, Any]] = field(default_factory=list)
     moves: int = 0
     gradients: int = 0
@@ -78,9 +101,8 @@ class Diagnosis:
     def verdict(self) -> str:
         """The result in a sentence."""
         if self.ok:
-            checked = (
-                f"{plural(len(self.held), 'check')} held" if self.held else "no check was made"
-            )
+            count = len(self.held)
+            checked = f"{count} {plural(count, 'check')} held" if count else "no check was made"
             return f"Nothing wrong was found: {checked}."
         names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
         return f"Wrong: {', '.join(names)}."
@@ -145,6 +167,7 @@ class Diagnosis:
             ]
             lines += [f"             {each.where}"] * bool(each.where)
         lines += [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]
+        lines += [f"  score      {_scored(each)}" for each in self.scores]
         lines += [f"  note       {note}" for note in self.notes]
         lines += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
         lines += [f"  {name:10} {told}" for name, told in self._figures()]
@@ -178,6 +201,7 @@ class Diagnosis:
             )
             if self.readings
             else "",
+            "Exact scores": table((_scored(row),) for row in self.scores) if self.scores else "",
             "Notes": table((note,) for note in self.notes) if self.notes else "",
             "What was not checked": table(self.unchecked.items()) if self.unchecked else "",
             "The program": table(self._figures()),
@@ -189,3 +213,9 @@ class Diagnosis:
             f"</title><style>{STYLE}</style><h1>{html.escape(title)}</h1>"
             f'<p class="{kind}"><b>{html.escape(self.verdict)}</b></p>{body}</html>\n'
         )
+
+
+def _scored(row: Mapping[str, float]) -> str:
+    told = f"after {row['moves']:,} moves {row['value']:.4f}, normalised {row['normalized']:.4f}"
+    error = f", error of the critic {row['critic_rmse']:.4f}" if "critic_rmse" in row else ""
+    return f"{told}{error}; the optimum is {row['optimum']:.4f}"

@@ -1,7 +1,7 @@
 """One program under examination: taps that are open, and the checks of what they see."""
 
 import contextlib
-import sys
+import inspect
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,13 +12,14 @@ import numpy as np
 import torch as th
 
 from ...core import FloatArray
-from ..report import Report
+from ..report import Mistake, Report
 from .calls import Calls, numbers_of
 from .diagnosis import Diagnosis
 from .graph import LossGraph
 from .habits import Habits, check_lanes, check_law
-from .losses import Batch, Gradient, check_gradient, right_losses
+from .losses import SIGNS, Batch, Gradient, check_form, check_gradient, right_losses
 from .rows import Section, Story
+from .scores import Learned
 from .tap import Tap, Trace
 from .truth import Stored, check_replay, check_rollout
 
@@ -26,10 +27,12 @@ from .truth import Stored, check_replay, check_rollout
 FIRST, GROWTH = 48, 1.25
 #: Seconds that the doctor may take whatever its budget is.
 GRACE = 0.5
+#: Gradients that must agree on the sign of a part of the loss.
+ENOUGH = 3
+_BEST = "value-of-best-action: the target is that of the action that was taken: gather its value"
+_BROADCAST = "values-broadcast: values (row, 1) less numbers (row,) are a square: squeeze them"
 #: Correlation from which two arrays are one up to a factor and a summand.
 LINEAR = 0.99
-#: Most moves of a rollout whose rows are looked up.
-LONGEST = 50_000
 
 
 @dataclass
@@ -60,7 +63,9 @@ class Examination:
         self.phase: Phase | None = None
         self.critic: int | None = None  # the number of the network that gives values
         self._due, self._left = 0.0, 0
-        self.habits = Habits()
+        self.habits, self.learned = Habits(), Learned()
+        self._signs: dict[str, list[float]] = {}  # weights of the parts of a loss, by name
+        self._signed = ""  # where the program has this loss
         self._begin, self._end = 0, 0  # the rows between the last two phases
         self._patience = 3.0  # seconds that the next search for a mistake may take
 
@@ -90,8 +95,15 @@ class Examination:
         """Make the checks that need the whole run."""
         report = Report()
         self.habits.end(report)
+        for name, weights in self._signs.items():
+            wrong = len(weights) >= ENOUGH and max(weights) < 0
+            words = f"the weight of this part of the loss is {weights[-1]:.3g}"
+            report.add("signs", np.array([wrong]), words, [Mistake(SIGNS[name])])
+        self.diagnosis.take(report, self._signed)
+        report = Report()
         if trace is not None and trace.rows:
             check_lanes(report, trace)
+            self.learned.end(self.diagnosis, trace)
         self.diagnosis.take(report, "")
 
     @property
@@ -108,6 +120,10 @@ class Examination:
             discrete = int(space.n) if isinstance(space, gym.spaces.Discrete) else 0
             story = self.stories[id(trace)] = Story(int(getattr(acts, "n", 0)), discrete)
         story.hear(trace, self.calls)
+        if self.world is None and trace is self.tap.trace:
+            rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
+            actor = rows[-1].module if rows else None
+            self.learned.follow(trace, actor, self.calls.modules.get(self.critic or 0))
         self.calls.forget()
         self.habits.steps = 0
         self.diagnosis.spent += time.perf_counter() - began
@@ -168,6 +184,8 @@ class Examination:
         self.critic = batch.critic or batch.network or self.critic
         if self.world is not None:  # in which too few rows differ
             return
+        for each in (batch.logits, batch.values, batch.action_values):
+            self.habits.role([] if each is None else LossGraph.of(each).parameters)
         if self.phase is None or self.phase.end != self._end:
             self._finish_phase()
             self.phase = Phase(self._begin, self._end)
@@ -204,35 +222,50 @@ class Examination:
             phase.stored.actions[at] = numbers_of(batch.actions)[there]
             if targets is not None:
                 phase.stored.returns[at] = numbers_of(targets)[there]
-            ratios = batch.graph.ratios(batch.count)
-            if ratios and batch.log_probs is not None:
-                old = batch.log_probs.detach() - ratios[0].log()
+            ratio = batch.graph.ratio(batch.count)
+            if ratio is not None and batch.log_probs is not None:
+                old = batch.log_probs.detach() - (-1.0 if ratio[1] else 1.0) * ratio[0].log()
                 phase.stored.log_probs[at] = numbers_of(old)[there]
-        if factors:
-            advantages, signed = self._advantages(report, batch, section, targets, factors)
+        if wanted and wanted[1] == "broadcast":
+            words = "each value is compared with the returns of all rows"
+            report.add("form", np.ones(1, dtype=bool), words, [Mistake(_BROADCAST)])
+        elif factors:
+            advantages, turned = self._advantages(batch, section, targets, factors)
+            check_form(report, batch, turned)
             losses = list(right_losses(batch, targets, advantages))
-            found = check_gradient(report, gradient, losses, self._patience, signed)
-            self._patience *= found is not None
-            if found:
-                self.diagnosis.facts.update(found.named)
+            self._fit(report, gradient, losses, turned is not None)
         self._keep(report)
 
+    def _fit(self, report: Report, gradient: Gradient, losses: list[Any], signed: bool) -> None:
+        """Check a gradient, and keep the signs of the weights of its parts."""
+        found = check_gradient(report, gradient, losses, self._patience)
+        self._patience *= found is not None
+        if found is None:
+            return
+        for (name, weight), clear in zip(found.named.items(), found.weights.clear, strict=True):
+            if clear:
+                self.diagnosis.facts[name] = weight
+                if signed or name != "policy_coef":
+                    self._signs.setdefault(name, []).append(weight)
+                    self._signed = where()
+
     def _advantages(
-        self, report: Report, batch: Batch, section: Section, targets: Any, factors: list[th.Tensor]
-    ) -> tuple[th.Tensor, bool]:
-        """Return the advantages that stand in a loss, and whether their sign is known."""
-        phase, given = self.phase, factors[0]
+        self, batch: Batch, section: Section, targets: Any, factors: list[th.Tensor]
+    ) -> tuple[th.Tensor, bool | None]:
+        """Return the advantages in a loss, and whether it has minus them; None if not known."""
+        given = factors[0]
         values = None if batch.critic is None else section.outputs(batch.critic)
-        if values is None or targets is None or batch.entered is None or phase is None:
-            return given, False
+        if values is None or targets is None or batch.entered is None:
+            return given, None
         places = section.first(section.story.keys(batch.entered))
         right = numbers_of(targets) - values.ravel()[places]
         right[places < 0] = np.nan
         own, known = numbers_of(given), np.isfinite(right)
         if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:
-            return given, False
+            return given, None
         cosine = float(np.corrcoef(own[known], right[known])[0, 1])
-        return (given if cosine > 0 else -given), abs(cosine) > LINEAR
+        turned = cosine < 0
+        return (-given if turned else given), (turned if abs(cosine) > LINEAR else None)
 
     def _known(self, report: Report, known: Any, trace: Trace) -> bool:
         """Check that observations of a batch were shown; return whether they can be read."""
@@ -251,8 +284,14 @@ class Examination:
         wanted = batch.graph.wanted(taken)
         if wanted is None or batch.entered is None:
             return
+        for wrong, mistake in ((wanted[1] == "broadcast", _BROADCAST), (batch.best, _BEST)):
+            if wrong:
+                words = "the loss compares other numbers than one value and one target of each row"
+                report.add("form", np.ones(1, dtype=bool), words, [Mistake(mistake)])
+                self._keep(report)
+                return
         losses = list(right_losses(batch, wanted[0], wanted[0]))
-        self._patience *= check_gradient(report, gradient, losses, self._patience) is not None
+        self._fit(report, gradient, losses, True)
         size = batch.count * story.actions
         later = [
             call
@@ -304,13 +343,17 @@ def _said(call: Any, size: int, actions: int) -> FloatArray | None:
     return numbers_of(call.output).reshape(size // actions, actions).astype(np.float64)
 
 
+def is_of_program(name: str) -> bool:
+    """Whether a file belongs to the program, not to a library."""
+    return not any(part in name for part in ("/exactdice/", "site-packages", "/lib/python", "<"))
+
+
 def where() -> str:
     """Return the file and the line of the program that runs."""
-    frame: Any = sys._getframe()
+    frame = inspect.currentframe()
     while frame is not None:
-        name = frame.f_code.co_filename
-        if not any(part in name for part in ("/exactdice/", "site-packages", "/lib/python", "<")):
-            return f"{name}:{frame.f_lineno}"
+        if is_of_program(frame.f_code.co_filename):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 

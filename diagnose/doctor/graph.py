@@ -73,10 +73,28 @@ class LossGraph:
                     return each.detach().reshape(count).long()
         return None
 
-    def ratios(self, count: int) -> list[th.Tensor]:
-        """Return exponentials of one number in each row, such as the ratios of PPO."""
-        found = (node.tensor("result", count) for node in self.named("Exp"))
-        return [each for each in found if each is not None]
+    def best(self, count: int) -> th.Tensor | None:
+        """Return the actions whose values are the largest, (row,), if the loss takes these."""
+        for node in self.named("Max"):
+            found = node.kept.get("indices")
+            if found is not None and found.numel() == count:
+                return th.as_tensor(found).reshape(count)
+        return None
+
+    def ratio(self, count: int) -> tuple[th.Tensor, bool] | None:
+        """Return exponentials of differences, (row,), and whether the new number is taken away."""
+        for node in self.named("Exp"):
+            found = node.tensor("result", count)
+            if found is not None:
+                return found, self._turned(node.inputs[0])
+        return None
+
+    def choice(self, count: int) -> str | None:
+        """Return the operation that takes one of two numbers in each row: "Minimum", "Maximum"."""
+        for node in self.named("Minimum", "Maximum"):
+            if node.tensor("self", count) is not None:
+                return node.name.removesuffix("Backward0")
+        return None
 
     def factors(self, count: int) -> list[th.Tensor]:
         """Return the constants by which numbers of each row are multiplied, (row,)."""
@@ -99,22 +117,34 @@ class LossGraph:
         return found
 
     def wanted(self, values: th.Tensor) -> tuple[th.Tensor, str] | None:
-        """Return what values of each row are driven to, (row,), and the loss, "mse" or "huber"."""
+        """Return what values of each row are driven to, (row,), and the kind of the loss.
+
+        The kind is "mse", "huber", or "broadcast" if each value was compared with all targets.
+        """
         count, own = values.numel(), values.detach().reshape(-1)
         for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss"):
-            pair = node.tensor("self", count), node.tensor("target", count)
+            first, second = node.tensor("self", count), node.tensor("target", count)
             kind = "mse" if node.name.startswith("Mse") else "huber"
-            for one, other in (pair, pair[::-1]):
+            for one, other in ((first, second), (second, first)):
                 if one is not None and other is not None and th.equal(one, own):
                     return other, kind
-        squares = sorted(self.named("Pow", "Mul"), key=self._is_clipped)
-        for node in squares:
-            gap = node.tensor("self", count)
-            squared = node.kept.get("exponent") == 2 or node.name.startswith("Mul")
-            twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
-            if gap is not None and squared and twice and node.inputs[0]:
-                sign = -1.0 if self._turned(node.inputs[0], values) else 1.0
-                return own - sign * gap, "mse"
+            pair: list[Any] = [node.kept.get("self"), node.kept.get("target")]
+            if all(isinstance(each, th.Tensor) and each.shape == (count, count) for each in pair):
+                rows = [each.detach()[0] for each in pair if not th.equal(each[:, 0], own)]
+                return (rows or [own])[0], "broadcast"
+        for node in sorted(self.named("Pow", "Mul"), key=self._is_clipped):
+            if node.name.startswith("Pow"):
+                squared = node.kept.get("exponent") == 2
+            else:
+                squared = len(set(node.inputs)) == 1
+            gap = node.kept.get("self")
+            if not squared or gap is None or not node.inputs[0]:
+                continue
+            sign = -1.0 if self._turned(node.inputs[0]) else 1.0
+            if gap.numel() == count:
+                return own - sign * gap.detach().reshape(count), "mse"
+            if gap.shape == (count, count):
+                return own[0] - sign * gap.detach()[0], "broadcast"
         return None
 
     def _is_clipped(self, node: Node) -> bool:
@@ -128,8 +158,8 @@ class LossGraph:
                 todo += own.inputs
         return False
 
-    def _turned(self, node: Any, values: th.Tensor) -> bool:
-        """Whether a difference has the values on its right side."""
+    def _turned(self, node: Any) -> bool:
+        """Whether a difference has the numbers with a gradient on its right side."""
         here = self.nodes.get(node)
         return bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
 

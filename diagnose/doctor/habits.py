@@ -6,6 +6,7 @@ which actions were drawn is the law that is trained.
 """
 
 from collections.abc import Iterable
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from .rows import Section
 from .tap import Trace
 
 #: Gradients after which a parameter that never moves is left out.
-LEAST = 20
-#: Rows in which lanes that are copies of one another are alike.
-ALIKE = 64
+LEAST = 8
+#: Rows and lanes in which games that begin alike are looked for, and the chance of a false alarm.
+LONGEST, MOST, CHANCE = 5000, 16, 1e-6
 #: Largest difference of two logarithms of a probability that are the same.
 NEAR = 1e-3
 _CLEARED = "gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()"
@@ -63,13 +64,17 @@ class Habits:
     def _due(self) -> bool:
         return len(self._learned) == 0 or max(c[0] for _, _, c in self._learned.values()) <= LEAST
 
-    def gradient(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
-        """Follow a loss, before its gradients are computed."""
-        stale = False
+    def role(self, parameters: Iterable[th.Tensor]) -> None:
+        """Follow the parameters of networks that act, or that give values."""
         for each in parameters:
             if id(each) not in self._learned:
                 self._learned[id(each)] = each, each.detach().clone(), [0]
             self._learned[id(each)][2][0] += 1
+
+    def gradient(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
+        """Follow a loss, before its gradients are computed."""
+        stale = False
+        for each in parameters:
             grad = each.grad
             stale |= id(each) in self._stepped and grad is not None and bool(grad.any())
         self._stepped.clear()
@@ -99,20 +104,28 @@ class Habits:
 
 
 def check_lanes(report: Report, trace: Trace) -> None:
-    """Check that no lanes of a vector are copies of one another."""
-    rows = trace.rows[:ALIKE]
+    """Check that no lanes of a vector draw the same numbers.
+
+    Lanes repeat one another if their games begin with the same observations, one after the other,
+    or if all rows are alike. With n different observations in k games this happens to lanes that
+    draw apart with a probability of about n to the power of -k, which must be below ``CHANCE``.
+    """
+    rows = trace.rows[:LONGEST]
     lanes = len(rows[0].used)
-    if len(rows) < ALIKE or lanes < 2:
-        return
-    seen = np.stack([row.seen.reshape(lanes, -1) for row in rows], axis=1).reshape(lanes, -1)
-    taken = np.stack([row.actions for row in rows], axis=1).reshape(lanes, -1)
-    alike = [
-        lane
-        for lane in range(1, lanes)
-        if np.array_equal(seen[0], seen[lane]) and np.array_equal(taken[0], taken[lane])
-    ]
-    words = f"lane {alike[0]} repeats lane 0 in {ALIKE} rows" if alike else ""
-    report.add("lanes", np.array([bool(alike)]), words, [Mistake(_LANES)], lanes)
+    first: list[list[bytes]] = [[rows[0].seen[lane].tobytes()] for lane in range(lanes)]
+    for before, row in pairwise(rows):
+        for lane in np.flatnonzero(before.terminated | before.truncated).tolist():
+            shown = row if row.used[lane] else None  # reset in this row: its result begins the game
+            begins = row.seen if shown else row.shown
+            first[lane].append(begins[lane].tobytes())
+    alike = ""
+    for one, other in combinations(range(min(lanes, MOST)), 2):
+        pairs = list(zip(first[one], first[other], strict=False))
+        same = pairs and all(a == b for a, b in pairs)
+        if same and len({a for a, _ in pairs}) ** -float(len(pairs)) < CHANCE:
+            alike = f"{len(pairs)} games of lane {other} begin as those of lane {one}"
+    if lanes > 1:
+        report.add("lanes", np.array([bool(alike)]), alike, [Mistake(_LANES)], lanes)
 
 
 def check_law(
@@ -135,11 +148,11 @@ def check_law(
     illegal, open_now = before < -1e6, now > -1e6
     with np.errstate(invalid="ignore"):  # of two infinite ones
         near = np.abs(before - now) <= NEAR
-    wrong: BoolArray = ~(near | (illegal & ~open_now)).all(axis=1)
+    right: BoolArray = np.all(near | (illegal & ~open_now), axis=1)
     mistakes = [Mistake(_MASK)] if (illegal & open_now).any() else []
     if layers and not mistakes:
         mistakes = [Mistake(_LAYERS)]
-    report.add("law", wrong, _law_example, mistakes)
+    report.add("law", ~right, _law_example, mistakes)
 
 
 def _law_example(row: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch as th
 
-from ...core import FloatArray
+from ...core import BoolArray, FloatArray
 from ..audits.formula import closeness, named
 from ..audits.losses import CLOSE, Left, Loss, PolicyLoss, ValueLoss
 from ..report import Mistake, Report
@@ -25,8 +25,9 @@ from .graph import LossGraph
 ILLEGAL = -1e6
 #: Smallest singular value of the gradients of parts of a loss, each of norm 1.
 APART = 0.05
-#: A part of a loss below this share of the gradient has no sign to speak of.
-SMALL = 0.02
+#: The sign of a weight is certain if its part has this share of the gradient, and so much more than
+#: what is left.
+LEAST, CLEAR = 1e-4, 20.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Batch:
     critic: int | None = None  # the number of the critic
     action_values: th.Tensor | None = None  # with a gradient, (row, action)
     network: int | None = None  # the number of the network that gave the action values
+    best: bool = False  # whether the loss takes the values of the best actions
 
     @property
     def count(self) -> int:
@@ -62,11 +64,14 @@ class Batch:
                 and call.output.shape[1] == actions
             ):
                 count = len(call.output)
-                taken = graph.actions(count)
-                if taken is not None and taken.max() < actions:
-                    entered = calls.entered(count, learned=True)
-                    own: Any = {"action_values": call.output, "network": id(call.module)}
-                    return cls(graph, entered, taken, **own)
+                taken, best = graph.actions(count), graph.best(count)
+                actions_of = best if taken is None else taken
+                if actions_of is None:
+                    continue
+                own: Any = {"action_values": call.output, "network": id(call.module)}
+                own |= {"best": taken is None}
+                entered = calls.entered(count, learned=True)
+                return cls(graph, entered, actions_of, **own)
         return None
 
     @classmethod
@@ -123,7 +128,9 @@ class Gradient:
         fits = bool(np.linalg.norm(far) <= self.left.close * self.norm)
         shares = np.abs(found) / max(self.norm, 1e-300)
         found[there] /= sizes[there]
-        return Weights(found, fits, apart > APART, shares)
+        rest = float(np.linalg.norm(far)) / max(self.norm, 1e-300)
+        clear = (shares > CLEAR * rest) & (shares > LEAST) & (apart > APART)
+        return Weights(found, fits, clear)
 
 
 class Weights(NamedTuple):
@@ -131,8 +138,7 @@ class Weights(NamedTuple):
 
     of: FloatArray
     fit: bool  # whether the gradient is this sum
-    told: bool  # whether the gradients of the losses are so different that the weights are known
-    shares: FloatArray  # the norm of each summand, as a part of the gradient's
+    clear: BoolArray  # whether the sign of a weight is certain, (loss,)
 
 
 #: Mistakes by the weight that is negative.
@@ -203,10 +209,10 @@ def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor)
     none = th.zeros_like(advantages)
     values = none if batch.values is None or targets is None else batch.values
     old, borders = batch.log_probs.detach(), batch.graph.borders(batch.count)
-    ratios = batch.graph.ratios(batch.count)
+    ratio = batch.graph.ratio(batch.count)
     clips = [high - 1 for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
-    if ratios:
-        old = old - ratios[0].log()
+    if ratio is not None:
+        old = old - (-1.0 if ratio[1] else 1.0) * ratio[0].log()
     value_clips = [high for low, high in borders if abs(low + high) < 1e-6 and high > 0]
     base = PolicyLoss(
         logits=batch.logits,
@@ -234,11 +240,7 @@ def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor)
 
 
 def check_gradient(
-    report: Report,
-    gradient: Gradient,
-    losses: list[Loss],
-    seconds: float = 0.0,
-    signed: bool = True,
+    report: Report, gradient: Gradient, losses: list[Loss], seconds: float = 0.0
 ) -> Fit | None:
     """Check that a gradient is that of a right loss.
 
@@ -250,7 +252,6 @@ def check_gradient(
         gradient: the gradient.
         losses: the losses of right programs.
         seconds: the time that the search for a mistake may take.
-        signed: whether the sign of the advantages is known.
     """
     found = fit(gradient, iter(losses))
     if found is None:
@@ -261,14 +262,30 @@ def check_gradient(
             words = "the gradient is not that of the loss, whatever the weights of its parts are"
             report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
         return None
-    for (name, weight), share in zip(found.named.items(), found.weights.shares, strict=True):
-        known = found.weights.told and share > SMALL
-        if known and weight < 0 and (signed or name != "policy_coef"):
-            words = f"the weight of this part of the loss is {weight:.3g}"
-            report.add("gradient", np.ones(1, dtype=bool), words, [Mistake(SIGNS[name])])
-    if report.ok:
-        report.held["gradient"] = report.held.get("gradient", 0) + 1
+    report.held["gradient"] = report.held.get("gradient", 0) + 1
     return found
+
+
+def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
+    """Check the form of PPO's objective, which few gradients tell as long as no ratio is clipped.
+
+    ``turned`` says whether the loss has minus the advantages; None if it is not known.
+    """
+    ratio, borders = batch.graph.ratio(batch.count), batch.graph.borders(batch.count)
+    if ratio is None:
+        return
+    words, mistakes = "the ratio of PPO", []
+    choice = batch.graph.choice(batch.count)
+    clips = [low for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
+    if ratio[1]:
+        mistakes.append("ratio-inverted: the new probability is divided by the old one")
+    elif clips and choice is None:
+        mistakes.append(
+            "clip-without-minimum: take the smaller one of the objectives with and without clipping"
+        )
+    elif clips and turned is not None and (choice == "Maximum") != turned:
+        mistakes.append("maximum-for-minimum: take the smaller one of the two objectives")
+    report.add("form", np.array([bool(mistakes)]), words, map(Mistake, mistakes))
 
 
 class _Late(Exception):  # noqa: N818

@@ -11,6 +11,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from ...core import InputError
 from ...core.words import printable
 from .diagnosis import Diagnosis, Symptom
-from .examination import Examination
+from .examination import Examination, is_of_program
 from .probes import PROBES, World, readings
 from .tap import Enough
 
@@ -99,28 +100,34 @@ def main() -> None:
     try:
         with examination.open(), contextlib.suppress(Enough):
             runpy.run_path(script, run_name="__main__")
-    except BaseException as error:
-        if not (isinstance(error, SystemExit) and error.code in (0, None)):
-            found.ended = f"{type(error).__name__}: {error}"
-        if world is not None and isinstance(error, Exception):
-            words = f"the program ended with {type(error).__name__}: {error}"
-            found.symptoms.append(Symptom("error", None, words, _line(error), world.probe.name))
+    except SystemExit as end:
+        if end.code not in (0, None):
+            found.ended = f"SystemExit: {end.code}"
         raise
+    except BaseException as error:
+        found.ended = f"{type(error).__name__}: {error}"
+        frames = _of_script(error, script)
+        if world is not None:
+            words = f"the program ended with {found.ended}"
+            found.symptoms.append(Symptom("error", None, words, frames[-1], world.probe.name))
+        traceback.print_exception(error.with_traceback(frames[0]))  # as without the doctor
+        sys.exit(1)
     finally:
         if world is not None:
             _read(found, examination, world, options.get("gamma"))
         file.write_text(json.dumps(found.as_dict()), encoding="utf-8")
 
 
-def _line(error: BaseException) -> str:
-    """Return the file and the line of the program at which an error was raised."""
-    trace, found = error.__traceback__, ""
+def _of_script(error: BaseException, script: str) -> tuple[Any, str]:
+    """Return the traceback of an error from the script on, and the last line of the program."""
+    trace, begin, last = error.__traceback__, None, ""
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if "/exactdice/" not in name and "site-packages" not in name and not name.startswith("<"):
-            found = f"{name}:{trace.tb_lineno}"
+        begin = trace if begin is None and name == script else begin
+        if begin is not None and is_of_program(name):
+            last = f"{name}:{trace.tb_lineno}"
         trace = trace.tb_next
-    return found
+    return begin or error.__traceback__, last
 
 
 def _read(found: Diagnosis, examination: Examination, world: World, gamma: float | None) -> None:

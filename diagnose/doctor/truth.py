@@ -5,10 +5,11 @@ targets then follow from the trace: rewards, ends and the critic's own values ar
 discount and lambda are those with which most rows agree.
 """
 
-import sys
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,29 +28,34 @@ _AUTORESET = (
     "autoreset: the environment was reset in these rows and ignored the action: leave them out, or "
     "use AutoresetMode.SAME_STEP"
 )
+_NO_LAST = "gae-last-value-missing: add the critic's value after the last row, as its game goes on"
 _CUT = "a game that is cut counts as ended: its last observation has a value (truncation-as-end)"
 
 
-def constants(first: float | None = None) -> list[float]:
-    """Return the numbers from 0 to 1 among the variables of the running program, and usual ones."""
-    found: dict[float, None] = {}
-    frame: Any = sys._getframe()
+def constants(word: str, first: float | None = None) -> list[float]:
+    """Return numbers from 0 to 1 that a constant may have.
+
+    Those of the running program come first that have a word in their name, such as "gamma".
+    """
+    found: dict[float, bool] = {}
+    frame = inspect.currentframe()
     while frame is not None:
         if not str(frame.f_globals.get("__name__", "")).startswith(("exactdice.", "torch")):
-            own = [*frame.f_locals.values(), *frame.f_globals.values()]
-            own += [each for given in own for each in vars_of(given)]
-            for each in own:
+            spaces = [frame.f_locals, frame.f_globals]
+            spaces += [vars_of(each) for space in spaces for each in tuple(space.values())]
+            for name, each in [pair for space in spaces for pair in tuple(space.items())]:
                 if isinstance(each, float) and 0.5 < each <= 1:
-                    found.setdefault(each)
+                    found[each] = found.get(each, False) or word in str(name).lower()
         frame = frame.f_back
-    own = [] if first is None else [first]
-    return list(dict.fromkeys([*own, *USUAL, *list(found)[:MOST]]))
+    named = [number for number, fits in found.items() if fits]
+    own = [*named, *list(found)[:MOST], *USUAL]
+    return list(dict.fromkeys(own if first is None else [first, *own]))
 
 
-def vars_of(given: Any) -> Iterable[Any]:
-    """Return the values of the attributes of an object of the program."""
+def vars_of(given: Any) -> dict[str, Any]:
+    """Return the attributes of an object of the program."""
     own = getattr(given, "__dict__", None)
-    return list(own.values()) if isinstance(own, dict) and not isinstance(given, type) else ()
+    return own if isinstance(own, dict) and not isinstance(given, type | ModuleType) else {}
 
 
 def agreeing(found: FloatArray, given: FloatArray, known: BoolArray) -> BoolArray:
@@ -92,24 +98,26 @@ def check_rollout(
     told = np.isfinite(stored.returns)
     if not told.any():
         return {}
-    if values is None or last is None:
+    if values is None:
         report.unchecked["returns"] = "the critic was not called before every move"
         return {}
     rewards, ended, cut = (section.stacked(name) for name in ("rewards", "terminated", "truncated"))
     unknown = np.full(rewards.shape, np.nan)
+    goes_on = last is None and not (ended | cut)[-1].all()  # beyond the rows that are known
     formula = Gae(
         rewards=rewards,
         terminated=ended,
         truncated=cut,
         values=values,
-        last_values=last,
+        last_values=unknown[-1] if last is None else last,
         final_values=np.where(cut, unknown, 0.0),
         gamma=0.99,
         gae_lambda=0.95,
         returns=True,
     )
     as_ends = replace(formula, terminated=ended | cut)
-    discounts, lambdas = (constants(facts.get(name)) for name in ("gamma", "gae_lambda"))
+    discounts = constants("gamma", facts.get("gamma"))
+    lambdas = constants("lam", facts.get("gae_lambda"))
     best = most_agreeing(
         (
             replace(each, gamma=gamma, gae_lambda=number)
@@ -121,6 +129,20 @@ def check_rollout(
     )
     if (best.terminated != ended).any():
         report.notes.append(_CUT)
+    if goes_on:  # without a value after the last row
+        without = most_agreeing(
+            (
+                replace(formula, last_values=0 * values[-1], gamma=gamma, gae_lambda=number)
+                for gamma, number in product(discounts[:4], lambdas[:4])
+            ),
+            stored.returns,
+            told,
+        )
+        missing = agreeing(without(), stored.returns, told)[told].all()
+        words = "the critic was not asked for a value after the last row"
+        report.add("returns", np.array([missing]), words, [Mistake(_NO_LAST)], int(told.sum()))
+        if missing:
+            return {"gamma": without.gamma, "gae_lambda": without.gae_lambda}
     clear = told & np.isfinite(best())
     judge(report, "returns", best, stored.returns, clear)
     return {"gamma": best.gamma, "gae_lambda": best.gae_lambda}
@@ -142,15 +164,16 @@ def judge(report: Report, check: str, formula: Any, given: FloatArray, known: Bo
 
 
 def most_agreeing(formulas: Iterable[Any], given: FloatArray, known: BoolArray) -> Any:
-    """Return the formula with which most numbers agree."""
-    best, most = None, -1
+    """Return the formula with which most numbers agree; the first one if fewer than half do."""
+    first, best, most = None, None, known.sum() / 2
     for formula in formulas:
+        first = formula if first is None else first
         agree = int(agreeing(formula(), given, known).sum())
         if agree > most:
             best, most = formula, agree
         if agree == known.sum():
             break
-    return best
+    return first if best is None else best
 
 
 def _check_resets(report: Report, known: BoolArray, used: BoolArray) -> None:
@@ -223,7 +246,7 @@ def check_replay(
     double = (None,) if online is None else (False, True)
     options = (
         replace(formula, gamma=gamma, double=chosen, terminated=over)
-        for gamma, chosen, over in product(constants(first), double, ends)
+        for gamma, chosen, over in product(constants("gamma", first), double, ends)
     )
     clear = np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
     best = most_agreeing(options, targets, clear)

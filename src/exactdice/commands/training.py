@@ -76,7 +76,7 @@ class DoctorConfig(InJson):
     The exit code is 0 if nothing is wrong, 1 if something is, 2 if there is no such file.
     """
 
-    script: tyro.conf.Positional[Path]
+    script: tyro.conf.Positional[Path | None] = None
     """The script, a file that ends in .py. All words that follow go to the script."""
 
     probes: bool = False
@@ -92,10 +92,15 @@ class DoctorConfig(InJson):
     page: Path | None = None
     """File for a web page of what was found."""
 
+    list: bool = False
+    """List the checks instead."""
+
     arguments: tyro.conf.Suppress[tuple[str, ...]] = ()
     """The words that go to the script."""
 
     def __post_init__(self) -> None:
+        if self.script is None and not self.list:
+            raise InputError("script must be given, a file that ends in .py, got none")
         if not 0 < self.budget <= 1:
             raise InputError(f"budget must be above 0 and at most 1, got {self.budget}")
         at_least("moves", self.moves, 100)
@@ -104,8 +109,12 @@ class DoctorConfig(InJson):
 def run_doctor(options: DoctorConfig) -> int:
     """Run the script, and print what was found."""
     import_module("torch")  # say so before the script runs
+    from ..diagnose.doctor.diagnosis import CHECKS
     from ..diagnose.doctor.runs import examine, examine_in_probes
 
+    if options.script is None:
+        print(Table(["check", "holds if"], [list(row) for row in CHECKS.items()]))
+        return 0
     found, _ = examine(options.script, options.arguments, options.budget)
     if options.probes:
         gamma = found.facts.get("gamma")

@@ -1,0 +1,87 @@
+"""Exact scores of an agent as it learned, in environments whose law is known.
+
+Copies of the networks are made while the program runs, and scored over every state when it has
+ended: networks that map observations to logits or action values, and models of stable-baselines3.
+"""
+
+import copy
+import inspect
+import sys
+import time
+from typing import Any
+
+import torch as th
+
+from ...baselines import score
+from ..figures import critic
+from .diagnosis import Diagnosis
+from .tap import Trace
+
+#: Moves after which copies are made: the first ones, and the factor from one to the next.
+FIRST, GROWTH = 1000, 2
+#: Seconds that all scores together may take.
+SECONDS = 20.0
+SB3 = "stable_baselines3.common.base_class"
+
+
+class Learned:
+    """An agent at several times of its training."""
+
+    def __init__(self) -> None:
+        self._copies: list[tuple[int, Any, Any]] = []  # moves, actor, critic
+        self._next = 0
+        self._model: Any = None  # of stable-baselines3
+
+    def follow(self, trace: Trace, actor: th.nn.Module | None, values: Any) -> None:
+        """Copy the networks if it is time."""
+        if trace.moves < self._next:
+            return
+        self._next = max(FIRST, GROWTH * trace.moves)
+        self._model = self._model or _model()
+        if self._model is not None:
+            self._copies.append((trace.moves, copy.deepcopy(self._model.policy.state_dict()), None))
+        elif actor is not None:
+            self._copies.append((trace.moves, *copy.deepcopy((actor, values))))
+
+    def end(self, found: Diagnosis, trace: Trace) -> None:
+        """Score the copies, and what the program has ended with."""
+        env, began = _one(trace.env), time.perf_counter()
+        model = self._model
+        if model is not None and self._copies[-1][0] < trace.moves:
+            self._copies.append((trace.moves, copy.deepcopy(model.policy.state_dict()), None))
+        for moves, actor, values in self._copies:
+            if time.perf_counter() - began > SECONDS:
+                found.unchecked["scores"] = f"they take more than {SECONDS:g} seconds"
+                break
+            try:
+                if model is not None:
+                    model.policy.load_state_dict(actor)
+                scored = score(model or actor, env, deterministic=model is not None)
+                row = {"moves": moves, "value": scored.value, "optimum": scored.optimum}
+                row |= {"normalized": scored.normalized}
+                if values is not None and "gamma" in found.facts:
+                    law = critic(env, actor, values, found.facts["gamma"])
+                    row["critic_rmse"] = law.rmse
+            except (ValueError, TypeError) as error:
+                found.unchecked["scores"] = str(error)
+                break
+            found.scores.append(row)
+
+
+def _one(env: Any) -> Any:
+    """Return one environment of a vector, if it consists of some; else the vector."""
+    own = getattr(getattr(env, "unwrapped", env), "envs", None)
+    return own[0] if own else env
+
+
+def _model() -> Any:
+    """Return the model of stable-baselines3 that learns, found among the callers; None if none."""
+    if SB3 not in sys.modules:
+        return None
+    kind, frame = sys.modules[SB3].BaseAlgorithm, inspect.currentframe()
+    while frame is not None:
+        own = frame.f_locals.get("self")
+        if isinstance(own, kind):
+            return own
+        frame = frame.f_back
+    return None

@@ -1,0 +1,255 @@
+"""The doctor examines scripts as they stand: right ones hold, and planted mistakes are named."""
+
+# ruff: noqa: E501  a planted mistake stands in one line
+
+import contextlib
+import io
+import json
+import runpy
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from checkout import ROOT
+from exactdice.diagnose.doctor import doctor
+from exactdice.diagnose.doctor.probes import PROBES, World
+from exactdice.diagnose.doctor.tap import METHODS
+from torch.distributions import Categorical
+
+import exactdice
+
+FOLDER = ROOT / "tests/diagnose"
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def examined(tmp_path, monkeypatch, learner, *edits, **options):
+    """Run a learner of the tests under the doctor, with some of its text replaced."""
+    source = (FOLDER / f"small_{learner}.py").read_text()
+    for right, wrong in edits:
+        assert source.count(right) == 1, (right, source.count(right))
+        source = source.replace(right, wrong)
+    script = tmp_path / f"{learner}.py"
+    script.write_text(source)
+    words = [f"--{name}={value}" for name, value in options.items()]
+    monkeypatch.setattr(sys, "argv", [str(script), *words])
+    printed = io.StringIO()
+    with doctor(budget=1.0) as found, contextlib.redirect_stdout(printed):
+        runpy.run_path(str(script), run_name="__main__")
+    return found, printed.getvalue()
+
+
+def names(found):
+    return {each.mistake or each.check for each in found.symptoms}
+
+
+def test_a_right_ppo_holds_and_its_constants_are_found(tmp_path, monkeypatch):
+    found, _ = examined(tmp_path, monkeypatch, "ppo")
+    assert found.ok, str(found)
+    checks = {"gradient", "returns", "log_probs", "actions", "law", "moves", "observations"}
+    assert checks <= found.held.keys()
+    assert found.held["returns"] == found.moves == 1024
+    expected = {"policy_coef": 1.0, "ent_coef": 0.01, "vf_coef": 0.5}
+    expected |= {"gamma": 0.97, "gae_lambda": 0.9}
+    assert found.facts == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_right_dqn_holds_and_its_discount_is_found(tmp_path, monkeypatch):
+    found, _ = examined(tmp_path, monkeypatch, "dqn")
+    assert found.ok, str(found)
+    assert {"gradient", "targets", "transitions", "observations"} <= found.held.keys()
+    assert found.facts["gamma"] == 0.97
+
+
+@pytest.mark.parametrize("learner", ["ppo", "dqn"])
+def test_a_program_is_the_same_with_the_doctor(tmp_path, monkeypatch, learner):
+    _, printed = examined(tmp_path, monkeypatch, learner, seed=3)
+    words = [sys.executable, str(FOLDER / f"small_{learner}.py"), "--seed=3"]
+    alone = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert printed == alone.stdout
+
+
+PPO = {
+    "next-step autoreset": ("AutoresetMode.SAME_STEP", "AutoresetMode.NEXT_STEP", "autoreset"),
+    "the same seed": ("envs.reset(seed=args.seed)", "envs.reset(seed=[args.seed] * LANES)", "lanes-alike"),
+    "actions of another lane": ("flatten(0, 1) for each in (obs, actions", "flatten(0, 1) for each in (obs, actions.roll(1, 1)", "lanes-mixed"),
+    "no ends": ("goes_on = 1 - ends[t]", "goes_on = 1", "gae-ignores-ends"),
+    "ends a row late": ("goes_on = 1 - ends[t]", "goes_on = 1 - ends[t - 1]", "gae-ends-late"),
+    "no last value": ("following = agent.critic(torch.tensor(seen)).squeeze(1)", "following = 0", "gae-last-value-missing"),
+    "returns without values": ("returns = advantages + values", "returns = advantages", "returns-without-values"),
+    "entropy sign": ("- 0.01 * law", "+ 0.01 * law", "entropy-sign"),
+    "value sign": ("+ 0.5 * value_loss", "- 0.5 * value_loss", "value-sign"),
+    "policy sign": ("policy_loss = -torch.min", "policy_loss = torch.min", "policy-sign"),
+    "maximum for minimum": ("-torch.min(", "-torch.max(", "maximum-for-minimum"),
+    "clipped alone": ("-torch.min(ratio * b_advantages, clipped * b_advantages)", "-(clipped * b_advantages)", "clip-without-minimum"),
+    "ratio inverted": ("(law.log_prob(b_actions) - b_logs)", "(b_logs - law.log_prob(b_actions))", "ratio-inverted"),
+    "values broadcast": ("agent.critic(b_obs).squeeze(1) - b_returns", "agent.critic(b_obs) - b_returns", "values-broadcast"),
+    "gradients not cleared": ("            optimizer.zero_grad()\n", "", "gradients-not-cleared"),
+    "learning rate zero": ("lr=3e-3", "lr=0.0", "learning-rate-zero"),
+    "the actor alone": ("Adam(agent.parameters()", "Adam(agent.actor.parameters()", "parameters-left-out"),
+    "dropout": ("nn.Tanh(), nn.Linear(32, outputs)", "nn.Tanh(), nn.Dropout(0.5), nn.Linear(32, outputs)", "dropout-or-batch-norm"),
+    "probabilities for their logarithms": ("log_probs[t] = law.log_prob(actions[t])", "log_probs[t] = law.log_prob(actions[t]).exp()", "log-probs-without-log"),
+    "observations after the move": ("        rewards[t], ends[t] =", "        obs[t] = torch.tensor(seen)\n        rewards[t], ends[t] =", None),
+    "time and lane swapped": ("each.flatten(0, 1) for each in (obs, actions, log_probs, advantages, returns)]", "each.flatten(0, 1) for each in (obs, actions, log_probs, advantages)] + [returns.T.flatten()]", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("planted", PPO)
+def test_mistakes_of_a_ppo_are_named(tmp_path, monkeypatch, planted):
+    right, wrong, name = PPO[planted]
+    found, _ = examined(tmp_path, monkeypatch, "ppo", (right, wrong))
+    if name:
+        assert name in names(found), str(found)
+    assert not found.ok
+
+
+DQN = {
+    "no ends": (" * ~torch.tensor(ends)", "", "target-ignores-ends"),
+    "the mean over actions": ("max(dim=1).values", "mean(dim=1)", "the-mean-in-place-of-the-maximum"),
+    "gamma twice": ("GAMMA * best", "GAMMA * GAMMA * best", "gamma-wrong"),
+    "rewards left out": ("torch.tensor(rewards) + GAMMA", "0 * torch.tensor(rewards) + GAMMA", "rewards-left-out"),
+    "the next game's observation": ("buffer.append((seen, action, reward, after, ended))\n    seen = after", "kept, seen = seen, after", None),
+    "an observation that is written over": ("buffer.append((seen, action, reward, after, ended))", "buffer.append((after, action, reward, after, ended))", None),
+    "the sign of the loss": ("mse_loss(values, wanted.float())", "mse_loss(values, wanted.float()).neg()", "loss-sign"),
+    "values of the best action": ("gather(1, torch.tensor(acts)[:, None]).squeeze(1)", "max(dim=1).values", "value-of-best-action"),
+    "values that are broadcast": ("gather(1, torch.tensor(acts)[:, None]).squeeze(1)", "gather(1, torch.tensor(acts)[:, None])", "values-broadcast"),
+    "actions of another row": ("torch.tensor(acts)[:, None]", "torch.tensor(acts).roll(1)[:, None]", None),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize("planted", DQN)
+def test_mistakes_of_a_dqn_are_noticed(tmp_path, monkeypatch, planted):
+    right, wrong, name = DQN[planted]
+    edits = [(right, wrong)]
+    if planted == "the next game's observation":
+        line = "        seen, _ = env.reset()\n"
+        edits.append(
+            (
+                line,
+                line
+                + "        after = seen\n    buffer.append((kept, action, reward, after, ended))\n",
+            )
+        )
+        edits[1] = (line, line + "    buffer.append((kept, action, reward, seen, False))\n")
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
+    if name:
+        assert name in names(found), str(found)
+    assert not found.ok, str(found)
+
+
+@pytest.mark.parametrize(("name", "options"), [("PPO", {"n_steps": 64}), ("A2C", {}), ("DQN", {"learning_starts": 50})])  # fmt: skip
+@pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4"])
+def test_learners_of_stable_baselines3_hold(name, options, env):
+    import stable_baselines3
+    from stable_baselines3.common.env_util import make_vec_env
+
+    with doctor(budget=1.0) as found:
+        model = getattr(stable_baselines3, name)(
+            "MlpPolicy", make_vec_env(env, 2, seed=0), seed=0, device="cpu", gamma=0.98, **options
+        )
+        model.learn(256)
+    assert found.ok, str(found)
+    assert found.facts["gamma"] == 0.98
+    assert "gradient" in found.held
+    assert {"targets" if name == "DQN" else "returns"} <= found.held.keys()
+    if env == "Taxi-v4":
+        assert found.scores[-1]["optimum"] == pytest.approx(7.93)
+        assert found.scores[-1]["value"] == pytest.approx(
+            exactdice.score(model, gym.make(env)).value
+        )
+
+
+def test_everything_is_put_back():
+    classes = [gym.Env, gym.Wrapper, gym.vector.VectorEnv, gym.vector.SyncVectorEnv]
+    kept = [(each, name, each.__dict__.get(name)) for each in classes for name in METHODS]
+    kept.append((gym.Env, "__init_subclass__", gym.Env.__dict__.get("__init_subclass__")))
+    functions = torch.autograd.backward, Categorical.log_prob
+    with doctor():
+        assert torch.autograd.backward is not functions[0]
+    assert all(owner.__dict__.get(name) is method for owner, name, method in kept)
+    assert (torch.autograd.backward, Categorical.log_prob) == functions
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
+@pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4"])
+def test_probes_answer_by_their_law(probe, env):
+    world, shape = World(probe), gym.make(env)
+    space = shape.observation_space
+    seen, _ = world.answer(shape.unwrapped, "reset")
+    rng, totals = np.random.default_rng(0), []
+    total = 0.0
+    for _ in range(4000):
+        assert space.contains(seen)
+        action = int(rng.integers(shape.action_space.n))
+        seen, reward, ended, cut, _ = world.answer(shape.unwrapped, "step", action)
+        total += reward
+        if ended or cut:
+            totals.append(total)
+            seen, _ = world.answer(shape.unwrapped, "reset")
+            total = 0.0
+    if probe.cut or probe.by_lane:
+        return
+    uniform = np.full((len(probe.law), int(shape.action_space.n)), 1 / shape.action_space.n)
+    exact = np.mean(probe.values(uniform, 1.0)[list(probe.first)])
+    assert abs(np.mean(totals) - exact) <= 4 * np.std(totals) / len(totals) ** 0.5 + 1e-9
+
+
+def command(*words):
+    words = [sys.executable, "-m", "exactdice", "doctor", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_the_command_passes_words_on_and_its_exit_code_is_the_verdict(tmp_path):
+    done = command("--json", FOLDER / "small_ppo.py", "--moves", "256", "--seed", "7")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.partition("\n")[2])  # after the number that the script prints
+    assert found["ok"]
+    assert found["moves"] == 256
+    script = tmp_path / "wrong.py"
+    source = (FOLDER / "small_ppo.py").read_text()
+    script.write_text(source.replace("optimizer.zero_grad()", "pass"))
+    page = tmp_path / "page.html"
+    done = command("--page", page, script)
+    assert done.returncode == 1
+    assert "gradients-not-cleared" in done.stdout
+    assert "wrong.py:7" in done.stdout  # near the backward pass
+    assert "gradients-not-cleared" in page.read_text()
+
+
+def test_mistakes_of_the_user_are_one_line(tmp_path):
+    for words, said in (
+        ((tmp_path / "none.py",), "must be a file"),
+        ((), "script must be given"),
+        (("--budget", "2", "x.py"), "budget must be"),
+    ):
+        done = command(*words)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_script_that_fails_is_told_and_keeps_its_traceback(tmp_path):
+    script = tmp_path / "fails.py"
+    script.write_text("import gymnasium\nraise SystemExit(5)\n")
+    done = command(script)
+    assert "SystemExit: 5" in done.stdout
+    script.write_text("raise KeyError('lost')\n")
+    done = command(script)
+    assert "KeyError: 'lost'" in done.stderr
+    assert "exactdice" not in done.stderr
+
+
+@pytest.mark.slow
+def test_probes_show_a_reset_that_is_recorded_as_a_move():
+    right = command("--probes", "--moves", "3000", FOLDER / "small_ppo.py", "--moves", "4000")
+    assert right.returncode == 0, right.stdout
+    assert "holds" in right.stdout
+
+
+def test_the_checks_are_listed():
+    done = command("--list")
+    assert done.returncode == 0
+    assert "gradients are cleared" in done.stdout
