@@ -123,7 +123,8 @@ class Examination:
         if self.world is None and trace is self.tap.trace:
             rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
             actor = rows[-1].module if rows else None
-            self.learned.follow(trace, actor, self.calls.modules.get(self.critic or 0))
+            values = self.critic if self.phase and self.phase.critic == self.critic else None
+            self.learned.follow(trace, actor, self.calls.modules.get(values or 0))
         self.calls.forget()
         self.habits.steps = 0
         self.diagnosis.spent += time.perf_counter() - began
