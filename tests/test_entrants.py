@@ -44,7 +44,7 @@ def cells(monkeypatch, tmp_path):
         return list(entry.cells(entry.parser("").parse_args(words), "mine", masked=masked))
 
     yield call
-    for name in ("entry", "cleanrl_track", "cleanrl_audit"):
+    for name in ("entry", "cleanrl_track"):
         sys.modules.pop(name, None)
 
 
@@ -63,13 +63,6 @@ def test_a_script_is_counted_and_scored_at_the_marks(cells, tmp_path):
     assert said["normalized"] == [score.normalized] * 7  # the script learns nothing
     assert said["as_it_plays"][0] < said["normalized"][0]
     assert cells() == []  # finished
-
-
-@pytest.mark.usefixtures("cells")
-def test_the_auditor_of_a_script_asks_for_its_file(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["cleanrl_audit.py"])
-    with pytest.raises(SystemExit, match="the file must be given, ppo.py of CleanRL, got none"):
-        importlib.import_module("cleanrl_audit").main()
 
 
 def test_a_script_with_too_many_moves_gets_no_certificate(cells, tmp_path):
