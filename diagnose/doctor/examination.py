@@ -5,6 +5,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -23,6 +24,8 @@ from .scores import Learned
 from .tap import Tap, Trace
 from .truth import Stored, check_replay, check_rollout
 
+#: The folder of this package.
+HERE = str(Path(__file__).parents[2])
 #: The first gradients are all examined, later ones when their number has grown by this factor.
 FIRST, GROWTH = 48, 1.25
 #: Seconds that the doctor may take whatever its budget is.
@@ -80,10 +83,12 @@ class Examination:
         finally:
             self.calls.close()
             self.tap.close()
-            self._finish_phase()
+            with self._apart():
+                self._finish_phase()
             found, trace = self.diagnosis, self.tap.trace
             if self.world is None:
-                self._keep_last(trace)
+                with self._apart():
+                    self._keep_last(trace)
             found.seconds = time.perf_counter() - self.begun
             found.moves = trace.moves if trace else 0
             if self.tap.failed:
@@ -111,58 +116,58 @@ class Examination:
         """What networks have said of the training environment."""
         return None if self.tap.trace is None else self.stories.get(id(self.tap.trace))
 
-    def _row(self, trace: Trace) -> None:
-        began = time.perf_counter()
-        story = self.stories.get(id(trace))
-        if story is None:
-            space = _space(trace.env, "observation_space")
-            acts = _space(trace.env, "action_space")
-            discrete = int(space.n) if isinstance(space, gym.spaces.Discrete) else 0
-            story = self.stories[id(trace)] = Story(int(getattr(acts, "n", 0)), discrete)
-        story.hear(trace, self.calls)
-        if self.world is None and trace is self.tap.trace:
-            rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
-            actor = rows[-1].module if rows else None
-            values = self.critic if self.phase and self.phase.critic == self.critic else None
-            self.learned.follow(trace, actor, self.calls.modules.get(values or 0))
-        self.calls.forget()
-        self.habits.steps = 0
-        self.diagnosis.spent += time.perf_counter() - began
-
-    def _step(self, optimizer: Any, made: bool) -> None:
-        began, report = time.perf_counter(), Report()
-        if self.world is None:
-            self.habits.step(report, optimizer, made)
-            self._keep(report)
-        self.diagnosis.spent += time.perf_counter() - began
-
-    def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> None:
-        self.diagnosis.gradients += 1
-        trace = self.tap.trace
-        if trace is None or self.story is None or not self._wanted(len(trace.rows)):
-            self.habits.unseen()
-            compute(False)
-            return
-        began = time.perf_counter()
-        graph = LossGraph.of(loss)
-        parameters = graph.parameters
-        before = [None if each.grad is None else each.grad.clone() for each in parameters]
-        report = Report()
-        self.habits.gradient(report, parameters)
-        self.diagnosis.spent += time.perf_counter() - began
-        compute(True)
+    @contextlib.contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Compute something of the doctor's own: the program neither sees nor suffers it."""
         began, self.calls.busy = time.perf_counter(), True
         try:
-            self.habits.finite(report, parameters)
-            if self.world is None:
-                self._keep(report)
-            with th.enable_grad():
-                self._examine(graph, Gradient(parameters, before), trace)
+            yield
         except Exception as error:  # the program goes on
             self.tap.failed.append(f"{type(error).__name__}: {error}")
         finally:
             self.calls.busy = False
             self.diagnosis.spent += time.perf_counter() - began
+
+    def _row(self, trace: Trace) -> None:
+        with self._apart():
+            story = self.stories.get(id(trace))
+            if story is None:
+                space = _space(trace.env, "observation_space")
+                acts = _space(trace.env, "action_space")
+                discrete = int(space.n) if isinstance(space, gym.spaces.Discrete) else 0
+                story = self.stories[id(trace)] = Story(int(getattr(acts, "n", 0)), discrete)
+            story.hear(trace, self.calls)
+            if self.world is None and trace is self.tap.trace:
+                rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
+                values = self.critic if self.phase and self.phase.critic == self.critic else None
+                actor = rows[-1].module if rows else None
+                self.learned.follow(trace, actor, self.calls.modules.get(values or 0))
+        self.calls.forget()
+        self.habits.steps = 0
+
+    def _step(self, optimizer: Any, made: bool) -> None:
+        with self._apart():
+            report = Report()
+            self.habits.step(report, optimizer, made)
+            self._keep(report)
+
+    def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> None:
+        self.diagnosis.gradients += 1
+        trace, report = self.tap.trace, Report()
+        if trace is None or self.story is None or not self._wanted(len(trace.rows)):
+            self.habits.unseen()
+            compute(False)
+            return
+        with self._apart():
+            graph = LossGraph.of(loss)
+            parameters = graph.parameters
+            before = [None if each.grad is None else each.grad.clone() for each in parameters]
+            self.habits.gradient(report, parameters)
+        compute(True)
+        with self._apart(), th.enable_grad():
+            self.habits.finite(report, parameters)
+            self._keep(report)
+            self._examine(graph, Gradient(parameters, before), trace)
 
     def _wanted(self, end: int) -> bool:
         """Whether a gradient after some rows is to be examined."""
@@ -183,7 +188,7 @@ class Examination:
         if batch is None or self.calls.recurrent:
             return
         self.critic = batch.critic or batch.network or self.critic
-        if self.world is not None:  # in which too few rows differ
+        if self.world is not None:
             return
         for each in (batch.logits, batch.values, batch.action_values):
             self.habits.role([] if each is None else LossGraph.of(each).parameters)
@@ -334,7 +339,8 @@ class Examination:
         self._keep(report)
 
     def _keep(self, report: Report) -> None:
-        self.diagnosis.take(report, where())
+        if self.world is None:  # in a probe too few rows differ
+            self.diagnosis.take(report, where())
 
 
 def _said(call: Any, size: int, actions: int) -> FloatArray | None:
@@ -346,7 +352,7 @@ def _said(call: Any, size: int, actions: int) -> FloatArray | None:
 
 def is_of_program(name: str) -> bool:
     """Whether a file belongs to the program, not to a library."""
-    return not any(part in name for part in ("/exactdice/", "site-packages", "/lib/python", "<"))
+    return not any(part in name for part in (HERE, "site-packages", "/lib/python", "<"))
 
 
 def where() -> str:
