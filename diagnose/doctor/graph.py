@@ -89,12 +89,26 @@ class LossGraph:
                 return found, self._turned(node.inputs[0])
         return None
 
-    def choice(self, count: int) -> str | None:
-        """Return the operation that takes one of two numbers in each row: "Minimum", "Maximum"."""
-        for node in self.named("Minimum", "Maximum"):
-            if node.tensor("self", count) is not None:
-                return node.name.removesuffix("Backward0")
-        return None
+    def choices(self, count: int) -> list[str]:
+        """Return the operations that take one of two numbers of each row that come from the ratio.
+
+        They are "Minimum" and "Maximum".
+        """
+        return [
+            node.name.removesuffix("Backward0")
+            for node in self.named("Minimum", "Maximum")
+            if node.tensor("self", count) is not None
+            and any(below.name == "ExpBackward0" for below in self._below(node))
+        ]
+
+    def _below(self, node: Node) -> Iterator[Node]:
+        """Yield all nodes between a node and the parameters."""
+        todo, seen = list(node.inputs), set[Any]()
+        for each in todo:  # which grows
+            if each in self.nodes and each not in seen:
+                seen.add(each)
+                yield self.nodes[each]
+                todo += self.nodes[each].inputs
 
     def factors(self, count: int) -> list[th.Tensor]:
         """Return the constants by which numbers of each row are multiplied, (row,)."""

@@ -275,16 +275,18 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
     if ratio is None:
         return
     words, mistakes = "the ratio of PPO", []
-    choice = batch.graph.choice(batch.count)
+    choices = batch.graph.choices(batch.count)
     clips = [low for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
     if ratio[1]:
         mistakes.append("ratio-inverted: the new probability is divided by the old one")
-    elif clips and choice is None:
+    elif clips and not choices:
         mistakes.append(
             "clip-without-minimum: take the smaller one of the objectives with and without clipping"
         )
-    elif clips and turned is not None and (choice == "Maximum") != turned:
-        mistakes.append("maximum-for-minimum: take the smaller one of the two objectives")
+    elif clips and turned is not None and choices in (["Minimum"], ["Maximum"]):
+        wrong = (choices == ["Maximum"]) != turned
+        text = "maximum-for-minimum: take the smaller one of the two objectives"
+        mistakes += [text] * wrong
     report.add("form", np.array([bool(mistakes)]), words, map(Mistake, mistakes))
 
 
