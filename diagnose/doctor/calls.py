@@ -25,6 +25,8 @@ WEIGHTED = (th.nn.Linear, th.nn.Conv1d, th.nn.Conv2d, th.nn.Embedding)
 LAYERS = (th.nn.modules.dropout._DropoutNd, th.nn.modules.batchnorm._BatchNorm)
 #: Calls that are remembered between two steps.
 MOST = 20_000
+#: Calls with a gradient that are kept over moves.
+KEPT = 4096
 Numbers: TypeAlias = npt.NDArray[Any]
 
 
@@ -43,9 +45,19 @@ class Draw(NamedTuple):
     log_probs: th.Tensor  # (row,)
 
 
+class Fed(NamedTuple):
+    """What has entered a layer with weights."""
+
+    layer: th.nn.Module
+    rows: th.Tensor
+    learned: bool  # whether the layer's results have a gradient
+
+
 @dataclass
 class Calls:
     """The calls since the last move of an environment, or since the last gradient.
+
+    Calls with a gradient are kept over moves, as a loss may need those of a whole game.
 
     Args:
         before: called with a loss and with a function that computes its gradients, in place of
@@ -56,8 +68,9 @@ class Calls:
     before: Callable[[th.Tensor, Callable[[bool], None]], None]
     stepped: Callable[[th.optim.Optimizer, bool], None]
     seen: list[Call] = field(default_factory=list)
-    fed: list[tuple[th.Tensor, bool]] = field(default_factory=list)  # what entered layers
+    fed: list[Fed] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
+    kept: "Calls | None" = None  # over moves
     modules: dict[int, th.nn.Module] = field(default_factory=dict)  # all so far, by ``id``
     layers: bool = False  # whether a layer was called whose results depend on more than its input
     recurrent: bool = False  # whether a recurrent network was called
@@ -94,9 +107,22 @@ class Calls:
 
     def forget(self) -> None:
         """Forget all calls so far."""
-        self.seen.clear()
-        self.fed.clear()
-        self.draws.clear()
+        self.kept = None
+        self.seen, self.fed, self.draws = [], [], []
+
+    def move(self) -> None:
+        """Forget the calls before a move, but for those with a gradient."""
+        kept = self.kept or Calls(self.before, self.stepped)
+        if len(kept.seen) < KEPT and all(each.rows.dim() <= 2 for each in self.fed):
+            kept.seen += [each for each in self.seen if each.output.requires_grad]
+            kept.fed += [each for each in self.fed if each.learned]
+            kept.draws += [each for each in self.draws if each.log_probs.requires_grad]
+        self.forget()
+        self.kept = kept
+
+    def all_of(self, name: str) -> list[Any]:
+        """Return the calls of a kind, those that were kept over moves first."""
+        return [*getattr(self.kept, name, ()), *getattr(self, name)]
 
     def _called(self, module: th.nn.Module, inputs: Any, output: Any) -> None:
         if self.busy:
@@ -104,7 +130,7 @@ class Calls:
         self.layers |= isinstance(module, LAYERS)
         self.recurrent |= isinstance(module, th.nn.RNNBase)
         if isinstance(module, WEIGHTED) and len(self.fed) < MOST:
-            self.fed.append((inputs[0], output.requires_grad))
+            self.fed.append(Fed(module, inputs[0], output.requires_grad))
         if isinstance(output, th.Tensor) and 1 <= output.dim() <= 2 and len(self.seen) < MOST:
             if self.seen and self.seen[-1].output is output:  # an outer module gives the same
                 self.seen.pop()
@@ -114,12 +140,16 @@ class Calls:
     def entered(self, count: int, *, learned: bool | None = None) -> th.Tensor | None:
         """Return what has entered the first network with some rows, (row, ...).
 
-        With ``learned``, the network's results have a gradient, or have none.
+        With ``learned``, the network's results have a gradient, or have none. If no call has so
+        many rows, the calls that were kept over moves may have them together.
         """
-        for fed, has_gradient in self.fed:
-            if len(fed) == count and learned in (None, has_gradient):
-                return fed
-        return None
+        for each in self.fed:
+            if len(each.rows) == count and learned in (None, each.learned):
+                return each.rows
+        kept = self.kept.fed if self.kept and learned else []
+        own = [each.rows for each in kept if each.layer is kept[0].layer]
+        joined = th.cat([rows.reshape(-1, rows.shape[-1]) for rows in own]) if own else None
+        return joined if joined is not None and len(joined) == count else None
 
     def _step(self, optimizer: th.optim.Optimizer, made: bool) -> None:
         if not self.busy:

@@ -22,7 +22,7 @@ from .losses import SIGNS, Batch, Gradient, check_form, check_gradient, right_lo
 from .rows import Section, Story
 from .scores import Learned
 from .tap import Tap, Trace
-from .truth import Stored, check_replay, check_rollout
+from .truth import Stored, check_replay, check_rollout, discounted
 
 #: The folder of this package.
 HERE = str(Path(__file__).parents[2])
@@ -142,7 +142,7 @@ class Examination:
                 values = self.critic if self.phase and self.phase.critic == self.critic else None
                 actor = rows[-1].module if rows else None
                 self.learned.follow(trace, actor, self.calls.modules.get(values or 0))
-        self.calls.forget()
+        self.calls.move()
         self.habits.steps = 0
 
     def _step(self, optimizer: Any, made: bool) -> None:
@@ -261,10 +261,13 @@ class Examination:
         """Return the advantages in a loss, and whether it has minus them; None if not known."""
         given = factors[0]
         values = None if batch.critic is None else section.outputs(batch.critic)
-        if values is None or targets is None or batch.entered is None:
+        if batch.entered is None or (values is None) != (targets is None):
             return given, None
         places = section.first(section.story.keys(batch.entered))
-        right = numbers_of(targets) - values.ravel()[places]
+        if values is None:
+            right = discounted(section).ravel()[places]
+        else:
+            right = numbers_of(targets) - values.ravel()[places]
         right[places < 0] = np.nan
         own, known = numbers_of(given), np.isfinite(right)
         if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:

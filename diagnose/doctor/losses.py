@@ -53,16 +53,12 @@ class Batch:
     @classmethod
     def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
         """Find the batch of a loss among the calls before it; None if there is none."""
-        draws = [draw for draw in calls.draws if graph.has(draw.log_probs)]
-        seen = [call for call in calls.seen if call.output.requires_grad]
+        draws = [draw for draw in calls.all_of("draws") if graph.has(draw.log_probs)]
+        seen = [call for call in calls.all_of("seen") if graph.has(call.output)]
         if draws:
             return cls._of_policy(graph, calls, draws, seen)
         for call in reversed(seen):
-            if (
-                graph.has(call.output)
-                and call.output.dim() == 2
-                and call.output.shape[1] == actions
-            ):
+            if call.output.dim() == 2 and call.output.shape[1] == actions:
                 count = len(call.output)
                 taken, best = graph.actions(count), graph.best(count)
                 actions_of = best if taken is None else taken
@@ -83,21 +79,12 @@ class Batch:
         logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
         logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
         values, critic = None, None
-        seen = [call for call in seen if graph.has(call.output)]
         for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
             own = [call.output.reshape(-1) for call in seen if id(call.module) == module]
             if sum(map(len, own)) == count:
                 values, critic = th.cat(own), module
                 break
-        if len(draws) == 1:
-            entered = calls.entered(count, learned=True)
-        else:
-            each = [fed for fed, learned in calls.fed if learned and fed.numel()]
-            first = each[0].shape if each else None
-            rows = [fed for fed in each if fed.shape == first]
-            entered = th.cat([fed.reshape(1, -1) for fed in rows[:count]]) if rows else None
-            if entered is not None and len(entered) != count:
-                entered = None
+        entered = calls.entered(count, learned=True)
         return cls(graph, entered, taken, logits, logs, values, critic)
 
 

@@ -76,6 +76,26 @@ class Stored:
     log_probs: FloatArray
 
 
+def discounted(section: Section) -> FloatArray:
+    """Return the discounted sums of rewards until the ends of games, (time, lane).
+
+    The discount is the number of the program that has this name.
+    """
+    rewards, ended, cut = (section.stacked(name) for name in ("rewards", "terminated", "truncated"))
+    none = np.zeros(rewards.shape)
+    return Gae(
+        rewards=rewards,
+        terminated=ended | cut,
+        truncated=cut,
+        values=none,
+        last_values=none[0],
+        final_values=none,
+        gamma=constants("gamma")[0],
+        gae_lambda=1.0,
+        returns=True,
+    )()
+
+
 def check_rollout(
     report: Report,
     section: Section,
