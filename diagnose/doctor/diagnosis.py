@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core import Table
 from ...core.words import plural
 from ..report import Report
 
@@ -175,38 +176,24 @@ class Diagnosis:
 
     def page(self, title: str) -> str:
         """Return a web page without further files."""
-
-        def table(rows: Iterable[Iterable[Any]]) -> str:
-            cells = ("".join(f"<td>{html.escape(str(each))}</td>" for each in row) for row in rows)
-            return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
-
-        found = "".join(
-            f"<li><b>{html.escape(each.check)}</b> <code>{html.escape(each.mistake or 'no name')}"
-            f"</code> {html.escape(each.world)}<br>{html.escape(each.words)}<br>"
-            f"<code>{html.escape(each.where)}</code></li>"
+        read = ("probe", "state", "said", "exact", "verdict")
+        found = (
+            (each.check, each.mistake or "", each.world, each.words, each.where, each.times)
             for each in self.symptoms
         )
-        parts = {
-            "What was found": f"<ol>{found}</ol>" if found else "",
-            "What held": table(self.held.items()) if self.held else "",
-            "Values in probes": table(
-                (
-                    r["probe"],
-                    f"state {r['state']}",
-                    f"{r['said']:.3f}",
-                    f"{r['exact']:.3f}",
-                    r["verdict"],
-                )
-                for r in self.readings
-            )
-            if self.readings
-            else "",
-            "Exact scores": table((_scored(row),) for row in self.scores) if self.scores else "",
-            "Notes": table((note,) for note in self.notes) if self.notes else "",
-            "What was not checked": table(self.unchecked.items()) if self.unchecked else "",
-            "The program": table(self._figures()),
+        tables = {
+            "What was found": (("check", "mistake", "probe", "what", "where", "times"), found),
+            "What held": (("check", "entries"), self.held.items()),
+            "Exact scores": (("as the agent learned",), ((_scored(row),) for row in self.scores)),
+            "Values in probes": (read, ([row[key] for key in read] for row in self.readings)),
+            "Notes": (("note",), ((note,) for note in self.notes)),
+            "What was not checked": (("check", "reason"), self.unchecked.items()),
+            "The program": (("figure", "value"), self._figures()),
         }
-        body = "".join(f"<h2>{name}</h2>{part}" for name, part in parts.items() if part)
+        body = ""
+        for name, (header, content) in tables.items():
+            rows = [list(row) for row in content]
+            body += f"<h2>{name}</h2>{Table(list(header), rows).html()}" if rows else ""
         kind = "right" if self.ok else "wrong"
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}'

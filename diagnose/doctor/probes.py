@@ -19,10 +19,10 @@ import gymnasium as gym
 import numpy as np
 
 from ...baselines import Task, evaluate
-from ...core import FloatArray, InputError
+from ...core import FloatArray, InputError, IntArray
 from ...envs import from_P
 from .calls import Numbers
-from .rows import Story
+from .rows import Said, Story
 
 #: The next state of a move that ends the game in its own state.
 STAYS = -1
@@ -263,8 +263,22 @@ def readings(
         return
     keys, count = story.raw(world.shown), len(world.probe.law)
     parts = np.array_split(np.arange(len(story.said)), PARTS)
-    said = np.array([_mean(story, part, keys, network, _best) for part in parts])  # (part, state)
-    laws = _laws(story, parts[-1], keys, network)
+
+    def best(said: Said) -> Numbers | None:
+        outputs = said.outputs.get(network)
+        return None if outputs is None else outputs.max(axis=1, keepdims=True)
+
+    def law(said: Said) -> Numbers | None:
+        outputs = said.outputs.get(network)
+        if said.logits is not None:
+            return np.exp(said.logits)
+        if outputs is None or outputs.shape[1] == 1:
+            return None
+        return np.eye(story.actions)[outputs.argmax(axis=1)]
+
+    said = np.array([_means(story, part, keys, best)[:, 0] for part in parts])  # (part, state)
+    laws = np.broadcast_to(_means(story, parts[-1], keys, law), (count, story.actions))
+    laws = np.where(np.isnan(laws), 1 / story.actions, laws)
     if gamma is None and world.probe.name == "later" and said[-1, 1]:
         gamma = float(np.clip(said[-1, 0] / said[-1, 1], 0.0, 1.0))
     exact = world.probe.values(laws, 1.0 if gamma is None else gamma)
@@ -291,40 +305,17 @@ def _verdict(curve: FloatArray, exact: float) -> str:
     return "wrong" if settled and far else "not yet"
 
 
-def _best(outputs: Numbers) -> Numbers:
-    return outputs.max(axis=1)
-
-
-def _mean(
-    story: Story, part: Numbers, keys: list[bytes], network: int, of: Callable[[Numbers], Numbers]
+def _means(
+    story: Story, part: IntArray, keys: list[bytes], of: Callable[[Said], Numbers | None]
 ) -> FloatArray:
-    """Return the mean of what a network says of each state in a part of the rows, (state,)."""
-    sums, counts = np.zeros(len(keys)), np.zeros(len(keys))
+    """Return the means of numbers in each state over a part of the rows, (state, number)."""
+    sums, counts = np.zeros((len(keys), 1)), np.zeros((len(keys), 1))
     for row in part.tolist():
-        outputs = story.said[row].outputs.get(network)
-        if outputs is not None:
-            for key, number in zip(story.said[row].keys, of(outputs).tolist(), strict=True):
+        numbers = of(story.said[row])
+        if numbers is not None:
+            for key, own in zip(story.said[row].keys, numbers, strict=True):
                 if key in keys:
-                    sums[keys.index(key)] += number
+                    sums = sums + np.eye(len(keys))[:, [keys.index(key)]] * own
                     counts[keys.index(key)] += 1
     with np.errstate(invalid="ignore"):
         return sums / counts
-
-
-def _laws(story: Story, part: Numbers, keys: list[bytes], network: int) -> FloatArray:
-    """Return the mean law of actions in each state in a part of the rows, (state, action)."""
-    laws = np.zeros((len(keys), story.actions))
-    for row in part.tolist():
-        said = story.said[row]
-        outputs = said.outputs.get(network)
-        if said.logits is not None:
-            own = np.exp(said.logits)
-        elif outputs is not None and outputs.shape[1] == story.actions > 1:
-            own = np.eye(story.actions)[outputs.argmax(axis=1)]
-        else:
-            continue
-        for key, law in zip(said.keys, own, strict=True):
-            if key in keys:
-                laws[keys.index(key)] += law
-    sums = laws.sum(axis=1, keepdims=True)
-    return np.where(sums > 0, laws / np.maximum(sums, 1e-300), 1 / story.actions)
