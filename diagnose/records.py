@@ -137,7 +137,8 @@ class PolicyUpdate:
             their standard deviation; "rollout" if mean and deviation are those of all its moves.
         old_values: of the critic when the actions were drawn, if its loss clips their change by
             ``clip``; None if it does not.
-        value_loss: "mse", or "huber", by which errors of the critic beyond 1 count linearly.
+        value_loss: "mse"; "half", half the squared errors, as in CleanRL; or "huber", by which
+            errors of the critic beyond 1 count linearly.
         accumulated: the gradients that were there before ``loss.backward()``, tensors by the names
             of parameters; None if there were none.
         optimizer: a copy of the optimizer from before the step, ``copy.deepcopy(optimizer)``; a
@@ -164,7 +165,7 @@ class PolicyUpdate:
     vf_coef: float = 0.5
     normalised: bool | Literal["rollout"] = True
     old_values: Any = None
-    value_loss: Literal["huber", "mse"] = "mse"
+    value_loss: Literal["half", "huber", "mse"] = "mse"
     accumulated: Any = None
     optimizer: Any = None
     learning_rate: float | None = None

@@ -72,7 +72,8 @@ def named(
 ) -> Iterator[Mistake]:
     """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
 
-    If no edit does, pairs of edits are tried; none of a pair moves or swaps arrays.
+    Fitted constants are edits, too. If no edit does, pairs are tried; none of a pair moves or swaps
+    arrays.
     """
     variants = [*_variants(formula)]
     pairs = (
@@ -80,13 +81,13 @@ def named(
         for one, two in combinations(variants, 2)
         if not one.changes.keys() & two.changes.keys()
     )
-    for mistakes in (
-        chain(_negated(formula), variants, _exchanged(formula), _moved(formula, axes)),
-        _fitted(formula, given, compute),
-        pairs,
-        further,
-    ):
+    edits = chain(_negated(formula), variants, _exchanged(formula), _moved(formula, axes))
+    for mistakes in (edits, pairs, further):
         found = list(reproducing(formula, mistakes, reproduces))
+        if mistakes is edits:  # a constant whose sign is wrong is not fitted as well
+            known = {key for mistake in found for key in mistake.changes}
+            fitted = reproducing(formula, _fitted(formula, given, compute), reproduces)
+            found += [mistake for mistake in fitted if not mistake.changes.keys() & known]
         found.sort(key=lambda mistake: ": " not in mistake.text)  # those with a cure first
         if found:
             names = dict.fromkeys(other.name for other in found if other.name != found[0].name)

@@ -43,6 +43,7 @@ PARTS = {
 }
 #: Losses of action values and of a critic.
 KINDS = ("huber", "mse")
+CRITICS = (*KINDS, "half")
 #: Usual borders of clipping.
 USUAL = (0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5)
 #: Mistakes with several edits.
@@ -51,6 +52,7 @@ _APART = "or both norms as max_grad_norm, if actor and critic were clipped apart
 _DETACH = "advantages-not-detached: advantages are constants of the actor's loss: detach them"
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
 _OTHER = "other-loss: this is no mistake if it is meant: say so by loss, or value_loss of a critic"
+_HALF = 'half-the-squares: this is no mistake if it is meant: say so by value_loss="half"'
 _BEST = "value-of-best-action: the target is that of the action that was taken: gather its value"
 _BROADCAST = "values-broadcast: values (move, 1) less numbers (move,) are a square: squeeze them"
 _SIGN = "loss-sign: the loss is minimised: the optimizer goes down its gradient"
@@ -197,7 +199,7 @@ class PolicyLoss(Loss):
         present="values-clipped-around-the-present-ones",
         flat="values-clipped-without-a-gradient",
     )
-    value_loss: str = edited(default="mse", mse=_OTHER, huber=_OTHER)
+    value_loss: str = edited(default="mse", half=_HALF, mse=_OTHER, huber=_OTHER)
     broadcast: bool = edited(default=False, added=_BROADCAST)
     biased: bool = False  # whether the variance of advantages is divided by the number of moves
 
@@ -310,7 +312,8 @@ class PolicyLoss(Loss):
 def _sized(errors: Tensor, kind: str) -> Tensor:
     if kind == "huber":
         return th.nn.functional.smooth_l1_loss(errors, th.zeros_like(errors), reduction="none")
-    return (errors.clamp(-1, 1) if kind == "clipped" else errors) ** 2
+    squares = (errors.clamp(-1, 1) if kind == "clipped" else errors) ** 2
+    return squares / 2 if kind == "half" else squares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -401,7 +404,7 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
         ent_coef=float(update.ent_coef),
         vf_coef=0.0 if update.critic is None else float(update.vf_coef),
         normalised="yes" if update.normalised and update.normalised != "rollout" else "no",
-        value_loss=one_of("value_loss", update.value_loss, KINDS),
+        value_loss=one_of("value_loss", update.value_loss, CRITICS),
     )
 
 

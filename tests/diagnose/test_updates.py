@@ -170,6 +170,28 @@ def test_what_another_optimizer_moves_is_noted_and_a_wrong_rate_is_found(batch):
     assert (found.check, found.mistake) == ("learning rate", "learning-rate-wrong")
 
 
+def test_half_the_squares_are_declared_and_told_beside_what_has_the_same_numbers(batch):
+    """Errors below 1 are half the squares to Huber's loss, too, and so is half the weight."""
+    env, numbers = batch
+    near = numbers | {"returns": 0.1 * numbers["returns"] - 0.5}
+    assert np.abs(near["returns"]).max() < 1
+
+    def loss(given, new, entropy, values):
+        values = 0.1 * values
+        squares = (values - given["returns"]) ** 2 / 2
+        assert (values - given["returns"]).abs().max() < 1
+        return right(given, new, entropy, values, squares=squares)
+
+    step = ppo(near, loss)
+    step = replace(step, critic=lambda seen: 0.1 * step.before["critic"](seen))
+    (found,) = audit(env, step).findings
+    assert found.mistake == "half-the-squares"
+    assert "vf-coef-wrong" in found.words
+    assert "other-loss" in found.words
+    for declared in {"value_loss": "half"}, {"vf_coef": 0.25}:
+        assert audit(env, replace(step, **declared)).ok
+
+
 @pytest.mark.parametrize("name", CLIPS)
 def test_the_loss_of_a_critic_may_be_clipped_and_a_wrong_clip_is_named(batch, name):
     env, numbers = batch
