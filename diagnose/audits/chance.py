@@ -67,6 +67,8 @@ def check_chance(
     for mistake, why in (
         ("illegal-action", "the legal actions alone do not follow the law"),
         ("truncation-as-end", "it is not known which games were cut"),
+        ("cuts-unrecorded", "it is not known which games were cut"),
+        ("terminated-missing", "it is not known which games have ended"),
         ("seats-mixed", "the law of the other player is not known"),
     ):
         if any(found.mistake == mistake for found in report.findings):

@@ -84,11 +84,11 @@ def named(
     edits = chain(_negated(formula), variants, _exchanged(formula), _moved(formula, axes))
     for mistakes in (edits, pairs, further):
         found = list(reproducing(formula, mistakes, reproduces))
+        found.sort(key=lambda mistake: ": " not in mistake.text)  # those with a cure first
         if mistakes is edits:  # a constant whose sign is wrong is not fitted as well
             known = {key for mistake in found for key in mistake.changes}
             fitted = reproducing(formula, _fitted(formula, given, compute), reproduces)
             found += [mistake for mistake in fitted if not mistake.changes.keys() & known]
-        found.sort(key=lambda mistake: ": " not in mistake.text)  # those with a cure first
         if found:
             names = dict.fromkeys(other.name for other in found if other.name != found[0].name)
             yield replace(found[0], others=tuple(names))

@@ -28,6 +28,8 @@ FARTHEST = 1024
 FEW, SAMPLE = 8, 128
 #: An array that is shifted makes more than this part of the steps wrong.
 LEAST = 0.01
+#: Chance of a coincidence that is no evidence for a mistake.
+CHANCE = 1e-3
 #: Rewards that must be paid before all lanes are tried.
 ENOUGH = 8
 #: Largest change of the logarithm of a factor of rewards from one to the next, of nine in ten.
@@ -131,14 +133,7 @@ def _autoreset(steps: Steps, lanes: int) -> Iterator[Mistake]:
 def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
     """Mark the ends of games that were not recorded, or not those of the last row."""
     ended = steps.terminated
-    if not ended.any():
-        first = (steps.problem.initial[np.maximum(steps.after, 0)] > 0) & (steps.after >= 0)
-        ends = steps.verdicts["transitions"].wrong & first
-        cure = (
-            "record whether a move has ended the game: here the first position of the next game is "
-            "taken for the next position of this one"
-        )
-        yield Mistake(f"terminated-missing: {cure}", {"terminated": ends})
+    yield from _lost_ends(steps)
     if steps.follow and len(ended) > 1 and ended[-1].all():
         ends = np.append(ended[:-1], np.zeros_like(ended[:1]), axis=0)
         # Where the next observation is known, it tells which games have ended.
@@ -151,6 +146,47 @@ def _wrong_ends(steps: Steps) -> Iterator[Mistake]:
         final = None if steps.final is None else np.where(cut, -1, steps.final)
         changes = {"terminated": ended & ~cut, "truncated": cut, "final": final}
         yield Mistake(CUT_AS_END, changes)
+
+
+def _lost_ends(steps: Steps) -> Iterator[Mistake]:
+    """Take wrong steps for ends of games, or for cuts, that were not recorded.
+
+    A name needs evidence that chance does not give: steps that all may end the game are no such
+    evidence where most may, unless fewer games have ended than must have; and steps that all lead
+    to first positions are none where most positions are.
+    """
+    checked, wrong = steps.verdicts["transitions"]
+    lost = wrong & ~steps.terminated
+    if not lost.any():
+        return
+    may, initial = steps.end_chances > 0, steps.problem.initial > 0
+    first = initial[np.maximum(steps.after, 0)] & (steps.after >= 0)
+    count, led = int(lost.sum()), not (lost & ~first).any()
+    ends, expected = steps.terminated[checked].sum(), steps.end_chances[checked].sum()
+    # Chernoff's bound of the probability of no more ends than were recorded.
+    bound = ends - expected + ends * np.log(max(expected, 1e-300) / max(ends, 1))
+    few = ends < expected and bound < np.log(CHANCE)
+    missing = (
+        "terminated-missing",
+        "record whether a move has ended the game: here the position after its end, or the first "
+        "one of the next game, is taken for the next position of this one",
+    )
+    if few or may[checked].mean() ** count < CHANCE or (led and not steps.terminated.any()):
+        yield Mistake(": ".join(missing), {"terminated": steps.terminated | lost})
+    if not led or initial.mean() ** count > CHANCE:
+        return
+    cut = lost & ~may if few else lost  # of other games it is not known whether they were cut
+    told = f"{int(cut.sum()):,} rows lead to first positions: games were cut"
+    if steps.follow:
+        final = None if steps.final is None else np.where(cut, -1, steps.final)
+        changes = {"truncated": steps.truncated | cut, "final": final}
+        cure = f"{told}: give truncated= and final_observations="
+    else:
+        changes = {"used": steps.used & ~cut}
+        cure = f"{told}: give truncated=, and as next observations the last ones of these games"
+    name, first_cure = (missing[0] + "+", missing[1] + "; ") if few else ("", "")
+    changes |= {"terminated": steps.terminated | (lost & ~cut)}
+    yield Mistake(f"{name}cuts-unrecorded: {first_cure}{cure}", changes)
 
 
 def _moved(steps: Steps, lanes: int) -> Iterator[Mistake]:

@@ -210,6 +210,13 @@ class Steps:
             verdicts["first states"] = Verdict(begins, begins & ~(first & (self.states >= 0)))
         return verdicts
 
+    @cached_property
+    def end_chances(self) -> FloatArray:
+        """The probability that each step ends the game, whatever is paid; 0 if it is illegal."""
+        law, moves = self.law
+        ends = np.append(np.zeros(len(law.states)), np.ones(len(law.payoffs)))
+        return np.where(moves >= 0, np.append(law.mean(ends), 0.0)[moves], 0.0)
+
     @property
     def likelihood(self) -> float:
         """Logarithm of the probability of all transitions, which must be possible."""
@@ -250,11 +257,8 @@ class Steps:
     def chances(self, which: BoolArray) -> FloatArray:
         """Return the probability that some steps lead to what follows, whatever is paid."""
         law, moves = self.law
-        chances = np.zeros(int(which.sum()))
         ended = self.terminated[which]
-        ends = np.zeros(len(law.paid))
-        ends[len(law.states) :] = 1
-        chances[ended] = law.mean(ends)[moves[which][ended]]
+        chances = np.where(ended, self.end_chances[which], 0.0)
         goes_on = moves[which][~ended], law.results(self.after[which][~ended])
         chances[~ended] = law.chances(*goes_on)
         return chances

@@ -10,10 +10,11 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, Targets, Transitions, audit
+from exactdice.envs import GameEnv
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import NormalizeReward, TimeLimit
 from random_games import RandomGame
-from recording import TASKS, at_random, cut_rollout, play, play_cut, rollout, transitions
+from recording import BASIC, TASKS, at_random, cut_rollout, play, play_cut, rollout, transitions
 from stable_baselines3.common.vec_env import VecNormalize
 
 GAMMA, LAMBDA = 0.9, 0.8
@@ -76,6 +77,44 @@ def test_cut_games_are_right_if_their_last_observations_have_a_value(added):
     assert audit(env, moves, "random").ok
     as_end = replace(moves, terminated=moves.terminated | moves.truncated, truncated=None)
     assert {each.mistake for each in audit(env, as_end).findings} == {"truncation-as-end"}
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task.game).__name__)
+@pytest.mark.parametrize("following", ["final", "first"])
+def test_ends_that_were_not_recorded_are_named_whatever_the_next_observations_are(task, following):
+    """They are those after the end of a game, as Gymnasium gives them, or of the next game."""
+    make = lambda: GameEnv(task)  # noqa: E731
+    arrays = play_cut(make, 60, masked=True)
+    moves = transitions(arrays)
+    assert audit(make(), moves).ok
+    never = replace(moves, terminated=np.zeros_like(moves.terminated), truncated=None)
+    if following == "first":
+        after = np.concatenate([arrays["observations"][1:], arrays["last"][None]])
+        never = replace(never, next_observations=after.reshape(moves.next_observations.shape))
+    (found,) = audit(make(), never).findings
+    assert (found.check, found.mistake) == ("transitions", "terminated-missing")
+    only_lost = moves.terminated & (moves.rewards == moves.rewards.max())
+    (found,) = audit(make(), replace(never, terminated=only_lost)).findings
+    assert found.mistake == "terminated-missing"
+
+
+@pytest.mark.parametrize("record", ["rollout", "transitions"])
+def test_cuts_that_were_not_recorded_are_told_from_ends(record):
+    make = lambda: gym.make("FrozenLake-v1", max_episode_steps=6)  # noqa: E731
+    arrays = play_cut(make, 64)
+    after = np.append(arrays["observations"][1:], arrays["last"][None], axis=0)
+    known = {name: arrays[name] for name in BASIC} | {"after": after}
+    for ended, name in (
+        (arrays["terminated"], "cuts-unrecorded"),
+        (arrays["terminated"] & False, "terminated-missing+cuts-unrecorded"),
+        (arrays["terminated"] & (arrays["observations"] > 7), "terminated-missing+cuts-unrecorded"),
+    ):
+        given = known | {"terminated": ended}
+        report = audit(make(), rollout(given) if record == "rollout" else transitions(given))
+        (found,) = report.findings
+        assert (found.check, found.mistake) == ("transitions", name)
+        assert "rows lead to first positions: games were cut: give truncated=" in found.words
+        assert not any("other keywords" in note for note in report.notes)
 
 
 def test_rows_in_which_environments_were_reset_are_no_moves():
