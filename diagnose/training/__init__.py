@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,6 +40,10 @@ class FindingWarning(UserWarning):
     """An audit of a buffer has found a mistake."""
 
 
+class StoppedWarning(UserWarning):
+    """A diagnosis has ended before its training."""
+
+
 @dataclass
 class Timed:
     """One part of a diagnosis, and its time in seconds."""
@@ -49,13 +54,34 @@ class Timed:
     due: bool = False  # whether it waits for its turn
 
 
+Hook: TypeAlias = Callable[["DiagnoseCallback"], Any]
+
+
+def _going_on(hook: Hook) -> Hook:
+    """Return a method that ends the diagnosis where an error would end the training."""
+
+    @wraps(hook)
+    def method(self: "DiagnoseCallback") -> bool:
+        if self.stopped is None:
+            try:
+                hook(self)
+            except FindingWarning:  # which the user has made an error
+                raise
+            except Exception as error:
+                self._stop(error)
+        return True
+
+    return method
+
+
 class DiagnoseCallback(BaseCallback):
     """Computes exact figures of a model while it trains, and audits its buffer.
 
     It is for PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN and their subclasses:
     ``model.learn(100_000, callback=DiagnoseCallback())``. The figures (``COLUMNS``) go into the
     logger as ``diagnose/...``, hence to TensorBoard, CSV and the standard output. It draws no
-    random number: training is the same with it and without it.
+    random number: training is the same with it and without it. It never ends a training: of a model
+    or an environment that cannot be diagnosed it says why, in a warning and in ``stopped``.
 
     Args:
         env: an environment of this project as the model trains in it; by default the training
@@ -70,10 +96,10 @@ class DiagnoseCallback(BaseCallback):
 
     Attributes:
         diary: the rows of figures so far, why others are missing, and the findings of audits.
+        stopped: why the diagnosis has ended before the training; None if it has not.
 
     Raises:
-        InputError: if an argument is out of range; when training starts, if the model or its
-            environment cannot be diagnosed.
+        InputError: if an argument is out of range.
     """
 
     def __init__(
@@ -93,6 +119,7 @@ class DiagnoseCallback(BaseCallback):
         self.budget = budget
         self.folder = None if folder is None else Path(folder)
         self.diary = Diary()
+        self.stopped: str | None = None
         self._clock = clock
         self._parts: dict[str, Timed] = {}
         self._updates, self._audited = 0, 0
@@ -100,6 +127,21 @@ class DiagnoseCallback(BaseCallback):
         self._cuts: list[Cut] = []  # of the present rollout
 
     def _on_training_start(self) -> None:
+        self.stopped = None
+        self._begin()
+
+    def _stop(self, error: Exception) -> None:
+        """End the diagnosis, and say why."""
+        said = " ".join(str(error).split())
+        self.stopped = said if isinstance(error, InputError) else f"{type(error).__name__}: {said}"
+        for name in COLUMNS:
+            if name not in self.diary.known:
+                self.diary.missing[name] = self.stopped
+        words = f"the diagnosis ends and the training goes on: {self.stopped}"
+        warnings.warn(words, StoppedWarning, stacklevel=3)
+
+    @_going_on
+    def _begin(self) -> None:
         begun = self._clock()
         self._diagnosed = Diagnosed(self.model, self._env)
         game, agent = self._diagnosed.task.game, len(self._diagnosed.states)
@@ -123,12 +165,16 @@ class DiagnoseCallback(BaseCallback):
         self._cuts = []
 
     def _on_step(self) -> bool:
+        self._note()
+        return True
+
+    @_going_on
+    def _note(self) -> None:
         begun = self._clock()
         self._note_visits()
         if self._diagnosed.is_actor:
             self._note_cuts()
         self._noted += self._clock() - begun
-        return True
 
     def _note_visits(self) -> None:
         """Mark the states in which the agent is to move."""
@@ -146,6 +192,7 @@ class DiagnoseCallback(BaseCallback):
                 row = self.model.rollout_buffer.pos  # type: ignore[attr-defined]
                 self._cuts.append((row, lane, told["terminal_observation"]))
 
+    @_going_on
     def _on_rollout_end(self) -> None:
         first = self._updates % self.every == 0
         self._updates += 1
@@ -239,6 +286,7 @@ class DiagnoseCallback(BaseCallback):
             self.diary.write(self.folder)
         self._parts["figures"].spent += self._clock() - begun
 
+    @_going_on
     def _on_training_end(self) -> None:
         longest = max(part.cost for part in self._parts.values())
         reason = f"it would take more than the budget, up to {longest:.1f} s"
@@ -251,6 +299,8 @@ class DiagnoseCallback(BaseCallback):
     def __str__(self) -> str:
         """Return the time of the diagnosis, and its missing columns with the reasons."""
         rows = len(self.diary.rows)
+        if self.stopped is not None and not rows:
+            return f"no diagnosis: {self.stopped}"
         took = f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"
         return "\n".join([took, *told_missing({"": self.diary.missing})])
 

@@ -27,12 +27,13 @@ from exactdice.diagnose import (
     unvisited,
 )
 from exactdice.diagnose import training as module
-from exactdice.diagnose.training import FindingWarning
+from exactdice.diagnose.training import FindingWarning, StoppedWarning
 from exactdice.diagnose.training.model import COLUMNS, Diary
 from exactdice.games import ShutTheBox
 from exactdice.look.plotting import picture
 from exactdice.look.report import _findings
-from sb3_contrib import QRDQN, MaskablePPO
+from gymnasium.wrappers import TimeLimit
+from sb3_contrib import ARS, QRDQN, MaskablePPO, RecurrentPPO
 from small_games import Owed
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -232,19 +233,56 @@ def test_visits_are_those_of_training_in_other_processes_too_weighted_by_optimal
 
 
 @pytest.mark.parametrize(
-    ("env", "options", "said"),
+    ("options", "said"),
     [
-        (None, {"every": 0}, "every must be at least 1, got 0"),
-        (None, {"audits": -1}, "audits must be at least 0, got -1"),
-        (None, {"budget": 0}, "budget must be above 0 and at most 1, got 0"),
-        (None, {"budget": 1.5}, "budget must be above 0 and at most 1, got 1.5"),
-        ("CartPole-v1", {}, "env must be an environment of this project"),
-        (gym.Wrapper(greed()), {"env": greed()}, "wrapper Wrapper"),
+        ({"every": 0}, "every must be at least 1, got 0"),
+        ({"audits": -1}, "audits must be at least 0, got -1"),
+        ({"budget": 0}, "budget must be above 0 and at most 1, got 0"),
+        ({"budget": 1.5}, "budget must be above 0 and at most 1, got 1.5"),
     ],
 )
-def test_wrong_arguments_and_environments_that_are_not_followed_are_refused(env, options, said):
+def test_wrong_arguments_are_refused(options, said):
     with pytest.raises(InputError, match=said):
-        learner(PPO, env=env).learn(64, callback=DiagnoseCallback(**options))
+        DiagnoseCallback(**options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy", "env", "options", "said"),
+    [
+        (PPO, "MlpPolicy", "CartPole-v1", {}, "env must be an environment of this project"),
+        (PPO, "MlpPolicy", gym.Wrapper(greed()), {"env": greed()}, "the wrapper Wrapper"),
+        (PPO, "MlpPolicy", TimeLimit(greed(), 2), {}, "TimeLimit ends games after 2 moves"),
+        (RecurrentPPO, "MlpLstmPolicy", "FrozenLake-v1", {}, "has a memory"),
+        (RecurrentPPO, "MlpLstmPolicy", "Taxi-v4", {}, "has a memory"),
+        (ARS, "LinearPolicy", greed(), {}, "model must have a critic or action values"),
+    ],
+)
+def test_no_training_ends_since_it_cannot_be_diagnosed(kind, policy, env, options, said):
+    size = {} if kind is ARS else {"n_steps": 64, "batch_size": 64}
+    ours = DiagnoseCallback(**options, every=1, budget=1)
+    with pytest.warns(StoppedWarning, match=said) as warned:
+        model = kind(policy, env, device="cpu", **size).learn(128, callback=ours)
+    assert model.num_timesteps >= 128
+    assert len(warned) == 1
+    assert said in ours.stopped
+    assert str(ours) == f"no diagnosis: {ours.stopped}"
+    assert said in ours.diary.missing["audit_findings"]
+
+
+def test_a_fault_of_the_diagnosis_ends_the_diagnosis_alone(monkeypatch):
+    ours, faults = DiagnoseCallback(every=1, budget=1), iter([False, True])
+    figures = module.Diagnosed.figures
+
+    def failing(*given, **options):
+        if next(faults):
+            raise AttributeError("no such figure")
+        return figures(*given, **options)
+
+    monkeypatch.setattr(module.Diagnosed, "figures", failing)
+    with pytest.warns(StoppedWarning, match="AttributeError: no such figure"):
+        assert learner().learn(192, callback=ours).num_timesteps == 192
+    assert len(ours.diary.rows) == 1
+    assert "took" in str(ours)
 
 
 @pytest.mark.parametrize("normalised", [True, False])
