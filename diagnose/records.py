@@ -67,6 +67,8 @@ class Rollout:
         last_observations: the observations after the last row, shape (lane, ...).
         used: whether a row is a move, shape (time, lane): not where an environment ignored the
             action and was reset, after the end of a game. None if all are.
+        half: whether the networks computed in half precision, as under autocast, though their
+            numbers were recorded in single precision.
     """
 
     observations: Any
@@ -85,6 +87,7 @@ class Rollout:
     final_values: Any = None
     last_observations: Any = None
     used: Any = None
+    half: bool = False
 
 
 @dataclass(frozen=True)

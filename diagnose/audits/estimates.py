@@ -25,7 +25,17 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..records import Rollout, Targets, each_array
 from ..report import Mistake, Report
 from ..view import called, factor, numbers, player
-from .formula import CUT_AS_END, GAMMA, Formula, Numbers, check_formula, closeness, edited
+from .formula import (
+    CUT_AS_END,
+    GAMMA,
+    HALF_CLOSE,
+    Formula,
+    Numbers,
+    check_formula,
+    closeness,
+    edited,
+    in_half,
+)
 from .steps import Steps
 
 # --------------------------------------------------------------------- log-probabilities
@@ -87,10 +97,20 @@ def check_log_probs(
     ratios = np.exp(right()[steps.legal] - given[steps.legal])
     said = f"the mean of the policy's probabilities divided by recorded ones is {ratios.mean():.4g}"
     size = 1.0  # logarithms near 0 come from larger logits, and are rounded as these are
-    known, close, groups = steps.legal, closeness(rollout.log_probs), steps.groups
+    known, groups = steps.legal, steps.groups
+    close, told = _precision(rollout, rollout.log_probs, right()[known] - given[known], size)
+    said += told
     check_formula(
         report, "log_probs", right, given, known, size=size, close=close, said=said, groups=groups
     )
+
+
+def _precision(rollout: Rollout, recorded: Any, far: FloatArray, size: float) -> tuple[float, str]:
+    """Return the part by which numbers may be off, and what is to be declared, if anything."""
+    half = rollout.half or in_half(recorded)
+    near = not half and bool(np.abs(far).max(initial=0) <= HALF_CLOSE * size)
+    close = HALF_CLOSE if half else closeness(recorded)
+    return close, ", but no further than half precision may be: say half=True, if it was" * near
 
 
 # -------------------------------------------------------------------------------- values
@@ -135,7 +155,9 @@ def check_values(report: Report, rollout: Rollout, critic: Any, steps: Steps) ->
         if check == "last_values" and rollout.values is not None:
             last = numbers(rollout.values, "values", steps.states.shape)[-1]
             alike = [Mistake(_OF_LAST_ROW, {"numbers": last})]
-        right, close = kind(numbers=ours, check=check, alike=alike), closeness(recorded)
+        size = float(np.abs(ours[known]).max(initial=1e-6))
+        close, told = _precision(rollout, recorded, (ours - given)[known], size)
+        said, right = said + told, kind(numbers=ours, check=check, alike=alike)
         check_formula(report, check, right, given, known, close=close, said=said, groups=groups)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray
 from ..report import Mistake, Report, reproducing
 
@@ -22,6 +23,8 @@ from ..report import Mistake, Report, reproducing
 CLOSE = 1e-4
 #: As ``CLOSE``, of numbers of half precision.
 HALF_CLOSE = 1e-2
+#: Fewest different numbers that show a precision.
+FEW = 20
 #: A mistake of steps, of estimates and of targets.
 CUT_AS_END = "truncation-as-end: a game that was cut goes on: its last observation has a value"
 #: A mistake of estimates and of targets.
@@ -230,6 +233,24 @@ def closeness(*recorded: Any, single: float = CLOSE, half: float = HALF_CLOSE) -
     """Return the part by which recorded numbers may be wrong: of half precision, or of others."""
     sizes = [getattr(getattr(array, "dtype", None), "itemsize", 8) for array in recorded]
     return half if min(sizes) <= 2 else single
+
+
+def in_half(recorded: Any) -> bool:
+    """Say whether numbers are those of half precision, whatever their dtype is.
+
+    They are, of more than a few, if each has no more bits than float16 or bfloat16, though some
+    have bits that the largest one can not have: multiples of one unit have not.
+    """
+    numbers = np.unique(np.abs(as_numbers(recorded, "numbers").astype(np.float64)))
+    numbers = numbers[(numbers > 0) & np.isfinite(numbers)]
+    if len(numbers) < FEW:
+        return False
+    parts, powers = np.frexp(numbers)
+    for bits in (8, 11):
+        units = parts * 2.0**bits
+        if (units % 1 == 0).all() and (units * 2.0 ** (powers - powers.max()) % 1 != 0).any():
+            return True
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ priority.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +32,8 @@ from .formula import Formula, edited
 
 #: Gradients agree if they differ by no more than this part of their norm, by their precision.
 CLOSE = {"single": 1e-3, "half": 3e-2}
+#: Precisions of autocast, None for the parameters' own.
+HALVES = (None, th.bfloat16, th.float16)
 #: Ratios this near to the border of clipping may be on either side: single precision.
 BORDER = 1e-5
 #: Most borders of clipping that are tried.
@@ -58,6 +61,12 @@ _BROADCAST = "values-broadcast: values (move, 1) less numbers (move,) are a squa
 _SIGN = "loss-sign: the loss is minimised: the optimizer goes down its gradient"
 
 
+def autocast(half: th.dtype | None, parameters: Parameters) -> AbstractContextManager[Any]:
+    """Return a context in which torch computes in half precision, if one is given."""
+    device = next(iter(parameters.values())).device.type
+    return th.autocast(device, half) if half else nullcontext()
+
+
 @dataclass(frozen=True)
 class Left:
     """The gradient that a step has left, against those of losses."""
@@ -66,10 +75,13 @@ class Left:
     parameters: Parameters  # of the module before the step, by name
     close: float  # the part of the norm by which gradients that agree may differ
     blocks: Sequence[BoolArray]  # parts that were clipped apart, each (parameter,); one is all
+    half: th.dtype | None = None  # to which autocast rounds what is computed; None without it
 
     def of(self, loss: Any) -> FloatArray:
         """Return the gradient of a loss; zeros if it is no number somewhere."""
-        total, known = loss(), list(self.parameters.values())
+        with autocast(self.half, self.parameters):
+            total = loss()
+        known = list(self.parameters.values())
         if not total.requires_grad:  # of an edit that leaves all gradients out
             return np.zeros_like(self.given)
         found = th.autograd.grad(total, known, retain_graph=True, allow_unused=True)
@@ -361,7 +373,9 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
     def constant(name: str) -> Tensor:
         given = as_numbers(getattr(update, name), name)
         given = given.reshape(-1) if given.size == len(actions) else given
-        return th.as_tensor(numbers(given, name, shape)).to(like).float()
+        kind = getattr(getattr(update, name), "dtype", None)
+        kind = kind if isinstance(kind, th.dtype) and kind.itemsize == 2 else th.float32
+        return th.as_tensor(numbers(given, name, shape)).to(like).to(kind)
 
     def called(name: str, shape: tuple[int, ...]) -> Tensor:
         found = getattr(update, name)(seen)

@@ -18,7 +18,7 @@ from ..records import PolicyUpdate, Update, ValueUpdate
 from ..report import Finding, Mistake, Report
 from ..view import AgentView, leading_shape, numbers, whole
 from .formula import Formula, Numbers, check_formula, closeness, edited, named, other_lanes
-from .losses import CLOSE, Left, Loss, PolicyLoss, loss_of, moves_of
+from .losses import CLOSE, HALVES, Left, Loss, PolicyLoss, autocast, loss_of, moves_of
 from .steps import finite
 
 #: Parameters after a step agree if they differ by no more than this part of the largest change.
@@ -50,10 +50,16 @@ def check_update(report: Report, update: Update, view: AgentView) -> None:
     size = sum(parameter.numel() for parameter in before.values())
     blocks = [] if apart else [np.ones(size, dtype=bool)]
     if report.ok:
+        masks = view.task.game.mask(states)
+
+        def computed(half: th.dtype | None = None) -> Loss:
+            with autocast(half, before):
+                return loss_of(update, actions, masks, view)
+
         with th.enable_grad():
-            right = loss_of(update, actions, view.task.game.mask(states), view)
+            right = computed()
             blocks = _clipped_apart(update, right, before) if apart else blocks
-            exact = _check_gradient(report, update, right, before, after, blocks)
+            exact = _check_gradient(report, update, right, computed, before, after, blocks)
     if _check_moved(report, before, after):
         if update.max_grad_norm is not None and len(blocks):
             _check_norm(report, update.max_grad_norm, after, exact, blocks)
@@ -79,6 +85,7 @@ def _check_gradient(
     report: Report,
     update: Update,
     right: Loss,
+    computed: Callable[[th.dtype | None], Loss],  # gives the loss in a precision of autocast
     before: Parameters,
     after: Parameters,
     blocks: list[BoolArray],
@@ -93,8 +100,15 @@ def _check_gradient(
     outputs = [getattr(right, name, given) for name in ("logits", "values")]
     close = closeness(*outputs, *after.values(), **CLOSE)
     left = Left(given, before, close, blocks)
-    exact, factors = left.of(right), map(left.factors, right.equal())
-    by = next((each for each in factors if each is not None), None)
+    exact, by = left.of(right), None
+    for half in HALVES:
+        cast, tried = replace(left, half=half), right if half is None else computed(half)
+        by = next((each for each in map(cast.factors, tried.equal()) if each is not None), None)
+        if by is not None:
+            exact = cast.of(tried)
+            rounded = f"gradients are those of the loss under autocast to {half}"
+            report.notes += [rounded.replace("torch.", "")] * (half is not None)
+            break
     far = np.abs(given - exact)
     wrong = (by is None) & ((far > left.close * np.abs(exact).max()) | (far == far.max()))
     if by is not None and (np.abs(by - 1) > left.close).any():

@@ -9,6 +9,7 @@ import pytest
 import torch
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, Targets, ValueUpdate, audit
+from exactdice.diagnose.view import AgentView
 from exactdice.games import Greed
 from recording import at_random, play, rollout, transitions
 from torch import nn
@@ -436,3 +437,73 @@ def test_the_border_of_a_clip_is_told_though_it_is_no_usual_one(batch):
     assert found.mistake == "clip-wrong"
     border = float(found.words.split("1 - and + ")[1].split(":")[0])
     assert border == pytest.approx(0.27, abs=0.01)  # it lies between two ratios
+
+
+class Nets(nn.Module):
+    """An actor and a critic, with hidden layers that round under autocast."""
+
+    def __init__(self, width, actions):
+        super().__init__()
+        torch.manual_seed(0)
+        self.actor, self.critic = (
+            nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, out))
+            for out in (actions, 1)
+        )
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("single", [False, True])
+def test_networks_under_autocast_are_right_though_their_parameters_are_of_single_precision(
+    kind, single
+):
+    env, arrays = play("Greed", steps=40, lanes=8, max_score=12, encoding="one_hot_float")
+    game = env.unwrapped.task.game
+    seen = torch.tensor(arrays["observations"]).flatten(0, 1)
+    masks = torch.tensor(game.mask(AgentView(env).states_at(seen, "seen", (320,))))
+    actions = torch.tensor(arrays["actions"].ravel())
+    nets = Nets(seen.shape[1], game.num_actions)
+    half = partial(torch.autocast, "cpu", kind)
+
+    def law():
+        logits = nets.actor(seen)
+        logits = logits.float() if single else logits
+        logits = logits.masked_fill(~masks, -torch.inf)
+        return (logits - logits.logsumexp(1, keepdim=True)) if single else logits.log_softmax(1)
+
+    def of_actions():
+        return law().gather(1, actions[:, None]).squeeze(1)
+
+    with torch.no_grad(), half():
+        old, values = of_actions(), nets.critic(seen)[:, 0]
+    numbers = {"log_probs": old, "values": values}
+    numbers = {name: each.float().reshape(40, 8) for name, each in numbers.items()}
+    record = rollout(arrays, **numbers)
+    report = audit(env, record, nets.actor, nets.critic)
+    if single and kind == torch.bfloat16:
+        (found,) = report.findings
+        assert (found.check, found.mistake) == ("log_probs", None)
+        assert "say half=True" in found.words
+        report = audit(env, replace(record, half=True), nets.actor, nets.critic)
+    assert report.ok, report
+    far = replace(record, half=True, values=numbers["values"] + 0.1)
+    assert [each.check for each in audit(env, far, nets.actor, nets.critic).findings] == ["values"]
+    lead, returns = torch.randn(2, 320, generator=torch.Generator().manual_seed(1))
+    for _ in range(3):
+        before = copy.deepcopy(nets)
+        nets.zero_grad()
+        with half():
+            ratio = (of_actions() - old).exp()
+            near = torch.min(ratio * lead, ratio.clamp(0.8, 1.2) * lead).mean()
+            (((nets.critic(seen)[:, 0] - returns) ** 2).mean() / 2 - near).backward()
+        with torch.no_grad():
+            for parameter in nets.parameters():
+                parameter -= 0.5 * parameter.grad
+        after = copy.deepcopy(nets)
+        for own, other in zip(after.parameters(), nets.parameters(), strict=True):
+            own.grad = other.grad.clone()
+        step = PolicyUpdate(
+            *(seen, actions, old, lead, returns, before, after, before.actor, before.critic),
+            normalised=False,
+        )
+        report = audit(env, step)
+        assert report.ok, report
