@@ -15,6 +15,7 @@ priority.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ from .formula import Formula, edited
 
 #: Gradients agree if they differ by no more than this part of their norm, by their precision.
 CLOSE = {"single": 1e-3, "half": 3e-2}
-#: Precisions of autocast, None for the parameters' own.
-HALVES = (None, th.bfloat16, th.float16)
+#: Precisions of autocast, None without it, and whether the loss takes single precision.
+HALVES = ((None, False), *product((th.bfloat16, th.float16), (False, True)))
 #: Ratios this near to the border of clipping may be on either side: single precision.
 BORDER = 1e-5
 #: Most borders of clipping that are tried.

@@ -101,8 +101,12 @@ def _check_gradient(
     close = closeness(*outputs, *after.values(), **CLOSE)
     left = Left(given, before, close, blocks)
     exact, by = left.of(right), None
-    for half in HALVES:
-        cast, tried = replace(left, half=half), right if half is None else computed(half)
+    for half, single in HALVES:
+        cast = replace(left, half=None if single else half)
+        tried = right if half is None else computed(half)
+        if single:  # of networks under autocast, and of a loss behind it
+            names = {"logits", "values"} & vars(tried).keys()
+            tried = replace(tried, **{name: getattr(tried, name).float() for name in names})
         by = next((each for each in map(cast.factors, tried.equal()) if each is not None), None)
         if by is not None:
             exact = cast.of(tried)
