@@ -33,6 +33,7 @@ from ...core import BoolArray, FloatArray, Game, InputError, IntArray, SizeError
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
 from ..view import player
+from .seeds import same_draws
 from .steps import Steps
 
 #: Most states of a game whose visits are compared with the occupancy of the policy.
@@ -77,6 +78,9 @@ def check_chance(
     if (steps.truncated & ~steps.knows_after).any():
         report.unchecked["outcomes"] = "final_observations are needed where games were cut"
     found = [*deviations(steps, policy, paid), *_coincidences(steps)]
+    lanes = steps.states.shape[1]
+    for words, evidence in same_draws(steps):
+        found.append(Deviation("coincidences", words, lanes, 0.0, 0.0, evidence))
     anneals = isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None
     if policy is not None and steps.follow and not anneals:
         try:

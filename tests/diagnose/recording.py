@@ -47,11 +47,14 @@ def play(
     return env, dict(zip((*BASIC, "after"), map(np.array, zip(*rows, strict=True)), strict=True))
 
 
-def play_cut(make, steps=200, lanes=8, seed=0, masked=False):
-    """Play environments that cut games at random; return arrays by name, of shape (time, lane)."""
+def play_cut(make, steps=200, lanes=8, seed=0, masked=False, seeds=None):
+    """Play environments that cut games at random; return arrays by name, of shape (time, lane).
+
+    Each lane may have its seed given; the actions are drawn by ``seed``.
+    """
     env = SyncVectorEnv([make] * lanes, autoreset_mode=SAME_STEP)
     rng, rows = np.random.default_rng(seed), []
-    seen, info = env.reset(seed=seed)
+    seen, info = env.reset(seed=seeds or seed)
     every = np.ones((lanes, env.single_action_space.n))
     for _ in range(steps):
         actions = at_random(seen, info["action_mask"] if masked else every, rng)

@@ -243,6 +243,26 @@ def test_lanes_and_games_of_one_seed_are_found_by_what_they_have_in_common():
         assert words in found.words
 
 
+DRAWN = [
+    ("FrozenLake-v1", {"max_episode_steps": 8}, "same ranks"),
+    ("CliffWalking-v1", {"is_slippery": True, "max_episode_steps": 40}, "same ranks"),
+    ("Taxi-v4", {"max_episode_steps": 15}, "first positions of games repeat"),
+    ("exactdice/ShutTheBox-v0", {"tiles": 5}, "first positions of games repeat"),
+]
+
+
+@pytest.mark.parametrize(("name", "keywords", "words"), DRAWN)
+def test_lanes_of_one_seed_are_found_though_a_policy_draws_their_actions(name, keywords, words):
+    """All of them, and two of eight."""
+    make = lambda: gym.make(name, **keywords)  # noqa: E731
+    for seeds in ([5] * 8, [1, 2, 3, 4, 5, 5, 6, 7], *(list(range(k, k + 8)) for k in range(10))):
+        arrays = play_cut(make, 120, masked=name.startswith("exact"), seeds=seeds)
+        findings = audit(make(), cut_rollout(arrays)).findings
+        alike = len(set(seeds)) < 8
+        assert [each.mistake for each in findings] == ["same-seeds"] * alike, seeds
+        assert not alike or words in findings[0].words or "same ranks" in findings[0].words
+
+
 def test_another_law_is_not_called_random_or_another_epsilon():
     def choose(seen, masks, rng):
         """Take the best action of another network than the one that is given."""
