@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..baselines import Policy, as_policy, occupancy, prepare
-from ..core import FloatArray
+from ..core import FloatArray, SizeError
 from ..core.positions import legal_moves
 from ..envs import Engine
 from ..envs.law import MoveLaw
@@ -75,7 +75,8 @@ def gae(
 
     Raises:
         InputError: if gamma or lambda is not from 0 to 1, or the critic gives another shape.
-        SizeError: if the moves of the game are too many to be listed.
+        SizeError: if the moves of the game are too many to be listed, or games of the policy last
+            too long without a discount.
     """
     return AgentMoves(env).gae(policy, values, gamma, gae_lambda)
 
@@ -184,4 +185,7 @@ class AgentMoves:
             still = STILL * max(float(np.abs(averages).max()), 1e-300)
             if np.abs(averages - before).max() <= still:
                 return numbers
-        raise ArithmeticError(f"a recursion must end within {MOST_PASSES} passes, and did not")
+        raise SizeError(
+            f"games of this policy are too long: their values, of the discount {discount:g} a move, "
+            f"are not found within {MOST_PASSES:,} passes: give a gamma below 1, or a horizon"
+        )

@@ -300,3 +300,12 @@ def test_figures_are_in_units_of_scaled_rewards(reward):
     once, more = gae(plain, policy, critic), gae(scaled, policy, 4 * critic)
     np.testing.assert_allclose(more.bias, 4 * once.bias, atol=1e-12)
     np.testing.assert_allclose(more.std, 4 * once.std, atol=1e-12)
+
+
+def test_games_that_last_too_long_for_a_recursion_are_refused(monkeypatch):
+    """Random play on the cliff falls back to the start thousands of times before a game ends."""
+    env, nothing = gym.make("CliffWalking-v1"), np.zeros(48)
+    monkeypatch.setattr("exactdice.diagnose.advantages.MOST_PASSES", 1000)
+    with pytest.raises(SizeError, match="games of this policy are too long: .* give a gamma below"):
+        gae(env, "random", nothing, gamma=1)
+    assert gae(env, "random", nothing, gamma=0.9).rms_std > 0
