@@ -186,6 +186,6 @@ class AgentMoves:
             if np.abs(averages - before).max() <= still:
                 return numbers
         raise SizeError(
-            f"games of this policy are too long: their values, of the discount {discount:g} a move, "
-            f"are not found within {MOST_PASSES:,} passes: give a gamma below 1, or a horizon"
+            f"games of this policy are too long: sums with the discount {discount:g} are not found "
+            f"within {MOST_PASSES:,} passes: give a gamma below 1, or a horizon"
         )

@@ -67,6 +67,9 @@ class Rollout:
         last_observations: the observations after the last row, shape (lane, ...).
         used: whether a row is a move, shape (time, lane): not where an environment ignored the
             action and was reset, after the end of a game. None if all are.
+        estimator: how advantages were estimated: "gae"; a number n, of n steps without lambda, r
+            to gamma^n v less the value before the move; or None (0 in a file), otherwise, as by
+            V-trace: then they and the returns are not checked.
         half: whether the networks computed in half precision, as under autocast, though their
             numbers were recorded in single precision.
     """
@@ -87,6 +90,7 @@ class Rollout:
     final_values: Any = None
     last_observations: Any = None
     used: Any = None
+    estimator: int | Literal["gae"] | None = "gae"
     half: bool = False
 
 
@@ -101,6 +105,10 @@ class Targets:
         online: the online network, which is trained; None if unknown.
         gamma: discount.
         double: whether the action is the online network's (double DQN).
+        next_values: how next states are valued, if not by their best actions: a function of the
+            network's action values and of the legal actions there, both (transition, action), to
+            values (transition,), as of SARSA, soft or clipped double Q-learning; or the values
+            themselves, which are not checked.
     """
 
     transitions: Transitions
@@ -109,6 +117,7 @@ class Targets:
     online: Any = None
     gamma: float = 1.0
     double: bool = False
+    next_values: Any = None
 
 
 @dataclass(frozen=True)
@@ -134,14 +143,16 @@ class PolicyUpdate:
         actor: from a tensor of observations to logits (move, action), by the module ``before``.
         critic: from such a tensor to values, by the module ``before``; None if there is none.
         clip: largest change of r that is rewarded.
+        objective: the objective of each move, if it is another one, as with a penalty of the drift
+            or a second clip: a function of tensors r and A, shape (move,), to such a tensor.
         ent_coef: weight of the entropy bonus.
         vf_coef: weight of the critic's mean squared error.
         normalised: whether the loss takes the advantages of the batch less their mean, divided by
             their standard deviation; "rollout" if mean and deviation are those of all its moves.
         old_values: of the critic when the actions were drawn, if its loss clips their change by
             ``clip``; None if it does not.
-        value_loss: "mse"; "half", half the squared errors, as in CleanRL; or "huber", by which
-            errors of the critic beyond 1 count linearly.
+        value_loss: "mse"; "half", half the squared errors, as in CleanRL; "huber", by which errors
+            of the critic beyond 1 count linearly; or a function of a tensor of errors to losses.
         accumulated: the gradients that were there before ``loss.backward()``, tensors by the names
             of parameters; None if there were none.
         optimizer: a copy of the optimizer from before the step, ``copy.deepcopy(optimizer)``; a
@@ -168,18 +179,21 @@ class PolicyUpdate:
     vf_coef: float = 0.5
     normalised: bool | Literal["rollout"] = True
     old_values: Any = None
-    value_loss: Literal["half", "huber", "mse"] = "mse"
+    value_loss: Literal["half", "huber", "mse"] | Callable[[Any], Any] = "mse"
     accumulated: Any = None
     optimizer: Any = None
     learning_rate: float | None = None
     max_grad_norm: float | Sequence[float] | None = None
     rollout: Rollout | None = None
     rows: Any = None
+    objective: Callable[[Any, Any], Any] | None = None
 
 
 @dataclass(frozen=True)
 class ValueUpdate:
     """One gradient step of DQN on a batch of moves, shape (move, ...).
+
+    The network gives one value for each action; quantiles, as of QR-DQN, are refused.
 
     Attributes:
         observations: what the agent saw before each move (see ``Transitions``).
@@ -187,7 +201,8 @@ class ValueUpdate:
         targets: of the values of these actions, shape (move,); see ``Targets``.
         before: the online network before the step, ``copy.deepcopy(network)``.
         after: the online network after ``optimizer.step()``, with its gradients.
-        loss: "huber", by which errors beyond 1 count linearly, or "mse".
+        loss: "huber", by which errors beyond 1 count linearly, "mse", or a function of a tensor of
+            errors to losses.
         target_before: the target network before the step, a copy; None if it is not checked.
         target_after: the target network after the step, and after its update if that was due.
         copied: whether an update of the target network was due.
@@ -203,7 +218,7 @@ class ValueUpdate:
     targets: Any
     before: Any
     after: Any
-    loss: Literal["huber", "mse"] = "huber"
+    loss: Literal["huber", "mse"] | Callable[[Any], Any] = "huber"
     target_before: Any = None
     target_after: Any = None
     copied: bool = False

@@ -30,7 +30,10 @@ from .mistakes import explained, reward_mistakes
 from .steps import Payment, Steps, finite
 
 #: Fields that are one number, and fields that are functions; all others are arrays.
-SINGLE, NETWORKS = {"gamma", "gae_lambda", "double", "drawn", "half"}, {"network", "online"}
+SINGLE, NETWORKS = (
+    {"gamma", "gae_lambda", "double", "drawn", "estimator", "half"},
+    {"network", "online"},
+)
 
 
 def audit(

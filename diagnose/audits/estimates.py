@@ -13,7 +13,7 @@ action values are r + gamma^n max Q(s', a') over the legal a', and r at the end,
 rewards r of n steps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines.law.numbers import as_numbers
-from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core import BoolArray, FloatArray, InputError, IntArray, at_least
 from ..records import Rollout, Targets, each_array
 from ..report import Mistake, Report
 from ..view import called, factor, numbers, player
@@ -175,6 +175,9 @@ _NORMALISED = (
     "advantages-normalised: normalised advantages are for the actor (a PolicyUpdate declares them "
     "by normalised=True): returns need the advantages themselves"
 )
+_STEPS = "n-steps-wrong: they are those of n = {0} steps: say so by estimator={0}, if meant"
+#: Most steps of advantages without lambda that are tried.
+MOST_STEPS = 20
 _DIVIDED = "advantages-divided-by-their-deviation"
 
 
@@ -197,6 +200,9 @@ class Gae(Formula):
     )
     final_values: FloatArray = edited("final_values", left_out=CUT_AS_END)  # of cut games
     gamma: float = edited(fitted=GAMMA)
+    window: int | None = edited(
+        default=None
+    )  # number of steps of a sum; None if it ends with the game or the rows
     gae_lambda: float = edited(
         fitted="lambda-wrong: the advantages were computed with lambda = {:.6g}"
     )
@@ -230,7 +236,8 @@ class Gae(Formula):
         cut = (self.terminated | self.truncated) & self.ends_in_sum
         weights = np.where(cut, 0.0, self.gamma * self.gae_lambda)
         turned = slice(None, None, -1 if self.summed_forward else 1)
-        estimates = self._formed(_summed(deltas[turned], weights[turned])[turned])
+        summed = _summed if self.window is None else partial(_of_steps, count=self.window)
+        estimates = self._formed(summed(deltas[turned], weights[turned])[turned])
         return estimates + self.values if self.returns else estimates
 
     def _formed(self, advantages: FloatArray) -> FloatArray:
@@ -257,11 +264,22 @@ def _summed(deltas: FloatArray, weights: FloatArray) -> FloatArray:
     return sums
 
 
+def _of_steps(deltas: FloatArray, weights: FloatArray, count: int) -> FloatArray:
+    """Add up the terms of A(t) = delta(t) + weight(t) A(t + 1), as many as are given."""
+    sums = deltas
+    for _ in range(min(count, len(deltas)) - 1):
+        sums = deltas + weights * np.append(sums[1:], np.zeros_like(sums[:1]), axis=0)
+    return sums
+
+
 def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
     """Check advantages and returns against the recursion, of steps as they were recorded."""
     shape, terminated, cut = steps.states.shape, steps.terminated, steps.truncated
     for check in ("advantages", "returns"):
         if getattr(rollout, check) is None:
+            continue
+        if not rollout.estimator:
+            report.unchecked[check] = "another estimator was declared (estimator=None)"
             continue
         if rollout.values is None or rollout.last_values is None:
             report.unchecked[check] = "values and last_values are needed, zeros without a critic"
@@ -273,6 +291,7 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
         final = np.zeros(shape)
         if cut.any():
             final[cut] = numbers(rollout.final_values, "final_values", shape, finite=False)[cut]
+        window = None if rollout.estimator == "gae" else at_least("estimator", rollout.estimator, 1)
         values = numbers(rollout.values, "values", shape)
         last = numbers(last, "last_values", shape[1:])
         following = np.concatenate([values[1:], last[None]])
@@ -280,6 +299,11 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
             Mistake(CUT_AS_END, {"terminated": terminated | cut}),
             Mistake("values-of-the-next-game-for-final-values", {"final_values": following}),
             Mistake(_OF_LAST_ROW, {"last_values": values[-1]}),
+            *(
+                Mistake(_STEPS.format(count), {"window": count, "gae_lambda": 1.0})
+                for count in range(2, min(MOST_STEPS, shape[0]))
+                if count != window
+            ),
         ]
         right = Gae(
             rewards=steps.rewards,
@@ -289,7 +313,8 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
             last_values=last,
             final_values=final,
             gamma=factor(rollout.gamma, "gamma"),
-            gae_lambda=factor(rollout.gae_lambda, "gae_lambda"),
+            window=window,
+            gae_lambda=1.0 if window else factor(rollout.gae_lambda, "gae_lambda"),
             returns=check == "returns",
             alike=alike,
         )
@@ -333,12 +358,18 @@ class Bootstrap(Formula):
         mean="the-mean-in-place-of-the-maximum",
         min="the-minimum-in-place-of-the-maximum",
         taken="the-action-of-the-row-in-place-of-the-best-one",
+        max="the-maximum-in-place-of-the-declared-values",
     )
+    #: Declared values of next states, of action values and masks; None if they are the best ones.
+    valued: Callable[[FloatArray, BoolArray], Any] | None = None
 
     def __call__(self) -> FloatArray:
         """Compute the targets, shape (transition,)."""
         chosen_by = self.online if self.double and self.online is not None else self.values
-        if self.best == "mean":
+        if self.best == "declared" and self.valued is not None:
+            found = self.valued(self.values, self.mask)
+            later = numbers(found, "next_values", self.rewards.shape, finite=False)
+        elif self.best == "mean":
             later = (self.values * self.mask).sum(axis=1) / np.maximum(self.mask.sum(axis=1), 1)
         else:
             sign = -1.0 if self.best == "min" else 1.0
@@ -364,6 +395,9 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
     rewards, terminated = steps.rewards[:, 0], steps.terminated[:, 0]
     before = steps.task.game.mask(np.maximum(steps.states[:, 0], 0))
     every, values = np.ones_like(legal), called(record.network, "network", seen, legal.shape)
+    valued = record.next_values
+    if valued is not None and not callable(valued):
+        report.notes.append("next_values were taken as they are")
 
     def alike() -> Iterator[Mistake]:
         cure = "take the maximum over the legal actions of the next state"
@@ -388,6 +422,8 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         steps=counts.astype(np.float64),
         gamma=factor(record.gamma, "gamma"),
         double=None if online is None else record.double,
+        best="max" if valued is None else "declared",
+        valued=valued if callable(valued) or valued is None else lambda *_: record.next_values,
         alike=alike(),
     )
     # Elsewhere the next state and its mask are not known, or a number is missing.

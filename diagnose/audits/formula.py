@@ -138,7 +138,7 @@ def _others(value: Any, known: Iterable[str]) -> dict[str, Any]:
     """Return what a field may have in place of its value, by edit; nothing for a number."""
     if isinstance(value, bool):
         return {"left_out" if value else "added": not value}
-    if isinstance(value, str):
+    if isinstance(value, str) or callable(value):  # a word, or a function in the place of one
         return {option: option for option in known if option != value}
     kind, edits = str(getattr(value, "dtype", "")), dict[str, Any]()
     if getattr(value, "requires_grad", False):

@@ -12,7 +12,7 @@ that of huber(Q(s, a) - y) with constant targets y, times importance weights if 
 priority.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import product
@@ -181,8 +181,9 @@ class PolicyLoss(Loss):
         log="ratio-without-exp: the difference of log-probabilities is the logarithm of the ratio",
         one="ratio-always-one: the old log-probabilities are those of the draw, not of this policy",
     )
-    objective: str = edited(
+    objective: str | Callable[[Tensor, Tensor], Tensor] = edited(
         default="min",
+        min="clipped-objective: the objective is PPO's, and not the one that is declared",
         clipped="clip-without-minimum: take the smaller one of the objectives with and without "
         "clipping: the clipped one alone has no gradient where the policy has moved too far the "
         "wrong way",
@@ -212,7 +213,9 @@ class PolicyLoss(Loss):
         present="values-clipped-around-the-present-ones",
         flat="values-clipped-without-a-gradient",
     )
-    value_loss: str = edited(default="mse", half=_HALF, mse=_OTHER, huber=_OTHER)
+    value_loss: str | Callable[[Tensor], Tensor] = edited(
+        default="mse", half=_HALF, mse=_OTHER, huber=_OTHER
+    )
     broadcast: bool = edited(default=False, added=_BROADCAST)
     biased: bool = False  # whether the variance of advantages is divided by the number of moves
 
@@ -300,6 +303,8 @@ class PolicyLoss(Loss):
         return (given - given.mean() * (self.normalised == "yes")) / spread
 
     def _objective(self, ratio: Tensor, advantages: Tensor) -> Tensor:
+        if not isinstance(self.objective, str):
+            return self.objective(ratio, advantages)
         if self.objective == "broadcast":
             ratio = ratio[:, None]
         low = 1 - self.clip if self.objective != "above" else -th.inf
@@ -322,7 +327,9 @@ class PolicyLoss(Loss):
         return th.max(errors, _sized(near - self.returns, self.value_loss))
 
 
-def _sized(errors: Tensor, kind: str) -> Tensor:
+def _sized(errors: Tensor, kind: str | Callable[[Tensor], Tensor]) -> Tensor:
+    if not isinstance(kind, str):
+        return kind(errors)
     if kind == "huber":
         return th.nn.functional.smooth_l1_loss(errors, th.zeros_like(errors), reduction="none")
     squares = (errors.clamp(-1, 1) if kind == "clipped" else errors) ** 2
@@ -338,7 +345,9 @@ class ValueLoss(Loss):
     actions: Tensor = edited("actions")  # (move,)
     targets: Tensor = edited("targets")  # (move,)
     weights: Tensor = edited("weights")  # importance weights, (move,)
-    kind: str = edited(huber=_OTHER, mse=_OTHER, clipped="errors-clipped-in-the-square")
+    kind: str | Callable[[Tensor], Tensor] = edited(
+        huber=_OTHER, mse=_OTHER, clipped="errors-clipped-in-the-square"
+    )
     sign: float = edited(default=1.0, negated=_SIGN)
     taken: str = edited(
         default="action",
@@ -380,7 +389,13 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
 
     def called(name: str, shape: tuple[int, ...]) -> Tensor:
         found = getattr(update, name)(seen)
-        if not isinstance(found, Tensor) or found.numel() != np.prod(shape):
+        count, each = getattr(found, "numel", int)(), max(1, int(np.prod(shape)))
+        if name == "before" and count > each and count % each == 0:
+            raise InputError(
+                f"before must give one value for each action, got {count // each}: a law of "
+                "returns, as of QR-DQN and C51, has no ValueUpdate"
+            )
+        if not isinstance(found, Tensor) or count != each:
             raise InputError(f"{name} must give a tensor of shape {shape} for observations")
         if not found.requires_grad:
             raise InputError(f"{name} must give a tensor with a gradient, got a detached one")
@@ -402,10 +417,10 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
             actions=taken,
             targets=targets,
             weights=weights,
-            kind=one_of("loss", update.loss, KINDS),
+            kind=update.loss if callable(update.loss) else one_of("loss", update.loss, KINDS),
             alike=alike,
         )
-    none = th.zeros(shape).to(like)
+    none, loss = th.zeros(shape).to(like), update.value_loss
     return PolicyLoss(
         logits=called("actor", masks.shape),
         masks=legal,
@@ -419,7 +434,8 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
         ent_coef=float(update.ent_coef),
         vf_coef=0.0 if update.critic is None else float(update.vf_coef),
         normalised="yes" if update.normalised and update.normalised != "rollout" else "no",
-        value_loss=one_of("value_loss", update.value_loss, CRITICS),
+        objective=update.objective or "min",
+        value_loss=loss if callable(loss) else one_of("value_loss", loss, CRITICS),
     )
 
 

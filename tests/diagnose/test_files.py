@@ -66,7 +66,8 @@ WRONG = [
         {"rewards": None},
         "must hold the arrays observations, actions, rewards, terminated and may hold values, "
         "last_values, log_probs, advantages, returns, gamma, gae_lambda, truncated, final_observat"
-        "ions, final_values, last_observations, used, half, as Rollout has them, got no rewards",
+        "ions, final_values, last_observations, used, estimator, half, as Rollout has them, got no "
+        "rewards",
     ),
     ({"value": 1}, "got the unknown value"),
     ({"a\n\x1b[2J": 1}, "unknown a\\n\\x1b[2J"),

@@ -243,6 +243,79 @@ def test_lanes_and_games_of_one_seed_are_found_by_what_they_have_in_common():
         assert words in found.words
 
 
+def soft(values, legal, temperature=0.3):
+    """Value states as soft Q-learning does."""
+    logits = np.where(legal, values / temperature, -np.inf)
+    return temperature * np.logaddexp.reduce(logits, axis=1)
+
+
+def test_next_states_are_valued_as_declared():
+    """By SARSA, expected SARSA, soft Q-learning and clipped double Q-learning."""
+    env, arrays = play("Greed", steps=40, lanes=8, max_score=12)
+    moves, game = transitions(arrays), env.unwrapped.task.game
+    tables = np.random.default_rng(3).normal(size=(2, game.num_states, game.num_actions))
+    network, other = (lambda seen, table=t: table[game.encode(seen.astype(int))] for t in tables)
+    legal = game.mask(game.encode(moves.next_observations))
+    values, second = network(moves.next_observations), other(moves.next_observations)
+    law = legal / np.maximum(legal.sum(axis=1, keepdims=True), 1)
+    taken, rows = legal.argmax(axis=1), np.arange(len(legal))
+    best = np.where(legal, values, -np.inf).argmax(axis=1)
+    ended = moves.terminated.astype(bool)
+    for valued in (
+        lambda q, mask: q[rows, taken],
+        lambda q, mask: (law * q).sum(axis=1),
+        soft,
+        lambda q, mask: np.minimum(q[rows, best], second[rows, best]),
+    ):
+        later = valued(values, legal)
+        targets = moves.rewards + GAMMA * np.where(ended, 0.0, later)
+        record = Targets(moves, targets, network, gamma=GAMMA)
+        assert not audit(env, record).ok
+        report = audit(env, replace(record, next_values=valued))
+        assert (report.ok, report.notes) == (True, [])
+        report = audit(env, replace(record, next_values=later))
+        assert (report.ok, report.notes) == (True, ["next_values were taken as they are"])
+        late = replace(
+            record, next_values=valued, targets=targets + GAMMA * np.where(ended, later, 0)
+        )
+        (found,) = audit(env, late).findings
+        assert found.mistake == "target-ignores-ends"
+    greedy = moves.rewards + GAMMA * np.where(ended, 0.0, values[rows, best])
+    (found,) = audit(env, replace(record, next_values=soft, targets=greedy)).findings
+    assert found.mistake == "the-maximum-in-place-of-the-declared-values"
+
+
+def test_advantages_of_n_steps_are_declared_and_those_of_v_trace_left_unchecked(recorded):
+    env, arrays = recorded
+    values, rewards, ended = arrays["values"], arrays["rewards"], arrays["terminated"]
+    following = values_after(values, arrays["last"])
+
+    def of_steps(count):
+        found = np.zeros_like(values)
+        for row, lane in np.ndindex(values.shape):
+            for end in range(row, min(row + count, len(values))):
+                found[row, lane] += GAMMA ** (end - row) * rewards[end, lane]
+                if ended[end, lane]:
+                    break
+            later = following[end, lane] * ~ended[end, lane]
+            found[row, lane] += GAMMA ** (end - row + 1) * later - values[row, lane]
+        return found
+
+    three = record_of(arrays, advantages=of_steps(3), returns=of_steps(3) + values)
+    report = audit(env, replace(three, estimator=3))
+    assert report.ok
+    assert {"advantages", "returns"} <= report.held.keys()
+    for declared in three, replace(three, estimator=5):
+        found = audit(env, declared).findings
+        assert {each.mistake for each in found} == {"n-steps-wrong"}
+        assert "estimator=3" in found[0].words
+    report = audit(env, replace(three, advantages=values, returns=values, estimator=None))
+    assert report.ok
+    assert {"advantages", "returns"} <= report.unchecked.keys()
+    with pytest.raises(InputError, match="estimator must be at least 1, got -1"):
+        audit(env, replace(three, estimator=-1))
+
+
 DRAWN = [
     ("FrozenLake-v1", {"max_episode_steps": 8}, "same ranks"),
     ("CliffWalking-v1", {"is_slippery": True, "max_episode_steps": 40}, "same ranks"),

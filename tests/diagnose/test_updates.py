@@ -171,6 +171,50 @@ def test_what_another_optimizer_moves_is_noted_and_a_wrong_rate_is_found(batch):
     assert (found.check, found.mistake) == ("learning rate", "learning-rate-wrong")
 
 
+def clipped(ratio, lead):
+    return torch.min(ratio * lead, ratio.clamp(0.8, 1.2) * lead)
+
+
+OBJECTIVES = {
+    "dual clip": lambda r, a: torch.where(a < 0, torch.max(clipped(r, a), 3 * a), clipped(r, a)),
+    "penalty": lambda r, a: r * a - 0.3 * (r - 1 - r.log()),
+    "clip and penalty": lambda r, a: clipped(r, a) + 0.3 * r.log(),
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_other_objectives_are_declared_by_a_function(batch, kind):
+    env, numbers = batch
+
+    def loss(given, new, entropy, values):
+        lead = (given["advantages"] - given["advantages"].mean()) / given["advantages"].std()
+        ratio = (new - given["log_probs"]).exp()
+        squares = (values - given["returns"]).cosh().log().mean()
+        return squares - OBJECTIVES[kind](ratio, lead).mean() - 0.1 * entropy
+
+    step = ppo(numbers, loss, vf_coef=1.0, value_loss=lambda errors: errors.cosh().log())
+    assert not audit(env, step).ok
+    right_one = replace(step, objective=OBJECTIVES[kind])
+    assert audit(env, right_one).ok
+    (found,) = audit(env, replace(right_one, ent_coef=-0.1)).findings
+    assert found.mistake == "entropy-sign"
+    (found,) = audit(env, replace(right_one, objective=lambda r, a: r * a**3)).findings
+    assert found.mistake is None
+
+
+def test_a_step_of_quantiles_is_refused_and_a_function_is_a_loss_of_action_values(batch):
+    env, numbers = batch
+    step = dqn(numbers, "huber", lambda v, t: (v - t).cosh().log().mean())
+    assert not audit(env, step).ok
+    assert audit(env, replace(step, loss=lambda errors: errors.cosh().log())).ok
+    net = nn.Linear(3, 5 * Greed(12, 3).num_actions)
+    quantiles = nn.Sequential(net, nn.Unflatten(1, (5, -1)))
+    quantiles(torch.ones(1, 3)).sum().backward()
+    step = replace(step, before=copy.deepcopy(quantiles), after=quantiles)
+    with pytest.raises(InputError, match="one value for each action, got 5: .* as of QR-DQN"):
+        audit(env, step)
+
+
 def test_half_the_squares_are_declared_and_told_beside_what_has_the_same_numbers(batch):
     """Errors below 1 are half the squares to Huber's loss, too, and so is half the weight."""
     env, numbers = batch
