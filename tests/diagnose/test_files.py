@@ -78,8 +78,8 @@ WRONG = [
     ),
     (
         {"next_observations": 0, "targets": 0},
-        "targets, network and may hold truncated, n_steps, gamma, drawn, online, double, "
-        "as Targets has them, got no network",
+        "targets, network and may hold truncated, n_steps, gamma, drawn, online, double, next_va"
+        "lues, as Targets has them, got no network",
     ),
     (
         {"rewards": np.array([None])},
