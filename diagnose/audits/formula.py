@@ -31,6 +31,8 @@ CUT_AS_END = "truncation-as-end: a game that was cut goes on: its last observati
 GAMMA = "gamma-wrong: they were computed with gamma = {:.6g}"
 #: Lanes beside a lane from which its numbers may have been taken.
 NEIGHBOURS = 4
+#: Edits of which one is in a pair, by each way in which it is told how near they are.
+NEAREST = 5
 #: Most steps of the fit of a constant, and fewest different numbers that must depend on it.
 STEPS, FEWEST = 12, 3
 
@@ -72,20 +74,30 @@ def named(
     compute: Callable[[Any], FloatArray] = lambda formula: formula(),  # gives its numbers
     further: Iterable[Mistake] = (),  # mistakes to be tried last
     axes: int = 1,  # 2 if arrays are of shape (time, lane, ...)
+    off: Callable[[Any], Any] | None = None,  # measures how far from them a formula is, in ways
 ) -> Iterator[Mistake]:
     """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
 
     Fitted constants are edits, too. If no edit does, pairs are tried; none of a pair moves or swaps
-    arrays.
+    arrays. Where it is told how far off numbers are, one of a pair is among the edits that bring
+    them nearest.
     """
     variants = [*_variants(formula)]
-    pairs = (
-        Mistake(f"{one.name}+{two.name}: {one.cure}; {two.cure}", {**one.changes, **two.changes})
-        for one, two in combinations(variants, 2)
-        if not one.changes.keys() & two.changes.keys()
-    )
+
+    def pairs() -> Iterator[Mistake]:
+        every = chain(_negated(formula), variants)
+        small = [each for each in every if not each.name.endswith("-broadcast")]  # no squares
+        best = set(range(len(small)))
+        if off and small:
+            far = np.array([off(replace(formula, **each.changes)) for each in small])
+            best = set(far.argsort(axis=0)[:NEAREST].ravel().tolist())
+        for (first, one), (second, two) in combinations(enumerate(small), 2):
+            if best & {first, second} and not one.changes.keys() & two.changes.keys():
+                cure = f"{one.cure}; {two.cure}"
+                yield Mistake(f"{one.name}+{two.name}: {cure}", {**one.changes, **two.changes})
+
     edits = chain(_negated(formula), variants, _exchanged(formula), _moved(formula, axes))
-    for mistakes in (edits, pairs, further):
+    for mistakes in (edits, pairs(), further):
         found = list(reproducing(formula, mistakes, reproduces))
         found.sort(key=lambda mistake: ": " not in mistake.text)  # those with a cure first
         if mistakes is edits:  # a constant whose sign is wrong is not fitted as well

@@ -45,6 +45,10 @@ PARTS = {
     "ent_coef": "the entropy",
     "vf_coef": "the critic's errors",
 }
+#: Fields of a loss that the module computes.
+OUTPUTS = ("logits", "values")
+#: Directions of a shadow for each block, and how much farther off a loss may seem there.
+DIRECTIONS, SLACK = 8, 5.0
 #: Losses of action values and of a critic.
 KINDS = ("huber", "mse")
 CRITICS = (*KINDS, "half")
@@ -77,6 +81,7 @@ class Left:
     close: float  # the part of the norm by which gradients that agree may differ
     blocks: Sequence[BoolArray]  # parts that were clipped apart, each (parameter,); one is all
     half: th.dtype | None = None  # to which autocast rounds what is computed; None without it
+    shadow: "Shadow | None" = None  # rules most losses out at once
 
     def of(self, loss: Any) -> FloatArray:
         """Return the gradient of a loss; zeros if it is no number somewhere."""
@@ -96,6 +101,8 @@ class Left:
 
         None says that it is not.
         """
+        if self.shadow is not None and self.shadow.off(loss)[0] > SLACK * self.close:
+            return None
         wanted = self.of(loss)
         factors, scaled = self._fitted(wanted)
         far = float(np.linalg.norm(self.given - scaled))
@@ -114,6 +121,64 @@ class Left:
                 factors[number] = float((wanted[block] * self.given[block]).sum()) / size
             scaled[block] *= factors[number]
         return factors, scaled
+
+
+class Shadow:
+    """Gradients in a few random directions of the parameters, as ``Left`` in all of them.
+
+    A module's outputs y turn a direction u into J u, which is computed once; then the gradient of a
+    loss L has the component u dL/dw = J u dL/dy, without a way back through the module.
+    """
+
+    def __init__(self, loss: Any, left: Left) -> None:
+        outputs = [getattr(loss, key, None) for key in OUTPUTS]
+        self._outputs = [each for each in outputs if each is not None and each.requires_grad]
+        known, self._blocks = list(left.parameters.values()), len(left.blocks)
+        weights = [th.zeros_like(each, requires_grad=True) for each in self._outputs]
+        back = th.autograd.grad(
+            self._outputs, known, weights, create_graph=True, materialize_grads=True
+        )
+        rng, ends = np.random.default_rng(0), np.cumsum([each.numel() for each in known])[:-1]
+        random = [
+            rng.normal(size=len(block)) * block for block in left.blocks for _ in range(DIRECTIONS)
+        ]
+        self.given = np.array([each @ left.given for each in random])
+        self._seen = []  # J u of each direction and output
+        for each in random:
+            parts = zip(np.split(each, ends), known, strict=True)
+            u = [th.as_tensor(part).to(like).reshape(like.shape) for part, like in parts]
+            self._seen.append(th.autograd.grad(back, weights, u, retain_graph=True))
+
+    def off(self, loss: Any) -> FloatArray:
+        """Return how far the gradient of a loss is off, as a part: with factors, and as it is.
+
+        It is 0 if the gradient has further ways to the parameters.
+        """
+        fields = ((key, each) for key, each in vars(loss).items() if isinstance(each, Tensor))
+        if any(each.requires_grad and key not in OUTPUTS for key, each in fields):
+            return np.zeros(2)
+        wanted = self._components(loss)
+        both = np.stack([self._scaled(wanted), wanted])
+        far = np.linalg.norm(self.given - both, axis=1) / np.linalg.norm(self.given)
+        return np.nan_to_num(far, nan=1.0)
+
+    def scaled(self, loss: Any) -> FloatArray:
+        """Return the components of the gradient of a loss, times factors that fit best."""
+        return self._scaled(self._components(loss))
+
+    def _scaled(self, wanted: FloatArray) -> FloatArray:
+        given, wanted = (each.reshape(self._blocks, -1) for each in (self.given, wanted))
+        factors = (given * wanted).sum(axis=1) / np.maximum((wanted**2).sum(axis=1), 1e-300)
+        scaled: FloatArray = (factors[:, None] * wanted).ravel()
+        return scaled
+
+    def _components(self, loss: Any) -> FloatArray:
+        total = loss()
+        if not total.requires_grad:
+            return np.zeros_like(self.given)
+        found = th.autograd.grad(total, self._outputs, retain_graph=True, materialize_grads=True)
+        pairs = (zip(found, each, strict=True) for each in self._seen)
+        return np.array([sum(float((part * u).sum()) for part, u in each) for each in pairs])
 
 
 @dataclass(frozen=True, kw_only=True)

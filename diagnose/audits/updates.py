@@ -18,7 +18,7 @@ from ..records import PolicyUpdate, Update, ValueUpdate
 from ..report import Finding, Mistake, Report
 from ..view import AgentView, leading_shape, numbers, whole
 from .formula import Formula, Numbers, check_formula, closeness, edited, named, other_lanes
-from .losses import CLOSE, HALVES, Left, Loss, PolicyLoss, autocast, loss_of, moves_of
+from .losses import CLOSE, HALVES, Left, Loss, PolicyLoss, Shadow, autocast, loss_of, moves_of
 from .steps import finite
 
 #: Parameters after a step agree if they differ by no more than this part of the largest change.
@@ -125,10 +125,19 @@ def _check_gradient(
         f"it is off that of the loss by {norms[2] / max(norms[1], 1e-300):.2%} of its norm; "
         f"their cosine is {cosine:.4f}, their norms are {norms[0]:.4g} and {norms[1]:.4g}"
     )
-    search = named(
-        right, given, lambda loss: left.factors(loss) is not None, left.scaled, right.further(left)
-    )
-    if report.add("gradient", wrong, words, search, groups=_places(before)):
+
+    def search() -> Iterator[Mistake]:
+        seen: Any = left
+        try:
+            seen = Shadow(right, left)
+        except RuntimeError:  # of a module whose outputs have no second derivatives
+            report.notes.append("the search for a name took long: the module is derived only once")
+        quick = replace(left, shadow=None if seen is left else seen)
+        explains = lambda loss: quick.factors(loss) is not None  # noqa: E731
+        off = getattr(seen, "off", None)
+        yield from named(right, seen.given, explains, seen.scaled, right.further(left), off=off)
+
+    if report.add("gradient", wrong, words, search(), groups=_places(before)):
         report.notes.extend(right.unseen(left))
     return exact
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, PolicyUpdate, Rollout, Targets, ValueUpdate, audit
+from exactdice.diagnose.audits import losses
 from exactdice.diagnose.view import AgentView
 from exactdice.games import Greed
 from recording import at_random, play, rollout, transitions
@@ -77,6 +78,45 @@ def right(given, new, entropy, values, **parts):
     return parts.get("factor", 1.0) * loss
 
 
+class Once(torch.autograd.Function):
+    """Values with a gradient, which has none."""
+
+    @staticmethod
+    def forward(_, given):
+        return 1.0 * given
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(_, gradient):
+        return gradient
+
+
+@pytest.mark.parametrize("derived", ["once", "twice"])
+def test_two_mistakes_are_named_and_a_search_seldom_goes_back_through_the_module(
+    batch, derived, monkeypatch
+):
+    env, numbers = batch
+    ways, of = [], losses.Left.of
+    monkeypatch.setattr(losses.Left, "of", lambda *given: ways.append(1) or of(*given))
+
+    def huber(given, new, entropy, values):
+        errors = HUBER(values, given["returns"], reduction="none")
+        return right(given, new, entropy, values, squares=errors, ent_coef=-0.1)
+
+    def other(given, new, entropy, values):
+        return right(given, new, entropy, values, more=(values**3).mean() + (new**2).mean())
+
+    for loss, name in (huber, "entropy-sign+other-loss"), (other, None):
+        step = ppo(numbers, loss)
+        if derived == "once":
+            step = replace(step, critic=lambda seen, net=step.critic: Once.apply(net(seen)))
+        del ways[:]
+        report = audit(env, step)
+        assert [found.mistake for found in report.findings] == [name]
+        assert (len(ways) < 60) == (derived == "twice")
+        assert bool(report.notes) == (derived == "once")
+
+
 PARTS = {
     "value-sign": lambda *_: {"vf_coef": -0.5},
     "ent-coef-wrong": lambda *_: {"ent_coef": 0.5},
@@ -88,7 +128,8 @@ PARTS = {
     "returns-negated": lambda given, _, values: {"squares": (values + given["returns"]) ** 2},
     "advantages-shifted": lambda given, *_: {"mean": given["advantages"].mean() + 0.5},
     "kl-coef-wrong": lambda given, new, _: {"more": 0.3 * (given["log_probs"] - new).mean()},
-    "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
+    "entropy-sign+value-sign": lambda *_: {"vf_coef": -0.5, "ent_coef": -0.1},
+    "ent-coef-wrong+vf-coef-wrong": lambda *_: {"vf_coef": 0.9, "ent_coef": 0.7},
     None: lambda given, new, values: {"more": (values**3).mean()},
 }
 
