@@ -170,12 +170,14 @@ def _in_rows(array: Any, name: str, axes: int) -> Any:
 # ----------------------------------------------------------------------------- estimates
 
 
-_LATE = "gae-ends-late: the end of row t stops the recursion from row t + 1 to row t, and no other"
+_STOPS = "the end of row t stops the recursion from row t + 1 to row t, and no other"
+_EARLY, _LATE = f"gae-ends-early: {_STOPS}", f"gae-ends-late: {_STOPS}"
 _NORMALISED = (
     "advantages-normalised: normalised advantages are for the actor (a PolicyUpdate declares them "
     "by normalised=True): returns need the advantages themselves"
 )
 _STEPS = "n-steps-wrong: they are those of n = {0} steps: say so by estimator={0}, if meant"
+_DISCOUNTED = "n-steps-wrong: the value after n steps is discounted as after {} steps"
 #: Most steps of advantages without lambda that are tried.
 MOST_STEPS = 20
 _DIVIDED = "advantages-divided-by-their-deviation"
@@ -189,7 +191,7 @@ class Gae(Formula):
     terminated: BoolArray = edited(  # whether a move has ended the game, (time, lane)
         "terminated",
         left_out="gae-ignores-ends: multiply gamma by 1 - terminated in the recursion",
-        of_the_next_row=_LATE,
+        of_the_next_row=_EARLY,
         of_the_row_before=_LATE,
     )
     truncated: BoolArray = edited("truncated")  # whether a game was cut, (time, lane)
@@ -211,8 +213,11 @@ class Gae(Formula):
         added="advantages-with-values",
     )
     later: str = edited(default="next", this="values-of-this-row-for-the-next")
-    #: Whether delta has the value before the move.
-    baseline: bool = edited(default=True, left_out="baseline-left-out")
+    #: In which deltas the value before the move is.
+    baseline: str = edited(
+        default="all", no="baseline-left-out", going="values-subtracted-only-where-games-go-on"
+    )
+    last_row: bool = edited(default=True, left_out="last-row-left-out")  # of the sum
     ends_in_delta: bool = edited(default=True, left_out="ends-in-delta-left-out")
     ends_in_sum: bool = edited(default=True, left_out="ends-in-sum-left-out")
     summed_forward: bool = edited(default=False, added="sum-runs-forward")
@@ -224,6 +229,7 @@ class Gae(Formula):
         divided_by_fewer=_DIVIDED,
         centred="advantages-less-their-mean",
         clipped="advantages-clipped",
+        left_out="advantages-left-out",
     )
 
     def __call__(self) -> FloatArray:
@@ -232,7 +238,9 @@ class Gae(Formula):
         later = np.concatenate([later, self.last_values[None]])
         later = np.where(self.truncated, self.final_values, later)
         later = np.where(self.terminated & self.ends_in_delta, 0.0, later)
-        deltas = self.rewards + self.gamma * later - self.values * self.baseline
+        before = np.where(self.terminated & (self.baseline == "going"), 0.0, self.values)
+        deltas = self.rewards + self.gamma * later - before * (self.baseline != "no")
+        deltas[len(deltas) - (not self.last_row) :] = 0.0
         cut = (self.terminated | self.truncated) & self.ends_in_sum
         weights = np.where(cut, 0.0, self.gamma * self.gae_lambda)
         turned = slice(None, None, -1 if self.summed_forward else 1)
@@ -243,6 +251,8 @@ class Gae(Formula):
     def _formed(self, advantages: FloatArray) -> FloatArray:
         if self.form == "raw":
             return advantages
+        if self.form == "left_out":
+            return advantages * 0.0
         if self.form == "clipped":
             return np.clip(advantages, -1.0, 1.0)
         spread = advantages.std(ddof=int("fewer" in self.form)) if advantages.size > 1 else 1.0
@@ -400,6 +410,8 @@ def check_targets(report: Report, record: Targets, steps: Steps) -> None:
         report.notes.append("next_values were taken as they are")
 
     def alike() -> Iterator[Mistake]:
+        for count in range(2, MOST_STEPS if counts.max() > 1 else 2):
+            yield Mistake(_DISCOUNTED.format(count), {"steps": np.full(len(after), float(count))})
         cure = "take the maximum over the legal actions of the next state"
         yield Mistake(f"max-over-illegal: {cure}", {"mask": every})
         cure = "the mask must be that of the next state, not of the state before the move"

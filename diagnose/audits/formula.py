@@ -157,7 +157,7 @@ def _others(value: Any, known: Iterable[str]) -> dict[str, Any]:
         edits["without_a_gradient"] = value.detach()
     if "float" in kind:
         edits |= {"left_out": value * 0, "negated": -value}
-    elif "bool" in kind:
+    elif "bool" in kind and value.any():  # nothing is cut, say, where nothing cuts
         edits |= {"left_out": value & ~value, "inverted": ~value}
     return edits
 
@@ -167,7 +167,8 @@ def _exchanged(formula: Formula) -> Iterator[Mistake]:
     edited, arrays = _metadata(formula), _arrays(formula)
     for key, array in arrays.items():
         for name, other in arrays.items():
-            if name != key and other.shape == array.shape and other.dtype == array.dtype:
+            alike = other.shape == array.shape and other.dtype == array.dtype
+            if name != key and alike and ("bool" not in str(array.dtype) or other.any()):
                 words = f"{edited[name][0]} for {edited[key][0]}"
                 yield from _edit(formula, key, name, other, words)
 
@@ -197,7 +198,7 @@ def _other_rows(array: Any) -> Iterator[tuple[str, Any]]:
             own = moved[rows]
             own[-1] = array[-1]  # which many programs treat apart
             yield edit, own
-    if str(array.dtype).endswith("bool"):
+    if not getattr(array, "requires_grad", False):
         first = array[rows]
         first[-1] = 0
         yield "of_the_last_row_left_out", first

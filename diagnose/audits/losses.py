@@ -266,6 +266,11 @@ class PolicyLoss(Loss):
         recomputed="advantages-recomputed: advantages are the rollout's, not returns less the "
         "present values",
     )
+    entropy: str = edited(
+        default="law",
+        taken="log-probs-for-the-entropy",
+        negated="entropy-sign+log-probs-for-the-entropy",
+    )
     law: str = edited(
         default="masked",
         all=_MASK,
@@ -299,6 +304,8 @@ class PolicyLoss(Loss):
             logs = self.logits.log_softmax(dim=1)
         counted = self.masks if self.law == "all_of_legal" else th.isfinite(logs)
         minus_entropy = (th.where(counted, logs, 0.0) * logs.exp()).sum(dim=1).mean()
+        if self.entropy != "law":
+            minus_entropy = new.mean() * (1 if self.entropy == "taken" else -1)
         gap = new - self.log_probs
         drift = self.kl_coef * -gap.mean() + self.kl3_coef * (gap.exp() - 1 - gap).mean()
         actor = self.policy_coef * policy + self.ent_coef * minus_entropy + drift
@@ -346,7 +353,7 @@ class PolicyLoss(Loss):
     @override
     def unseen(self, left: Left) -> Iterator[str]:
         """Say which parts are too small to be checked, and whether clipping did nothing."""
-        small = 2 * left.close * np.linalg.norm(left.given)
+        small = 2 * left.close * np.linalg.norm(left.of(self))
         for key, part in self._parts(left).items():
             weight = abs(getattr(self, key))
             if weight and weight * np.linalg.norm(part) <= small:

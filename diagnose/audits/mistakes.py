@@ -65,11 +65,25 @@ def explained(steps: Steps) -> tuple[dict[str, Mistake], Steps]:
     legal = replace(steps, used=steps.used & ~steps.verdicts["actions"].wrong)
     if failed == ["actions"]:
         return illegal, legal
+    if failed and _aliased(steps):
+        cure = "all rows of a game show its last observation: copy each one before it is recorded"
+        return dict.fromkeys(failed, Mistake(f"aliased-observations: {cure}")), steps
     if failed and (found := _named(steps)):
         return dict.fromkeys(failed, found), replace(steps, **found.changes)
     if illegal and (found := _named(legal)):
         return dict.fromkeys(failed, found) | illegal, replace(legal, **found.changes)
     return {}, steps
+
+
+def _aliased(steps: Steps) -> bool:
+    """Say whether observations change with games alone, though some games have several moves."""
+    states, going = steps.states, ~steps.terminated
+    for far in range(1, 2 if steps.follow else _farthest(steps) + 1):  # rows of a lane apart
+        before, after = states[:-far][going[:-far]], states[far:][going[:-far]]
+        told = 2 * len(before) > going.sum() and len(np.unique(before)) > ENOUGH
+        if told and (before == after).all():
+            return True
+    return False
 
 
 def _named(steps: Steps) -> Mistake | None:
@@ -175,6 +189,10 @@ def _lost_ends(steps: Steps) -> Iterator[Mistake]:
         yield Mistake(": ".join(missing), {"terminated": steps.terminated | lost})
     if not led or initial.mean() ** count > CHANCE:
         return
+    if not (lost & ~steps.truncated).any():
+        cure = "record the last observations of games that were cut, not the first ones of the next"
+        told = f"first-observations-for-final-observations: {cure}"
+        yield Mistake(told, {"used": steps.used & ~lost})
     cut = lost & ~may if few else lost  # of other games it is not known whether they were cut
     told = f"{int(cut.sum()):,} rows lead to first positions: games were cut"
     if steps.follow:

@@ -177,6 +177,10 @@ def test_returns_of_several_moves_and_rows_drawn_by_priority_are_right():
     assert (found.check, found.count) == ("finite", 1)
     once = replace(record, targets=moves.rewards + GAMMA * later)
     assert [each.mistake for each in audit(env, once).findings] == ["n-steps-discounted-once"]
+    five = replace(record, targets=moves.rewards + GAMMA**5 * later)
+    (found,) = audit(env, five).findings
+    assert found.mistake == "n-steps-wrong"
+    assert "as after 5 steps (or gamma-wrong" in found.words
     drawn = np.random.default_rng(0).choice(400, size=4000, p=np.arange(400) / 79800)
     columns = (each[drawn] for each in vars(transitions(arrays)).values() if np.ndim(each))
     prior = Transitions(*columns, drawn=True)
@@ -432,11 +436,21 @@ ARGUMENTS = {
     "truncation-as-end": lambda over, **_: {"ended": over},
     "sum-runs-forward": lambda **_: {"forward": True},
     "gae-ends-late": lambda ended, **_: dict.fromkeys(("ended", "over"), late(ended)),
+    "gae-ends-early": lambda ended, **_: dict.fromkeys(("ended", "over"), np.roll(ended, -1, 0)),
+    "values-subtracted-only-where-games-go-on": lambda rewards, values, ended, **_: {
+        "rewards": rewards + values * ended
+    },
+    "last-row-left-out": lambda rewards, values, following, **_: {  # its difference is 0
+        "rewards": unless_last(values, rewards),
+        "following": unless_last(0 * following, following),
+    },
 }
 #: Mistakes in what is made of the estimates.
 RESULTS = {
     "advantages-divided-by-their-deviation": lambda found: found / found.std(ddof=1),
     "advantages-less-their-mean": lambda found: found - found.mean(),
+    "advantages-left-out": lambda found: 0 * found,
+    "advantages-of-the-last-row-left-out": lambda found: unless_last(0 * found, found),
     "advantages-clipped": lambda found: found.clip(-1, 1),
     "advantages-of-the-row-before": lambda found: np.roll(found, 1, axis=0),
     "advantages-negated": np.negative,
@@ -470,6 +484,36 @@ def test_a_mistake_in_advantages_is_named(recorded, name):
     findings = audit(env, record_of(arrays, advantages=wrong, **extra)).findings
     assert [each.mistake for each in findings if each.check == "advantages"] == [name]
     assert name != "lanes-mixed" or "4 away" in findings[0].words
+
+
+def test_returns_that_are_the_values_are_named_and_nothing_is_cut_where_nothing_cuts(recorded):
+    env, arrays = recorded
+    for returns, name in (
+        (arrays["values"], "advantages-left-out"),
+        (0 * arrays["values"], "returns-without-values+advantages-left-out"),
+    ):
+        (found,) = audit(env, record_of(arrays, returns=returns)).findings
+        assert found.mistake == name
+
+
+def test_the_last_observations_of_games_are_told_from_first_ones_and_aliases():
+    make = lambda: gym.make("FrozenLake-v1", max_episode_steps=6)  # noqa: E731
+    arrays = play_cut(make, 100)
+    first = np.append(arrays["observations"][1:], arrays["last"][None], axis=0)
+    after = np.where(arrays["truncated"], first, arrays["after"])
+    for record in cut_rollout(arrays | {"after": after}), transitions(arrays | {"after": after}):
+        (found,) = audit(make(), record).findings
+        assert found.mistake == "first-observations-for-final-observations"
+    env, arrays = play("Greed", steps=40, lanes=8, max_score=12)
+    alias, ended = arrays["observations"].copy(), arrays["terminated"]
+    for row in range(39)[::-1]:
+        alias[row] = np.where(ended[row, :, None], alias[row], alias[row + 1])
+    for record in (
+        rollout(arrays | {"observations": alias}),
+        transitions(arrays | {"observations": alias, "after": alias}),
+    ):
+        mistakes = {found.mistake for found in audit(env, record).findings}
+        assert mistakes == {"aliased-observations"}
 
 
 def test_values_after_the_last_row_are_those_of_its_next_observations(recorded):

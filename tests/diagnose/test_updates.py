@@ -134,6 +134,17 @@ PARTS = {
 }
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_log_probabilities_in_the_place_of_the_entropy_are_named(batch, sign):
+    env, numbers = batch
+
+    def loss(given, new, entropy, values):
+        return right(given, new, -sign * new.mean(), values)
+
+    (found,) = audit(env, ppo(numbers, loss)).findings
+    assert found.mistake == "entropy-sign+" * (sign < 0) + "log-probs-for-the-entropy"
+
+
 @pytest.mark.parametrize("mistake", PARTS)
 def test_a_mistake_of_the_loss_is_named(batch, mistake):
     env, numbers = batch
@@ -373,6 +384,9 @@ def test_a_right_step_holds_up_to_a_factor_of_its_gradient(batch):
     assert report.ok
     assert report.held == {"observations": 200, "actions": 200, "gradient": 36, "parameters": 4}
     assert not report.notes
+    report = audit(env, ppo(numbers, partial(right, factor=200.0)))
+    told = "gradients are those of the loss times 200, the number of moves: of a sum"
+    assert report.notes == [told]
     report = audit(env, ppo(numbers, partial(right, factor=0.25)))
     assert report.notes == ["gradients are those of the loss times 0.25"]
     assert audit(env, ppo(numbers, partial(right, one=0))).ok
