@@ -138,7 +138,7 @@ PARTS = {
 def test_log_probabilities_in_the_place_of_the_entropy_are_named(batch, sign):
     env, numbers = batch
 
-    def loss(given, new, entropy, values):
+    def loss(given, new, _, values):
         return right(given, new, -sign * new.mean(), values)
 
     (found,) = audit(env, ppo(numbers, loss)).findings
