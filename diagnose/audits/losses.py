@@ -60,7 +60,10 @@ _APART = "or both norms as max_grad_norm, if actor and critic were clipped apart
 _DETACH = "advantages-not-detached: advantages are constants of the actor's loss: detach them"
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
 _OTHER = "other-loss: this is no mistake if it is meant: say so by loss, or value_loss of a critic"
-_HALF = 'half-the-squares: this is no mistake if it is meant: say so by value_loss="half"'
+_HALF = (
+    'other-loss: this is no mistake if it is meant: say so by value_loss="half", or "huber" if no '
+    "error is above 1"
+)
 _BEST = "value-of-best-action: the target is that of the action that was taken: gather its value"
 _BROADCAST = "values-broadcast: values (move, 1) less numbers (move,) are a square: squeeze them"
 _SIGN = "loss-sign: the loss is minimised: the optimizer goes down its gradient"

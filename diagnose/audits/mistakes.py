@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ...baselines import Task, policy_names, prepare
+from ...baselines import LawGame, Task, policy_names, prepare
 from ...core import FloatArray, InputError
 from ...core.positions import states_of
 from ...envs import RewardMode
@@ -344,8 +344,10 @@ def reward_mistakes(payment: Payment) -> Iterator[Mistake]:
     cut = payment.fit[1] & steps.terminated & (steps.rewards == 0)
     as_end = {"terminated": steps.terminated & ~cut, "truncated": steps.truncated | cut}
     negated = "reward-scaled: they have the opposite sign: the agent learns to lose"
+    unpaid = "end-rewards-left-out: moves that end games are paid 0: record their rewards, too"
+    may_cut = isinstance(steps.task.game, LawGame) or steps.truncated.any()  # others end by rules
     moved = [
-        Mistake(CUT_AS_END, as_end),
+        Mistake(CUT_AS_END, as_end) if may_cut else Mistake(unpaid, {"used": steps.used & ~cut}),
         *_late(steps, "rewards", lanes),
         *(_mixed_lanes(steps, FARTHEST, "rewards") if enough and steps.follow else ()),
         Mistake(negated, {"rewards": -steps.rewards}),

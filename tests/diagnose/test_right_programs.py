@@ -11,6 +11,7 @@ from exactdice.baselines import Task
 from exactdice.core import InputError
 from exactdice.diagnose import EpsilonGreedy, Targets, Transitions, audit
 from exactdice.envs import GameEnv
+from exactdice.games import LowestScore
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import NormalizeReward, TimeLimit
 from random_games import RandomGame
@@ -228,6 +229,17 @@ def test_changed_rewards_are_read_if_they_are_declared_and_told_if_not():
     arrays = play_cut(lambda: NormalizeReward(greed(), gamma=0.99), 400, 1, masked=True)
     (found,) = audit(env, rollout(arrays)).findings
     assert (found.check, found.mistake) == ("rewards", "rewards-normalised")
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task.game).__name__)
+def test_rewards_of_ends_that_are_lost_are_no_cuts_where_nothing_cuts(task):
+    env, arrays = play(task, steps=60)
+    lost = arrays["rewards"] * (np.random.default_rng(0).random((60, 8)) < 0.5)
+    for given in {"rewards": 0 * lost}, {"rewards": lost}:
+        for record in rollout(arrays | given), transitions(arrays | given):
+            found = audit(env, record).findings
+            assert {each.mistake for each in found} <= {"end-rewards-left-out"}
+            assert found or not isinstance(task.game, LowestScore)
 
 
 def test_lanes_and_games_of_one_seed_are_found_by_what_they_have_in_common():
