@@ -78,6 +78,28 @@ def right(given, new, entropy, values, **parts):
     return parts.get("factor", 1.0) * loss
 
 
+class Single(torch.autograd.Function):
+    """A layer of single precision alone."""
+
+    @staticmethod
+    def forward(_, given):
+        if given.dtype != torch.float32:
+            raise RuntimeError("not implemented for 'BFloat16'")
+        return 1.0 * given
+
+    @staticmethod
+    def backward(_, gradient):
+        return gradient
+
+
+def test_a_module_without_half_precision_is_audited(batch):
+    env, numbers = batch
+    step = ppo(numbers, partial(right, ent_coef=-0.1))
+    step = replace(step, critic=lambda seen, net=step.critic: Single.apply(net(seen)))
+    (found,) = audit(env, step).findings
+    assert found.mistake == "entropy-sign"
+
+
 class Once(torch.autograd.Function):
     """Values with a gradient, which has none."""
 
