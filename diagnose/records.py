@@ -191,9 +191,7 @@ class PolicyUpdate:
 
 @dataclass(frozen=True)
 class ValueUpdate:
-    """One gradient step of DQN on a batch of moves, shape (move, ...).
-
-    The network gives one value for each action; quantiles, as of QR-DQN, are refused.
+    """One gradient step of DQN on a batch of moves, shape (move, ...); QR-DQN is refused.
 
     Attributes:
         observations: what the agent saw before each move (see ``Transitions``).

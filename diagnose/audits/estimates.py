@@ -315,7 +315,6 @@ def check_estimates(report: Report, rollout: Rollout, steps: Steps) -> None:
             *(
                 Mistake(_STEPS.format(count), {"window": count, "gae_lambda": 1.0})
                 for count in range(2, min(MOST_STEPS, longest))
-                if count != window
             ),
         ]
         right = Gae(

@@ -51,7 +51,6 @@ OUTPUTS = ("logits", "values")
 DIRECTIONS, SLACK = 8, 5.0
 #: Losses of action values and of a critic.
 KINDS = ("huber", "mse")
-CRITICS = (*KINDS, "half")
 #: Usual borders of clipping.
 USUAL = (0.1, 0.2, 0.3, 0.05, 0.15, 0.25, 0.4, 0.5)
 #: Mistakes with several edits.
@@ -510,7 +509,7 @@ def loss_of(update: Update, actions: IntArray, masks: BoolArray, view: AgentView
         vf_coef=0.0 if update.critic is None else float(update.vf_coef),
         normalised="yes" if update.normalised and update.normalised != "rollout" else "no",
         objective=update.objective or "min",
-        value_loss=loss if callable(loss) else one_of("value_loss", loss, CRITICS),
+        value_loss=loss if callable(loss) else one_of("value_loss", loss, (*KINDS, "half")),
     )
 
 

@@ -69,9 +69,9 @@ def _of_firsts(steps: Steps, begins: BoolArray) -> FloatArray:
     initial = steps.problem.initial
     below = np.append(0.0, np.cumsum(initial))
     at = np.where(begins, steps.states, 0)
-    low, high = np.where(begins, below[at], 0.0), np.where(begins, below[at + 1], 1.0)
-    known = ~begins | (initial[at] > 0)
-    return np.stack([np.where(known, low, 0.0), np.where(known, high, 1.0)], axis=-1)[:, :, None]
+    known = begins & (initial[at] > 0)
+    low, high = np.where(known, below[at], 0.0), np.where(known, below[at + 1], 1.0)
+    return np.stack([low, high], axis=-1)[:, :, None]
 
 
 def _of_moves(steps: Steps) -> FloatArray:

@@ -100,22 +100,7 @@ def _check_gradient(
     outputs = [getattr(right, name, given) for name in ("logits", "values")]
     close = closeness(*outputs, *after.values(), **CLOSE)
     left = Left(given, before, close, blocks)
-    exact, by = left.of(right), None
-    for half, single in HALVES:
-        cast = replace(left, half=None if single else half)
-        try:
-            tried = right if half is None else computed(half)
-        except RuntimeError:  # of a module that has no half precision
-            continue
-        if single:  # of networks under autocast, and of a loss behind it
-            names = {"logits", "values"} & vars(tried).keys()
-            tried = replace(tried, **{name: getattr(tried, name).float() for name in names})
-        by = next((each for each in map(cast.factors, tried.equal()) if each is not None), None)
-        if by is not None:
-            exact = cast.of(tried)
-            rounded = f"gradients are those of the loss under autocast to {half}"
-            report.notes += [rounded.replace("torch.", "")] * (half is not None)
-            break
+    exact, by = _in_a_precision(report, left, right, computed)
     far = np.abs(given - exact)
     wrong = (by is None) & ((far > left.close * np.abs(exact).max()) | (far == far.max()))
     if by is not None and (np.abs(by - 1) > left.close).any():
@@ -145,6 +130,30 @@ def _check_gradient(
     if report.add("gradient", wrong, words, search(), groups=_places(before)):
         report.notes.extend(right.unseen(left))
     return exact
+
+
+def _in_a_precision(
+    report: Report, left: Left, right: Loss, computed: Callable[[th.dtype | None], Loss]
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the gradient of a loss, and the factors by which it is the one that was left, if any.
+
+    It is that of the precision of autocast, if any, in which it is the one that was left.
+    """
+    for half, single in HALVES:
+        cast = replace(left, half=None if single else half)
+        try:
+            tried = right if half is None else computed(half)
+        except RuntimeError:  # of a module that has no half precision
+            continue
+        if single:  # of networks under autocast, and of a loss behind it
+            names = {"logits", "values"} & vars(tried).keys()
+            tried = replace(tried, **{name: getattr(tried, name).float() for name in names})
+        factors = (cast.factors(each) for each in tried.equal())
+        if (by := next((each for each in factors if each is not None), None)) is not None:
+            rounded = f"gradients are those of the loss under autocast to {half}"
+            report.notes += [rounded.replace("torch.", "")] * (half is not None)
+            return cast.of(tried), by
+    return left.of(right), None
 
 
 def _clipped_apart(update: Update, right: Loss, before: Parameters) -> list[BoolArray]:
