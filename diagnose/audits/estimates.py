@@ -219,6 +219,7 @@ class Gae(Formula):
     )
     last_row: bool = edited(default=True, left_out="last-row-left-out")  # of the sum
     ends_in_delta: bool = edited(default=True, left_out="ends-in-delta-left-out")
+    gamma_in_delta: bool = edited(default=True, left_out="gamma-in-delta-left-out")
     ends_in_sum: bool = edited(default=True, left_out="ends-in-sum-left-out")
     summed_forward: bool = edited(default=False, added="sum-runs-forward")
     form: str = edited(  # by fewer: the variance is divided by one less than their number
@@ -239,7 +240,8 @@ class Gae(Formula):
         later = np.where(self.truncated, self.final_values, later)
         later = np.where(self.terminated & self.ends_in_delta, 0.0, later)
         before = np.where(self.terminated & (self.baseline == "going"), 0.0, self.values)
-        deltas = self.rewards + self.gamma * later - before * (self.baseline != "no")
+        gamma = self.gamma if self.gamma_in_delta else 1.0
+        deltas = self.rewards + gamma * later - before * (self.baseline != "no")
         deltas[len(deltas) - (not self.last_row) :] = 0.0
         cut = (self.terminated | self.truncated) & self.ends_in_sum
         weights = np.where(cut, 0.0, self.gamma * self.gae_lambda)

@@ -73,6 +73,7 @@ class Calls:
     kept: "Calls | None" = None  # over moves
     modules: dict[int, th.nn.Module] = field(default_factory=dict)  # all so far, by ``id``
     layers: bool = False  # whether a layer was called whose results depend on more than its input
+    drops: bool = False  # whether such a layer was called in training mode since the last move
     recurrent: bool = False  # whether a recurrent network was called
     busy: bool = False  # the doctor computes, and its own calls do not count
     _handles: list[Any] = field(default_factory=list)
@@ -107,7 +108,7 @@ class Calls:
 
     def forget(self) -> None:
         """Forget all calls so far."""
-        self.kept = None
+        self.kept, self.drops = None, False
         self.seen, self.fed, self.draws = [], [], []
 
     def move(self) -> None:
@@ -128,6 +129,7 @@ class Calls:
         if self.busy:
             return
         self.layers |= isinstance(module, LAYERS)
+        self.drops |= isinstance(module, LAYERS) and module.training
         self.recurrent |= isinstance(module, th.nn.RNNBase)
         if isinstance(module, WEIGHTED) and len(self.fed) < MOST:
             self.fed.append(Fed(module, inputs[0], output.requires_grad))
@@ -137,15 +139,23 @@ class Calls:
             self.seen.append(Call(module, output))
             self.modules[id(module)] = module
 
-    def entered(self, count: int, *, learned: bool | None = None) -> th.Tensor | None:
+    def entered(
+        self, count: int, *, learned: bool | None = None, time: int = 0
+    ) -> th.Tensor | None:
         """Return what has entered the first network with some rows, (row, ...).
 
-        With ``learned``, the network's results have a gradient, or have none. If no call has so
-        many rows, the calls that were kept over moves may have them together.
+        With ``learned``, the network's results have a gradient, or have none; ``time`` is the
+        number of its earlier calls. If no call has so many rows, the calls that were kept over
+        moves may have them together.
         """
-        for each in self.fed:
-            if len(each.rows) == count and learned in (None, each.learned):
-                return each.rows
+        found = [
+            each
+            for each in self.fed
+            if each.rows.dim() and len(each.rows) == count and learned in (None, each.learned)
+        ]
+        same = [each.rows for each in found if each.layer is found[0].layer]
+        if same:
+            return same[time if time < len(same) else 0]
         kept = self.kept.fed if self.kept and learned else []
         own = [each.rows for each in kept if each.layer is kept[0].layer]
         joined = th.cat([rows.reshape(-1, rows.shape[-1]) for rows in own]) if own else None

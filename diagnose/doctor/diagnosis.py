@@ -9,6 +9,8 @@ from ...core import Table
 from ...core.words import plural
 from ..report import Report
 
+#: Times that a failing check is made.
+OFTEN = 5
 #: The checks by name, and what holds if they do.
 CHECKS = {
     "observations": "networks are given observations that the environment has shown",
@@ -107,6 +109,10 @@ class Diagnosis:
             return f"Nothing wrong was found: {checked}."
         names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
         return f"Wrong: {', '.join(names)}."
+
+    def often(self, check: str) -> bool:
+        """Whether a check has failed so often that it need not be made again."""
+        return sum(each.times for each in self.symptoms if each.check == check) >= OFTEN
 
     def take(self, report: Report, where: str, world: str = "") -> None:
         """Take in the report of some checks."""

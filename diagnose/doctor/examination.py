@@ -4,7 +4,7 @@ import contextlib
 import inspect
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,25 @@ import gymnasium as gym
 import numpy as np
 import torch as th
 
-from ...core import FloatArray
+from ...core import FloatArray, IntArray
 from ..report import Mistake, Report
 from .calls import Calls, numbers_of
 from .diagnosis import Diagnosis
 from .graph import LossGraph
 from .habits import Habits, check_lanes, check_law
-from .losses import SIGNS, Batch, Gradient, check_form, check_gradient, right_losses
+from .losses import Batch, Gradient, Signs, check_form, check_gradient, right_losses
 from .rows import Section, Story
 from .scores import Learned
 from .tap import Tap, Trace
-from .truth import Stored, check_replay, check_rollout, discounted
+from .truth import (
+    Stored,
+    check_advantages,
+    check_replay,
+    check_rollout,
+    declared,
+    discounted,
+    name_shifts,
+)
 
 #: The folder of this package.
 HERE = str(Path(__file__).parents[2])
@@ -30,12 +38,30 @@ HERE = str(Path(__file__).parents[2])
 FIRST, GROWTH = 48, 1.25
 #: Seconds that the doctor may take whatever its budget is.
 GRACE = 0.5
-#: Gradients that must agree on the sign of a part of the loss.
-ENOUGH = 3
-_BEST = "value-of-best-action: the target is that of the action that was taken: gather its value"
-_BROADCAST = "values-broadcast: values (row, 1) less numbers (row,) are a square: squeeze them"
 #: Correlation from which two arrays are one up to a factor and a summand.
 LINEAR = 0.99
+#: Findings that the graph of a loss shows.
+_TWICE = (
+    "the logits of the law are results of a softmax",
+    "softmax-twice: give the law logits without a softmax, or probabilities as probs=",
+)
+_OUTER = (
+    "an error has numbers of all pairs of rows",
+    "values-broadcast: values (move, 1) less numbers (move,) are a square: squeeze them",
+)
+_ILLEGAL = (
+    "actions were taken that the environment calls illegal (illegal-action): hold the law to the "
+    "mask of the state"
+)
+_BEST = (
+    "the loss has values of actions that were not taken",
+    "value-of-best-action: the target is that of the action that was taken: gather its value",
+)
+_FLOWS = (
+    "the gradient of the actor's loss flows into the critic's values",
+    "advantages-not-detached: advantages are constants of the actor's loss: detach them",
+)
+_ATTACHED = "targets-not-detached: targets are constants of the loss: detach them"
 
 
 @dataclass
@@ -47,6 +73,9 @@ class Phase:
     stored: Stored | None = None
     critic: int | None = None
     last: FloatArray | None = None
+    ones: list[bool] = field(default_factory=list)  # whether all ratios were 1, after a step
+    #: Places of rows of batches, and their advantages as they stand in the losses.
+    advantages: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
     checked: bool = False
 
 
@@ -66,9 +95,7 @@ class Examination:
         self.phase: Phase | None = None
         self.critic: int | None = None  # the number of the network that gives values
         self._due, self._left = 0.0, 0
-        self.habits, self.learned = Habits(), Learned()
-        self._signs: dict[str, list[float]] = {}  # weights of the parts of a loss, by name
-        self._signed = ""  # where the program has this loss
+        self.habits, self.signs, self.learned = Habits(), Signs(), Learned()
         self._begin, self._end = 0, 0  # the rows between the last two phases
         self._patience = 3.0  # seconds that the next search for a mistake may take
 
@@ -99,17 +126,15 @@ class Examination:
     def _keep_last(self, trace: Trace | None) -> None:
         """Make the checks that need the whole run."""
         report = Report()
-        self.habits.end(report)
-        for name, weights in self._signs.items():
-            wrong = len(weights) >= ENOUGH and max(weights) < 0
-            words = f"the weight of this part of the loss is {weights[-1]:.3g}"
-            report.add("signs", np.array([wrong]), words, [Mistake(SIGNS[name])])
-        self.diagnosis.take(report, self._signed)
-        report = Report()
+        self.habits.end(report, self.diagnosis.gradients)
         if trace is not None and trace.rows:
             check_lanes(report, trace)
+            if self.story is not None and self.story.illegal:
+                report.notes.append(_ILLEGAL)
             self.learned.end(self.diagnosis, trace)
         self.diagnosis.take(report, "")
+        for found, place in self.signs.end():
+            self.diagnosis.take(found, place)
 
     @property
     def story(self) -> Story | None:
@@ -136,6 +161,7 @@ class Examination:
                 acts = _space(trace.env, "action_space")
                 discrete = int(space.n) if isinstance(space, gym.spaces.Discrete) else 0
                 story = self.stories[id(trace)] = Story(int(getattr(acts, "n", 0)), discrete)
+            self.habits.layers |= self.calls.drops
             story.hear(trace, self.calls)
             if self.world is None and trace is self.tap.trace:
                 rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
@@ -205,55 +231,75 @@ class Examination:
         assert phase is not None
         wanted = None if batch.values is None else batch.graph.wanted(batch.values)
         targets = wanted[0] if wanted else None
-        factors = batch.graph.factors(batch.count)
-        shape = (phase.end - phase.begin, len(trace.rows[0].used))
         section = Section(trace, story, phase.begin, phase.end)
         if phase.stored is None:
-            empty = [np.full(shape, np.nan) for _ in range(3)]
-            phase.stored, phase.critic = Stored(*empty), batch.critic
-            lanes = shape[1]
-            own = [c.output for c in self.calls.seen if id(c.module) == batch.critic]
-            own = [each for each in own if not each.requires_grad and each.numel() == lanes]
-            if own:
-                phase.last = numbers_of(own[-1]).reshape(lanes).astype(np.float64)
-        if batch.entered is not None:
-            keys = story.keys(batch.entered)
-            places = section.place(keys)
-            if not self.habits.steps and batch.logits is not None:
-                check_law(report, section, keys, batch.logits, self.calls.layers)
-            if not self._known(report, places != -1, trace):
-                return
-            there = places >= 0
-            at = np.divmod(places[there], shape[1])
-            phase.stored.actions[at] = numbers_of(batch.actions)[there]
-            if targets is not None:
-                phase.stored.returns[at] = numbers_of(targets)[there]
-            ratio = batch.graph.ratio(batch.count)
-            if ratio is not None and batch.log_probs is not None:
-                old = batch.log_probs.detach() - (-1.0 if ratio[1] else 1.0) * ratio[0].log()
-                phase.stored.log_probs[at] = numbers_of(old)[there]
-        if wanted and wanted[1] == "broadcast":
-            words = "each value is compared with the returns of all rows"
-            report.add("form", np.ones(1, dtype=bool), words, [Mistake(_BROADCAST)])
-        elif factors:
-            advantages, turned = self._advantages(batch, section, targets, factors)
-            check_form(report, batch, turned)
-            losses = list(right_losses(batch, targets, advantages))
-            self._fit(report, gradient, losses, turned is not None)
+            empty = np.full((phase.end - phase.begin, section.lanes), np.nan)
+            phase.stored = Stored(empty, empty.copy(), empty.copy())
+            phase.critic, phase.last = batch.critic, self._last_values(batch, section.lanes)
+        if batch.entered is not None and not self._store(report, batch, section, targets):
+            return
+        report.add("logits", np.array([batch.graph.softmax_twice]), _TWICE[0], [Mistake(_TWICE[1])])
+        if batch.values is not None and batch.graph.outer(batch.values):
+            report.add("gradient", np.ones(1, dtype=bool), _OUTER[0], [Mistake(_OUTER[1])])
+        elif targets is not None and batch.attached:
+            report.add("gradient", np.ones(1, dtype=bool), _FLOWS[0], [Mistake(_FLOWS[1])])
+        else:
+            self._policy_gradient(report, batch, gradient, section, targets)
         self._keep(report)
 
-    def _fit(self, report: Report, gradient: Gradient, losses: list[Any], signed: bool) -> None:
-        """Check a gradient, and keep the signs of the weights of its parts."""
+    def _last_values(self, batch: Batch, lanes: int) -> FloatArray | None:
+        """Return what the critic has said after the last row, (lane,)."""
+        own = [c.output for c in self.calls.seen if id(c.module) == batch.critic]
+        own = [each for each in own if not each.requires_grad and each.numel() == lanes]
+        return numbers_of(own[-1]).reshape(lanes).astype(np.float64) if own else None
+
+    def _store(self, report: Report, batch: Batch, section: Section, targets: Any) -> bool:
+        """Keep what stands in a batch at the places of its rows; return whether they are known."""
+        phase, story = self.phase, section.story
+        assert phase is not None
+        assert phase.stored is not None
+        assert batch.entered is not None
+        keys = story.keys(batch.entered)
+        places = section.place(keys)
+        if not self.habits.steps and batch.logits is not None:
+            check_law(report, section, keys, batch.logits, self.calls.layers)
+        if not self._known(report, places != -1, section.trace):
+            return False
+        there = places >= 0
+        at = np.divmod(places[there], section.lanes)
+        phase.stored.actions[at] = numbers_of(batch.actions)[there]
+        if targets is not None:
+            phase.stored.returns[at] = numbers_of(targets)[there]
+        ratios, factors = batch.graph.ratios(batch.count), batch.graph.factors(batch.count)
+        if ratios and batch.log_probs is not None:
+            change = -ratios[0][0].log() if ratios[0][1] else ratios[0][0].log()
+            phase.stored.log_probs[at] = numbers_of(batch.log_probs.detach() - change)[there]
+            phase.ones += [bool(th.all(ratios[0][0] == 1))] * bool(self.habits.steps)
+        if factors:
+            phase.advantages.append((places, numbers_of(factors[0]).astype(np.float64)))
+        return True
+
+    def _policy_gradient(
+        self, report: Report, batch: Batch, gradient: Gradient, section: Section, targets: Any
+    ) -> None:
+        """Check the gradient of a loss of a law."""
+        ratios, factors = batch.graph.ratios(batch.count), batch.graph.factors(batch.count)
+        if not factors:
+            report.unchecked["gradient"] = "no advantages were found in the loss"
+            return
+        given, turned = self._advantages(batch, section, targets, factors)
+        check_form(report, batch, turned)
+        losses = list(right_losses(batch, targets, given))
         found = check_gradient(report, gradient, losses, self._patience)
         self._patience *= found is not None
-        if found is None:
-            return
-        for (name, weight), clear in zip(found.named.items(), found.weights.clear, strict=True):
-            if clear:
-                self.diagnosis.facts[name] = weight
-                if signed or name != "policy_coef":
-                    self._signs.setdefault(name, []).append(weight)
-                    self._signed = where()
+        if found:
+            self.signs.add(found, turned is not None, bool(ratios and ratios[0][1]), where())
+            self._tell(found)
+
+    def _tell(self, found: Any) -> None:
+        """Keep the weights of a loss that are known."""
+        named = zip(found.named.items(), found.weights.told, strict=True)
+        self.diagnosis.facts.update({name: weight for (name, weight), told in named if told})
 
     def _advantages(
         self, batch: Batch, section: Section, targets: Any, factors: list[th.Tensor]
@@ -290,17 +336,32 @@ class Examination:
         report = Report()
         assert batch.action_values is not None
         taken = batch.action_values.gather(1, batch.actions[:, None]).squeeze(1)
+        if batch.graph.outer(taken):
+            report.add("gradient", np.ones(1, dtype=bool), _OUTER[0], [Mistake(_OUTER[1])])
+            self._keep(report)
+            return
+        if batch.best and batch.entered is not None:
+            made = zip(story.keys(batch.entered), batch.actions.tolist(), strict=True)
+            moves = [(key, action) for key, action in made if key in story.starts]
+            other = np.array([move not in story.moves for move in moves], dtype=bool)
+            if other.any() and not trace.late:
+                report.add("gradient", other, _BEST[0], [Mistake(_BEST[1])])
+                self._keep(report)
+            return
         wanted = batch.graph.wanted(taken)
         if wanted is None or batch.entered is None:
             return
-        for wrong, mistake in ((wanted[1] == "broadcast", _BROADCAST), (batch.best, _BEST)):
-            if wrong:
-                words = "the loss compares other numbers than one value and one target of each row"
-                report.add("form", np.ones(1, dtype=bool), words, [Mistake(mistake)])
-                self._keep(report)
-                return
-        losses = list(right_losses(batch, wanted[0], wanted[0]))
-        self._fit(report, gradient, losses, True)
+        huber = wanted[1] == "huber"
+        losses = list(right_losses(batch, wanted[0], wanted[0], huber))
+        alike = self._attached(batch, wanted[0], story)
+        found = check_gradient(report, gradient, losses, self._patience, alike=alike)
+        self._patience *= found is not None
+        if found:
+            self.signs.add(found, True, False, where())
+            self._tell(found)
+        if self.diagnosis.often("targets") or self.diagnosis.often("transitions"):
+            self._keep(report)
+            return
         size = batch.count * story.actions
         later = [
             call
@@ -310,6 +371,8 @@ class Examination:
         others = [call for call in later if id(call.module) != batch.network]
         target = (others or later or [None])[0]  # type: ignore[list-item]
         online = next((call for call in later if id(call.module) == batch.network), None)
+        if target is not None and target is not online:
+            self.habits.target(target.module)
         entered = self.calls.entered(batch.count, learned=False)
         gamma = check_replay(
             report,
@@ -322,10 +385,25 @@ class Examination:
             _said(target, size, story.actions),
             None if target is online else _said(online, size, story.actions),
             self.diagnosis.facts.get("gamma"),
+            trace.rows,
         )
         if gamma is not None:
             self.diagnosis.facts["gamma"] = gamma
         self._keep(report)
+
+    def _attached(self, batch: Batch, targets: th.Tensor, story: Story) -> tuple[Mistake, ...]:
+        """Return the mistake of targets with a gradient, if the loss has further values."""
+        if len(batch.others) != 1 or batch.entered is None:
+            return ()
+        keys, taken = story.keys(batch.entered), batch.actions.tolist()
+        ended = [
+            any(move.terminated for move in story.moves.get((key, action), ()))
+            for key, action in zip(keys, taken, strict=True)
+        ]
+        later = batch.others[0].max(dim=1).values
+        gamma = self.diagnosis.facts.get("gamma") or declared("gamma", 0.99)[0]
+        goes_on = gamma * ~th.as_tensor(ended, device=later.device)
+        return (Mistake(_ATTACHED, {"targets": targets + goes_on * (later - later.detach())}),)
 
     def _finish_phase(self) -> None:
         phase, trace = self.phase, self.tap.trace
@@ -334,11 +412,16 @@ class Examination:
         phase.checked = True
         report = Report()
         section = Section(trace, self.stories[id(trace)], phase.begin, phase.end)
+        phase.stored = replace(phase.stored, recomputed=bool(phase.ones) and all(phase.ones))
         self.diagnosis.facts.update(
             check_rollout(
                 report, section, phase.stored, phase.critic, phase.last, self.diagnosis.facts
             )
         )
+        values = None if phase.critic is None else section.outputs(phase.critic)
+        if values is not None and phase.advantages:
+            check_advantages(report, phase.stored.returns, values, phase.advantages)
+        name_shifts(report, phase.stored.recomputed)
         self._keep(report)
 
     def _keep(self, report: Report) -> None:

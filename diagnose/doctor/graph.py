@@ -73,21 +73,86 @@ class LossGraph:
                     return each.detach().reshape(count).long()
         return None
 
-    def best(self, count: int) -> th.Tensor | None:
-        """Return the actions whose values are the largest, (row,), if the loss takes these."""
+    def bests(self, values: th.Tensor) -> th.Tensor | None:
+        """Return the actions of the largest values, (row,), if the loss takes these values."""
         for node in self.named("Max"):
-            found = node.kept.get("indices")
-            if found is not None and found.numel() == count:
-                return th.as_tensor(found).reshape(count)
+            index = node.kept.get("indices")
+            own = node.inputs[0] is values.grad_fn
+            if own and isinstance(index, th.Tensor) and index.numel() == len(values):
+                return index.detach().reshape(-1).long()
         return None
 
-    def ratio(self, count: int) -> tuple[th.Tensor, bool] | None:
-        """Return exponentials of differences, (row,), and whether the new number is taken away."""
-        for node in self.named("Exp"):
-            found = node.tensor("result", count)
-            if found is not None:
-                return found, self._turned(node.inputs[0])
-        return None
+    def ratios(self, count: int) -> list[tuple[th.Tensor, bool]]:
+        """Return exponentials of one number in each row, such as the ratios of PPO.
+
+        The truth value says whether the new logarithm is subtracted; these ratios come last.
+        """
+        found = [
+            (result, self._subtracted(node.inputs[0]))
+            for node in self.named("Exp")
+            if (result := node.tensor("result", count)) is not None
+        ]
+        return sorted(found, key=lambda each: each[1])
+
+    def _subtracted(self, node: Any) -> bool:
+        """Whether what has a gradient is subtracted on the way to a node."""
+        here, turned = self.nodes.get(node), False
+        while here is not None:
+            name = here.name.rstrip("0123456789").removesuffix("Backward")
+            if name == "Neg" or (name in ("Sub", "Rsub") and here.inputs[0] is None):
+                turned = not turned
+            if name not in ("Neg", "Sub", "Rsub", "View", "Squeeze", "Unsqueeze", "Clamp"):
+                return turned
+            here = self.nodes.get(next((each for each in here.inputs if each is not None), None))
+        return turned
+
+    def multiplied(self, one: Any, other: Any) -> bool:
+        """Whether what depends on one node is multiplied by what depends on another alone."""
+        for node in self.named("Mul"):
+            first, second = (self._above(each) for each in node.inputs)
+            for own, factor in ((first, second), (second, first)):
+                if one in own and other in factor and one not in factor:
+                    return True
+        return False
+
+    def _above(self, node: Any) -> set[Any]:
+        """Return a node and all nodes above it."""
+        found, todo = {node} - {None}, [node]
+        for each in todo:  # which grows
+            own = self.nodes.get(each)
+            new = [above for above in (own.inputs if own else ()) if above and above not in found]
+            found.update(new)
+            todo += new
+        return found
+
+    def outer(self, values: th.Tensor) -> bool:
+        """Whether an error has numbers of all pairs of rows, of values (row, 1) less (row,)."""
+        count, own = values.numel(), values.detach().reshape(-1, 1)
+        if count < 2:
+            return False
+        for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss", "Pow", "Mul"):
+            kept = node.kept.get("self")
+            if isinstance(kept, th.Tensor) and kept.shape == (count, count) and node.inputs[0]:
+                errors = kept.detach() if node.name.startswith(("Pow", "Mul")) else None
+                for sign in (1.0, -1.0):
+                    rest = own.expand(count, count) if errors is None else own - sign * errors
+                    far = (
+                        (kept.detach() - own).abs().max()
+                        if errors is None
+                        else (rest - rest[:1]).abs().max()
+                    )
+                    if far <= 1e-5 * max(1.0, float(rest.abs().max())) and rest.isfinite().all():
+                        return True
+        return False
+
+    @property
+    def softmax_twice(self) -> bool:
+        """Whether logits are probabilities, of which a softmax is taken again."""
+        for node in self.named("Logsumexp", "LogSoftmax"):
+            inner = self.nodes.get(node.inputs[0])
+            if inner is not None and inner.name.startswith("SoftmaxBackward"):
+                return True
+        return False
 
     def choices(self, count: int) -> list[str]:
         """Return the operations that take one of two numbers of each row that come from the ratio.
@@ -131,35 +196,31 @@ class LossGraph:
         return found
 
     def wanted(self, values: th.Tensor) -> tuple[th.Tensor, str] | None:
-        """Return what values of each row are driven to, (row,), and the kind of the loss.
-
-        The kind is "mse", "huber", or "broadcast" if each value was compared with all targets.
-        """
+        """Return what values of each row are driven to, (row,), and the loss, "mse" or "huber"."""
         count, own = values.numel(), values.detach().reshape(-1)
         for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss"):
-            first, second = node.tensor("self", count), node.tensor("target", count)
+            pair = node.tensor("self", count), node.tensor("target", count)
             kind = "mse" if node.name.startswith("Mse") else "huber"
-            for one, other in ((first, second), (second, first)):
+            for one, other in (pair, pair[::-1]):
                 if one is not None and other is not None and th.equal(one, own):
                     return other, kind
-            pair: list[Any] = [node.kept.get("self"), node.kept.get("target")]
-            if all(isinstance(each, th.Tensor) and each.shape == (count, count) for each in pair):
-                rows = [each.detach()[0] for each in pair if not th.equal(each[:, 0], own)]
-                return (rows or [own])[0], "broadcast"
-        for node in sorted(self.named("Pow", "Mul"), key=self._is_clipped):
-            if node.name.startswith("Pow"):
-                squared = node.kept.get("exponent") == 2
-            else:
-                squared = len(set(node.inputs)) == 1
-            gap = node.kept.get("self")
-            if not squared or gap is None or not node.inputs[0]:
-                continue
-            sign = -1.0 if self._turned(node.inputs[0]) else 1.0
-            if gap.numel() == count:
-                return own - sign * gap.detach().reshape(count), "mse"
-            if gap.shape == (count, count):
-                return own[0] - sign * gap.detach()[0], "broadcast"
+        squares = sorted(self.named("Pow", "Mul"), key=self._is_clipped)
+        for node in squares:
+            gap = node.tensor("self", count)
+            squared = node.kept.get("exponent") == 2 or node.name.startswith("Mul")
+            twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
+            clipped = self._directly(node.inputs[0], "Clamp")
+            if gap is not None and not clipped and squared and twice and node.inputs[0]:
+                sign = -1.0 if self._turned(node.inputs[0], values) else 1.0
+                return own - sign * gap, "mse"
         return None
+
+    def _directly(self, node: Any, name: str) -> bool:
+        """Whether a node is of an operation, but for its shape."""
+        here = self.nodes.get(node)
+        while here is not None and here.name.startswith(("View", "Squeeze", "Unsqueeze")):
+            here = self.nodes.get(here.inputs[0])
+        return here is not None and here.name.startswith(name)
 
     def _is_clipped(self, node: Node) -> bool:
         """Whether numbers are clipped on their way to a node, after their network."""
@@ -172,8 +233,8 @@ class LossGraph:
                 todo += own.inputs
         return False
 
-    def _turned(self, node: Any) -> bool:
-        """Whether a difference has the numbers with a gradient on its right side."""
+    def _turned(self, node: Any, values: th.Tensor) -> bool:
+        """Whether a difference has the values on its right side."""
         here = self.nodes.get(node)
         return bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
 

@@ -20,6 +20,8 @@ from .tap import Trace
 
 #: Gradients after which a parameter that never moves is left out.
 LEAST = 8
+#: Gradients in which a target network should have been updated.
+OFTEN = 400
 #: Rows and lanes in which games that begin alike are looked for, and the chance of a false alarm.
 LONGEST, MOST, CHANCE = 5000, 16, 1e-6
 #: Largest difference of two logarithms of a probability that are the same.
@@ -27,6 +29,16 @@ NEAR = 1e-3
 _CLEARED = "gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()"
 _STILL = "learning-rate-zero: the step leaves all parameters as they are"
 _LEFT_OUT = "parameters-left-out: give the optimizer all parameters that are trained"
+_NO_STEP = "step-missing: call optimizer.step() after each loss.backward()"
+_NEVER = "the target network stayed as it was for {:,} gradients (target-never-updated)"
+_DROPS = (
+    "layers drop inputs, or normalise a batch, while the agent plays (dropout-or-batch-norm): call "
+    "eval() meanwhile"
+)
+_FREE = (
+    "parameters of shape {} belong to an optimizer and get no gradient (values-without-a-gradient, "
+    "if they are the critic's)"
+)
 _LANES = "lanes-alike: give each environment of the vector a seed of its own"
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
 _LAYERS = (
@@ -42,6 +54,10 @@ class Habits:
         self._stepped: set[int] = set()  # parameters that a step has moved since their gradient
         self._learned: dict[int, tuple[Any, Any, list[int]]] = {}  # with first values, and a count
         self._before: list[Any] | None = None
+        self.layers = False  # whether layers that drop inputs were called while the agent played
+        self._targets: dict[int, tuple[Any, list[Any], list[int]]] = {}  # with first parameters
+        self._pulled: set[int] = set()  # parameters that got a gradient before a step
+        self._all: dict[int, Any] = {}  # parameters of optimizers
         self.steps = 0  # since the last move of the environment
 
     def step(self, report: Report, optimizer: th.optim.Optimizer, made: bool) -> None:
@@ -54,6 +70,8 @@ class Habits:
             return
         self.steps += 1
         self._stepped.update(map(id, own))
+        self._all.update((id(each), each) for each in own)
+        self._pulled.update(id(each) for each in own if each.grad is not None)
         if self._before is None:
             return
         moved = any(not th.equal(a, b) for a, b in zip(self._before, own, strict=True))
@@ -85,18 +103,49 @@ class Habits:
         """Follow a loss that is not examined: gradients may have been added up since a step."""
         self._stepped.clear()
 
+    def target(self, network: Any) -> None:
+        """Follow the network that gives the values of targets."""
+        kept = self._targets.get(id(network))
+        if kept is None:
+            first = [each.detach().clone() for each in network.parameters()]
+            kept = self._targets[id(network)] = network, first, [0]
+        kept[2][0] += 1
+
+    def _note(self, report: Report, gradients: int) -> None:
+        """Note what is a mistake in most programs, and meant in some."""
+        for network, first, _ in self._targets.values():
+            same = all(th.equal(a, b) for a, b in zip(network.parameters(), first, strict=True))
+            if same and gradients >= OFTEN:
+                report.notes.append(_NEVER.format(gradients))
+        if self.layers:
+            report.notes.append(_DROPS)
+        free = [
+            each
+            for key, each in self._all.items()
+            if key not in self._pulled and each.requires_grad
+        ]
+        if free and max((count[0] for *_, count in self._learned.values()), default=0) >= LEAST:
+            report.notes.append(_FREE.format(", ".join(str(tuple(each.shape)) for each in free)))
+
     def finite(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
         """Check gradients that have been computed."""
         wrong = [each.grad is not None and not th.isfinite(each.grad).all() for each in parameters]
         report.add("finite", np.array([any(map(bool, wrong))]), "a gradient is not a finite number")
 
-    def end(self, report: Report) -> None:
+    def end(self, report: Report, gradients: int) -> None:
         """Check the parameters that were met, when the program has ended."""
+        self._note(report, gradients)
         left = [
             each
             for key, (each, first, count) in self._learned.items()
             if key not in self._owned and count[0] >= LEAST and th.equal(each, first)
         ]
+        still = [each for each, first, count in self._learned.values() if th.equal(each, first)]
+        often = max((count[0] for *_, count in self._learned.values()), default=0) >= LEAST
+        if not self._owned and often:
+            wrong = np.array([len(still) == len(self._learned)])
+            words = "parameters get gradients, and no optimizer has made a step"
+            report.add("optimizer", wrong, words, [Mistake(_NO_STEP)])
         if self._owned and self._learned:
             shapes = ", ".join(str(tuple(each.shape)) for each in left)
             words = f"parameters of shape {shapes} get gradients, and no optimizer has them"

@@ -8,7 +8,7 @@ nothing need be declared; a gradient that no choice of weights gives is wrong, a
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,11 +23,9 @@ from .graph import LossGraph
 
 #: Logarithms of probabilities below this one are of illegal actions.
 ILLEGAL = -1e6
-#: Smallest singular value of the gradients of parts of a loss, each of norm 1.
-APART = 0.05
-#: The sign of a weight is certain if its part has this share of the gradient, and so much more than
-#: what is left.
-LEAST, CLEAR = 1e-4, 20.0
+#: A part of a loss has a sign to speak of if without it the gradient fits worse by this factor,
+#: and by this share of its norm.
+TOLD, SMALL = 50.0, 5e-5
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,20 @@ class Batch:
     critic: int | None = None  # the number of the critic
     action_values: th.Tensor | None = None  # with a gradient, (row, action)
     network: int | None = None  # the number of the network that gave the action values
-    best: bool = False  # whether the loss takes the values of the best actions
+    nodes: tuple[Any, Any] = (None, None)  # of the graph: of the logarithms, and of the values
+    best: bool = False  # whether the actions are the best ones, in place of those of the rows
+    others: tuple[th.Tensor, ...] = ()  # its further values in the loss, (row, action)
 
     @property
     def count(self) -> int:
         """Number of rows."""
         return len(self.actions)
+
+    @property
+    def attached(self) -> bool:
+        """Whether logarithms of probabilities are multiplied by what values have a gradient in."""
+        log_prob, values = self.nodes
+        return any(self.graph.multiplied(log_prob, value) for value in values or ())
 
     @classmethod
     def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
@@ -60,14 +66,19 @@ class Batch:
         for call in reversed(seen):
             if call.output.dim() == 2 and call.output.shape[1] == actions:
                 count = len(call.output)
-                taken, best = graph.actions(count), graph.best(count)
-                actions_of = best if taken is None else taken
-                if actions_of is None:
-                    continue
-                own: Any = {"action_values": call.output, "network": id(call.module)}
-                own |= {"best": taken is None}
-                entered = calls.entered(count, learned=True)
-                return cls(graph, entered, actions_of, **own)
+                taken = graph.actions(count)
+                best = taken is None
+                taken = graph.bests(call.output) if taken is None else taken
+                if taken is not None and taken.max() < actions:
+                    same = [each for each in seen if each.module is call.module]
+                    same = [each for each in same if each.output.shape == call.output.shape]
+                    time = next(n for n, each in enumerate(same) if each is call)
+                    entered = calls.entered(count, learned=True, time=time)
+                    others = [each.output for each in same if each is not call]
+                    own: Any = {"action_values": call.output, "network": id(call.module)}
+                    own["best"] = best
+                    own["others"] = tuple(others)
+                    return cls(graph, entered, taken, **own)
         return None
 
     @classmethod
@@ -78,14 +89,21 @@ class Batch:
         count = len(taken)
         logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
         logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
-        values, critic = None, None
+        values, critic, node = None, None, None
         for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
-            own = [call.output.reshape(-1) for call in seen if id(call.module) == module]
-            if sum(map(len, own)) == count:
-                values, critic = th.cat(own), module
+            same = [call.output for call in seen if id(call.module) == module]
+            own = [each.reshape(-1) for each in same]
+            whole = [each for each in own if len(each) == count]
+            if sum(map(len, own)) == count or len(whole) > 1:
+                told = [each for each in whole if graph.wanted(each) is not None]
+                values, critic = (told or [th.cat(own)])[0] if len(own) > 1 else own[0], module
+                if len(values) != count:
+                    values = whole[0]
+                node = tuple(each.grad_fn for each in same)
                 break
         entered = calls.entered(count, learned=True)
-        return cls(graph, entered, taken, logits, logs, values, critic)
+        nodes = draws[0].log_probs.grad_fn, node
+        return cls(graph, entered, taken, logits, logs, values, critic, nodes=nodes)
 
 
 class Gradient:
@@ -107,17 +125,26 @@ class Gradient:
         columns = np.array([self.left.of(part) for part in parts])
         sizes = np.linalg.norm(columns, axis=1)
         there = sizes > 1e-9 * max(sizes.max(), 1e-300)
-        found, far, apart = np.zeros(len(parts)), self.left.given, 0.0
+        found, far = np.zeros(len(parts)), self.norm
+        told = np.zeros(len(parts), dtype=bool)
+        scaled = columns / np.maximum(sizes[:, None], 1e-300)
         if there.any():
-            scaled = columns[there] / sizes[there, None]
-            found[there], _, _, singular = np.linalg.lstsq(scaled.T, self.left.given, rcond=None)
-            far, apart = self.left.given - found[there] @ scaled, float(singular[-1])
-        fits = bool(np.linalg.norm(far) <= self.left.close * self.norm)
-        shares = np.abs(found) / max(self.norm, 1e-300)
+            found[there], far = _least(scaled[there], self.left.given)
+        for number in np.flatnonzero(there):
+            others = scaled[there & (np.arange(len(parts)) != number)]
+            _, without = _least(others, self.left.given)
+            told[number] = without > max(TOLD * far, SMALL * self.norm)
+        fits = bool(far <= self.left.close * self.norm)
         found[there] /= sizes[there]
-        rest = float(np.linalg.norm(far)) / max(self.norm, 1e-300)
-        clear = (shares > CLEAR * rest) & (shares > LEAST) & (apart > APART)
-        return Weights(found, fits, clear)
+        return Weights(found, fits, told)
+
+
+def _least(columns: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
+    """Return the weights of vectors whose sum is nearest to a vector, and how far it is."""
+    if not len(columns):
+        return np.zeros(0), float(np.linalg.norm(given))
+    found: FloatArray = np.linalg.lstsq(columns.T, given, rcond=None)[0].astype(np.float64)
+    return found, float(np.linalg.norm(given - found @ columns))
 
 
 class Weights(NamedTuple):
@@ -125,7 +152,7 @@ class Weights(NamedTuple):
 
     of: FloatArray
     fit: bool  # whether the gradient is this sum
-    clear: BoolArray  # whether the sign of a weight is certain, (loss,)
+    told: BoolArray  # whether without a summand the gradient would fit far worse, (loss,)
 
 
 #: Mistakes by the weight that is negative.
@@ -135,6 +162,8 @@ SIGNS = {
     "vf_coef": "value-sign: the critic's errors are minimised",
     "weight": "loss-sign: the loss is minimised: the optimizer goes down its gradient",
 }
+#: The mistake of an old probability divided by the new one.
+INVERTED = "ratio-inverted: the new probability is divided by the old one"
 #: The weights of the parts of PPO's loss.
 WEIGHTS = ("policy_coef", "ent_coef", "vf_coef")
 
@@ -169,19 +198,22 @@ def fit(gradient: Gradient, losses: Iterator[Loss]) -> Fit | None:
     return None
 
 
-def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor) -> Iterator[Loss]:
+def right_losses(
+    batch: Batch, targets: th.Tensor | None, advantages: th.Tensor, huber: bool = False
+) -> Iterator[Loss]:
     """Yield the losses of right programs that a batch may have.
 
     Args:
         batch: the batch.
         targets: what the critic, or action values, were driven to, (row,); None if unknown.
         advantages: as they stand in the loss, (row,).
+        huber: whether the errors of values are Huber's, as the graph of the loss shows.
     """
     if batch.action_values is not None:
         assert targets is not None
         ones = th.ones_like(targets)
         legal = th.ones_like(batch.action_values, dtype=th.bool)
-        for kind in ("mse", "huber"):
+        for kind in ("mse", "huber")[:: -1 if huber else 1]:
             yield ValueLoss(
                 values=batch.action_values,
                 masks=legal,
@@ -195,11 +227,13 @@ def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor)
     assert batch.log_probs is not None
     none = th.zeros_like(advantages)
     values = none if batch.values is None or targets is None else batch.values
-    old, borders = batch.log_probs.detach(), batch.graph.borders(batch.count)
-    ratio = batch.graph.ratio(batch.count)
+    borders = batch.graph.borders(batch.count)
+    old: th.Tensor = batch.log_probs.detach()
+    ratios = batch.graph.ratios(batch.count)
     clips = [high - 1 for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
-    if ratio is not None:
-        old = old - (-1.0 if ratio[1] else 1.0) * ratio[0].log()
+    if ratios:
+        logs, turned = ratios[0][0].log(), ratios[0][1]
+        old = old + logs if turned else old - logs
     value_clips = [high for low, high in borders if abs(low + high) < 1e-6 and high > 0]
     base = PolicyLoss(
         logits=batch.logits,
@@ -216,7 +250,7 @@ def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor)
         normalised="no",
         objective="min" if clips else "unclipped",
     )
-    for kind in ("mse", "huber"):
+    for kind in ("mse", "huber")[:: -1 if huber else 1]:
         yield replace(base, value_loss=kind)
         if value_clips and batch.values is not None:
             gaps = batch.values.detach()
@@ -227,7 +261,11 @@ def right_losses(batch: Batch, targets: th.Tensor | None, advantages: th.Tensor)
 
 
 def check_gradient(
-    report: Report, gradient: Gradient, losses: list[Loss], seconds: float = 0.0
+    report: Report,
+    gradient: Gradient,
+    losses: list[Loss],
+    seconds: float = 0.0,
+    alike: tuple[Mistake, ...] = (),
 ) -> Fit | None:
     """Check that a gradient is that of a right loss.
 
@@ -239,18 +277,51 @@ def check_gradient(
         gradient: the gradient.
         losses: the losses of right programs.
         seconds: the time that the search for a mistake may take.
+        alike: further mistakes that the gradient may be of.
     """
     found = fit(gradient, iter(losses))
     if found is None:
-        mistake = _mistake(gradient, losses[0], seconds) if seconds else None
+        edited = [replace(loss, alike=alike) for loss in losses]
+        mistake = _mistake(gradient, edited, seconds) if seconds else None
         if mistake is None:
             report.unchecked["gradient"] = "its loss has a form that is not known here"
         else:
             words = "the gradient is not that of the loss, whatever the weights of its parts are"
             report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
         return None
-    report.held["gradient"] = report.held.get("gradient", 0) + 1
+    if report.ok:
+        report.held["gradient"] = report.held.get("gradient", 0) + 1
     return found
+
+
+@dataclass
+class Signs:
+    """The signs of the weights of parts of a loss, over a run."""
+
+    counts: dict[str, list[int]] = field(default_factory=dict)  # of positive and negative ones
+    examples: dict[str, tuple[float, str]] = field(default_factory=dict)  # weight and place
+    inverted: bool = False  # whether the old probability is divided by the new one
+
+    def add(self, found: Fit, signed: bool, inverted: bool, where: str) -> None:
+        """Count the signs of a gradient; ``signed``: whether that of the advantages is known."""
+        self.inverted |= inverted
+        for (name, weight), known in zip(found.named.items(), found.weights.told, strict=True):
+            if known and (signed or name != "policy_coef"):
+                self.counts.setdefault(name, [0, 0])[int(weight < 0)] += 1
+                if weight < 0:
+                    self.examples.setdefault(name, (weight, where))
+
+    def end(self) -> Iterator[tuple[Report, str]]:
+        """Yield a report, and a place, for each part whose weight was negative all the time."""
+        for name, (_, negative) in self.counts.items():
+            if negative and not self.counts[name][0]:
+                weight, where = self.examples[name]
+                words = f"the weight of this part of the loss is {weight:.3g}"
+                inverted = self.inverted and name == "policy_coef"
+                report = Report()
+                mistake = Mistake(INVERTED if inverted else SIGNS[name])
+                report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
+                yield report, where
 
 
 def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
@@ -258,14 +329,14 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
 
     ``turned`` says whether the loss has minus the advantages; None if it is not known.
     """
-    ratio, borders = batch.graph.ratio(batch.count), batch.graph.borders(batch.count)
-    if ratio is None:
+    ratios, borders = batch.graph.ratios(batch.count), batch.graph.borders(batch.count)
+    if not ratios:
         return
     words, mistakes = "the ratio of PPO", []
     choices = batch.graph.choices(batch.count)
     clips = [low for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
-    if ratio[1]:
-        mistakes.append("ratio-inverted: the new probability is divided by the old one")
+    if ratios[0][1]:
+        mistakes.append(INVERTED)
     elif clips and not choices:
         mistakes.append(
             "clip-without-minimum: take the smaller one of the objectives with and without clipping"
@@ -281,7 +352,7 @@ class _Late(Exception):  # noqa: N818
     """The time for a search is over."""
 
 
-def _mistake(gradient: Gradient, loss: Loss, seconds: float) -> Mistake | None:
+def _mistake(gradient: Gradient, losses: list[Loss], seconds: float) -> Mistake | None:
     """Return the known mistake that has a gradient; None if none is found in time."""
     end = time.perf_counter() + seconds
 
@@ -291,7 +362,11 @@ def _mistake(gradient: Gradient, loss: Loss, seconds: float) -> Mistake | None:
         weights = gradient.fitted(_parts(other))
         return weights.fit and bool(weights.of[0] > 0)
 
+    given, scaled = gradient.left.given, gradient.left.scaled
     try:
-        return next(named(loss, gradient.left.given, reproduces, gradient.left.scaled), None)
+        for loss in losses:
+            if mistake := next(named(loss, given, reproduces, scaled), None):
+                return mistake
     except _Late:
-        return None
+        pass
+    return None

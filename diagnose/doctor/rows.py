@@ -13,6 +13,9 @@ from ...core import BoolArray, FloatArray, IntArray
 from .calls import Calls, Numbers, numbers_of
 from .tap import Trace
 
+#: Most rows with the same observation whose places are kept.
+MOST_ALIKE = 64
+
 
 def keys_of(rows: Numbers) -> list[bytes]:
     """Return a key for each row, by which equal rows are found."""
@@ -27,6 +30,7 @@ class Said:
     keys: list[bytes]  # of the observations
     outputs: dict[int, Numbers]  # by the number of a module, of one number or one an action
     logits: Numbers | None = None  # of the law from which actions were drawn, (lane, action)
+    after: list[bytes] = field(default_factory=list)  # keys of the observations after the moves
 
 
 class Move(NamedTuple):
@@ -52,6 +56,8 @@ class Story:
     said: list[Said] = field(default_factory=list)
     moves: dict[tuple[bytes, int], dict[Move, None]] = field(default_factory=dict)
     masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
+    starts: dict[bytes, list[tuple[int, int]]] = field(default_factory=dict)  # time and lane
+    reached: dict[tuple[bytes, int], bool] = field(default_factory=dict)  # by key after, action
     illegal: bool = False  # whether the program has taken an illegal action
     _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
 
@@ -62,7 +68,7 @@ class Story:
         entered = calls.entered(lanes)
         if entered is not None:
             self._shown.update(zip(keys_of(numbers_of(entered)), keys, strict=True))
-        said = Said(keys, {})
+        said = Said(keys, {}, after=self.raw(row.after))
         for module, output in calls.seen:
             if output.numel() in (lanes, lanes * self.actions):
                 said.outputs[id(module)] = numbers_of(output).reshape(lanes, -1)
@@ -75,9 +81,13 @@ class Story:
             self.masks[key] = mask
         answers = row.rewards, row.terminated, row.truncated, row.used
         columns = (each.tolist() for each in answers)
-        for key, action, *answer in zip(
-            keys, row.actions[:, 0].tolist(), self.raw(row.after), *columns, strict=True
+        time = len(trace.rows) - 1
+        for lane, (key, action, *answer) in enumerate(
+            zip(keys, row.actions[:, 0].tolist(), said.after, *columns, strict=True)
         ):
+            starts = self.starts.setdefault(key, [])
+            starts += [(time, lane)] * (len(starts) < MOST_ALIKE)
+            self.reached[answer[0], int(action)] = True
             self.illegal |= key in self.masks and not self.masks[key][int(action)]
             self.moves.setdefault((key, int(action)), {})[Move(*answer)] = None
 

@@ -5,8 +5,8 @@ targets then follow from the trace: rewards, ends and the critic's own values ar
 discount and lambda are those with which most rows agree.
 """
 
-import inspect
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from types import ModuleType
@@ -16,46 +16,99 @@ import numpy as np
 
 from ...core import BoolArray, FloatArray, IntArray
 from ..audits.estimates import Bootstrap, Gae, LogProbs
-from ..audits.formula import CLOSE, Numbers, check_formula
+from ..audits.formula import CLOSE, Numbers, check_formula, other_lanes
 from ..report import Mistake, Report
 from .rows import Move, Section, Story
+from .tap import Row
 
 #: Discounts and lambdas that are tried beside the numbers of the program.
 USUAL = (0.99, 0.95, 1.0, 0.9, 0.98, 0.995, 0.97, 0.999, 0.0, 0.5, 0.8, 0.85, 0.92, 0.3)
+#: Correlation of numbers that are alike up to a factor and a summand, and the least rows of them.
+ALIKE, LEAST = 0.9999, 8
 #: Most numbers of the program that are tried.
 MOST = 24
 _AUTORESET = (
     "autoreset: the environment was reset in these rows and ignored the action: leave them out, or "
     "use AutoresetMode.SAME_STEP"
 )
-_NO_LAST = "gae-last-value-missing: add the critic's value after the last row, as its game goes on"
+_RUNS_ON = (
+    "cut-games-run-on: the row after the end of a game that was cut is of the next game: stop the "
+    "sum there, and take the value of the last observation of the game"
+)
+_STALE = (
+    "stale-observation: Keep the observation that the action was drawn for, not the one after the "
+    "move"
+)
+_RECOMPUTED = (
+    "log-probs-recomputed: Keep the log-probabilities of the draw: those of the present law make "
+    "every ratio 1"
+)
+_SAME = "stale-next-observation: the next observation is the one after the move, not before it"
+_NEVER = "stale-observation: the observation is never renewed: obs = next_obs at the end of a step"
+_SHIFTED = "shifted-actions: an action belongs to the observation that it was chosen for"
+_AFTER = "shifted-values: a value belongs to the observation before the move of its row"
+_REWARDS = "shifted-rewards"
+_ENDS = "shifted-ends"
 _CUT = "a game that is cut counts as ended: its last observation has a value (truncation-as-end)"
 
 
-def constants(word: str, first: float | None = None) -> list[float]:
-    """Return numbers from 0 to 1 that a constant may have.
-
-    Those of the running program come first that have a word in their name, such as "gamma".
-    """
-    found: dict[float, bool] = {}
-    frame = inspect.currentframe()
+def constants(first: float | None = None) -> list[float]:
+    """Return the numbers from 0 to 1 among the variables of the running program, and usual ones."""
+    found: dict[float, None] = {}
+    frame: Any = sys._getframe()
     while frame is not None:
         if not str(frame.f_globals.get("__name__", "")).startswith(("exactdice.", "torch")):
-            spaces = [frame.f_locals, frame.f_globals]
-            spaces += [vars_of(each) for space in spaces for each in tuple(space.values())]
-            for name, each in [pair for space in spaces for pair in tuple(space.items())]:
+            own = [*frame.f_locals.values(), *frame.f_globals.values()]
+            own += [each for given in own for each in vars_of(given)]
+            for each in own:
                 if isinstance(each, float) and 0.5 < each <= 1:
-                    found[each] = found.get(each, False) or word in str(name).lower()
+                    found.setdefault(each)
         frame = frame.f_back
-    named = [number for number, fits in found.items() if fits]
-    own = [*named, *list(found)[:MOST], *USUAL]
-    return list(dict.fromkeys(own if first is None else [first, *own]))
+    own = [] if first is None else [first]
+    return list(dict.fromkeys([*own, *USUAL, *list(found)[:MOST]]))
 
 
-def vars_of(given: Any) -> dict[str, Any]:
-    """Return the attributes of an object of the program."""
+#: Names that explain the least, and are given last.
+LAST = [
+    f"{check}-{how}" for check in ("returns", "targets") for how in ("scaled", "in-another-order")
+]
+#: Objects whose attributes are no settings of a program.
+UNREAD = (type, ModuleType)
+#: Parts of the names that programs have for a discount, and for lambda.
+WORDS = {"gamma": ("gamma", "discount"), "gae_lambda": ("lambda", "lam")}
+
+
+def declared(name: str, usual: float) -> list[float]:
+    """Return what the running program calls its discount or lambda, and a usual number."""
+    found: dict[float, None] = {}
+    frame: Any = sys._getframe()
+    while frame is not None:
+        if not str(frame.f_globals.get("__name__", "")).startswith(("exactdice.diagnose", "torch")):
+            own = {**frame.f_globals, **frame.f_locals}
+            for key, each in list(own.items()):
+                pairs = [(key, each)] if isinstance(each, float) else named_in(each)
+                for word, number in pairs:
+                    if isinstance(number, float) and _means(word, name) and 0 <= number <= 1:
+                        found.setdefault(number)
+        frame = frame.f_back
+    return [*found][:3] + [usual] * (usual not in found)
+
+
+def _means(word: Any, name: str) -> bool:
+    parts = str(word).lower().split("_")
+    return any(part in parts or part == str(word).lower() for part in WORDS[name])
+
+
+def named_in(given: Any) -> list[tuple[str, Any]]:
+    """Return the attributes of an object of the program, or the entries of a dictionary."""
+    own = getattr(given, "__dict__", given)
+    return list(own.items()) if isinstance(own, dict) and not isinstance(given, UNREAD) else []
+
+
+def vars_of(given: Any) -> Iterable[Any]:
+    """Return the values of the attributes of an object of the program."""
     own = getattr(given, "__dict__", None)
-    return own if isinstance(own, dict) and not isinstance(given, type | ModuleType) else {}
+    return list(own.values()) if isinstance(own, dict) and not isinstance(given, UNREAD) else ()
 
 
 def agreeing(found: FloatArray, given: FloatArray, known: BoolArray) -> BoolArray:
@@ -74,6 +127,27 @@ class Stored:
     returns: FloatArray
     actions: FloatArray
     log_probs: FloatArray
+    recomputed: bool = False  # whether all old log-probabilities are those of the present law
+
+
+def name_shifts(report: Report, recomputed: bool) -> None:
+    """Name what several findings show together."""
+    found = {each.check: each for each in report.findings}
+    before = {
+        check
+        for check, each in found.items()
+        if each.mistake == f"{check.replace('_', '-')}-of-the-row-before"
+    }
+    logs = found.get("log_probs")
+    if "actions" in before and len(before) > 1 and found.keys() <= before | {"moves"}:
+        words = f"an action belongs to the observation before it. {_STALE.partition(': ')[2]}."
+        name = "stale-observation"
+        own = replace(found["actions"], check="observations", mistake=name, words=words)
+        report.findings = [each for each in report.findings if each.check not in before] + [own]
+    elif recomputed and logs and logs.mistake is None:
+        told = f"{logs.words} {_RECOMPUTED.partition(': ')[2]}."
+        at = report.findings.index(logs)
+        report.findings[at] = replace(logs, mistake="log-probs-recomputed", words=told)
 
 
 def discounted(section: Section) -> FloatArray:
@@ -90,7 +164,7 @@ def discounted(section: Section) -> FloatArray:
         values=none,
         last_values=none[0],
         final_values=none,
-        gamma=constants("gamma")[0],
+        gamma=declared("gamma", 0.99)[0],
         gae_lambda=1.0,
         returns=True,
     )()
@@ -121,23 +195,24 @@ def check_rollout(
     if values is None:
         report.unchecked["returns"] = "the critic was not called before every move"
         return {}
+    unsaid = last is None
+    if last is None:
+        last = np.full(values.shape[1], np.nan)
     rewards, ended, cut = (section.stacked(name) for name in ("rewards", "terminated", "truncated"))
     unknown = np.full(rewards.shape, np.nan)
-    goes_on = last is None and not (ended | cut)[-1].all()  # beyond the rows that are known
     formula = Gae(
         rewards=rewards,
         terminated=ended,
         truncated=cut,
         values=values,
-        last_values=unknown[-1] if last is None else last,
+        last_values=last,
         final_values=np.where(cut, unknown, 0.0),
         gamma=0.99,
         gae_lambda=0.95,
         returns=True,
     )
     as_ends = replace(formula, terminated=ended | cut)
-    discounts = constants("gamma", facts.get("gamma"))
-    lambdas = constants("lam", facts.get("gae_lambda"))
+    discounts, lambdas = (constants(facts.get(name)) for name in ("gamma", "gae_lambda"))
     best = most_agreeing(
         (
             replace(each, gamma=gamma, gae_lambda=number)
@@ -149,51 +224,144 @@ def check_rollout(
     )
     if (best.terminated != ended).any():
         report.notes.append(_CUT)
-    if goes_on:  # without a value after the last row
-        without = most_agreeing(
-            (
-                replace(formula, last_values=0 * values[-1], gamma=gamma, gae_lambda=number)
-                for gamma, number in product(discounts[:4], lambdas[:4])
-            ),
-            stored.returns,
-            told,
-        )
-        missing = agreeing(without(), stored.returns, told)[told].all()
-        words = "the critic was not asked for a value after the last row"
-        report.add("returns", np.array([missing]), words, [Mistake(_NO_LAST)], int(told.sum()))
-        if missing:
-            return {"gamma": without.gamma, "gae_lambda": without.gae_lambda}
+    pairs = product(declared("gamma", 0.99), declared("gae_lambda", 0.95))
+    bases = (formula, as_ends)[: 1 + bool(cut.any())]
+    others = [
+        replace(each, gamma=gamma, gae_lambda=number, alike=[*_goes_on(each, ended), *_later(each)])
+        for gamma, number in pairs
+        for each in bases
+    ]
     clear = told & np.isfinite(best())
-    judge(report, "returns", best, stored.returns, clear)
+    if unsaid and (found := _without_last(report, others, stored.returns, told, clear)):
+        return {"gamma": found.gamma, "gae_lambda": found.gae_lambda}
+    if not judge(report, "returns", best, stored.returns, clear, others, told):
+        return {}
     return {"gamma": best.gamma, "gae_lambda": best.gae_lambda}
 
 
-def judge(report: Report, check: str, formula: Any, given: FloatArray, known: BoolArray) -> None:
-    """Check numbers against their formula; numbers of which most are others need a name.
+def _without_last(
+    report: Report, others: list[Gae], given: FloatArray, told: BoolArray, clear: BoolArray
+) -> Gae | None:
+    """Find the formula without values after the last row that gives all returns, a mistake."""
+    for other in others if (told & ~clear).any() else ():  # games go on beyond the last row
+        for mistake in _unsaid(other.values):
+            if agreeing(replace(other, **mistake.changes)(), given, told)[told].all():
+                words = "the critic was not asked for a value after the last row"
+                report.add("returns", told & ~clear, words, [mistake], int(told.sum()))
+                return other
+    return None
 
-    A program may have an estimator that is not known here.
+
+def _unsaid(values: FloatArray) -> list[Mistake]:
+    """Return the mistakes of rollouts after which the critic was not asked."""
+    missing = "gae-last-value-missing: add the critic's value after the last row, if a game goes on"
+    return [
+        Mistake(missing, {"last_values": np.zeros(values.shape[1])}),
+        Mistake("values-of-the-last-row-for-last-values", {"last_values": values[-1]}),
+    ]
+
+
+def _later(formula: Gae) -> list[Mistake]:
+    """Return the mistake of values that are those after the move."""
+    moved = np.concatenate([formula.values[1:], formula.last_values[None]])
+    return [Mistake(_AFTER, {"values": moved})]
+
+
+def _goes_on(formula: Gae, ended: BoolArray) -> list[Mistake]:
+    """Return the mistake of a sum that goes on from a game that was cut into the next one."""
+    cut = formula.truncated & ~ended
+    return [Mistake(_RUNS_ON, {"truncated": cut & False, "terminated": ended})] * bool(cut.any())
+
+
+def check_advantages(
+    report: Report,
+    returns: FloatArray,  # as the program has stored them, (time, lane)
+    values: FloatArray,  # (time, lane)
+    batches: Iterable[tuple[IntArray, FloatArray]],  # places of rows, and advantages in the loss
+) -> None:
+    """Check that advantages are returns less values, up to a factor and a summand in each batch.
+
+    Others are WRONG only if a known mistake gives them: a program may have others.
+    """
+    right = returns - values
+    batches = [(places, given) for places, given in batches if np.ptp(given) > 1e-9]
+
+    def fit(numbers: FloatArray) -> bool:
+        own = 0
+        for places, given in batches:
+            taken = numbers.ravel()[places]
+            known = (places >= 0) & np.isfinite(taken)
+            if known.sum() > LEAST and np.ptp(taken[known]) > 1e-9:
+                if np.corrcoef(taken[known], given[known])[0, 1] < ALIKE:
+                    return False
+                own += 1
+        return own > 0
+
+    if fit(right):
+        report.held["advantages"] = sum(len(given) for _, given in batches)
+        return
+    options = [("returns-for-advantages", returns), ("advantages-without-rewards", -values)]
+    options += [(f"lanes-mixed: advantages {words}", each) for words, each in other_lanes(right, 4)]
+    for words, step in (("next-row", -1), ("row-before", 1)):
+        moved = np.roll(right, step, axis=0)
+        moved[-1 if step < 0 else 0] = np.nan
+        options.append((f"advantages-of-the-{words}", moved))
+    for text, numbers in options:
+        if fit(numbers):
+            words = "the loss has other advantages than returns less values"
+            report.add("advantages", np.ones(1, dtype=bool), words, [Mistake(text)])
+            return
+    report.unchecked["advantages"] = "they are of a form that is not known here"
+
+
+def judge(
+    report: Report,
+    check: str,
+    formula: Any,
+    given: FloatArray,
+    known: BoolArray,
+    others: Iterable[Any] = (),
+    told: BoolArray | None = None,
+) -> bool:
+    """Check numbers against their formula; return whether it or a known mistake explains most.
+
+    Numbers of which most are others need a name: a program may have an estimator that is not known
+    here. A mistake may hide the discount, so that ``others``, with the constants that the program
+    declares, are searched before ``formula``, with those that fit best: in all numbers that are
+    ``told``, where they give any.
     """
     own = Report()
     check_formula(own, check, formula, given, known)
     few = 2 * int(agreeing(formula(), given, known).sum()) < int(known.sum())
+    if own.findings:
+        named = []
+        for other in others:
+            further, every = Report(), known if told is None else told
+            finite = every & np.isfinite(other())
+            if 2 * finite.sum() >= every.sum():
+                check_formula(further, check, other, given, finite)
+                named += [each for each in further.findings if each.mistake is not None]
+        if named:  # any numbers may be others times a factor, which says the least
+            report.findings.append(min(named, key=lambda each: str(each.mistake) in LAST))
+            return True
     if few and own.findings and own.findings[0].mistake is None:
         report.unchecked[check] = "they are of a form that is not known here"
-        return
+        return False
     report.findings += own.findings
     report.held.update(own.held)
+    return True
 
 
 def most_agreeing(formulas: Iterable[Any], given: FloatArray, known: BoolArray) -> Any:
-    """Return the formula with which most numbers agree; the first one if fewer than half do."""
-    first, best, most = None, None, known.sum() / 2
+    """Return the formula with which most numbers agree."""
+    best, most = None, -1
     for formula in formulas:
-        first = formula if first is None else first
         agree = int(agreeing(formula(), given, known).sum())
         if agree > most:
             best, most = formula, agree
         if agree == known.sum():
             break
-    return first if best is None else best
+    return best
 
 
 def _check_resets(report: Report, known: BoolArray, used: BoolArray) -> None:
@@ -215,6 +383,7 @@ def check_replay(
     values: FloatArray | None,  # of the target network at the next observations, (row, action)
     online: FloatArray | None,  # likewise of the online network
     first: float | None = None,  # a discount that is tried first
+    rows: Sequence[Row] = (),  # of the trace
 ) -> float | None:
     """Check transitions and targets of a batch from a replay buffer; return the discount."""
     known_keys = {key for key, _ in story.moves}
@@ -231,7 +400,9 @@ def check_replay(
     moves = [options[0] if options else None for options in fitting]
     known = np.array([bool(options) for options in fitting])
     if not late:
-        report.add("transitions", stored & ~known, _transition_example, of=int(stored.sum()))
+        wrong = stored & ~known
+        mistakes = _other_moves(story, rows, keys, actions, later, wrong)
+        report.add("transitions", wrong, _transition_example, mistakes, int(stored.sum()))
     resets = np.array([move is not None and not move.used for move in moves])
     report.add("moves", resets, _reset_example, [Mistake(_AUTORESET)], int(known.sum()))
     if values is None:
@@ -255,7 +426,7 @@ def check_replay(
         terminated=ended,
         values=values,
         mask=every if story.illegal else legal,
-        alike=alike[: 2 * (not story.illegal)],
+        alike=Both(alike[: 2 * (not story.illegal)], RowBefore(story, rows, keys, actions, later)),
         online=online,
         actions=actions,
         steps=np.ones(len(keys)),
@@ -266,14 +437,96 @@ def check_replay(
     double = (None,) if online is None else (False, True)
     options = (
         replace(formula, gamma=gamma, double=chosen, terminated=over)
-        for gamma, chosen, over in product(constants("gamma", first), double, ends)
+        for gamma, chosen, over in product(constants(first), double, ends)
     )
     clear = np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
     best = most_agreeing(options, targets, clear)
     if (best.terminated != ended).any():
         report.notes.append(_CUT)
-    judge(report, "targets", best, targets, clear)
-    return float(best.gamma)
+    others = [
+        replace(formula, gamma=gamma, double=chosen, terminated=over)
+        for gamma, chosen, over in product(declared("gamma", 0.99), double, ends)
+    ]
+    return float(best.gamma) if judge(report, "targets", best, targets, clear, others) else None
+
+
+def _other_moves(
+    story: Story,
+    rows: Sequence[Row],
+    keys: list[bytes],
+    actions: IntArray,
+    later: list[bytes] | None,
+    wrong: BoolArray,
+) -> Iterator[Mistake]:
+    """Yield the mistake that explains moves that were never made."""
+    if later is None or not wrong.any():
+        return
+    places = np.flatnonzero(wrong).tolist()
+    if len(set(keys)) == 1 < len(keys) and len(story.moves) > len(keys):
+        yield Mistake(_NEVER)
+        return
+    own = [(keys[row], int(actions[row]), later[row]) for row in places]
+    if all(key == after and (key, action) in story.moves for key, action, after in own):
+        yield Mistake(_SAME)
+    if all(key == after and story.reached.get((key, action)) for key, action, after in own):
+        yield Mistake(_STALE)
+    shifted = [
+        any(
+            story.said[time].keys[lane] == key
+            and after == story.said[time].after[lane]
+            and time
+            and int(rows[time - 1].actions[lane, 0]) == action
+            for time, lane in story.starts.get(key, ())
+        )
+        for key, action, after in own
+    ]
+    if sum(shifted) > 0.9 * len(own):
+        yield Mistake(_SHIFTED)
+
+
+@dataclass(frozen=True)
+class Both:
+    """Mistakes of two kinds."""
+
+    first: Iterable[Mistake]
+    second: Iterable[Mistake]
+
+    def __iter__(self) -> Iterator[Mistake]:
+        """Yield them."""
+        yield from self.first
+        yield from self.second
+
+
+@dataclass(frozen=True)
+class RowBefore:
+    """The mistakes of rewards and ends that are those of the row before, found when asked for."""
+
+    story: Story
+    rows: Sequence[Row]
+    keys: list[bytes]
+    actions: IntArray
+    later: list[bytes] | None
+
+    def _place(self, key: bytes, action: int, after: bytes) -> tuple[Row | None, int]:
+        """Return the row before a move, and its lane."""
+        for time, lane in self.story.starts.get(key, ()):
+            row = self.rows[time]
+            if int(row.actions[lane, 0]) == action and (
+                row.terminated[lane] or self.story.said[time].after[lane] == after
+            ):
+                return (self.rows[time - 1] if time else None), lane
+        return None, 0
+
+    def __iter__(self) -> Iterator[Mistake]:
+        """Yield the mistakes."""
+        if self.later is None:
+            return
+        moves = zip(self.keys, self.actions.tolist(), self.later, strict=True)
+        before = [self._place(*move) for move in moves]
+        old = [0.0 if row is None else float(row.rewards[lane]) for row, lane in before]
+        over = [row is not None and bool(row.terminated[lane]) for row, lane in before]
+        yield Mistake(_REWARDS, {"rewards": np.array(old)})
+        yield Mistake(_ENDS, {"terminated": np.array(over)})
 
 
 def _masks(story: Story, keys: list[bytes] | None, every: BoolArray) -> BoolArray:
