@@ -191,7 +191,7 @@ class Diagnosis:
             "What was found": (("check", "mistake", "probe", "what", "where", "times"), found),
             "What held": (("check", "entries"), self.held.items()),
             "Exact scores": (("as the agent learned",), ((_scored(row),) for row in self.scores)),
-            "Values in probes": (read, ([row[key] for key in read] for row in self.readings)),
+            "Values in probes": (read, (_rounded(row, read) for row in self.readings)),
             "Notes": (("note",), ((note,) for note in self.notes)),
             "What was not checked": (("check", "reason"), self.unchecked.items()),
             "The program": (("figure", "value"), self._figures()),
@@ -212,3 +212,7 @@ def _scored(row: Mapping[str, float]) -> str:
     told = f"after {row['moves']:,} moves {row['value']:.4f}, normalised {row['normalized']:.4f}"
     error = f", error of the critic {row['critic_rmse']:.4f}" if "critic_rmse" in row else ""
     return f"{told}{error}; the optimum is {row['optimum']:.4f}"
+
+
+def _rounded(row: Mapping[str, Any], keys: Iterable[str]) -> list[Any]:
+    return [f"{row[key]:.3f}" if isinstance(row[key], float) else row[key] for key in keys]

@@ -262,7 +262,7 @@ class Examination:
         keys = story.keys(batch.entered)
         places = section.place(keys)
         if not self.habits.steps and batch.logits is not None:
-            check_law(report, section, keys, batch.logits, self.calls.layers)
+            check_law(report, section, keys, batch.actions, batch.logits, self.calls.layers)
         if not self._known(report, places != -1, section.trace):
             return False
         there = places >= 0

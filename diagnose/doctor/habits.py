@@ -24,6 +24,8 @@ LEAST = 8
 OFTEN = 400
 #: Rows and lanes in which games that begin alike are looked for, and the chance of a false alarm.
 LONGEST, MOST, CHANCE = 5000, 16, 1e-6
+#: Share of a batch whose actions may be others than were taken.
+FEW = 0.1
 #: Largest difference of two logarithms of a probability that are the same.
 NEAR = 1e-3
 _CLEARED = "gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()"
@@ -178,7 +180,12 @@ def check_lanes(report: Report, trace: Trace) -> None:
 
 
 def check_law(
-    report: Report, section: Section, keys: list[bytes], logits: th.Tensor, layers: bool
+    report: Report,
+    section: Section,
+    keys: list[bytes],
+    actions: th.Tensor,
+    logits: th.Tensor,
+    layers: bool,
 ) -> None:
     """Check that the law that is trained is the one that drew the actions.
 
@@ -186,11 +193,16 @@ def check_law(
         report: gets the check.
         section: the rows of the rollout.
         keys: of the observations of a batch.
+        actions: of the batch; if they are others, its rows are wrong, and not its law.
         logits: of its law before the first step, (row, action).
         layers: whether a layer drops some of its inputs, or normalises a batch.
     """
     drawn, places = section.logits, section.first(keys)
     if drawn is None or (places < 0).any():
+        return
+    own = section.find(keys)
+    taken = section.stacked("actions").reshape(len(section.keys), -1)[own[own >= 0], 0]
+    if len(taken) and (taken != numbers_of(actions)[own >= 0]).mean() > FEW:
         return
     before = drawn.reshape(-1, drawn.shape[-1])[places]
     now = numbers_of(logits)

@@ -5,7 +5,7 @@ targets then follow from the trace: rewards, ends and the critic's own values ar
 discount and lambda are those with which most rows agree.
 """
 
-import sys
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -52,63 +52,44 @@ _ENDS = "shifted-ends"
 _CUT = "a game that is cut counts as ended: its last observation has a value (truncation-as-end)"
 
 
-def constants(first: float | None = None) -> list[float]:
-    """Return the numbers from 0 to 1 among the variables of the running program, and usual ones."""
-    found: dict[float, None] = {}
-    frame: Any = sys._getframe()
+def settings() -> Iterator[tuple[str, float]]:
+    """Yield the numbers from 0 to 1 among the variables of the running program, with their names.
+
+    Attributes of its objects and entries of its dictionaries are among them.
+    """
+    frame = inspect.currentframe()
     while frame is not None:
-        if not str(frame.f_globals.get("__name__", "")).startswith(("exactdice.", "torch")):
-            own = [*frame.f_locals.values(), *frame.f_globals.values()]
-            own += [each for given in own for each in vars_of(given)]
-            for each in own:
-                if isinstance(each, float) and 0.5 < each <= 1:
-                    found.setdefault(each)
+        if not str(frame.f_globals.get("__name__", "")).startswith(("exactdice.diagnose", "torch")):
+            for key, given in [*frame.f_locals.items(), *frame.f_globals.items()]:
+                own = getattr(given, "__dict__", given)
+                read = isinstance(own, dict) and not isinstance(given, type | ModuleType)
+                for name, each in [(key, given), *(tuple(own.items()) if read else ())]:
+                    if isinstance(each, float) and 0 <= each <= 1:
+                        yield str(name).lower(), each
         frame = frame.f_back
-    own = [] if first is None else [first]
-    return list(dict.fromkeys([*own, *USUAL, *list(found)[:MOST]]))
 
 
+HOW = ("scaled", "in-another-order")
 #: Names that explain the least, and are given last.
 LAST = [
     f"{check}-{how}" for check in ("returns", "targets") for how in ("scaled", "in-another-order")
 ]
-#: Objects whose attributes are no settings of a program.
-UNREAD = (type, ModuleType)
 #: Parts of the names that programs have for a discount, and for lambda.
-WORDS = {"gamma": ("gamma", "discount"), "gae_lambda": ("lambda", "lam")}
+WORDS = {"gamma": {"gamma", "discount"}, "gae_lambda": {"lambda", "lam"}}
 
 
 def declared(name: str, usual: float) -> list[float]:
     """Return what the running program calls its discount or lambda, and a usual number."""
-    found: dict[float, None] = {}
-    frame: Any = sys._getframe()
-    while frame is not None:
-        if not str(frame.f_globals.get("__name__", "")).startswith(("exactdice.diagnose", "torch")):
-            own = {**frame.f_globals, **frame.f_locals}
-            for key, each in list(own.items()):
-                pairs = [(key, each)] if isinstance(each, float) else named_in(each)
-                for word, number in pairs:
-                    if isinstance(number, float) and _means(word, name) and 0 <= number <= 1:
-                        found.setdefault(number)
-        frame = frame.f_back
-    return [*found][:3] + [usual] * (usual not in found)
+    words = WORDS[name]
+    own = [number for word, number in settings() if {word, *word.split("_")} & words]
+    return [*dict.fromkeys([*[*dict.fromkeys(own)][:3], usual])]
 
 
-def _means(word: Any, name: str) -> bool:
-    parts = str(word).lower().split("_")
-    return any(part in parts or part == str(word).lower() for part in WORDS[name])
-
-
-def named_in(given: Any) -> list[tuple[str, Any]]:
-    """Return the attributes of an object of the program, or the entries of a dictionary."""
-    own = getattr(given, "__dict__", given)
-    return list(own.items()) if isinstance(own, dict) and not isinstance(given, UNREAD) else []
-
-
-def vars_of(given: Any) -> Iterable[Any]:
-    """Return the values of the attributes of an object of the program."""
-    own = getattr(given, "__dict__", None)
-    return list(own.values()) if isinstance(own, dict) and not isinstance(given, UNREAD) else ()
+def constants(name: str, first: float | None = None) -> list[float]:
+    """Return numbers that the discount or lambda of the program may be, the likeliest first."""
+    others = dict.fromkeys(number for _, number in settings() if number > 0.5)
+    own = [] if first is None else [first]
+    return [*dict.fromkeys([*own, *declared(name, 1.0), *[*others][:MOST], *USUAL])]
 
 
 def agreeing(found: FloatArray, given: FloatArray, known: BoolArray) -> BoolArray:
@@ -212,7 +193,7 @@ def check_rollout(
         returns=True,
     )
     as_ends = replace(formula, terminated=ended | cut)
-    discounts, lambdas = (constants(facts.get(name)) for name in ("gamma", "gae_lambda"))
+    discounts, lambdas = (constants(name, facts.get(name)) for name in ("gamma", "gae_lambda"))
     best = most_agreeing(
         (
             replace(each, gamma=gamma, gae_lambda=number)
@@ -426,7 +407,7 @@ def check_replay(
         terminated=ended,
         values=values,
         mask=every if story.illegal else legal,
-        alike=Both(alike[: 2 * (not story.illegal)], RowBefore(story, rows, keys, actions, later)),
+        alike=RowBefore(story, rows, keys, actions, later, alike[: 2 * (not story.illegal)]),
         online=online,
         actions=actions,
         steps=np.ones(len(keys)),
@@ -437,7 +418,7 @@ def check_replay(
     double = (None,) if online is None else (False, True)
     options = (
         replace(formula, gamma=gamma, double=chosen, terminated=over)
-        for gamma, chosen, over in product(constants(first), double, ends)
+        for gamma, chosen, over in product(constants("gamma", first), double, ends)
     )
     clear = np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
     best = most_agreeing(options, targets, clear)
@@ -485,19 +466,6 @@ def _other_moves(
 
 
 @dataclass(frozen=True)
-class Both:
-    """Mistakes of two kinds."""
-
-    first: Iterable[Mistake]
-    second: Iterable[Mistake]
-
-    def __iter__(self) -> Iterator[Mistake]:
-        """Yield them."""
-        yield from self.first
-        yield from self.second
-
-
-@dataclass(frozen=True)
 class RowBefore:
     """The mistakes of rewards and ends that are those of the row before, found when asked for."""
 
@@ -506,6 +474,7 @@ class RowBefore:
     keys: list[bytes]
     actions: IntArray
     later: list[bytes] | None
+    others: list[Mistake]  # further mistakes
 
     def _place(self, key: bytes, action: int, after: bytes) -> tuple[Row | None, int]:
         """Return the row before a move, and its lane."""
@@ -519,6 +488,7 @@ class RowBefore:
 
     def __iter__(self) -> Iterator[Mistake]:
         """Yield the mistakes."""
+        yield from self.others
         if self.later is None:
             return
         moves = zip(self.keys, self.actions.tolist(), self.later, strict=True)
