@@ -97,7 +97,6 @@ CHOICES = {
     "no clipping of gradients",
     "gradients clipped after the step",
     "a learning rate that does not fall",
-    "logits divided by a temperature",
     "a penalty of each move",
     "another gamma",
     "gamma left out",

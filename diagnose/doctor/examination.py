@@ -18,7 +18,7 @@ from .calls import Calls, numbers_of
 from .diagnosis import Diagnosis
 from .graph import LossGraph
 from .habits import Habits, check_lanes, check_law
-from .losses import Batch, Gradient, Signs, check_form, check_gradient, right_losses
+from .losses import Batch, Fit, Gradient, Named, Signs, check_form, check_gradient, right_losses
 from .rows import Section, Story
 from .scores import Learned
 from .tap import Tap, Trace
@@ -50,8 +50,8 @@ _OUTER = (
     "values-broadcast: values (move, 1) less numbers (move,) are a square: squeeze them",
 )
 _ILLEGAL = (
-    "actions were taken that the environment calls illegal (illegal-action): hold the law to the "
-    "mask of the state"
+    "actions were taken outside the environment's action_mask (illegal-action, if it calls them "
+    "illegal)"
 )
 _BEST = (
     "the loss has values of actions that were not taken",
@@ -95,9 +95,9 @@ class Examination:
         self.phase: Phase | None = None
         self.critic: int | None = None  # the number of the network that gives values
         self._due, self._left = 0.0, 0
-        self.habits, self.signs, self.learned = Habits(), Signs(), Learned()
+        self.habits, self.learned = Habits(), Learned()
+        self.signs, self.named = Signs(), Named()
         self._begin, self._end = 0, 0  # the rows between the last two phases
-        self._patience = 3.0  # seconds that the next search for a mistake may take
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
@@ -133,7 +133,7 @@ class Examination:
                 report.notes.append(_ILLEGAL)
             self.learned.end(self.diagnosis, trace)
         self.diagnosis.take(report, "")
-        for found, place in self.signs.end():
+        for found, place in (*self.signs.end(), *self.named.end()):
             self.diagnosis.take(found, place)
 
     @property
@@ -290,9 +290,9 @@ class Examination:
         given, turned = self._advantages(batch, section, targets, factors)
         check_form(report, batch, turned)
         losses = list(right_losses(batch, targets, given))
-        found = check_gradient(report, gradient, losses, self._patience)
-        self._patience *= found is not None
-        if found:
+        found = check_gradient(report, gradient, losses, self.named.seconds)
+        self.named.add(found, where())
+        if isinstance(found, Fit):
             self.signs.add(found, turned is not None, bool(ratios and ratios[0][1]), where())
             self._tell(found)
 
@@ -354,9 +354,9 @@ class Examination:
         huber = wanted[1] == "huber"
         losses = list(right_losses(batch, wanted[0], wanted[0], huber))
         alike = self._attached(batch, wanted[0], story)
-        found = check_gradient(report, gradient, losses, self._patience, alike=alike)
-        self._patience *= found is not None
-        if found:
+        found = check_gradient(report, gradient, losses, self.named.seconds, alike)
+        self.named.add(found, where())
+        if isinstance(found, Fit):
             self.signs.add(found, True, False, where())
             self._tell(found)
         if self.diagnosis.often("targets") or self.diagnosis.often("transitions"):
@@ -368,7 +368,9 @@ class Examination:
             for call in self.calls.seen
             if not call.output.requires_grad and call.output.numel() == size
         ]
+        own = next((c.module for c in self.calls.seen if id(c.module) == batch.network), None)
         others = [call for call in later if id(call.module) != batch.network]
+        others = [call for call in others if type(call.module) is type(own)] or others
         target = (others or later or [None])[0]  # type: ignore[list-item]
         online = next((call for call in later if id(call.module) == batch.network), None)
         if target is not None and target is not online:

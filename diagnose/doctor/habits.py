@@ -210,7 +210,8 @@ def check_law(
     with np.errstate(invalid="ignore"):  # of two infinite ones
         near = np.abs(before - now) <= NEAR
     right: BoolArray = np.all(near | (illegal & ~open_now), axis=1)
-    mistakes = [Mistake(_MASK)] if (illegal & open_now).any() else []
+    unmasked = (illegal & open_now).any() and bool(open_now.all())
+    mistakes = [Mistake(_MASK)] if unmasked else []
     if layers and not mistakes:
         mistakes = [Mistake(_LAYERS)]
     report.add("law", ~right, _law_example, mistakes)

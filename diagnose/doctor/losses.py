@@ -164,6 +164,22 @@ SIGNS = {
 }
 #: The mistake of an old probability divided by the new one.
 INVERTED = "ratio-inverted: the new probability is divided by the old one"
+#: Mistakes of a loss that nobody means; other edits, such as another border, may be meant.
+MISTAKES = {
+    "ratio-inverted",
+    "ratio-without-exp",
+    "clip-without-minimum",
+    "maximum-for-minimum",
+    "advantages-not-detached",
+    "advantages-broadcast",
+    "targets-not-detached",
+    "values-broadcast",
+    "value-of-best-action",
+    "values-of-other-actions-towards-0",
+    "mask-missing-in-update",
+    "loss-sign",
+    "lanes-mixed",
+}
 #: The weights of the parts of PPO's loss.
 WEIGHTS = ("policy_coef", "ent_coef", "vf_coef")
 
@@ -266,11 +282,11 @@ def check_gradient(
     losses: list[Loss],
     seconds: float = 0.0,
     alike: tuple[Mistake, ...] = (),
-) -> Fit | None:
-    """Check that a gradient is that of a right loss.
+) -> Fit | Mistake | None:
+    """Check that a gradient is that of a right loss; return this loss, or the mistake.
 
-    A gradient of another loss is WRONG only if a known mistake has it: a program may have a loss
-    that is not known here.
+    A gradient of another loss may be WRONG only if a known mistake has it: a program may have a
+    loss that is not known here.
 
     Args:
         report: gets the check.
@@ -285,13 +301,43 @@ def check_gradient(
         mistake = _mistake(gradient, edited, seconds) if seconds else None
         if mistake is None:
             report.unchecked["gradient"] = "its loss has a form that is not known here"
-        else:
-            words = "the gradient is not that of the loss, whatever the weights of its parts are"
-            report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
-        return None
+        return mistake
     if report.ok:
         report.held["gradient"] = report.held.get("gradient", 0) + 1
     return found
+
+
+@dataclass
+class Named:
+    """The mistakes that gradients of a run are of.
+
+    A mistake is WRONG if two gradients are of it, and none is of a form that is not known.
+    """
+
+    found: dict[str, tuple[int, Mistake, str]] = field(default_factory=dict)  # number and place
+    other: bool = False  # whether a gradient is of another form
+    seconds: float = 3.0  # that the next search may take
+
+    def add(self, found: Fit | Mistake | None, where: str) -> None:
+        """Keep what a gradient is of."""
+        if found is None:
+            self.other |= self.seconds > 0
+            self.seconds = 0.0
+        elif isinstance(found, Mistake):
+            count, mistake, place = self.found.get(found.name, (0, found, where))
+            self.found[found.name] = count + 1, mistake, place
+            self.seconds *= count < 2
+
+    def end(self) -> Iterator[tuple[Report, str]]:
+        """Yield a report, and a place, for each mistake."""
+        for count, mistake, place in self.found.values():
+            report = Report()
+            words = "the gradient is not that of the loss, whatever the weights of its parts are"
+            if count > 1 and not self.other:
+                report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
+            else:
+                report.unchecked["gradient"] = "its loss has a form that is not known here"
+            yield report, place
 
 
 @dataclass
@@ -365,7 +411,13 @@ def _mistake(gradient: Gradient, losses: list[Loss], seconds: float) -> Mistake 
     given, scaled = gradient.left.given, gradient.left.scaled
     try:
         for loss in losses:
-            if mistake := next(named(loss, given, reproduces, scaled), None):
+            mistake = next(named(loss, given, reproduces, scaled), None)
+            clips = getattr(loss, "objective", "min") == "min"  # else no edit of it is a mistake
+            if (
+                mistake
+                and mistake.name in MISTAKES
+                and (clips or "objective" not in mistake.changes)
+            ):
                 return mistake
     except _Late:
         pass

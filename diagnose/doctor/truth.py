@@ -125,7 +125,7 @@ def name_shifts(report: Report, recomputed: bool) -> None:
         name = "stale-observation"
         own = replace(found["actions"], check="observations", mistake=name, words=words)
         report.findings = [each for each in report.findings if each.check not in before] + [own]
-    elif recomputed and logs and logs.mistake is None:
+    elif recomputed and logs:
         told = f"{logs.words} {_RECOMPUTED.partition(': ')[2]}."
         at = report.findings.index(logs)
         report.findings[at] = replace(logs, mistake="log-probs-recomputed", words=told)
