@@ -98,9 +98,6 @@ CHOICES = {
     "gradients clipped after the step",
     "a learning rate that does not fall",
     "a penalty of each move",
-    "another gamma",
-    "gamma left out",
-    "lambda left out",
     "rewards clipped to their signs",
     "epsilon that never falls",
     "no exploration",
@@ -214,8 +211,8 @@ CLEANRL_PPO = {
     "no value after the last row": Fault(
         ("nextvalues = next_value", "nextvalues = 0 * next_value"), ("gae-last-value-missing",)
     ),
-    "lambda left out": choice(SUM, "args.gamma * nextnonterminal * lastgaelam"),
-    "gamma twice in the sum": choice(SUM, f"args.gamma * {SUM}"),
+    "lambda left out": Fault((SUM, "args.gamma * nextnonterminal * lastgaelam"), ("lambda-wrong",)),
+    "gamma twice in the sum": Fault((SUM, f"args.gamma * {SUM}"), ("lambda-wrong",)),
     "gamma left out of the differences": Fault(
         ("args.gamma * nextvalues", "nextvalues"), ("gamma-in-delta-left-out",)
     ),
@@ -361,7 +358,7 @@ CLEANRL_DQN = {
     "gamma twice": Fault(
         ("args.gamma * target_max", "args.gamma**2 * target_max"), ("gamma-wrong",)
     ),
-    "gamma left out": choice("args.gamma * target_max", "target_max"),
+    "gamma left out": Fault(("args.gamma * target_max", "target_max"), ("gamma-wrong",)),
     "no rewards in targets": Fault(("data.rewards.flatten() + ", ""), ("rewards-left-out",)),
     "the mean over actions": Fault(
         (BEST, f"target_max = {NEXT}.mean(dim=1)"), ("the-mean-in-place-of-the-maximum",)

@@ -1,6 +1,7 @@
 """What the doctor has found in a program: for people, as a page, and as JSON."""
 
 import html
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,8 @@ from ...core import Table
 from ...core.words import plural
 from ..report import Report
 
+#: Checks that are made of many batches, each of which one mistake must explain.
+SETTLED = ("targets", "transitions", "returns", "log_probs")
 #: Times that a failing check is made.
 OFTEN = 5
 #: The checks by name, and what holds if they do.
@@ -60,6 +63,12 @@ class Symptom:
     where: str
     world: str
     times: int = 1
+
+    @property
+    def names(self) -> set[str]:
+        """The mistake, and others with the same numbers; none if it has no name."""
+        others = re.findall(r"\(or ([^:()]*): the numbers are the same here\)", self.words)
+        return {self.mistake, *", ".join(others).split(", ")} - {""} if self.mistake else set()
 
 
 @dataclass
@@ -129,6 +138,20 @@ class Diagnosis:
             self.held[check] = self.held.get(check, 0) + count
         self.notes += [note for note in report.notes if note not in self.notes]
         self.unchecked.update(report.unchecked)
+
+    def settle(self) -> None:
+        """Keep the names that explain a check each time that it failed."""
+        for check in SETTLED:
+            own = [each for each in self.symptoms if each.check == check]
+            told = [each.names for each in own]
+            common = set.intersection(*told) if told else set()
+            if len(own) < 2 or (not common and all(told)):
+                continue
+            first = max(own, key=lambda each: (each.mistake in common, each.times))
+            if not common:
+                first = next(each for each in own if not each.names)
+            first.times = sum(each.times for each in own)
+            self.symptoms = [each for each in self.symptoms if each is first or each not in own]
 
     def join(self, other: "Diagnosis") -> None:
         """Take in what was found in a probe."""

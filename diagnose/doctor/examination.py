@@ -116,6 +116,7 @@ class Examination:
             if self.world is None:
                 with self._apart():
                     self._keep_last(trace)
+            found.settle()
             found.seconds = time.perf_counter() - self.begun
             found.moves = trace.moves if trace else 0
             if self.tap.failed:

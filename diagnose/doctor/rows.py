@@ -14,7 +14,7 @@ from .calls import Calls, Numbers, numbers_of
 from .tap import Trace
 
 #: Most rows with the same observation whose places are kept.
-MOST_ALIKE = 64
+MOST_ALIKE = 256
 
 
 def keys_of(rows: Numbers) -> list[bytes]:

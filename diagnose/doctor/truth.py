@@ -78,11 +78,22 @@ LAST = [
 WORDS = {"gamma": {"gamma", "discount"}, "gae_lambda": {"lambda", "lam"}}
 
 
-def declared(name: str, usual: float) -> list[float]:
+def other_constant(name: str, number: float) -> list[str]:
+    """Return a note if no variable with the name of a constant has the number that fits."""
+    own = declared(name)
+    if not own or any(abs(each - number) < 1e-9 for each in own):
+        return []
+    told = ", ".join(f"{each:g}" for each in own)
+    mistake = {"gamma": "gamma-wrong", "gae_lambda": "lambda-wrong"}[name]
+    return [f"{name} = {number:g} explains the numbers, the program says {told} ({mistake})"]
+
+
+def declared(name: str, usual: float | None = None) -> list[float]:
     """Return what the running program calls its discount or lambda, and a usual number."""
     words = WORDS[name]
     own = [number for word, number in settings() if {word, *word.split("_")} & words]
-    return [*dict.fromkeys([*[*dict.fromkeys(own)][:3], usual])]
+    numbers = [*dict.fromkeys(own)][:3]
+    return numbers if usual is None or usual in numbers else [*numbers, usual]
 
 
 def constants(name: str, first: float | None = None) -> list[float]:
@@ -217,7 +228,9 @@ def check_rollout(
         return {"gamma": found.gamma, "gae_lambda": found.gae_lambda}
     if not judge(report, "returns", best, stored.returns, clear, others, told):
         return {}
-    return {"gamma": best.gamma, "gae_lambda": best.gae_lambda}
+    own = {"gamma": best.gamma, "gae_lambda": best.gae_lambda}
+    report.notes += [note for name in own for note in other_constant(name, own[name])]
+    return own
 
 
 def _without_last(
@@ -321,7 +334,7 @@ def judge(
             finite = every & np.isfinite(other())
             if 2 * finite.sum() >= every.sum():
                 check_formula(further, check, other, given, finite)
-                named += [each for each in further.findings if each.mistake is not None]
+                named += [each for each in further.findings if _explains(each.mistake)]
         if named:  # any numbers may be others times a factor, which says the least
             report.findings.append(min(named, key=lambda each: str(each.mistake) in LAST))
             return True
@@ -331,6 +344,12 @@ def judge(
     report.findings += own.findings
     report.held.update(own.held)
     return True
+
+
+def _explains(name: str | None) -> bool:
+    """Whether a name is one that the program's own constants do not speak against."""
+    constant = {"gamma-wrong": "gamma", "lambda-wrong": "gae_lambda"}.get(name or "")
+    return name is not None and (constant is None or bool(declared(constant)))
 
 
 def most_agreeing(formulas: Iterable[Any], given: FloatArray, known: BoolArray) -> Any:
@@ -428,7 +447,10 @@ def check_replay(
         replace(formula, gamma=gamma, double=chosen, terminated=over)
         for gamma, chosen, over in product(declared("gamma", 0.99), double, ends)
     ]
-    return float(best.gamma) if judge(report, "targets", best, targets, clear, others) else None
+    if not judge(report, "targets", best, targets, clear, others):
+        return None
+    report.notes += other_constant("gamma", float(best.gamma))
+    return float(best.gamma)
 
 
 def _other_moves(
@@ -447,22 +469,23 @@ def _other_moves(
         yield Mistake(_NEVER)
         return
     own = [(keys[row], int(actions[row]), later[row]) for row in places]
-    if all(key == after and (key, action) in story.moves for key, action, after in own):
-        yield Mistake(_SAME)
+    found = []
     if all(key == after and story.reached.get((key, action)) for key, action, after in own):
-        yield Mistake(_STALE)
+        found.append(_STALE)
+    if all(key == after and (key, action) in story.moves for key, action, after in own):
+        found.append(_SAME)
     shifted = [
         any(
-            story.said[time].keys[lane] == key
-            and after == story.said[time].after[lane]
-            and time
+            time
             and int(rows[time - 1].actions[lane, 0]) == action
+            and (rows[time].terminated[lane] or story.said[time].after[lane] == after)
             for time, lane in story.starts.get(key, ())
         )
         for key, action, after in own
     ]
-    if sum(shifted) > 0.9 * len(own):
-        yield Mistake(_SHIFTED)
+    found += [_SHIFTED] * all(shifted)
+    names = tuple(text.partition(": ")[0] for text in found)
+    yield from (Mistake(text, others=names[1:]) for text in found[:1])
 
 
 @dataclass(frozen=True)
