@@ -422,7 +422,8 @@ class Examination:
             )
         )
         values = None if phase.critic is None else section.outputs(phase.critic)
-        if values is not None and phase.advantages:
+        wrong = {each.check for each in report.findings}
+        if values is not None and phase.advantages and "returns" not in wrong:
             check_advantages(report, phase.stored.returns, values, phase.advantages)
         name_shifts(report, phase.stored.recomputed)
         self._keep(report)
