@@ -150,11 +150,11 @@ def of_examples(learner: str) -> dict[str, Fault]:
 
 # ---------------------------------------------------------------------------------- CleanRL
 
-PPO_OPTIONS = ["--learning-rate", "0.003", "--no-cuda", "--total-timesteps", "4096"]
+PPO_OPTIONS = ["--learning-rate", "0.003", "--no-cuda", "--total-timesteps", "2560"]
 DQN_OPTIONS = [
     "--no-cuda",
     "--total-timesteps",
-    "3000",
+    "2400",
     "--learning-starts",
     "400",
     "--train-frequency",

@@ -23,6 +23,7 @@ from .rows import Section, Story
 from .scores import Learned
 from .tap import Tap, Trace
 from .truth import (
+    SAID,
     Stored,
     check_advantages,
     check_replay,
@@ -89,6 +90,7 @@ class Examination:
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
 
     def __post_init__(self) -> None:
+        SAID.clear()
         self.tap = Tap(self._row, self.stop, self.world)
         self.calls = Calls(self._gradient, self._step)
         self.stories: dict[int, Story] = {}

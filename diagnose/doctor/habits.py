@@ -59,7 +59,7 @@ class Habits:
         self.layers = False  # whether layers that drop inputs were called while the agent played
         self._targets: dict[int, tuple[Any, list[Any], list[int]]] = {}  # with first parameters
         self._pulled: set[int] = set()  # parameters that got a gradient before a step
-        self._all: dict[int, Any] = {}  # parameters of optimizers
+        self._all: dict[int, tuple[Any, Any]] = {}  # parameters of optimizers, and first values
         self.steps = 0  # since the last move of the environment
 
     def step(self, report: Report, optimizer: th.optim.Optimizer, made: bool) -> None:
@@ -72,7 +72,9 @@ class Habits:
             return
         self.steps += 1
         self._stepped.update(map(id, own))
-        self._all.update((id(each), each) for each in own)
+        for each in own:
+            if id(each) not in self._all:
+                self._all[id(each)] = each, each.detach().clone()
         self._pulled.update(id(each) for each in own if each.grad is not None)
         if self._before is None:
             return
@@ -123,8 +125,8 @@ class Habits:
             report.notes.append(_DROPS)
         free = [
             each
-            for key, each in self._all.items()
-            if key not in self._pulled and each.requires_grad
+            for key, (each, first) in self._all.items()
+            if key not in self._pulled and each.requires_grad and th.equal(each, first)
         ]
         if free and max((count[0] for *_, count in self._learned.values()), default=0) >= LEAST:
             report.notes.append(_FREE.format(", ".join(str(tuple(each.shape)) for each in free)))

@@ -78,6 +78,10 @@ LAST = [
 WORDS = {"gamma": {"gamma", "discount"}, "gae_lambda": {"lambda", "lam"}}
 
 
+#: What the program has called its constants when it was last asked: it may have ended since.
+SAID: dict[str, list[float]] = {}
+
+
 def other_constant(name: str, number: float) -> list[str]:
     """Return a note if no variable with the name of a constant has the number that fits."""
     own = declared(name)
@@ -92,7 +96,7 @@ def declared(name: str, usual: float | None = None) -> list[float]:
     """Return what the running program calls its discount or lambda, and a usual number."""
     words = WORDS[name]
     own = [number for word, number in settings() if {word, *word.split("_")} & words]
-    numbers = [*dict.fromkeys(own)][:3]
+    numbers = SAID[name] = [*dict.fromkeys(own)][:3] or SAID.get(name, [])
     return numbers if usual is None or usual in numbers else [*numbers, usual]
 
 
@@ -286,7 +290,7 @@ def check_advantages(
             taken = numbers.ravel()[places]
             known = (places >= 0) & np.isfinite(taken)
             if known.sum() > LEAST and np.ptp(taken[known]) > 1e-9:
-                if np.corrcoef(taken[known], given[known])[0, 1] < ALIKE:
+                if abs(np.corrcoef(taken[known], given[known])[0, 1]) < ALIKE:
                     return False
                 own += 1
         return own > 0
