@@ -294,7 +294,7 @@ class Examination:
         check_form(report, batch, turned)
         losses = list(right_losses(batch, targets, given))
         found = check_gradient(report, gradient, losses, self.named.seconds)
-        self.named.add(found, where())
+        self.named.add(found, where(), gradient.late)
         if isinstance(found, Fit):
             self.signs.add(found, turned is not None, bool(ratios and ratios[0][1]), where())
             self._tell(found)
@@ -358,7 +358,7 @@ class Examination:
         losses = list(right_losses(batch, wanted[0], wanted[0], huber))
         alike = self._attached(batch, wanted[0], story)
         found = check_gradient(report, gradient, losses, self.named.seconds, alike)
-        self.named.add(found, where())
+        self.named.add(found, where(), gradient.late)
         if isinstance(found, Fit):
             self.signs.add(found, True, False, where())
             self._tell(found)

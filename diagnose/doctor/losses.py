@@ -119,6 +119,7 @@ class Gradient:
         close = closeness(*parameters, **CLOSE)
         self.left = Left(vector, named_, close, [np.ones(len(vector), dtype=bool)])
         self.norm = float(np.linalg.norm(vector))
+        self.late = False  # whether the time for a search for a mistake was too short
 
     def fitted(self, parts: list[Any]) -> "Weights":
         """Fit the weights of some losses by which the gradient is their sum."""
@@ -180,6 +181,8 @@ MISTAKES = {
     "loss-sign",
     "lanes-mixed",
 }
+#: Searches without an end after which none is made.
+LATE = 2
 #: The weights of the parts of PPO's loss.
 WEIGHTS = ("policy_coef", "ent_coef", "vf_coef")
 
@@ -317,10 +320,14 @@ class Named:
     found: dict[str, tuple[int, Mistake, str]] = field(default_factory=dict)  # number and place
     other: bool = False  # whether a gradient is of another form
     seconds: float = 3.0  # that the next search may take
+    late: int = 0  # number of searches without an end
 
-    def add(self, found: Fit | Mistake | None, where: str) -> None:
-        """Keep what a gradient is of."""
-        if found is None:
+    def add(self, found: Fit | Mistake | None, where: str, late: bool) -> None:
+        """Keep what a gradient is of; ``late`` says that the search has come to no end."""
+        if late:
+            self.late += 1
+            self.seconds *= self.late < LATE
+        elif found is None:
             self.other |= self.seconds > 0
             self.seconds = 0.0
         elif isinstance(found, Mistake):
@@ -400,10 +407,10 @@ class _Late(Exception):  # noqa: N818
 
 def _mistake(gradient: Gradient, losses: list[Loss], seconds: float) -> Mistake | None:
     """Return the known mistake that has a gradient; None if none is found in time."""
-    end = time.perf_counter() + seconds
+    end = time.process_time() + seconds
 
     def reproduces(other: Any) -> bool:
-        if time.perf_counter() > end:
+        if time.process_time() > end:
             raise _Late
         weights = gradient.fitted(_parts(other))
         return weights.fit and bool(weights.of[0] > 0)
@@ -420,5 +427,5 @@ def _mistake(gradient: Gradient, losses: list[Loss], seconds: float) -> Mistake 
             ):
                 return mistake
     except _Late:
-        pass
+        gradient.late = True
     return None
