@@ -507,7 +507,11 @@ def examine(learner: str, path: Path, planted: str, fault: Fault, options: list[
         if process.is_alive():
             process.kill()
         seconds = time.perf_counter() - began
-        raw = json.loads(file.read_text()) if file.exists() else {"ended": "no result"}
+        raw = (
+            json.loads(file.read_text(encoding="utf-8"))
+            if file.exists()
+            else {"ended": "no result"}
+        )
     symptoms = raw.get("symptoms", [])
     found = Found(learner, planted, fault, seconds=seconds, raw=raw)
     found.checks = list(dict.fromkeys(each["check"] for each in symptoms))

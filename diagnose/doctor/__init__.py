@@ -32,5 +32,5 @@ def doctor(budget: float = 0.1) -> Iterator[Diagnosis]:
         What was found, which is complete when the block has ended.
     """
     examination = Examination(budget)
-    with examination.open():
+    with examination.watching():
         yield examination.diagnosis

@@ -78,7 +78,7 @@ class Calls:
     busy: bool = False  # the doctor computes, and its own calls do not count
     _handles: list[Any] = field(default_factory=list)
 
-    def open(self) -> None:
+    def begin(self) -> None:
         """Begin to see calls."""
         self._handles = [
             register_module_forward_hook(self._called),
@@ -97,7 +97,7 @@ class Calls:
 
         Categorical.log_prob = log_prob  # type: ignore[method-assign]
 
-    def close(self) -> None:
+    def end(self) -> None:
         """Put everything back."""
         for handle in self._handles:
             handle.remove()

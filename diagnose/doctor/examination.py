@@ -1,4 +1,4 @@
-"""One program under examination: taps that are open, and the checks of what they see."""
+"""One program under examination: its taps, and the checks of what they see."""
 
 import contextlib
 import inspect
@@ -102,16 +102,16 @@ class Examination:
         self._begin, self._end = 0, 0  # the rows between the last two phases
 
     @contextlib.contextmanager
-    def open(self) -> Iterator[None]:
+    def watching(self) -> Iterator[None]:
         """See the program that runs meanwhile."""
         self.begun = time.perf_counter()
-        self.tap.open()
-        self.calls.open()
+        self.tap.begin()
+        self.calls.begin()
         try:
             yield
         finally:
-            self.calls.close()
-            self.tap.close()
+            self.calls.end()
+            self.tap.end()
             with self._apart():
                 self._finish_phase()
             found, trace = self.diagnosis, self.tap.trace

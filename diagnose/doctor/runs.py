@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...core import InputError
+from ...core import InputError, write_file
 from ...core.words import printable
 from .diagnosis import Diagnosis, Symptom
 from .examination import Examination, is_of_program
@@ -98,7 +98,7 @@ def main() -> None:
     examination = Examination(options.get("budget", 1.0), options.get("moves"), world)
     found = examination.diagnosis
     try:
-        with examination.open(), contextlib.suppress(Enough):
+        with examination.watching(), contextlib.suppress(Enough):
             runpy.run_path(script, run_name="__main__")
     except SystemExit as end:
         if end.code not in (0, None):
@@ -115,7 +115,7 @@ def main() -> None:
     finally:
         if world is not None:
             _read(found, examination, world, options.get("gamma"))
-        file.write_text(json.dumps(found.as_dict()), encoding="utf-8")
+        write_file(file, json.dumps(found.as_dict()).encode())
 
 
 def _of_script(error: BaseException, script: str) -> tuple[Any, str]:

@@ -144,7 +144,7 @@ def _final(shown: Numbers, infos: dict[str, Any]) -> Numbers:
 
 
 class Tap:
-    """Sees every reset and step while it is open.
+    """Sees every reset and step from ``begin`` to ``end``.
 
     Args:
         noted: called with a trace when a row was added to it.
@@ -161,7 +161,7 @@ class Tap:
         self._local = threading.local()
         self._kept: list[tuple[Any, str, Any]] = []
 
-    def open(self) -> None:
+    def begin(self) -> None:
         """Replace the methods of all environments, and of those that will be defined."""
         for base in (gym.Env, gym.vector.VectorEnv):
             self._replace_all(base)
@@ -170,7 +170,7 @@ class Tap:
         self._kept.append((gym.Wrapper, "__init__", gym.Wrapper.__init__))
         gym.Wrapper.__init__ = self._method(gym.Wrapper.__init__, "made")  # type: ignore[method-assign]
 
-    def close(self) -> None:
+    def end(self) -> None:
         """Put the methods back."""
         for owner, name, original in reversed(self._kept):
             if original is None:

@@ -27,12 +27,12 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def examined(tmp_path, monkeypatch, learner, *edits, **options):
     """Run a learner of the tests under the doctor, with some of its text replaced."""
-    source = (FOLDER / f"small_{learner}.py").read_text()
+    source = (FOLDER / f"small_{learner}.py").read_text(encoding="utf-8")
     for right, wrong in edits:
         assert source.count(right) == 1, (right, source.count(right))
         source = source.replace(right, wrong)
     script = tmp_path / f"{learner}.py"
-    script.write_text(source)
+    script.write_text(source, encoding="utf-8")
     words = [f"--{name}={value}" for name, value in options.items()]
     monkeypatch.setattr(sys, "argv", [str(script), *words])
     printed = io.StringIO()
@@ -209,14 +209,14 @@ def test_the_command_passes_words_on_and_its_exit_code_is_the_verdict(tmp_path):
     assert found["ok"]
     assert found["moves"] == 256
     script = tmp_path / "wrong.py"
-    source = (FOLDER / "small_ppo.py").read_text()
-    script.write_text(source.replace("optimizer.zero_grad()", "pass"))
+    source = (FOLDER / "small_ppo.py").read_text(encoding="utf-8")
+    script.write_text(source.replace("optimizer.zero_grad()", "pass"), encoding="utf-8")
     page = tmp_path / "page.html"
     done = command("--page", page, script)
     assert done.returncode == 1
     assert "gradients-not-cleared" in done.stdout
     assert "wrong.py:7" in done.stdout  # near the backward pass
-    assert "gradients-not-cleared" in page.read_text()
+    assert "gradients-not-cleared" in page.read_text(encoding="utf-8")
 
 
 def test_mistakes_of_the_user_are_one_line(tmp_path):
@@ -233,10 +233,10 @@ def test_mistakes_of_the_user_are_one_line(tmp_path):
 
 def test_a_script_that_fails_is_told_and_keeps_its_traceback(tmp_path):
     script = tmp_path / "fails.py"
-    script.write_text("import gymnasium\nraise SystemExit(5)\n")
+    script.write_text("import gymnasium\nraise SystemExit(5)\n", encoding="utf-8")
     done = command(script)
     assert "SystemExit: 5" in done.stdout
-    script.write_text("raise KeyError('lost')\n")
+    script.write_text("raise KeyError('lost')\n", encoding="utf-8")
     done = command(script)
     assert "KeyError: 'lost'" in done.stderr
     assert "exactdice" not in done.stderr
