@@ -128,22 +128,16 @@ class LossGraph:
     def outer(self, values: th.Tensor) -> bool:
         """Whether an error has numbers of all pairs of rows, of values (row, 1) less (row,)."""
         count, own = values.numel(), values.detach().reshape(-1, 1)
-        if count < 2:
-            return False
+        squares = []
         for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss", "Pow", "Mul"):
-            kept = node.kept.get("self")
-            if isinstance(kept, th.Tensor) and kept.shape == (count, count) and node.inputs[0]:
-                errors = kept.detach() if node.name.startswith(("Pow", "Mul")) else None
-                for sign in (1.0, -1.0):
-                    rest = own.expand(count, count) if errors is None else own - sign * errors
-                    far = (
-                        (kept.detach() - own).abs().max()
-                        if errors is None
-                        else (rest - rest[:1]).abs().max()
-                    )
-                    if far <= 1e-5 * max(1.0, float(rest.abs().max())) and rest.isfinite().all():
-                        return True
-        return False
+            kept = [node.kept.get(key) for key in ("self", "target")]
+            kept = [each.detach() for each in kept if getattr(each, "shape", ()) == (count, count)]
+            if node.name.startswith(("Pow", "Mul")):  # errors, which are values less targets
+                squares += [(own - sign * each).T for each in kept[:1] for sign in (1.0, -1.0)]
+            else:  # values, or targets
+                squares += [each - own for each in kept]
+        near = (float((each - each[:, :1]).abs().max()) for each in squares if count > 1)
+        return any(far <= 1e-5 * max(1.0, float(own.abs().max())) for far in near)
 
     @property
     def softmax_twice(self) -> bool:

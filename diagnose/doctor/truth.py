@@ -412,6 +412,9 @@ def check_replay(
     if values is None:
         report.unchecked["targets"] = "no network was called with the next observations"
         return None
+    if 10 * (stored & ~known).sum() > len(keys):
+        report.unchecked["targets"] = "the moves that they belong to are wrong"
+        return None
 
     def column(name: str) -> Any:
         return np.array([getattr(move, name, 0) for move in moves])
