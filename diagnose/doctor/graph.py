@@ -130,8 +130,8 @@ class LossGraph:
         count, own = values.numel(), values.detach().reshape(-1, 1)
         squares = []
         for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss", "Pow", "Mul"):
-            kept = [node.kept.get(key) for key in ("self", "target")]
-            kept = [each.detach() for each in kept if getattr(each, "shape", ()) == (count, count)]
+            pair: list[Any] = [node.kept.get(key) for key in ("self", "target")]
+            kept = [each.detach() for each in pair if getattr(each, "shape", ()) == (count, count)]
             if node.name.startswith(("Pow", "Mul")):  # errors, which are values less targets
                 squares += [(own - sign * each).T for each in kept[:1] for sign in (1.0, -1.0)]
             else:  # values, or targets
