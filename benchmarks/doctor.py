@@ -91,7 +91,6 @@ CHOICES = {
     "wider clipping",
     "clipping above alone",
     "advantages divided by their deviation alone",
-    "advantages clipped",
     "Huber errors of the critic",
     "a penalty of the drift",
     "no clipping of gradients",

@@ -136,6 +136,7 @@ class Examination:
                 report.notes.append(_ILLEGAL)
             self.learned.end(self.diagnosis, trace)
         self.diagnosis.take(report, "")
+        self.signs.inverted |= "ratio-inverted" in self.named.found
         for found, place in (*self.signs.end(), *self.named.end()):
             self.diagnosis.take(found, place)
 

@@ -401,6 +401,10 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
     report.add("form", np.array([bool(mistakes)]), words, map(Mistake, mistakes))
 
 
+class _Pairs(Exception):  # noqa: N818
+    """All single edits have been tried."""
+
+
 class _Late(Exception):  # noqa: N818
     """The time for a search is over."""
 
@@ -412,13 +416,20 @@ def _mistake(gradient: Gradient, losses: list[Loss], seconds: float) -> Mistake 
     def reproduces(other: Any) -> bool:
         if time.process_time() > end:
             raise _Late
+        if len([key for key, each in vars(other).items() if each is not vars(tried[0])[key]]) > 1:
+            raise _Pairs  # of which none has a name here
         weights = gradient.fitted(_parts(other))
         return weights.fit and bool(weights.of[0] > 0)
 
+    tried: list[Any] = losses[:1]
     given, scaled = gradient.left.given, gradient.left.scaled
     try:
-        for loss in losses:
-            mistake = next(named(loss, given, reproduces, scaled), None)
+        for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
+            tried[0] = loss
+            try:
+                mistake = next(named(loss, given, reproduces, scaled), None)
+            except _Pairs:
+                continue
             clips = getattr(loss, "objective", "min") == "min"  # else no edit of it is a mistake
             if (
                 mistake
