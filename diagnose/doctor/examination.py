@@ -99,6 +99,7 @@ class Examination:
         self._due, self._left = 0.0, 0
         self.habits, self.learned = Habits(), Learned()
         self.signs, self.named = Signs(), Named()
+        self.rounds = 0  # of moves and gradients
         self._begin, self._end = 0, 0  # the rows between the last two phases
 
     @contextlib.contextmanager
@@ -202,7 +203,7 @@ class Examination:
     def _wanted(self, end: int) -> bool:
         """Whether a gradient after some rows is to be examined."""
         if self._end != end:
-            self._begin, self._end = self._end, end
+            self._begin, self._end, self.rounds = self._end, end, self.rounds + 1
             now = time.perf_counter() - self.begun
             late = self.diagnosis.spent > max(GRACE, self.budget * now)
             due = self.diagnosis.gradients <= FIRST or self.diagnosis.gradients >= self._due

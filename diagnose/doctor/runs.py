@@ -20,7 +20,7 @@ from ...core import InputError, write_file
 from ...core.words import printable
 from .diagnosis import Diagnosis, Symptom
 from .examination import Examination, is_of_program
-from .probes import PROBES, World, readings
+from .probes import PARTS, PROBES, World, readings
 from .tap import Enough
 
 #: Most seconds that a script may take in a probe.
@@ -136,8 +136,13 @@ def _read(found: Diagnosis, examination: Examination, world: World, gamma: float
     if story is None:
         found.unchecked["probes"] = "the program made no move"
         return
+    # A program that has come to its end may have let its learning rate fall to 0 before it learned.
+    moves = 0 if examination.tap.trace is None else examination.tap.trace.moves
+    early = moves < (examination.stop or 0) or examination.rounds < 2 * PARTS
     wrong = []
     for each in readings(world, story, examination.critic, gamma):
+        if early and each.verdict == "wrong":
+            each = each._replace(verdict="not yet")
         found.readings.append(each._asdict())
         wrong += [each] * (each.verdict == "wrong")
     if not found.readings:

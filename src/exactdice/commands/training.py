@@ -83,7 +83,7 @@ class DoctorConfig(InJson):
     """Also run the script in small worlds in the shape of its own environment, whose exact values
     are known. Takes some minutes."""
 
-    moves: int = 4000
+    moves: int = 10_000
     """Moves after which the script is stopped in each small world."""
 
     budget: float = 0.1
