@@ -128,8 +128,8 @@ def advantages_of(steps: Steps, last_values: Tensor, args: Args) -> Tensor:
 
 def check(games: Games, agent: Agent, steps: Steps, last_values: Tensor, args: Args) -> Report:
     """Audit a rollout before the update, which changes actor and critic."""
-    recorded = {name: each for name, each in steps.items() if name != "masks"}  # the audit knows
-    last = {"last_values": last_values, "last_observations": games.observations}
+    recorded: dict[str, Any] = {name: steps[name] for name in steps.keys() - {"masks"}}
+    last: dict[str, Any] = {"last_values": last_values, "last_observations": games.observations}
     rollout = Rollout(**recorded, **last, gamma=args.gamma, gae_lambda=args.gae_lambda)
     return audit(games.envs, rollout, policy=agent.actor, critic=agent.values)
 
