@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from checkout import ROOT
-from exactdice.diagnose.doctor import doctor
+from exactdice.diagnose.doctor import doctor, runs
 from exactdice.diagnose.doctor.probes import PROBES, World
 from exactdice.diagnose.doctor.tap import METHODS
 from torch.distributions import Categorical
@@ -243,10 +243,16 @@ def test_a_script_that_fails_is_told_and_keeps_its_traceback(tmp_path):
 
 
 @pytest.mark.slow
-def test_probes_show_a_reset_that_is_recorded_as_a_move():
-    right = command("--probes", "--moves", "3000", FOLDER / "small_ppo.py", "--moves", "4000")
-    assert right.returncode == 0, right.stdout
-    assert "holds" in right.stdout
+def test_a_probe_shows_resets_that_are_recorded_as_moves(tmp_path):
+    """Of a right program all values hold; where resets count as moves, those of the end do not."""
+    source = (FOLDER / "small_ppo.py").read_text(encoding="utf-8")
+    script = tmp_path / "ppo.py"
+    options = {"probe": "beginning", "moves": 6000, "gamma": 0.97}
+    for mode, verdict in (("SAME_STEP", "holds"), ("NEXT_STEP", "wrong")):
+        script.write_text(source.replace("SAME_STEP", mode), encoding="utf-8")
+        found, _ = runs._run(script, ["--moves", "20000"], options)
+        assert [each["verdict"] for each in found.readings] == ["holds", verdict], found
+        assert found.ok == (verdict == "holds")
 
 
 def test_the_checks_are_listed():
