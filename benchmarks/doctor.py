@@ -1,4 +1,4 @@
-"""What the doctor finds: one mistake at a time is planted in four learners, which it then examines.
+"""Plant one mistake at a time in four learners, and let the doctor examine each of them.
 
 The learners are examples/ppo.py and examples/dqn.py, and CleanRL's ppo.py and dqn.py, which are no
 part of this project: two paths give them. Beside Gymnasium 1 they need
@@ -443,7 +443,7 @@ def examined(script: str, options: list[str], file: Path, folder: str) -> None:
 
 @dataclass
 class Found:
-    """What the doctor has found in a learner with an edit."""
+    """The findings of the doctor in a learner with an edit."""
 
     learner: str
     planted: str

@@ -113,7 +113,7 @@ class SimpleGame(ExplicitGame):
 
 
 class _Found(NamedTuple):
-    """What a search finds, in flat lists: many small objects are slow to keep."""
+    """The outcomes that a search has found, in flat lists: many small objects are slow to keep."""
 
     start: list[Any]  # the probability of each first state, which come first
     states: dict[Any, int]  # the number of each state

@@ -1,4 +1,4 @@
-"""What a running program computes with PyTorch: calls of its networks, laws, losses, steps.
+"""The calls of PyTorch that a running program makes: of networks, laws, losses and steps.
 
 PyTorch calls the functions of this module after each call of a module and around each step of an
 optimizer. ``torch.autograd.backward`` and ``Categorical.log_prob`` are replaced by functions that
@@ -46,7 +46,7 @@ class Draw(NamedTuple):
 
 
 class Fed(NamedTuple):
-    """What has entered a layer with weights."""
+    """The input of a layer with weights."""
 
     layer: th.nn.Module
     rows: th.Tensor

@@ -1,4 +1,4 @@
-"""What the doctor has found in a program: for people, as a page, and as JSON."""
+"""The findings of the doctor in a program: as a text, as a page, and as JSON."""
 
 import html
 import re
@@ -73,7 +73,7 @@ class Symptom:
 
 @dataclass
 class Diagnosis:
-    """What the doctor has found in a program.
+    """The findings of the doctor in a program.
 
     Attributes:
         symptoms: the findings, each once for a world.

@@ -82,7 +82,7 @@ class Phase:
 
 @dataclass
 class Examination:
-    """What is known of a running program."""
+    """The taps on a running program, and all that is known of it."""
 
     budget: float = 0.1
     stop: int | None = None
@@ -216,7 +216,7 @@ class Examination:
     def _examine(self, graph: LossGraph, gradient: Gradient, trace: Trace) -> None:
         story = self.stories[id(trace)]
         batch = Batch.of(graph, self.calls, story.actions)
-        if batch is None or self.calls.recurrent:
+        if batch is None or self.calls.recurrent or len(story.said) != len(trace.rows):
             return
         self.critic = batch.critic or batch.network or self.critic
         if self.world is not None:

@@ -153,21 +153,13 @@ class LossGraph:
 
         They are "Minimum" and "Maximum".
         """
+        ratios = {key for key, node in self.nodes.items() if node.name == "ExpBackward0"}
         return [
             node.name.removesuffix("Backward0")
             for node in self.named("Minimum", "Maximum")
             if node.tensor("self", count) is not None
-            and any(below.name == "ExpBackward0" for below in self._below(node))
+            and any(ratios & self._above(each) for each in node.inputs)
         ]
-
-    def _below(self, node: Node) -> Iterator[Node]:
-        """Yield all nodes between a node and the parameters."""
-        todo, seen = list(node.inputs), set[Any]()
-        for each in todo:  # which grows
-            if each in self.nodes and each not in seen:
-                seen.add(each)
-                yield self.nodes[each]
-                todo += self.nodes[each].inputs
 
     def factors(self, count: int) -> list[th.Tensor]:
         """Return the constants by which numbers of each row are multiplied, (row,)."""
@@ -205,7 +197,7 @@ class LossGraph:
             twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
             clipped = self._directly(node.inputs[0], "Clamp")
             if gap is not None and not clipped and squared and twice and node.inputs[0]:
-                sign = -1.0 if self._turned(node.inputs[0], values) else 1.0
+                sign = -1.0 if self._turned(node.inputs[0]) else 1.0
                 return own - sign * gap, "mse"
         return None
 
@@ -227,8 +219,8 @@ class LossGraph:
                 todo += own.inputs
         return False
 
-    def _turned(self, node: Any, values: th.Tensor) -> bool:
-        """Whether a difference has the values on its right side."""
+    def _turned(self, node: Any) -> bool:
+        """Whether a difference has the numbers with a gradient on its right side."""
         here = self.nodes.get(node)
         return bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
 

@@ -53,7 +53,7 @@ class Trace:
     env: Any
     rows: list[Row] = field(default_factory=list)
     moves: int = 0  # of all lanes, those that are not kept included
-    late: bool = False  # whether moves were made before the first row
+    late: bool = False  # whether moves were made that are not among the rows
     _seen: Numbers | None = None
     _over: BoolArray | None = None  # whether the game of a lane has ended with the last row
     _actions: Any = None
@@ -77,6 +77,7 @@ class Trace:
         self.moves += int(row.used.sum())
         self._seen, self._over = row.shown, row.terminated | row.truncated
         if len(self.rows) * len(row.used) >= ROWS:
+            self.late = True
             return False
         self.rows.append(row)
         return True

@@ -69,14 +69,12 @@ def settings() -> Iterator[tuple[str, float]]:
         frame = frame.f_back
 
 
-HOW = ("scaled", "in-another-order")
 #: Names that explain the least, and are given last.
 LAST = [
     f"{check}-{how}" for check in ("returns", "targets") for how in ("scaled", "in-another-order")
 ]
 #: Parts of the names that programs have for a discount, and for lambda.
 WORDS = {"gamma": {"gamma", "discount"}, "gae_lambda": {"lambda", "lam"}}
-
 
 #: What the program has called its constants when it was last asked: it may have ended since.
 SAID: dict[str, list[float]] = {}
