@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from checkout import ROOT
-from exactdice.diagnose.doctor import doctor, runs
+from exactdice.diagnose.doctor import doctor, runs, tap
 from exactdice.diagnose.doctor.probes import PROBES, World
 from exactdice.diagnose.doctor.tap import METHODS
 from torch.distributions import Categorical
@@ -61,6 +61,13 @@ def test_a_right_dqn_holds_and_its_discount_is_found(tmp_path, monkeypatch):
     assert found.ok, str(found)
     assert {"gradient", "targets", "transitions", "observations"} <= found.held.keys()
     assert found.facts["gamma"] == 0.97
+
+
+def test_moves_beyond_those_that_are_kept_accuse_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(tap, "ROWS", 150)
+    found, _ = examined(tmp_path, monkeypatch, "dqn")
+    assert found.ok, str(found)
+    assert found.moves == 600
 
 
 @pytest.mark.parametrize("learner", ["ppo", "dqn"])
