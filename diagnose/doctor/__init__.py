@@ -2,7 +2,8 @@
 
 ``exactdice doctor FILE.py`` runs a script in a process of its own. Gymnasium and PyTorch are tapped
 (``tap``, ``calls``), the graph of each loss shows which numbers have which role (``graph``,
-``losses``), and these are compared with what the environment has answered (``truth``). Small worlds
+``losses``), and these are compared with what the environment has answered (``rollouts``,
+``replay``). Small worlds
 (``probes``) may take the place of the program's environment.
 """
 

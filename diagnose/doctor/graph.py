@@ -106,12 +106,12 @@ class LossGraph:
             here = self.nodes.get(next((each for each in here.inputs if each is not None), None))
         return turned
 
-    def multiplied(self, one: Any, other: Any) -> bool:
-        """Whether what depends on one node is multiplied by what depends on another alone."""
-        for node in self.named("Mul"):
+    def multiplied(self, one: Any, others: set[Any]) -> bool:
+        """Whether what depends on one node is multiplied by what depends on others alone."""
+        for node in self.named("Mul") if others else ():
             first, second = (self._above(each) for each in node.inputs)
             for own, factor in ((first, second), (second, first)):
-                if one in own and other in factor and one not in factor:
+                if one in own and one not in factor and others & factor:
                     return True
         return False
 
@@ -172,13 +172,13 @@ class LossGraph:
                     found += [tensor] * constant
         return found
 
-    def borders(self, count: int) -> list[tuple[float, float]]:
-        """Return the borders at which numbers of each row are clipped, low and high."""
+    def clamped(self, count: int) -> list[tuple[th.Tensor, float, float]]:
+        """Return numbers of each row that are clipped, (row,), and the two borders."""
         found = []
         for node in self.named("Clamp"):
-            low, high = node.kept.get("min"), node.kept.get("max")
-            if node.tensor("self", count) is not None and low is not None and high is not None:
-                found.append((float(low), float(high)))
+            tensor, low, high = node.tensor("self", count), node.kept["min"], node.kept["max"]
+            if tensor is not None and low is not None and high is not None:
+                found.append((tensor, float(low), float(high)))
         return found
 
     def wanted(self, values: th.Tensor) -> tuple[th.Tensor, str] | None:

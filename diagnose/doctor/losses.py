@@ -1,4 +1,4 @@
-"""A gradient against the truth: the losses that it may be of, and the constants in them.
+"""A gradient against the truth: the losses that it may be of, and the weights of their parts.
 
 The graph of a loss shows which kind it is: a policy gradient where logarithms of probabilities are
 gathered, DQN's where action values are. Weights of its parts are fitted by least squares, so that
@@ -6,17 +6,19 @@ nothing need be declared; a gradient that no choice of weights gives is wrong, a
 ``diagnose.audits`` name the mistake.
 """
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch as th
 
-from ...core import BoolArray, FloatArray
+from ...core import FloatArray
 from ..audits.formula import closeness, named
-from ..audits.losses import CLOSE, Left, Loss, PolicyLoss, ValueLoss
+from ..audits.losses import CLOSE, PARTS, Left, Loss, PolicyLoss, ValueLoss
 from ..report import Mistake, Report
 from .calls import Call, Calls, Draw
 from .graph import LossGraph
@@ -26,137 +28,7 @@ ILLEGAL = -1e6
 #: A part of a loss has a sign to speak of if without it the gradient fits worse by this factor,
 #: and by this share of its norm.
 TOLD, SMALL = 50.0, 5e-5
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What a loss was computed from, tensors of shape (row, ...)."""
-
-    graph: LossGraph
-    entered: th.Tensor | None  # what networks were given
-    actions: th.Tensor  # (row,)
-    logits: th.Tensor | None = None  # of a law, with a gradient, (row, action)
-    log_probs: th.Tensor | None = None  # of the actions, with a gradient, (row,)
-    values: th.Tensor | None = None  # of a critic, with a gradient, (row,)
-    critic: int | None = None  # the number of the critic
-    action_values: th.Tensor | None = None  # with a gradient, (row, action)
-    network: int | None = None  # the number of the network that gave the action values
-    nodes: tuple[Any, Any] = (None, None)  # of the graph: of the logarithms, and of the values
-    best: bool = False  # whether the actions are the best ones, in place of those of the rows
-    others: tuple[th.Tensor, ...] = ()  # its further values in the loss, (row, action)
-
-    @property
-    def count(self) -> int:
-        """Number of rows."""
-        return len(self.actions)
-
-    @property
-    def attached(self) -> bool:
-        """Whether logarithms of probabilities are multiplied by what values have a gradient in."""
-        log_prob, values = self.nodes
-        return any(self.graph.multiplied(log_prob, value) for value in values or ())
-
-    @classmethod
-    def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
-        """Find the batch of a loss among the calls before it; None if there is none."""
-        draws = [draw for draw in calls.all_of("draws") if graph.has(draw.log_probs)]
-        seen = [call for call in calls.all_of("seen") if graph.has(call.output)]
-        if draws:
-            return cls._of_policy(graph, calls, draws, seen)
-        for call in reversed(seen):
-            if call.output.dim() == 2 and call.output.shape[1] == actions:
-                count = len(call.output)
-                taken = graph.actions(count)
-                best = taken is None
-                taken = graph.bests(call.output) if taken is None else taken
-                if taken is not None and taken.max() < actions:
-                    same = [each for each in seen if each.module is call.module]
-                    same = [each for each in same if each.output.shape == call.output.shape]
-                    time = next(n for n, each in enumerate(same) if each is call)
-                    entered = calls.entered(count, learned=True, time=time)
-                    others = [each.output for each in same if each is not call]
-                    own: Any = {"action_values": call.output, "network": id(call.module)}
-                    own["best"] = best
-                    own["others"] = tuple(others)
-                    return cls(graph, entered, taken, **own)
-        return None
-
-    @classmethod
-    def _of_policy(
-        cls, graph: LossGraph, calls: Calls, draws: list[Draw], seen: list[Call]
-    ) -> "Batch":
-        taken = th.cat([draw.actions.reshape(-1) for draw in draws]).long()
-        count = len(taken)
-        logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
-        logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
-        values, critic, node = None, None, None
-        for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
-            same = [call.output for call in seen if id(call.module) == module]
-            own = [each.reshape(-1) for each in same]
-            whole = [each for each in own if len(each) == count]
-            if sum(map(len, own)) == count or len(whole) > 1:
-                told = [each for each in whole if graph.wanted(each) is not None]
-                values, critic = (told or [th.cat(own)])[0] if len(own) > 1 else own[0], module
-                if len(values) != count:
-                    values = whole[0]
-                node = tuple(each.grad_fn for each in same)
-                break
-        entered = calls.entered(count, learned=True)
-        nodes = draws[0].log_probs.grad_fn, node
-        return cls(graph, entered, taken, logits, logs, values, critic, nodes=nodes)
-
-
-class Gradient:
-    """The gradient of a loss, for comparison with those of other losses of the same graph."""
-
-    def __init__(self, parameters: list[th.Tensor], before: list[th.Tensor | None]) -> None:
-        named_ = {str(number): each for number, each in enumerate(parameters)}
-        given = []
-        for parameter, old in zip(parameters, before, strict=True):
-            found = th.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            given.append((found if old is None else found - old).detach().double().cpu().ravel())
-        vector = th.cat(given).numpy()
-        close = closeness(*parameters, **CLOSE)
-        self.left = Left(vector, named_, close, [np.ones(len(vector), dtype=bool)])
-        self.norm = float(np.linalg.norm(vector))
-        self.late = False  # whether the time for a search for a mistake was too short
-
-    def fitted(self, parts: list[Any]) -> "Weights":
-        """Fit the weights of some losses by which the gradient is their sum."""
-        columns = np.array([self.left.of(part) for part in parts])
-        sizes = np.linalg.norm(columns, axis=1)
-        there = sizes > 1e-9 * max(sizes.max(), 1e-300)
-        found, far = np.zeros(len(parts)), self.norm
-        told = np.zeros(len(parts), dtype=bool)
-        scaled = columns / np.maximum(sizes[:, None], 1e-300)
-        if there.any():
-            found[there], far = _least(scaled[there], self.left.given)
-        for number in np.flatnonzero(there):
-            others = scaled[there & (np.arange(len(parts)) != number)]
-            _, without = _least(others, self.left.given)
-            told[number] = without > max(TOLD * far, SMALL * self.norm)
-        fits = bool(far <= self.left.close * self.norm)
-        found[there] /= sizes[there]
-        return Weights(found, fits, told)
-
-
-def _least(columns: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
-    """Return the weights of vectors whose sum is nearest to a vector, and how far it is."""
-    if not len(columns):
-        return np.zeros(0), float(np.linalg.norm(given))
-    found: FloatArray = np.linalg.lstsq(columns.T, given, rcond=None)[0].astype(np.float64)
-    return found, float(np.linalg.norm(given - found @ columns))
-
-
-class Weights(NamedTuple):
-    """Weights of losses by which a gradient is their sum, (loss,)."""
-
-    of: FloatArray
-    fit: bool  # whether the gradient is this sum
-    told: BoolArray  # whether without a summand the gradient would fit far worse, (loss,)
-
-
-#: Mistakes by the weight that is negative.
+#: Mistakes by the part of a loss whose weight is negative.
 SIGNS = {
     "policy_coef": "policy-sign: the actor's loss is minus the objective",
     "ent_coef": "entropy-sign: the loss has minus the entropy",
@@ -183,44 +55,183 @@ MISTAKES = {
 }
 #: Searches without an end after which none is made.
 LATE = 2
-#: The weights of the parts of PPO's loss.
-WEIGHTS = ("policy_coef", "ent_coef", "vf_coef")
+#: Why a gradient is not checked.
+FORM = "its loss has a form that is not known here"
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A loss that has the gradient, up to the weights of its parts."""
+class Batch:
+    """What a loss was computed from, tensors of shape (row, ...)."""
 
-    loss: Loss
-    weights: Weights
+    graph: LossGraph
+    entered: th.Tensor | None  # what networks were given
+    actions: th.Tensor  # (row,)
+    network: int | None = None  # the number of the network that gave the values or action values
+    values: th.Tensor | None = None  # of a critic, with a gradient, (row,)
+    logits: th.Tensor | None = None  # of a law, with a gradient, (row, action)
+    log_probs: th.Tensor | None = None  # of the actions, with a gradient, (row,)
+    action_values: th.Tensor | None = None  # with a gradient, (row, action)
+    best: bool = False  # whether the actions are the best ones, in place of those of the rows
+    others: tuple[th.Tensor, ...] = ()  # further results of the network, with a gradient
+    attached: bool = (
+        False  # whether logarithms of probabilities are multiplied by values that learn
+    )
 
     @property
-    def named(self) -> dict[str, float]:
-        """The weights by name."""
-        names = WEIGHTS if isinstance(self.loss, PolicyLoss) else ("weight",)
-        return dict(zip(names, self.weights.of.tolist(), strict=True))
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.actions)
+
+    @cached_property
+    def ratio(self) -> tuple[th.Tensor, bool] | None:
+        """PPO's ratios, (row,), and whether they are those of old to new probabilities."""
+        return next(iter(self.graph.ratios(self.count)), None)
+
+    @cached_property
+    def clips(self) -> list[float]:
+        """How far from 1 ratios are clipped."""
+        clamped = self.graph.clamped(self.count)
+        return [high - 1 for _, low, high in clamped if abs(low + high - 2) < 1e-6 and high > 1]
+
+    @cached_property
+    def factor(self) -> th.Tensor | None:
+        """The constants by which ratios or logarithms are multiplied: advantages, (row,)."""
+        return next(iter(self.graph.factors(self.count)), None)
+
+    @classmethod
+    def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
+        """Find the batch of a loss among the calls before it; None if there is none."""
+        draws = [draw for draw in calls.all_of("draws") if graph.has(draw.log_probs)]
+        seen = [call for call in calls.all_of("seen") if graph.has(call.output)]
+        if draws:
+            return cls._of_policy(graph, calls, draws, seen)
+        for call in reversed(seen):
+            values = call.output
+            if values.dim() == 2 and values.shape[1] == actions:
+                taken, best = graph.actions(len(values)), graph.bests(values)
+                taken = best if taken is None else taken
+                if taken is not None and taken.max() < actions:
+                    same = [each.output for each in seen if each.module is call.module]
+                    same = [each for each in same if each.shape == values.shape]
+                    time = next(number for number, each in enumerate(same) if each is values)
+                    return cls(
+                        graph,
+                        calls.entered(len(values), learned=True, time=time),
+                        taken,
+                        id(call.module),
+                        action_values=values,
+                        best=taken is best,
+                        others=tuple(same[:time] + same[time + 1 :]),
+                    )
+        return None
+
+    @classmethod
+    def _of_policy(
+        cls, graph: LossGraph, calls: Calls, draws: list[Draw], seen: list[Call]
+    ) -> "Batch":
+        taken = th.cat([draw.actions.reshape(-1) for draw in draws]).long()
+        entered = calls.entered(len(taken), learned=True)
+        logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
+        logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
+        network, values, same = None, None, list[th.Tensor]()
+        for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
+            same = [call.output for call in seen if id(call.module) == module]
+            own = [each.reshape(-1) for each in same]
+            own = [each for each in [*own, th.cat(own)] if len(each) == len(taken)]
+            if own:
+                network = module
+                values = next((each for each in own if graph.wanted(each) is not None), own[0])
+                break
+        nodes = {each.grad_fn for each in same} if network else set()
+        attached = graph.multiplied(draws[0].log_probs.grad_fn, nodes)
+        return cls(graph, entered, taken, network, values, logits, logs, attached=attached)
 
 
-def _parts(loss: Any) -> list[Any]:
-    if not isinstance(loss, PolicyLoss):
-        return [loss]
-    nothing: dict[str, Any] = dict.fromkeys(WEIGHTS, 0.0)
-    return [replace(loss, **nothing | {key: 1.0}, sign=1.0) for key in WEIGHTS]
+class Weights(NamedTuple):
+    """Weights of the parts of a loss by which a gradient is their sum, by name."""
+
+    of: dict[str, float]
+    fit: bool  # whether the gradient is this sum
+    told: dict[str, float]  # the weights of parts without which the gradient would fit far worse
 
 
-def fit(gradient: Gradient, losses: Iterator[Loss]) -> Fit | None:
-    """Return the first of some losses that has the gradient, up to weights of its parts."""
-    for loss in losses:
-        weights = gradient.fitted(_parts(loss))
-        if weights.fit:
-            return Fit(loss, weights)
-    return None
+class Gradient:
+    """The gradient of a loss, for comparison with those of other losses of the same graph."""
+
+    def __init__(self, parameters: list[th.Tensor], before: list[th.Tensor | None]) -> None:
+        given = []
+        for parameter, old in zip(parameters, before, strict=True):
+            found = th.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            given.append((found if old is None else found - old).detach().double().cpu().ravel())
+        vector = th.cat(given).numpy()
+        by_name = {str(number): each for number, each in enumerate(parameters)}
+        close = closeness(*parameters, **CLOSE)
+        self.left = Left(vector, by_name, close, [np.ones(len(vector), dtype=bool)])
+        self.norm = float(np.linalg.norm(vector))
+
+    def fitted(self, loss: Any) -> Weights:
+        """Fit the weights of the parts of a loss."""
+        names, parts = ["weight"], [loss]
+        if isinstance(loss, PolicyLoss):
+            names, none = [*PARTS], dict.fromkeys(PARTS, 0.0)
+            parts = [replace(loss, **none | {name: 1.0}, sign=1.0) for name in names]  # type: ignore[arg-type]
+        columns = np.array([self.left.of(part) for part in parts])
+        sizes = np.linalg.norm(columns, axis=1)
+        there = sizes > 1e-9 * max(sizes.max(), 1e-300)
+        scaled = columns[there] / sizes[there, None]
+        found, far = np.zeros(len(parts)), self.norm
+        found[there], far = _least(scaled, self.left.given)
+        told = {}
+        for number, part in enumerate(np.flatnonzero(there).tolist()):
+            without = _least(np.delete(scaled, number, axis=0), self.left.given)[1]
+            found[part] /= sizes[part]
+            if without > max(TOLD * far, SMALL * self.norm):
+                told[names[part]] = float(found[part])
+        fits = bool(far <= self.left.close * self.norm)
+        return Weights(dict(zip(names, found.tolist(), strict=True)), fits, told)
+
+    def mistake(self, losses: list[Loss], seconds: float) -> Mistake | None:
+        """Return the known mistake of one of some losses that has the gradient; None if none has.
+
+        Raises:
+            TimeoutError: if none is found in some seconds of processor time.
+        """
+        end = time.process_time() + seconds
+        for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
+
+            def reproduces(other: Any, loss: Loss = loss) -> bool:
+                if time.process_time() > end:
+                    raise TimeoutError
+                own = vars(loss)
+                if sum(each is not own[key] for key, each in vars(other).items()) > 1:
+                    raise _PairError
+                weights = self.fitted(other)
+                return weights.fit and next(iter(weights.of.values())) > 0
+
+            with contextlib.suppress(_PairError):
+                found = next(named(loss, self.left.given, reproduces, self.left.scaled), None)
+                clips = getattr(loss, "objective", "min") == "min"  # else it may be any other one
+                if found and found.name in MISTAKES and (clips or "objective" not in found.changes):
+                    return found
+        return None
+
+
+class _PairError(Exception):
+    """All single edits have been tried; pairs of edits have no names here."""
+
+
+def _least(columns: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
+    """Return the weights of vectors whose sum is nearest to a vector, and how far it is."""
+    if not len(columns):
+        return np.zeros(0), float(np.linalg.norm(given))
+    found: FloatArray = np.linalg.lstsq(columns.T, given, rcond=None)[0].astype(np.float64)
+    return found, float(np.linalg.norm(given - found @ columns))
 
 
 def right_losses(
     batch: Batch, targets: th.Tensor | None, advantages: th.Tensor, huber: bool = False
-) -> Iterator[Loss]:
-    """Yield the losses of right programs that a batch may have.
+) -> list[Loss]:
+    """Return the losses of right programs that a batch may have.
 
     Args:
         batch: the batch.
@@ -228,40 +239,33 @@ def right_losses(
         advantages: as they stand in the loss, (row,).
         huber: whether the errors of values are Huber's, as the graph of the loss shows.
     """
+    kinds = ("huber", "mse") if huber else ("mse", "huber")
     if batch.action_values is not None:
         assert targets is not None
-        ones = th.ones_like(targets)
-        legal = th.ones_like(batch.action_values, dtype=th.bool)
-        for kind in ("mse", "huber")[:: -1 if huber else 1]:
-            yield ValueLoss(
-                values=batch.action_values,
-                masks=legal,
-                actions=batch.actions,
-                targets=targets,
-                weights=ones,
-                kind=kind,
-            )
-        return
+        base = ValueLoss(
+            values=batch.action_values,
+            masks=th.ones_like(batch.action_values, dtype=th.bool),
+            actions=batch.actions,
+            targets=targets,
+            weights=th.ones_like(targets),
+            kind=kinds[0],
+        )
+        return [base, replace(base, kind=kinds[1])]
     assert batch.logits is not None
     assert batch.log_probs is not None
     none = th.zeros_like(advantages)
-    values = none if batch.values is None or targets is None else batch.values
-    borders = batch.graph.borders(batch.count)
+    ratio, clips = batch.ratio, batch.clips
     old: th.Tensor = batch.log_probs.detach()
-    ratios = batch.graph.ratios(batch.count)
-    clips = [high - 1 for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
-    if ratios:
-        logs, turned = ratios[0][0].log(), ratios[0][1]
-        old = old + logs if turned else old - logs
-    value_clips = [high for low, high in borders if abs(low + high) < 1e-6 and high > 0]
-    base = PolicyLoss(
+    if ratio is not None:
+        old = old + ratio[0].log() * (1 if ratio[1] else -1)
+    policy = PolicyLoss(
         logits=batch.logits,
         masks=batch.logits.detach() > ILLEGAL,
         actions=batch.actions,
         log_probs=old,
         advantages=advantages,
         returns=none if targets is None else targets,
-        values=values,
+        values=none if batch.values is None or targets is None else batch.values,
         old_values=None,
         clip=clips[0] if clips else 0.2,
         ent_coef=0.0,
@@ -269,112 +273,15 @@ def right_losses(
         normalised="no",
         objective="min" if clips else "unclipped",
     )
-    for kind in ("mse", "huber")[:: -1 if huber else 1]:
-        yield replace(base, value_loss=kind)
-        if value_clips and batch.values is not None:
-            gaps = batch.values.detach()
-            for node in batch.graph.named("Clamp"):
-                change = node.tensor("self", batch.count)
-                if change is not None and node.kept.get("max") in value_clips:
-                    yield replace(base, old_values=gaps - change, value_loss=kind)
-
-
-def check_gradient(
-    report: Report,
-    gradient: Gradient,
-    losses: list[Loss],
-    seconds: float = 0.0,
-    alike: tuple[Mistake, ...] = (),
-) -> Fit | Mistake | None:
-    """Check that a gradient is that of a right loss; return this loss, or the mistake.
-
-    A gradient of another loss may be WRONG only if a known mistake has it: a program may have a
-    loss that is not known here.
-
-    Args:
-        report: gets the check.
-        gradient: the gradient.
-        losses: the losses of right programs.
-        seconds: the time that the search for a mistake may take.
-        alike: further mistakes that the gradient may be of.
-    """
-    found = fit(gradient, iter(losses))
-    if found is None:
-        edited = [replace(loss, alike=alike) for loss in losses]
-        mistake = _mistake(gradient, edited, seconds) if seconds else None
-        if mistake is None:
-            report.unchecked["gradient"] = "its loss has a form that is not known here"
-        return mistake
-    if report.ok:
-        report.held["gradient"] = report.held.get("gradient", 0) + 1
+    clamped = batch.graph.clamped(batch.count)
+    changes = [change for change, low, high in clamped if abs(low + high) < 1e-6 and high > 0]
+    found: list[Loss] = []
+    for kind in kinds:
+        found.append(replace(policy, value_loss=kind))
+        if batch.values is not None:
+            olds = [batch.values.detach() - change for change in changes]
+            found += [replace(policy, old_values=old, value_loss=kind) for old in olds]
     return found
-
-
-@dataclass
-class Named:
-    """The mistakes that gradients of a run are of.
-
-    A mistake is WRONG if two gradients are of it, and none is of a form that is not known.
-    """
-
-    found: dict[str, tuple[int, Mistake, str]] = field(default_factory=dict)  # number and place
-    other: bool = False  # whether a gradient is of another form
-    seconds: float = 3.0  # that the next search may take
-    late: int = 0  # number of searches without an end
-
-    def add(self, found: Fit | Mistake | None, where: str, late: bool) -> None:
-        """Keep what a gradient is of; ``late`` says that the search has come to no end."""
-        if late:
-            self.late += 1
-            self.seconds *= self.late < LATE
-        elif found is None:
-            self.other |= self.seconds > 0
-            self.seconds = 0.0
-        elif isinstance(found, Mistake):
-            count, mistake, place = self.found.get(found.name, (0, found, where))
-            self.found[found.name] = count + 1, mistake, place
-            self.seconds *= count < 2
-
-    def end(self) -> Iterator[tuple[Report, str]]:
-        """Yield a report, and a place, for each mistake."""
-        for count, mistake, place in self.found.values():
-            report = Report()
-            words = "the gradient is not that of the loss, whatever the weights of its parts are"
-            if count > 1 and not self.other:
-                report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
-            else:
-                report.unchecked["gradient"] = "its loss has a form that is not known here"
-            yield report, place
-
-
-@dataclass
-class Signs:
-    """The signs of the weights of parts of a loss, over a run."""
-
-    counts: dict[str, list[int]] = field(default_factory=dict)  # of positive and negative ones
-    examples: dict[str, tuple[float, str]] = field(default_factory=dict)  # weight and place
-    inverted: bool = False  # whether the old probability is divided by the new one
-
-    def add(self, found: Fit, signed: bool, inverted: bool, where: str) -> None:
-        """Count the signs of a gradient; ``signed``: whether that of the advantages is known."""
-        self.inverted |= inverted
-        for (name, weight), known in zip(found.named.items(), found.weights.told, strict=True):
-            if known and (signed or name != "policy_coef"):
-                self.counts.setdefault(name, [0, 0])[int(weight < 0)] += 1
-                if weight < 0:
-                    self.examples.setdefault(name, (weight, where))
-
-    def end(self) -> Iterator[tuple[Report, str]]:
-        """Yield a report, and a place, for each part whose weight was negative all the time."""
-        for name, (_, negative) in self.counts.items():
-            if negative and not self.counts[name][0]:
-                weight, where = self.examples[name]
-                words = f"the weight of this part of the loss is {weight:.3g}"
-                inverted = self.inverted and name == "policy_coef"
-                report = Report()
-                mistake = Mistake(INVERTED if inverted else SIGNS[name])
-                report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
-                yield report, where
 
 
 def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
@@ -382,61 +289,87 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
 
     ``turned`` says whether the loss has minus the advantages; None if it is not known.
     """
-    ratios, borders = batch.graph.ratios(batch.count), batch.graph.borders(batch.count)
-    if not ratios:
+    if batch.ratio is None:
         return
-    words, mistakes = "the ratio of PPO", []
-    choices = batch.graph.choices(batch.count)
-    clips = [low for low, high in borders if abs(low + high - 2) < 1e-6 and high > 1]
-    if ratios[0][1]:
-        mistakes.append(INVERTED)
-    elif clips and not choices:
-        mistakes.append(
+    choices, mistake = batch.graph.choices(batch.count), None
+    if batch.ratio[1]:
+        mistake = INVERTED
+    elif batch.clips and not choices:
+        mistake = (
             "clip-without-minimum: take the smaller one of the objectives with and without clipping"
         )
-    elif clips and turned is not None and choices in (["Minimum"], ["Maximum"]):
-        wrong = (choices == ["Maximum"]) != turned
-        text = "maximum-for-minimum: take the smaller one of the two objectives"
-        mistakes += [text] * wrong
-    report.add("form", np.array([bool(mistakes)]), words, map(Mistake, mistakes))
+    elif batch.clips and turned is not None and choices == ["Minimum" if turned else "Maximum"]:
+        mistake = "maximum-for-minimum: take the smaller one of the two objectives"
+    wrong = np.array([mistake is not None])
+    report.add("form", wrong, "the ratio of PPO", [Mistake(mistake or "")])
 
 
-class _Pairs(Exception):  # noqa: N818
-    """All single edits have been tried."""
+@dataclass
+class Blame:
+    """The mistakes that gradients of a run are of.
 
+    A mistake is WRONG if two gradients are of it, and none speaks against it. A gradient of an
+    unknown form speaks against all but negative weights: a program may have a loss of its own.
+    """
 
-class _Late(Exception):  # noqa: N818
-    """The time for a search is over."""
+    #: How often each mistake was met, and what was found first, and where.
+    found: dict[str, list[Any]] = field(default_factory=dict)
+    cleared: set[str] = field(default_factory=set)  # mistakes that a gradient speaks against
+    unknown: bool = False  # whether a gradient is of an unknown form
+    late: int = 0  # number of searches without an end
+    seconds: float = 3.0  # that the next search may take
 
+    def add(
+        self, report: Report, gradient: Gradient, losses: list[Loss], where: str, signed: bool
+    ) -> dict[str, float]:
+        """Find of which loss a gradient is; return the weights of its parts that are known.
 
-def _mistake(gradient: Gradient, losses: list[Loss], seconds: float) -> Mistake | None:
-    """Return the known mistake that has a gradient; None if none is found in time."""
-    end = time.process_time() + seconds
+        Args:
+            report: gets the check.
+            gradient: the gradient.
+            losses: the losses of right programs.
+            where: file and line of the program.
+            signed: whether the sign of the advantages is known.
+        """
+        for weights in map(gradient.fitted, losses):
+            if weights.fit:
+                if report.ok:
+                    report.held["gradient"] = 1
+                for name, weight in weights.told.items():
+                    if signed or name != "policy_coef":
+                        words = f"the weight of this part of the loss is {weight:.3g}"
+                        self._blame(Mistake(SIGNS[name]), weight < 0, words, where)
+                return weights.told
+        try:
+            found = gradient.mistake(losses, self.seconds) if self.seconds else None
+            self.unknown |= found is None and self.seconds > 0
+            self.seconds *= found is not None
+        except TimeoutError:
+            found, self.late = None, self.late + 1
+            self.seconds *= self.late < LATE
+        if found is None:
+            report.unchecked["gradient"] = FORM
+        else:
+            words = "the gradient is not that of the loss, whatever the weights of its parts are"
+            self._blame(found, True, words, where)
+            self.seconds *= self.found[found.name][0] < 3
+        return {}
 
-    def reproduces(other: Any) -> bool:
-        if time.process_time() > end:
-            raise _Late
-        if len([key for key, each in vars(other).items() if each is not vars(tried[0])[key]]) > 1:
-            raise _Pairs  # of which none has a name here
-        weights = gradient.fitted(_parts(other))
-        return weights.fit and bool(weights.of[0] > 0)
+    def _blame(self, mistake: Mistake, wrong: bool, words: str, where: str) -> None:
+        if not wrong:
+            self.cleared.add(mistake.name)
+            return
+        report = Report()
+        report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
+        self.found.setdefault(mistake.name, [0, report.findings[0], where])[0] += 1
 
-    tried: list[Any] = losses[:1]
-    given, scaled = gradient.left.given, gradient.left.scaled
-    try:
-        for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
-            tried[0] = loss
-            try:
-                mistake = next(named(loss, given, reproduces, scaled), None)
-            except _Pairs:
-                continue
-            clips = getattr(loss, "objective", "min") == "min"  # else no edit of it is a mistake
-            if (
-                mistake
-                and mistake.name in MISTAKES
-                and (clips or "objective" not in mistake.changes)
-            ):
-                return mistake
-    except _Late:
-        gradient.late = True
-    return None
+    def end(self) -> Iterator[tuple[Report, str]]:
+        """Yield a report, and a place, for each mistake."""
+        signs = {text.partition(":")[0] for text in SIGNS.values()}
+        if "ratio-inverted" in self.found:
+            self.cleared.add("policy-sign")
+        for name, (count, finding, where) in self.found.items():
+            if count > 1 and name not in self.cleared and (name in signs or not self.unknown):
+                yield Report([finding]), where
+            elif name not in signs:
+                yield Report(unchecked={"gradient": FORM}), where

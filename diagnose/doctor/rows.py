@@ -1,20 +1,18 @@
 """The rows of a trace: what the program's networks said of them, and where a batch has them."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 import torch as th
 
 from ...core import BoolArray, FloatArray, IntArray
 from .calls import Calls, Numbers, numbers_of
+from .program import frames
 from .tap import Trace
-
-#: Most rows with the same observation whose places are kept.
-MOST_ALIKE = 256
 
 
 def keys_of(rows: Numbers) -> list[bytes]:
@@ -51,19 +49,30 @@ class Story:
     rows of zeros and a one for numbers of states.
     """
 
-    actions: int  # number of actions
-    discrete: int  # number of observations of a ``Discrete`` space; 0 of others
+    trace: Trace
     said: list[Said] = field(default_factory=list)
-    moves: dict[tuple[bytes, int], dict[Move, None]] = field(default_factory=dict)
+    #: The different moves, by key of the observation and action.
+    moves: dict[bytes, dict[int, dict[Move, None]]] = field(default_factory=dict)
     masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
-    starts: dict[bytes, list[tuple[int, int]]] = field(default_factory=dict)  # time and lane
-    reached: dict[tuple[bytes, int], bool] = field(default_factory=dict)  # by key after, action
     illegal: bool = False  # whether the program has taken an illegal action
     _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
 
-    def hear(self, trace: Trace, calls: Calls) -> None:
-        """Note what was said before the newest row of a trace."""
-        row = trace.rows[-1]
+    def __post_init__(self) -> None:
+        def space(name: str) -> Any:
+            env = self.trace.env
+            return getattr(env, f"single_{name}", None) or getattr(env, name, None)
+
+        seen = space("observation_space")
+        self.actions = int(getattr(space("action_space"), "n", 0))
+        self.discrete = int(seen.n) if isinstance(seen, gym.spaces.Discrete) else 0
+
+    def made(self, key: bytes, action: int) -> Iterable[Move]:
+        """Return the different moves that were made by an action at an observation."""
+        return self.moves.get(key, {}).get(action, ())
+
+    def hear(self, calls: Calls) -> None:
+        """Note what was said before the newest row."""
+        row = self.trace.rows[-1]
         lanes, keys = len(row.used), self.raw(row.seen)
         entered = calls.entered(lanes)
         if entered is not None:
@@ -81,15 +90,11 @@ class Story:
             self.masks[key] = mask
         answers = row.rewards, row.terminated, row.truncated, row.used
         columns = (each.tolist() for each in answers)
-        time = len(trace.rows) - 1
-        for lane, (key, action, *answer) in enumerate(
-            zip(keys, row.actions[:, 0].tolist(), said.after, *columns, strict=True)
+        for key, action, *answer in zip(
+            keys, row.actions[:, 0].astype(int).tolist(), said.after, *columns, strict=True
         ):
-            starts = self.starts.setdefault(key, [])
-            starts += [(time, lane)] * (len(starts) < MOST_ALIKE)
-            self.reached[answer[0], int(action)] = True
-            self.illegal |= key in self.masks and not self.masks[key][int(action)]
-            self.moves.setdefault((key, int(action)), {})[Move(*answer)] = None
+            self.illegal |= key in self.masks and not self.masks[key][action]
+            self.moves.setdefault(key, {}).setdefault(action, {})[Move(*answer)] = None
 
     def raw(self, seen: Numbers) -> list[bytes]:
         """Return the keys of observations as the program sees them."""
@@ -106,7 +111,6 @@ class Story:
 class Section:
     """Consecutive rows of a trace: those of one rollout, or all so far."""
 
-    trace: Trace
     story: Story
     begin: int
     end: int
@@ -127,11 +131,12 @@ class Section:
     @property
     def lanes(self) -> int:
         """Number of lanes."""
-        return len(self.trace.rows[self.begin].used)
+        return len(self.story.trace.rows[self.begin].used)
 
     def stacked(self, name: str) -> Numbers:
         """Return a field of the rows, (time, lane, ...)."""
-        return np.stack([getattr(row, name) for row in self.trace.rows[self.begin : self.end]])
+        rows = self.story.trace.rows[self.begin : self.end]
+        return np.stack([getattr(row, name) for row in rows])
 
     def outputs(self, module: int) -> FloatArray | None:
         """Return what a module has said of each row, (time, lane); None if it was not asked."""
@@ -176,8 +181,7 @@ class Section:
         whole = len(self.keys)
         by_lane = np.arange(whole).reshape(-1, self.lanes).T.ravel()
         own = [np.arange(whole)] if count == whole else []
-        frame: Any = sys._getframe()
-        while frame is not None:
+        for frame in frames():
             for given in tuple(frame.f_locals.values()):
                 if isinstance(given, th.Tensor | np.ndarray) and given.shape == (count,):
                     array = np.asarray(
@@ -185,7 +189,6 @@ class Section:
                     )
                     if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < whole:
                         own.append(array.astype(np.int64))
-            frame = frame.f_back
         for order in own:
             yield order
             yield by_lane[order]

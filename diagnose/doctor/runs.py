@@ -19,8 +19,9 @@ from typing import Any
 from ...core import InputError, write_file
 from ...core.words import printable
 from .diagnosis import Diagnosis, Symptom
-from .examination import Examination, is_of_program
+from .examination import Examination
 from .probes import PARTS, PROBES, World, readings
+from .program import is_of_program
 from .tap import Enough
 
 #: Most seconds that a script may take in a probe.
@@ -140,7 +141,7 @@ def _read(found: Diagnosis, examination: Examination, world: World, gamma: float
     moves = 0 if examination.tap.trace is None else examination.tap.trace.moves
     early = moves < (examination.stop or 0) or examination.rounds < 2 * PARTS
     wrong = []
-    for each in readings(world, story, examination.critic, gamma):
+    for each in readings(world, story, examination.network, gamma):
         if early and each.verdict == "wrong":
             each = each._replace(verdict="not yet")
         found.readings.append(each._asdict())

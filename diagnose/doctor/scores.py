@@ -5,7 +5,6 @@ ended: networks that map observations to logits or action values, and models of 
 """
 
 import copy
-import inspect
 import sys
 import time
 from typing import Any
@@ -15,6 +14,7 @@ import torch as th
 from ...baselines import score
 from ..figures import critic
 from .diagnosis import Diagnosis
+from .program import frames
 from .tap import Trace
 
 #: Moves after which copies are made: the first ones, and the factor from one to the next.
@@ -43,7 +43,7 @@ class Learned:
         elif actor is not None:
             self._copies.append((trace.moves, *copy.deepcopy((actor, values))))
 
-    def end(self, found: Diagnosis, trace: Trace) -> None:
+    def end(self, found: Diagnosis, trace: Trace, gamma: float | None) -> None:
         """Score the copies, and what the program has ended with."""
         env, began = _one(trace.env), time.perf_counter()
         model = self._model
@@ -59,8 +59,8 @@ class Learned:
                 scored = score(model or actor, env, deterministic=model is not None)
                 row = {"moves": moves, "value": scored.value, "optimum": scored.optimum}
                 row |= {"normalized": scored.normalized}
-                if values is not None and "gamma" in found.facts:
-                    law = critic(env, actor, values, found.facts["gamma"])
+                if values is not None and gamma is not None:
+                    law = critic(env, actor, values, gamma)
                     row["critic_rmse"] = law.rmse
             except (ValueError, TypeError) as error:
                 found.unchecked["scores"] = str(error)
@@ -78,10 +78,6 @@ def _model() -> Any:
     """Return the model of stable-baselines3 that learns, found among the callers; None if none."""
     if SB3 not in sys.modules:
         return None
-    kind, frame = sys.modules[SB3].BaseAlgorithm, inspect.currentframe()
-    while frame is not None:
-        own = frame.f_locals.get("self")
-        if isinstance(own, kind):
-            return own
-        frame = frame.f_back
-    return None
+    kind = sys.modules[SB3].BaseAlgorithm
+    owners = (frame.f_locals.get("self") for frame in frames())
+    return next((own for own in owners if isinstance(own, kind)), None)

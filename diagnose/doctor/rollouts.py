@@ -1,0 +1,283 @@
+"""Rollouts: what a program has stored of its moves and estimated, against the trace.
+
+Rows of a batch are found among the rows of the trace by what networks were given. Returns then
+follow from the trace: rewards, ends and the critic's own values are known, and the discount and
+lambda are those with which most rows agree.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+import torch as th
+
+from ...core import BoolArray, FloatArray, IntArray
+from ..audits.estimates import Gae, LogProbs
+from ..audits.formula import Numbers, check_formula, other_lanes
+from ..report import Mistake, Report
+from .calls import numbers_of
+from .losses import ILLEGAL, Batch
+from .program import Declared
+from .rows import Section
+from .truth import CUT, UNKNOWN, agreeing, check_moves, judge, most_agreeing
+
+#: Correlation of numbers that are alike up to a factor and a summand, and the least rows of them.
+ALIKE, LEAST = 0.9999, 8
+#: Correlation from which the sign of advantages is known.
+LINEAR = 0.99
+#: Share of a batch whose actions may be others than were taken.
+FEW = 0.1
+#: Largest difference of two logarithms of a probability that are the same.
+NEAR = 1e-3
+_MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
+_LAYERS = (
+    "dropout-or-batch-norm: call eval() for such layers while the agent plays, or leave them out"
+)
+_RUNS_ON = (
+    "cut-games-run-on: the row after the end of a game that was cut is of the next game: stop the "
+    "sum there, and take the value of the last observation of the game"
+)
+_STALE = "Keep the observation that the action was drawn for, not the one after the move"
+_RECOMPUTED = "Keep the log-probabilities of the draw: those of the present law make every ratio 1"
+_AFTER = "shifted-values: a value belongs to the observation before the move of its row"
+_NO_LAST = "gae-last-value-missing: add the critic's value after the last row, if a game goes on"
+
+
+@dataclass
+class Rollout:
+    """The rows between two updates, and what losses have shown of them.
+
+    Arrays are of shape (time, lane), NaN where nothing is known.
+    """
+
+    section: Section
+    critic: int | None  # its number
+    last: FloatArray | None  # its values after the last row, (lane,)
+    ones: list[bool] = field(default_factory=list)  # whether all ratios were 1, after a step
+    #: Places of rows of batches, and their advantages as they stand in the losses.
+    advantages: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        shape = self.section.end - self.section.begin, self.section.lanes
+        self.returns, self.actions, self.log_probs = np.full((3, *shape), np.nan)
+        self.values = None if self.critic is None else self.section.outputs(self.critic)
+
+    def store(
+        self,
+        batch: Batch,
+        places: IntArray,  # of its rows, -1 of those that are not known
+        targets: th.Tensor | None,  # of the critic, (row,)
+        advantages: th.Tensor | None,  # (row,)
+        steps: int,  # number of steps of optimizers since the last move
+    ) -> None:
+        """Keep what stands in a batch at the places of its rows."""
+        there = places >= 0
+        at = np.divmod(places[there], self.section.lanes)
+        self.actions[at] = numbers_of(batch.actions)[there]
+        if targets is not None:
+            self.returns[at] = numbers_of(targets)[there]
+        if batch.ratio is not None and batch.log_probs is not None:
+            change = batch.ratio[0].log() * (1 if batch.ratio[1] else -1)
+            self.log_probs[at] = numbers_of(batch.log_probs.detach() + change)[there]
+            self.ones += [bool(th.all(batch.ratio[0] == 1))] * bool(steps)
+        if advantages is not None:
+            self.advantages.append((places, numbers_of(advantages).astype(np.float64)))
+
+    def check_law(self, report: Report, keys: list[bytes], batch: Batch, layers: bool) -> None:
+        """Check that the law that is trained is the one that drew the actions.
+
+        Args:
+            report: gets the check.
+            keys: of the observations of a batch before the first step.
+            batch: if most actions are others, its rows are wrong, and not its law.
+            layers: whether a layer drops some of its inputs, or normalises a batch.
+        """
+        section, drawn, places = self.section, self.section.logits, self.section.first(keys)
+        if drawn is None or batch.logits is None or (places < 0).any():
+            return
+        own = section.find(keys)
+        taken = section.stacked("actions").reshape(len(section.keys), -1)[own[own >= 0], 0]
+        if len(taken) and (taken != numbers_of(batch.actions)[own >= 0]).mean() > FEW:
+            return
+        before, now = drawn.reshape(-1, drawn.shape[-1])[places], numbers_of(batch.logits)
+        illegal, legal_now = before < ILLEGAL, now > ILLEGAL
+        with np.errstate(invalid="ignore"):  # of two infinite ones
+            near = np.abs(before - now) <= NEAR
+        right: BoolArray = np.all(near | (illegal & ~legal_now), axis=1)
+        unmasked = (illegal & legal_now).any() and bool(legal_now.all())
+        mistakes = [Mistake(_MASK)] if unmasked else [Mistake(_LAYERS)] * layers
+        example = "row {} of the first batch has another law than when its action was drawn".format
+        report.add("law", ~right, example, mistakes)
+
+    def turned(
+        self, batch: Batch, given: th.Tensor, targets: th.Tensor | None, declared: Declared
+    ) -> tuple[bool, bool]:
+        """Return whether a loss has minus the advantages, and whether this is sure."""
+        if batch.entered is None or (self.values is None) != (targets is None):
+            return False, False
+        places = self.section.first(self.section.story.keys(batch.entered))
+        if self.values is None or targets is None:
+            right = self._sums(declared).ravel()[places]
+        else:
+            right = numbers_of(targets) - self.values.ravel()[places]
+        right[places < 0] = np.nan
+        own, known = numbers_of(given), np.isfinite(right)
+        if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:
+            return False, False
+        cosine = float(np.corrcoef(own[known], right[known])[0, 1])
+        return cosine < 0, abs(cosine) > LINEAR
+
+    def _sums(self, declared: Declared) -> FloatArray:
+        """Return the discounted sums of rewards until the ends of games."""
+        none = np.zeros(self.returns.shape)
+        gamma = declared.numbers("gamma", 0.99)[0]
+        formula = self._formula(none, none[0])
+        ended = formula.terminated | formula.truncated
+        return replace(formula, terminated=ended, final_values=none, gamma=gamma, gae_lambda=1.0)()
+
+    def _formula(self, values: FloatArray, last: FloatArray) -> Gae:
+        rewards, ended, cut = map(self.section.stacked, ("rewards", "terminated", "truncated"))
+        return Gae(
+            rewards=rewards,
+            terminated=ended,
+            truncated=cut,
+            values=values,
+            last_values=last,
+            final_values=np.where(cut, np.nan, 0.0),
+            gamma=0.99,
+            gae_lambda=0.95,
+            returns=True,
+        )
+
+    def check(self, report: Report, declared: Declared) -> None:
+        """Check what is known."""
+        self._check_draws(report)
+        told = np.isfinite(self.returns)
+        if told.any() and self.values is None:
+            report.unchecked["returns"] = "the critic was not called before every move"
+        elif told.any():
+            self._check_returns(report, told, declared)
+            if self.advantages and all(each.check != "returns" for each in report.findings):
+                self._check_advantages(report)
+        self._name_shifts(report)
+
+    def _check_draws(self, report: Report) -> None:
+        """Check the actions, and their log-probabilities."""
+        known = np.isfinite(self.actions)
+        check_moves(report, known, self.section.stacked("used"))
+        taken = self.section.stacked("actions")[..., 0].astype(np.float64)
+        right = Numbers(numbers=taken, check="actions")
+        check_formula(report, "actions", right, self.actions, known)
+        logits, logged = self.section.logits, np.isfinite(self.log_probs)
+        if logits is not None and logged.any():
+            logs = LogProbs(logs=logits, actions=taken.astype(np.int64))
+            check_formula(report, "log_probs", logs, self.log_probs, logged, size=1.0)
+
+    def _check_returns(self, report: Report, told: BoolArray, declared: Declared) -> None:
+        """Find the discount and lambda that explain the returns."""
+        assert self.values is not None
+        unsaid = np.full(self.values.shape[1], np.nan)
+        formula = self._formula(self.values, unsaid if self.last is None else self.last)
+        ended, cut = formula.terminated, formula.truncated
+        forms = [formula] + [replace(formula, terminated=ended | cut)] * bool(cut.any())
+        names = ("gamma", "gae_lambda")
+        options = (
+            replace(each, gamma=gamma, gae_lambda=lam)
+            for gamma, lam in product(*map(declared.options, names))
+            for each in forms
+        )
+        best = most_agreeing(options, self.returns, told)
+        if (best.terminated != ended).any():
+            report.notes.append(CUT)
+        moved = np.concatenate([self.values[1:], formula.last_values[None]])
+        alike = [Mistake(_AFTER, {"values": moved})]
+        if (cut & ~ended).any():
+            alike.insert(0, Mistake(_RUNS_ON, {"truncated": cut & False, "terminated": ended}))
+        usual = declared.numbers("gamma", 0.99), declared.numbers("gae_lambda", 0.95)
+        others = [
+            replace(each, gamma=gamma, gae_lambda=lam, alike=alike)
+            for gamma, lam, each in product(*usual, forms)
+        ]
+        clear = told & np.isfinite(best())
+        signs = replace(best, rewards=np.sign(best.rewards))
+        agree = [agreeing(each(), self.returns, clear).sum() for each in (best, signs)]
+        if agree[1] > agree[0]:
+            best = signs
+            report.notes.append("the program takes the signs of rewards (rewards-clipped)")
+        if self.last is None and (found := self._without_last(report, others, told, clear)):
+            best = found
+        elif not judge(report, "returns", best, self.returns, clear, declared, others, told):
+            return
+        for name in names:
+            report.notes += declared.explain(name, getattr(best, name))
+
+    def _without_last(
+        self, report: Report, others: list[Gae], told: BoolArray, clear: BoolArray
+    ) -> Gae | None:
+        """Find the formula without values after the last row that gives all returns, a mistake."""
+        for other in others if (told & ~clear).any() else ():  # games go on beyond the last row
+            options = {_NO_LAST: 0 * other.values[-1]}
+            options["values-of-the-last-row-for-last-values"] = other.values[-1]
+            for text, last in options.items():
+                if agreeing(replace(other, last_values=last)(), self.returns, told)[told].all():
+                    words = "the critic was not asked for a value after the last row"
+                    report.add("returns", told & ~clear, words, [Mistake(text)], int(told.sum()))
+                    return other
+        return None
+
+    def _check_advantages(self, report: Report) -> None:
+        """Check that advantages are returns less values, up to a line in each batch.
+
+        Others are WRONG only if a known mistake gives them: a program may have others.
+        """
+        assert self.values is not None
+        right = self.returns - self.values
+        batches = [(places, given) for places, given in self.advantages if np.ptp(given) > 1e-9]
+
+        def fit(numbers: FloatArray) -> bool:
+            own = 0
+            for places, given in batches:
+                taken = numbers.ravel()[places]
+                known = (places >= 0) & np.isfinite(taken)
+                if known.sum() > LEAST and np.ptp(taken[known]) > 1e-9:
+                    if abs(np.corrcoef(taken[known], given[known])[0, 1]) < ALIKE:
+                        return False
+                    own += 1
+            return own > 0
+
+        def others() -> Iterator[tuple[str, FloatArray]]:
+            yield "returns-for-advantages", self.returns
+            yield "advantages-without-rewards", right - self.returns
+            for words, moved in other_lanes(right, 4):
+                yield f"lanes-mixed: advantages {words}", moved
+            for words, step in (("next-row", -1), ("row-before", 1)):
+                moved = np.roll(right, step, axis=0)
+                moved[-1 if step < 0 else 0] = np.nan
+                yield f"advantages-of-the-{words}", moved
+
+        if fit(right):
+            report.held["advantages"] = sum(len(given) for _, given in batches)
+        elif text := next((text for text, numbers in others() if fit(numbers)), None):
+            words = "the loss has other advantages than returns less values"
+            report.add("advantages", np.ones(1, dtype=bool), words, [Mistake(text)])
+        else:
+            report.unchecked["advantages"] = UNKNOWN
+
+    def _name_shifts(self, report: Report) -> None:
+        """Name what several findings show together."""
+        found = {each.check: each for each in report.findings}
+        before = {
+            check
+            for check, each in found.items()
+            if each.mistake == f"{check.replace('_', '-')}-of-the-row-before"
+        }
+        if "actions" in before and len(before) > 1 and found.keys() <= before | {"moves"}:
+            words = f"an action belongs to the observation before it. {_STALE}."
+            own = replace(found["actions"], check="observations", words=words)
+            own = replace(own, mistake="stale-observation")
+            report.findings = [each for each in report.findings if each.check not in before] + [own]
+        elif self.ones and all(self.ones) and (logs := found.get("log_probs")):
+            told = f"{logs.words} {_RECOMPUTED}."
+            at = report.findings.index(logs)
+            report.findings[at] = replace(logs, mistake="log-probs-recomputed", words=told)
