@@ -157,19 +157,6 @@ def _of_run(agent: AgentOptions) -> Iterator[page.Element]:
         yield from _drawn("diagnosis", runs.diagnosis, folder)
         header = ["", "last", "after moves", "what it is"]
         yield page.table(Table(header, runs.figures(folder), texts=4))
-        yield from _findings(folder)
-
-
-def _findings(folder: Path) -> Iterator[page.Element]:
-    """Tell what the audits of training have found."""
-    from ..diagnose.training.model import Diary  # needs the libraries of training
-
-    found = Diary.read(folder).findings
-    if not found:
-        return
-    yield page.paragraph("The audits of what training has recorded have found:")
-    rows = [[each["check"], each["mistake"] or "", each["words"]] for each in found]
-    yield page.table(Table(["check", "mistake", "in words"], rows, texts=3))
 
 
 def _drawn(name: str, draw: Callable[..., Plot], *what: object) -> Iterator[page.Element]:

@@ -3,41 +3,24 @@
 import contextlib
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import torch as th
-from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.utils import obs_as_tensor
-from stable_baselines3.common.vec_env import VecNormalize
 
 from ...core import InputError, at_least, make_folder
 from ...core.words import plural
-from ..audits import audit, view_of
 from ..figures import unvisited
-from ..records import Rollout, Transitions, each_array
-from ..report import Report
 from .model import COLUMNS, NAME, Columns, Diagnosed, Diary, states_of_games, told_missing
 
 #: First guesses of the seconds of each part of a diagnosis: for any game, each of its states, each
 #: of the agent's. "moves" lists the moves of the game, once; then their columns are among the
 #: figures.
-GUESSES = {"audit": (0.25, 3e-6, 4e-5), "moves": (0.2, 3e-5, 2e-4), "figures": (0.1, 1e-6, 5e-5)}
-#: Approximate number of steps in one audit, which takes whole lanes or rows of a buffer.
-AUDITED = 2048
-#: Smallest number of steps in an audit: fewer steps fit too many known mistakes.
-LEAST = 64
-#: A game that a limit has cut: row and lane in the rollout, and the last observation.
-Cut: TypeAlias = tuple[int, int, Any]
-
-
-class FindingWarning(UserWarning):
-    """An audit of a buffer has found a mistake."""
+GUESSES = {"moves": (0.2, 3e-5, 2e-4), "figures": (0.1, 1e-6, 5e-5)}
 
 
 class StoppedWarning(UserWarning):
@@ -65,8 +48,6 @@ def _going_on(hook: Hook) -> Hook:
         if self.stopped is None:
             try:
                 hook(self)
-            except FindingWarning:  # which the user has made an error
-                raise
             except Exception as error:
                 self._stop(error)
         return True
@@ -75,7 +56,7 @@ def _going_on(hook: Hook) -> Hook:
 
 
 class DiagnoseCallback(BaseCallback):
-    """Computes exact figures of a model while it trains, and audits its buffer.
+    """Computes exact figures of a model while it trains.
 
     It is for PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN and their subclasses:
     ``model.learn(100_000, callback=DiagnoseCallback())``. The figures (``COLUMNS``) go into the
@@ -86,8 +67,7 @@ class DiagnoseCallback(BaseCallback):
     Args:
         env: an environment of this project as the model trains in it; by default the training
             environment, which must be in this process.
-        every: number of updates between two rows of figures, and between two audits.
-        audits: number of audits at the beginning that do not wait for ``every`` updates.
+        every: number of updates between two rows of figures.
         budget: largest share of the training time that the diagnosis may take; 1 is no limit. A
             part of the diagnosis that would exceed it waits. Before its first turn the time of a
             part is a guess.
@@ -95,7 +75,7 @@ class DiagnoseCallback(BaseCallback):
         clock: returns the time in seconds.
 
     Attributes:
-        diary: the rows of figures so far, why others are missing, and the findings of audits.
+        diary: the rows of figures so far, and why others are missing.
         stopped: why the diagnosis has ended before the training; None if it has not.
 
     Raises:
@@ -106,14 +86,13 @@ class DiagnoseCallback(BaseCallback):
         self,
         env: Any = None,
         every: int = 10,
-        audits: int = 3,
         budget: float = 0.1,
         folder: Path | str | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__()
         self._env = env
-        self.every, self.audits = at_least("every", every, 1), at_least("audits", audits, 0)
+        self.every = at_least("every", every, 1)
         if not (isinstance(budget, int | float) and 0 < budget <= 1):
             raise InputError(f"budget must be above 0 and at most 1, got {budget}")
         self.budget = budget
@@ -122,9 +101,8 @@ class DiagnoseCallback(BaseCallback):
         self.stopped: str | None = None
         self._clock = clock
         self._parts: dict[str, Timed] = {}
-        self._updates, self._audited = 0, 0
+        self._updates = 0
         self._noted = 0.0  # seconds for the states that training visits
-        self._cuts: list[Cut] = []  # of the present rollout
 
     def _on_training_start(self) -> None:
         self.stopped = None
@@ -151,7 +129,7 @@ class DiagnoseCallback(BaseCallback):
                 self.diary, done = Diary.read(self.folder), self.num_timesteps
                 self.diary.rows = [row for row in self.diary.rows if row["timesteps"] <= done]
         self._started = begun
-        turns = {"audit": self._audit, "moves": self._list_moves, "figures": self._figures}
+        turns = {"moves": self._list_moves, "figures": self._figures}
         self._parts = {
             name: Timed(turns[name], always + whole * game.num_states + own * agent)
             for name, (always, whole, own) in GUESSES.items()
@@ -161,9 +139,6 @@ class DiagnoseCallback(BaseCallback):
             self.diary.visited = np.zeros(game.num_states, dtype=bool)
         self._note_visits()
 
-    def _on_rollout_start(self) -> None:
-        self._cuts = []
-
     def _on_step(self) -> bool:
         self._note()
         return True
@@ -172,8 +147,6 @@ class DiagnoseCallback(BaseCallback):
     def _note(self) -> None:
         begun = self._clock()
         self._note_visits()
-        if self._diagnosed.is_actor:
-            self._note_cuts()
         self._noted += self._clock() - begun
 
     def _note_visits(self) -> None:
@@ -184,20 +157,12 @@ class DiagnoseCallback(BaseCallback):
         elif self.diary.visited is not None:
             self.diary.visited[states] = True
 
-    def _note_cuts(self) -> None:
-        """Keep the last observations of games that a limit cuts: the buffer has none of them."""
-        for lane in np.flatnonzero(self.locals["dones"]).tolist():
-            told = self.locals["infos"][lane]
-            if told.get("TimeLimit.truncated"):
-                row = self.model.rollout_buffer.pos  # type: ignore[attr-defined]
-                self._cuts.append((row, lane, told["terminal_observation"]))
-
     @_going_on
     def _on_rollout_end(self) -> None:
         first = self._updates % self.every == 0
         self._updates += 1
         for name, part in self._parts.items():
-            part.due |= first or (name == "audit" and self._audited < self.audits)
+            part.due |= first
             part.due &= not (name == "moves" and part.spent)
         columns, done = Columns(), False
         for part in self._parts.values():
@@ -250,30 +215,6 @@ class DiagnoseCallback(BaseCallback):
             columns.take(("unvisited",), lambda: (unvisited(self._diagnosed.env, visited),))
         return columns
 
-    def _audit(self) -> Columns:
-        """Audit the buffer; warn of each finding once."""
-        columns = Columns()
-        try:
-            report = audit_buffer(self._diagnosed, self.locals, self._cuts)
-        except InputError as error:
-            columns.leave_out(("audit_findings",), str(error))
-            return columns
-        self._audited += 1
-        columns.numbers["audit_findings"] = float(len(report.findings))
-        known = {(found["check"], found["mistake"]) for found in self.diary.findings}
-        for found in report.findings:
-            if (found.check, found.mistake) in known:
-                continue
-            self.diary.findings.append({"timesteps": self.num_timesteps, **asdict(found)})
-            name = f" [{found.mistake}]" if found.mistake else ""
-            warnings.warn(
-                f"audit after {self.num_timesteps:,} steps: {found.check}{name}: {found.count:,} "
-                f"of {found.of:,} are wrong: {found.words}",
-                FindingWarning,
-                stacklevel=2,
-            )
-        return columns
-
     def _keep(self, columns: Columns) -> None:
         """Put the columns into the logger and the files."""
         begun = self._clock()
@@ -303,76 +244,3 @@ class DiagnoseCallback(BaseCallback):
             return f"no diagnosis: {self.stopped}"
         took = f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"
         return "\n".join([took, *told_missing({"": self.diary.missing})])
-
-
-def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any], cuts: Sequence[Cut] = ()) -> Report:
-    """Audit the latest steps in a model's buffer, before its update.
-
-    ``seen`` has the local variables of the loop: ``new_obs`` and ``dones`` of the last step.
-    """
-    model = diagnosed.model
-    buffer = getattr(model, "rollout_buffer", None) or getattr(model, "replay_buffer", None)
-    if not isinstance(buffer, RolloutBuffer | ReplayBuffer) or (
-        getattr(buffer, "optimize_memory_usage", False)
-    ):
-        raise InputError("the model has no rollout or replay buffer that keeps next observations")
-    if (steps := buffer.size() * buffer.n_envs) < LEAST:
-        raise InputError(f"an audit needs a buffer of {LEAST} steps, got {steps}")
-    if isinstance(buffer, ReplayBuffer):
-        return audit(diagnosed.env, _transitions(buffer))
-    if isinstance(model.get_vec_normalize_env(), VecNormalize):
-        raise InputError("the rollout buffer holds numbers that VecNormalize has changed")
-    return _audit_rollout(diagnosed, buffer, seen, cuts)
-
-
-def _audit_rollout(
-    diagnosed: Diagnosed, buffer: Any, seen: Mapping[str, Any], cuts: Sequence[Cut]
-) -> Report:
-    model, names = diagnosed.model, ("values", "log_probs", "advantages", "returns")
-    rows, lanes = buffer.rewards.shape
-    part = np.s_[:, : min(lanes, max(1, AUDITED // rows))]
-
-    def critic(observations: Any) -> Any:
-        with th.no_grad():
-            return model.policy.predict_values(obs_as_tensor(observations, model.device)).ravel()
-
-    ends = np.concatenate([buffer.episode_starts[1:], np.asarray(seen["dones"])[None]])
-    of_cuts: dict[str, Any] = {}
-    if cuts:
-        cut, final, values = np.zeros_like(ends), buffer.observations.copy(), np.zeros_like(ends)
-        *places, last = zip(*cuts, strict=True)
-        at = tuple(map(np.array, places))
-        cut[at], final[at] = 1, np.reshape(last, final[at].shape)
-        values[at], ends[at] = critic(final[at]).cpu(), 0
-        of_cuts = {"truncated": cut, "final_observations": final, "final_values": values}
-    rollout = Rollout(
-        each_array(buffer.observations, lambda array: array[part]),
-        buffer.actions[part],
-        buffer.rewards[part],
-        ends[part],
-        last_values=critic(seen["new_obs"])[part[1]],
-        gamma=model.gamma,
-        gae_lambda=model.gae_lambda,
-        **{name: getattr(buffer, name)[part] for name in names},
-        **{name: array[part] for name, array in of_cuts.items()},
-    )
-    # A masked model as it is, so that a softmax over all actions can be named.
-    view = view_of(diagnosed.env, rollout)
-    policy = model if diagnosed.masked else diagnosed.player(env=view.problem)
-    return audit(diagnosed.env, rollout, policy, critic)
-
-
-def _transitions(buffer: ReplayBuffer) -> Transitions:
-    """Return the newest rows of a replay buffer, each transition once."""
-    filled = buffer.buffer_size if buffer.full else buffer.pos
-    lanes = buffer.rewards.shape[1]
-    rows = min(filled, max(1, AUDITED // lanes))
-    newest = (buffer.pos - 1 - np.arange(rows)[::-1]) % buffer.buffer_size
-    names = "observations", "actions", "rewards", "next_observations"
-    arrays = {name: getattr(buffer, name) for name in names}
-    arrays["terminated"] = buffer.dones * (1 - buffer.timeouts)
-
-    def flat(array: Any) -> Any:
-        return array[newest].reshape(rows * lanes, *array.shape[2:])
-
-    return Transitions(**{name: each_array(array, flat) for name, array in arrays.items()})

@@ -6,7 +6,7 @@ train in. A diagnosis has two files in a run folder:
 
 diagnosis.npz         an array (row,) for each of ``COLUMNS``, NaN where a number was not computed;
                       ``visited``, the states that training has visited, as packed bits; ``words``,
-                      a text in JSON: the reasons of missing columns, and the findings of audits
+                      the reasons of missing columns, in JSON
 diagnosis.csv         the columns, for spreadsheets
 """
 
@@ -69,7 +69,6 @@ COLUMNS: Mapping[str, str] = {
     "the exact gradient of the return",
     "unvisited": "share of the occupancy of optimal play in states that training has never visited",
     "unmet": "share of it in states that the policy meets less than once in 10,000 games",
-    "audit_findings": "checks that did not hold in the last audit of the buffer",
     "share": "share of the time of training that the diagnosis has taken so far",
 }
 CRITIC = ("critic_bias", "critic_rmse", "critic_explained_variance")
@@ -132,15 +131,12 @@ def told_missing(missing: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 @dataclass
 class Diary:
-    """The rows, the findings and the missing columns of a diagnosis."""
+    """The rows and the missing columns of a diagnosis."""
 
     #: Numbers by the names in ``COLUMNS``, in the order of training.
     rows: list[dict[str, float]] = field(default_factory=list)
     #: Why a column has no number in any row, by its name.
     missing: dict[str, str] = field(default_factory=dict)
-    #: The findings of audits, each check and mistake once: with ``timesteps``, when it was found
-    #: first, and the fields of ``Finding``.
-    findings: list[dict[str, Any]] = field(default_factory=list)
     visited: BoolArray | None = None  # the states that training has visited; None if not known
 
     def column(self, name: str) -> FloatArray:
@@ -160,7 +156,7 @@ class Diary:
 
     def write(self, folder: Path) -> None:
         """Write the files of a run folder."""
-        words = json.dumps({"missing": self.missing, "findings": self.findings})
+        words = json.dumps({"missing": self.missing})
         content: dict[str, Any] = {name: self.column(name) for name in COLUMNS}
         content["words"] = np.array(words)
         if self.visited is not None:
@@ -184,7 +180,7 @@ class Diary:
             visited = None
             if "visited" in file:
                 visited = np.unpackbits(file["visited"], count=int(file["states"])).astype(bool)
-            return cls(rows, dict(words["missing"]), list(words["findings"]), visited)
+            return cls(rows, dict(words["missing"]), visited)
 
 
 def to_csv(header: Iterable[str], rows: list[dict[str, Any]]) -> bytes:

@@ -27,11 +27,10 @@ from exactdice.diagnose import (
     unvisited,
 )
 from exactdice.diagnose import training as module
-from exactdice.diagnose.training import FindingWarning, StoppedWarning
+from exactdice.diagnose.training import StoppedWarning
 from exactdice.diagnose.training.model import COLUMNS, Diary
 from exactdice.games import ShutTheBox
 from exactdice.look.plotting import picture
-from exactdice.look.report import _findings
 from gymnasium.wrappers import TimeLimit
 from sb3_contrib import ARS, QRDQN, MaskablePPO, RecurrentPPO
 from small_games import Owed
@@ -118,7 +117,6 @@ def cosine(model):
 OVER = [name for name in COLUMNS if name.startswith("overestimation")]
 
 
-@pytest.mark.filterwarnings("ignore::exactdice.diagnose.training.FindingWarning")
 @pytest.mark.parametrize(
     ("kind", "gamma"), [*((kind, 1.0) for kind in LEARNERS), (MaskablePPO, 0.9)]
 )
@@ -132,15 +130,14 @@ def test_columns_are_the_figures_of_diagnose_with_a_model_of_stable_baselines3(k
     assert set(row) | set(ours.diary.missing) == set(COLUMNS)  # nothing is skipped silently
 
 
-def test_a_healthy_run_has_no_findings_and_logs_its_columns(tmp_path):
+def test_a_run_logs_its_columns(tmp_path):
     model = learner(env=greed(encoding="one_hot"), n_steps=128, batch_size=128)
     model.set_logger(configure(str(tmp_path), ["csv"]))
     ours = DiagnoseCallback(every=2, budget=1, folder=tmp_path / "run")
     model.learn(512, callback=ours)
     model.logger.close()
     diary, kept = ours.diary, Diary.read(tmp_path / "run")
-    assert [row["timesteps"] for row in diary.rows] == [128, 256, 384]
-    assert (diary.rows[0]["audit_findings"], diary.findings) == (0, [])
+    assert [row["timesteps"] for row in diary.rows] == [128, 384]
     logged = rows_of(tmp_path / "progress.csv")[0]
     assert float(logged["diagnose/critic_rmse"]) == diary.rows[0]["critic_rmse"]
     assert kept.rows == diary.rows
@@ -148,29 +145,10 @@ def test_a_healthy_run_has_no_findings_and_logs_its_columns(tmp_path):
     assert rows_of(tmp_path / "run/diagnosis.csv")[0]["timesteps"] == "128.0"
 
 
-def test_an_unmasked_learner_is_warned_of_illegal_actions_once():
+def test_an_unmasked_learner_has_no_figures_of_advantages():
     ours = DiagnoseCallback(every=1, budget=1)
-    with pytest.warns(FindingWarning, match=r"\[illegal-action\].*Hold the policy") as warned:
-        learner(PPO, n_steps=128, batch_size=128).learn(384, callback=ours)
-    assert len(warned) == 1
-    assert [row["audit_findings"] for row in ours.diary.rows] == [1, 1, 1]
+    learner(PPO, n_steps=128, batch_size=128).learn(384, callback=ours)
     assert "not held to the legal actions" in ours.diary.missing["gae_std"]
-
-
-def test_a_planted_mistake_is_named():
-    """Rewards that are recorded a step late."""
-
-    def late(training):
-        buffer = training.model.rollout_buffer
-        buffer.rewards = np.roll(buffer.rewards, 1, axis=0)
-        buffer.compute_returns_and_advantage(torch.zeros(1), training.locals["dones"])
-
-    ours = DiagnoseCallback(budget=1)
-    with pytest.warns(FindingWarning) as warned:
-        learner(n_steps=256, batch_size=256).learn(256, callback=[after_rollout(late), ours])
-    assert any("shifted-rewards" in str(each.message) for each in warned)
-    mistakes = {found["mistake"] for found in ours.diary.findings}
-    assert mistakes == {"shifted-rewards", "gae-last-value-missing"}
 
 
 def test_training_is_the_same_with_a_diagnosis():
@@ -184,7 +162,7 @@ def test_training_is_the_same_with_a_diagnosis():
 @pytest.mark.parametrize("budget", [0.1, 0.5])
 def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
     """On a clock on which only the diagnosis and the steps of training take time."""
-    seconds, turns = {"audit": 0.4, "figures": 0.2, "moves": 0.6}, Counter()
+    seconds, turns = {"figures": 0.2, "moves": 0.6}, Counter()
 
     def turn(name, result):
         def take(*_):
@@ -194,7 +172,7 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
         return take
 
     monkeypatch.setattr(module, "GUESSES", {name: (cost, 0, 0) for name, cost in seconds.items()})
-    for name, method in (("figures", "_figures"), ("audit", "_audit"), ("moves", "_list_moves")):
+    for name, method in (("figures", "_figures"), ("moves", "_list_moves")):
         monkeypatch.setattr(module.DiagnoseCallback, method, turn(name, module.Columns()))
     monkeypatch.setattr(module.Diagnosed, "needs_moves", True)
     clock = lambda: sum(seconds.get(name, 0.05) * turns[name] for name in turns)  # noqa: E731
@@ -205,7 +183,7 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
     learner(DQN, **idle).learn(2000, callback=[stepping, ours])
     assert max(shares) <= budget + 1e-9
     assert ours.share > 0.5 * budget  # it uses what it may
-    assert (turns["moves"], turns["figures"] > 5, turns["audit"] > 0) == (1, True, True)
+    assert (turns["moves"], turns["figures"] > 5) == (1, True)
 
 
 def test_what_never_fits_the_budget_is_said():
@@ -214,7 +192,7 @@ def test_what_never_fits_the_budget_is_said():
     learner().learn(64, callback=ours)
     diary = ours.diary
     assert diary.rows == []
-    for said in (diary.missing["critic_rmse"], diary.missing["audit_findings"], str(ours)):
+    for said in (diary.missing["critic_rmse"], str(ours)):
         assert "more than the budget" in said
 
 
@@ -236,7 +214,6 @@ def test_visits_are_those_of_training_in_other_processes_too_weighted_by_optimal
     ("options", "said"),
     [
         ({"every": 0}, "every must be at least 1, got 0"),
-        ({"audits": -1}, "audits must be at least 0, got -1"),
         ({"budget": 0}, "budget must be above 0 and at most 1, got 0"),
         ({"budget": 1.5}, "budget must be above 0 and at most 1, got 1.5"),
     ],
@@ -266,7 +243,7 @@ def test_no_training_ends_since_it_cannot_be_diagnosed(kind, policy, env, option
     assert len(warned) == 1
     assert said in ours.stopped
     assert str(ours) == f"no diagnosis: {ours.stopped}"
-    assert said in ours.diary.missing["audit_findings"]
+    assert said in ours.diary.missing["critic_rmse"]
 
 
 def test_a_fault_of_the_diagnosis_ends_the_diagnosis_alone(monkeypatch):
@@ -317,7 +294,7 @@ def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, pri
     diary = Diary.read(runs[algorithm])
     name = "critic_rmse" if algorithm == "ppo" else "overestimation_mean"
     assert np.isfinite(diary.column(name)).all()
-    assert (len(diary.rows) >= 2, diary.findings) == (True, [])
+    assert len(diary.rows) >= 2
     assert name in prints("diagnose", runs[algorithm])
     rows = rows_of(runs[algorithm] / FILE)
     assert [row["model"] for row in rows] == ["best", "final"]
@@ -364,7 +341,6 @@ def test_charts_and_report_show_a_diagnosis(runs, prints):
     prints("report", runs["ppo"], "--page", "page.html")
     page = Path("page.html").read_text()
     assert all(words in page for words in ("entropy_by_regret", "Errors of the critic"))
-    assert list(_findings(runs["ppo"])) == []
 
 
 def test_wrong_words_of_the_command_are_errors_by_name(refusal, tmp_path):
@@ -420,12 +396,11 @@ def lake(**keywords):
     ],
 )
 def test_toy_text_is_diagnosed(kind, vector, given, tmp_path):
-    """Its buffers hold, though limits cut games, and its states are those of the game."""
+    """Its states are those of the game."""
     steps = {"n_steps": 256, "batch_size": 64} if kind is PPO else {"train_freq": 256}
     ours = DiagnoseCallback(given and given(), every=2, budget=1, folder=str(tmp_path))
     kind("MlpPolicy", vector(), seed=0, device="cpu", **steps).learn(512, callback=ours)
     row = ours.diary.rows[0]
-    assert row["audit_findings"] == 0
     figure = "critic_bias" if kind is PPO else "overestimation_mean"
     assert figure in row or "circles and is paid" in ours.diary.missing[figure]
     assert Diary.read(tmp_path).rows == ours.diary.rows

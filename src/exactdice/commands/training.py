@@ -168,7 +168,7 @@ def diagnose_models(folder: Path) -> dict[str, Any]:
         steps = model.num_timesteps if which == "checkpoint" else log["timesteps"][row]
         columns = Diagnosed(model).figures()
         columns.numbers["timesteps"] = float(steps)
-        columns.leave_out(("unvisited", "audit_findings"), "train --diagnose keeps them")
+        columns.leave_out(("unvisited",), "train --diagnose keeps them")
         found[which] = columns
     rows = [{"model": which, **columns.numbers} for which, columns in found.items()]
     write_file(folder / FILE, to_csv(["model", *COLUMNS], rows))
@@ -181,7 +181,7 @@ def run_diagnose(options: DiagnoseConfig) -> None:
 
     found, console, rows = diagnose_models(options.run_folder), Console(), []
     for name in COLUMNS:
-        digits = 0 if name in ("timesteps", "audit_findings") else 6
+        digits = 0 if name == "timesteps" else 6
         numbers = [each.numbers.get(name) for each in found.values()]
         cells = ["" if number is None else f"{number:,.{digits}f}" for number in numbers]
         rows += [[name, *cells]] if any(cells) else []
