@@ -8,7 +8,7 @@
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .diagnosis import Diagnosis
 from .examination import Examination
@@ -17,7 +17,7 @@ __all__ = ["Diagnosis", "doctor"]
 
 
 @contextlib.contextmanager
-def doctor(budget: float = 0.1) -> Iterator[Diagnosis]:
+def doctor(budget: float = 0.1, declare: Mapping[str, str] | None = None) -> Iterator[Diagnosis]:
     """Examine the training that runs in a ``with`` block.
 
     ::
@@ -28,10 +28,16 @@ def doctor(budget: float = 0.1) -> Iterator[Diagnosis]:
 
     Args:
         budget: largest share of the time that the doctor may take.
+        declare: what the doctor does not find by itself: "gamma" and "gae_lambda", and "returns"
+            and "advantages" of the rows of a batch, each as an expression of the program's own
+            variables where it computes a gradient, such as ``{"returns": "b_returns[rows]"}``.
 
     Yields:
         What was found, which is complete when the block has ended.
+
+    Raises:
+        InputError: if something else is declared.
     """
-    examination = Examination(budget)
+    examination = Examination(budget, declare=declare)
     with examination.watching():
         yield examination.diagnosis

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 import numpy as np
+from scipy.special import stdtrit
 
 from ...baselines import Task, evaluate
 from ...core import FloatArray, InputError, IntArray
@@ -41,6 +42,7 @@ class Probe:
         first: the states in which games may begin, all with the same probability.
         by_lane: whether the games of a lane begin in the state of its number.
         cut: number of moves after which a game is cut; 0 cuts none.
+        illegal: whether the first action is illegal, where the program's environment shows masks.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Probe:
     first: tuple[int, ...] = (0,)
     by_lane: bool = False
     cut: int = 0
+    illegal: bool = False
 
     def task(self, actions: int, gamma: float) -> Task:
         """Return the world as a decision problem with a number of actions."""
@@ -135,6 +138,12 @@ PROBES = (
         (0, 1, 2, 3),
         by_lane=True,
     ),
+    Probe(
+        "masks",
+        "a reward of -1 for the first action, which is illegal, of 1 for others a move later",
+        [(_pays(-1.0), _pays(0.0, 1)), (_pays(-1.0), _pays(1.0))],
+        illegal=True,
+    ),
 )
 
 
@@ -155,7 +164,7 @@ class World:
             if self.shown is None:
                 self.shown = _shown(env.observation_space, len(self.probe.law))
         if word == "masks":
-            return np.ones(int(env.action_space.n), dtype=bool)
+            return game.mask.astype(bool)
         found = game.reset() if word == "reset" else game.step(args[0])
         return self.shown[found[0]].copy(), *found[1:]  # type: ignore[index]
 
@@ -173,17 +182,22 @@ class _Game:
         self._state, self._moves = 0, 0
 
     @cached_property
+    def mask(self) -> Numbers:
+        """The legal actions, (action,)."""
+        mask = np.ones(int(self.env.action_space.n), dtype=np.int8)
+        mask[0] = not self._probe.illegal
+        return mask
+
+    @property
     def _info(self) -> dict[str, Any]:
-        if not hasattr(self.env, "action_masks"):
-            return {}
-        return {"action_mask": np.ones(int(self.env.action_space.n), dtype=np.int8)}
+        return {"action_mask": self.mask.copy()} if hasattr(self.env, "action_masks") else {}
 
     def reset(self) -> tuple[int, dict[str, Any]]:
         """Begin a game."""
         first = self._probe.first
         at = self._lane % len(first) if self._probe.by_lane else self._draws.integers(len(first))
         self._state, self._moves = first[at], 0
-        return self._state, dict(self._info)
+        return self._state, self._info
 
     def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Make a move; the observation of an end is that of the state before it."""
@@ -194,7 +208,7 @@ class _Game:
         self._state = self._state if then == STAYS else then
         self._moves += 1
         cut = bool(self._probe.cut and self._moves >= self._probe.cut)
-        return self._state, reward, ended, cut and not ended, dict(self._info)
+        return self._state, reward, ended, cut and not ended, self._info
 
 
 def _shown(space: Any, count: int) -> Numbers:
@@ -251,7 +265,9 @@ def readings(
 
     Values that still move toward the exact ones are "not yet": the limit of the last three quarters
     of the run, as of a geometric series (Aitken), must be far from the exact value, too, and the
-    value must have moved by most of the way to this limit.
+    value must have moved by most of the way to this limit. Means of parts of the run scatter about
+    their curve: a value is "wrong" if with Student's t it is so far off by chance in one of 10,000
+    runs.
 
     Args:
         world: the probe that the program has met.
@@ -289,8 +305,8 @@ def readings(
             yield Reading(world.probe.name, state, float(curve[-1]), float(exact[state]), told)
 
 
-#: Number of parts of a run whose means are compared.
-PARTS = 8
+#: Number of parts of a run whose means are compared, and the chance that their noise accuses.
+PARTS, ALARM = 8, 1e-4
 
 
 def _verdict(curve: FloatArray, exact: float) -> str:
@@ -301,7 +317,10 @@ def _verdict(curve: FloatArray, exact: float) -> str:
     slows = abs(after) < 0.7 * abs(before) or max(abs(before), abs(after)) < 0.02
     limit = third + (after**2 / (before - after) if abs(before - after) > 1e-9 else 0.0)
     settled = slows and abs(third - curve[0]) > 3 * abs(limit - third)
-    far = min(abs(third - exact), abs(limit - exact)) > FAR
+    # Second differences of independent errors have six times their variance.
+    noise = float(np.sqrt((np.diff(curve, 2) ** 2).mean() / 6))
+    sure = FAR + float(stdtrit(len(curve) - 2, 1 - ALARM)) * noise
+    far = min(abs(third - exact), abs(limit - exact)) > sure
     return "wrong" if settled and far else "not yet"
 
 

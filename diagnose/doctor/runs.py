@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,33 @@ from ...core.words import printable
 from .diagnosis import Diagnosis, Symptom
 from .examination import Examination
 from .probes import PARTS, PROBES, World, readings
-from .program import is_of_program
+from .program import Declared, is_of_program
 from .tap import Enough
 
 #: Most seconds that a script may take in a probe.
 LONGEST = 120
 
 
-def examine(script: Path, arguments: Sequence[str], budget: float = 0.1) -> tuple[Diagnosis, int]:
+def examine(
+    script: Path,
+    arguments: Sequence[str],
+    budget: float = 0.1,
+    declare: Mapping[str, str] | None = None,
+) -> tuple[Diagnosis, int]:
     """Run a script as it stands; return what was found, and its exit code.
 
+    Args:
+        script: the file.
+        arguments: of the script.
+        budget: largest share of the time that the doctor may take.
+        declare: what the doctor does not find by itself (see ``program.Declared``).
+
     Raises:
-        InputError: if there is no such file.
+        InputError: if there is no such file, or something else is declared.
     """
     _require(script)
-    found, code = _run(script, arguments, {"budget": budget})
+    Declared(declare)
+    found, code = _run(script, arguments, {"budget": budget, "declare": declare})
     if found is None:
         found = Diagnosis(ended=f"exit code {code}")
         found.unchecked["everything"] = (
@@ -96,7 +108,8 @@ def main() -> None:
     sys.path[0] = str(Path(script).resolve().parent)
     probe = next((each for each in PROBES if each.name == options.get("probe")), None)
     world = None if probe is None else World(probe)
-    examination = Examination(options.get("budget", 1.0), options.get("moves"), world)
+    budget, declared = options.get("budget", 1.0), options.get("declare")
+    examination = Examination(budget, options.get("moves"), world, declared)
     found = examination.diagnosis
     try:
         with examination.watching(), contextlib.suppress(Enough):
@@ -136,6 +149,9 @@ def _read(found: Diagnosis, examination: Examination, world: World, gamma: float
     story = examination.story
     if story is None:
         found.unchecked["probes"] = "the program made no move"
+        return
+    if world.shown is None:
+        found.unchecked["probes"] = "the program's vector has no environments in this process"
         return
     # A program that has come to its end may have let its learning rate fall to 0 before it learned.
     moves = 0 if examination.tap.trace is None else examination.tap.trace.moves

@@ -25,6 +25,9 @@ Numbers: TypeAlias = npt.NDArray[Any]
 ROWS = 100_000
 #: The methods by which programs ask environments: the word of ``Tap.call`` for each.
 METHODS = {"reset": "reset", "step": "step", "step_async": "asked", "step_wait": "step"}
+METHODS |= {"action_masks": "masks"}
+#: Words of calls that are no part of a trace.
+APART = ("made", "masks")
 SB3 = "stable_baselines3.common.vec_env.base_vec_env"
 
 
@@ -232,7 +235,7 @@ class Tap:
                 result = original(env, *args, **options)
         finally:
             local.depth = depth
-        if depth == 0 and word != "made":
+        if depth == 0 and word not in APART:
             try:
                 self._note(word, env, args or tuple(options.values()), result)
             except Exception as error:  # the program goes on

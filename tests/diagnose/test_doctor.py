@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from checkout import ROOT
+from exactdice.core import InputError
 from exactdice.diagnose.doctor import doctor, runs, tap
 from exactdice.diagnose.doctor.probes import PROBES, World
 from exactdice.diagnose.doctor.tap import METHODS
@@ -25,7 +26,7 @@ FOLDER = ROOT / "tests/diagnose"
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def examined(tmp_path, monkeypatch, learner, *edits, **options):
+def examined(tmp_path, monkeypatch, learner, *edits, declare=None, **options):
     """Run a learner of the tests under the doctor, with some of its text replaced."""
     source = (FOLDER / f"small_{learner}.py").read_text(encoding="utf-8")
     for right, wrong in edits:
@@ -36,7 +37,7 @@ def examined(tmp_path, monkeypatch, learner, *edits, **options):
     words = [f"--{name}={value}" for name, value in options.items()]
     monkeypatch.setattr(sys, "argv", [str(script), *words])
     printed = io.StringIO()
-    with doctor(budget=1.0) as found, contextlib.redirect_stdout(printed):
+    with doctor(1.0, declare) as found, contextlib.redirect_stdout(printed):
         runpy.run_path(str(script), run_name="__main__")
     return found, printed.getvalue()
 
@@ -76,6 +77,27 @@ def test_a_program_is_the_same_with_the_doctor(tmp_path, monkeypatch, learner):
     words = [sys.executable, str(FOLDER / f"small_{learner}.py"), "--seed=3"]
     alone = subprocess.run(words, capture_output=True, text=True, check=True)
     assert printed == alone.stdout
+
+
+def test_what_is_declared_is_checked(tmp_path, monkeypatch):
+    absolute = (
+        "(agent.critic(b_obs).squeeze(1) - b_returns) ** 2)",
+        "(agent.critic(b_obs).squeeze(1) - b_returns).abs())",
+    )
+    found, _ = examined(tmp_path, monkeypatch, "ppo", absolute)
+    assert "returns" not in found.held
+    declare = {"returns": "b_returns", "advantages": "b_advantages", "gamma": "GAMMA * 0.9"}
+    found, _ = examined(tmp_path, monkeypatch, "ppo", absolute, declare=declare)
+    assert found.held["returns"] == found.moves
+    assert found.ok, str(found)
+    assert any("the program says 0.873 (gamma-wrong)" in note for note in found.notes)
+    found, _ = examined(tmp_path, monkeypatch, "ppo", declare={"returns": "nothing"})
+    assert found.unchecked["returns"] == "no part of the program has nothing as declared"
+    with (
+        pytest.raises(InputError, match="declare must name gamma, .*, got rewards"),
+        doctor(declare={"rewards": "r"}),
+    ):
+        pass
 
 
 PPO = {

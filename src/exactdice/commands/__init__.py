@@ -74,11 +74,15 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...]]:
-    """Split off the words that follow the script of ``doctor``: they are the script's own."""
+    """Split off the words that follow the script of ``doctor``: they are the script's own.
+
+    The script comes first in the others, as an option may take any number of words.
+    """
     ends = [place for place, word in enumerate(words) if word.endswith(".py")]
     if not words or words[0] != "doctor" or not ends:
         return words, ()
-    return words[: ends[0] + 1], tuple(words[ends[0] + 1 :])
+    script = ends[0]
+    return (words[0], words[script], *words[1:script]), tuple(words[script + 1 :])
 
 
 def _fields(

@@ -89,6 +89,10 @@ class DoctorConfig(InJson):
     budget: float = 0.1
     """Largest share of the script's time that the doctor may take."""
 
+    declare: Keywords = field(default_factory=dict)
+    """What the doctor has not found: gamma and gae_lambda, or expressions of the script's own
+    variables, with a row for each move of a batch: --declare returns "b_returns[rows]"."""
+
     page: Path | None = None
     """File for a web page of what was found."""
 
@@ -115,7 +119,8 @@ def run_doctor(options: DoctorConfig) -> int:
     if options.script is None:
         print(Table(["check", "holds if"], [list(row) for row in CHECKS.items()]))
         return 0
-    found, _ = examine(options.script, options.arguments, options.budget)
+    declared = {name: str(each) for name, each in options.declare.items()}
+    found, _ = examine(options.script, options.arguments, options.budget, declared)
     if options.probes:
         gamma = found.facts.get("gamma")
         for name, other in examine_in_probes(
