@@ -146,7 +146,8 @@ class Examination:
                 rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
                 actor = rows[-1].module if rows else None
                 critic = self._rollout.critic if self._rollout else None
-                self._learned.follow(trace, actor, self.calls.modules.get(critic or 0))
+                values = self.calls.modules.get(critic or 0)
+                self._learned.follow(trace, actor, values, self._habits.steps > 0)
         self.calls.move()
         self._habits.steps = 0
 

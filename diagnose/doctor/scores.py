@@ -7,18 +7,25 @@ ended: networks that map observations to logits or action values, and models of 
 import copy
 import sys
 import time
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import torch as th
+from scipy.special import stdtrit
 
 from ...baselines import score
 from ..figures import critic
+from ..gradients import gradient
 from .diagnosis import Diagnosis
 from .program import frames
 from .tap import Trace
 
 #: Moves after which copies are made: the first ones, and the factor from one to the next.
 FIRST, GROWTH = 1000, 2
+#: Updates whose direction is compared with the exact policy gradient, and the chance that their
+#: noise accuses.
+UPDATES, ALARM = 8, 1e-4
 #: Seconds that all scores together may take.
 SECONDS = 20.0
 SB3 = "stable_baselines3.common.base_class"
@@ -30,10 +37,13 @@ class Learned:
     def __init__(self) -> None:
         self._copies: list[tuple[int, Any, Any]] = []  # moves, actor, critic
         self._next = 0
+        self._early: list[th.nn.Module] = []  # actors before the first update, and after the first
         self._model: Any = None  # of stable-baselines3
 
-    def follow(self, trace: Trace, actor: th.nn.Module | None, values: Any) -> None:
-        """Copy the networks if it is time."""
+    def follow(self, trace: Trace, actor: th.nn.Module | None, values: Any, updated: bool) -> None:
+        """Copy the networks if it is time, and the actor after each of the first updates."""
+        if actor is not None and len(self._early) <= UPDATES and (updated or not self._early):
+            self._early.append(copy.deepcopy(actor))
         if trace.moves < self._next:
             return
         self._next = max(FIRST, GROWTH * trace.moves)
@@ -66,6 +76,21 @@ class Learned:
                 found.unchecked["scores"] = str(error)
                 break
             found.scores.append(row)
+        if model is None and found.scores and len(self._early) > UPDATES:
+            found.notes.append(self._direction(env))
+
+    def _direction(self, env: Any) -> str:
+        """Tell the cosines of the first updates of the actor and the exact policy gradient."""
+        cosines = []
+        for before, after in pairwise(self._early):
+            pairs = zip(before.named_parameters(), after.parameters(), strict=True)
+            change = {name: new.detach() - old.detach() for (name, old), new in pairs}
+            cosines.append(-gradient(env, before).compare(change).cosine)
+        mean, error = float(np.mean(cosines)), float(np.std(cosines, ddof=1)) / len(cosines) ** 0.5
+        against = mean < -float(stdtrit(len(cosines) - 1, 1 - ALARM)) * error
+        way = "against" if against else "along"
+        told = f"cosine {mean:.3f}, standard error {error:.3f}"
+        return f"the first updates go {way} the exact policy gradient: {told}"
 
 
 def _one(env: Any) -> Any:

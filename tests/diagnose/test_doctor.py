@@ -3,6 +3,7 @@
 # ruff: noqa: E501  a planted mistake stands in one line
 
 import contextlib
+import copy
 import io
 import json
 import runpy
@@ -15,8 +16,10 @@ import pytest
 import torch
 from checkout import ROOT
 from exactdice.core import InputError
+from exactdice.diagnose import gradient
 from exactdice.diagnose.doctor import doctor, runs, tap
 from exactdice.diagnose.doctor.probes import PROBES, World
+from exactdice.diagnose.doctor.scores import UPDATES, Learned
 from exactdice.diagnose.doctor.tap import METHODS
 from torch.distributions import Categorical
 
@@ -224,6 +227,25 @@ def test_probes_answer_by_their_law(probe, env):
     uniform = np.full((len(probe.law), int(shape.action_space.n)), 1 / shape.action_space.n)
     exact = np.mean(probe.values(uniform, 1.0)[list(probe.first)])
     assert abs(np.mean(totals) - exact) <= 4 * np.std(totals) / len(totals) ** 0.5 + 1e-9
+
+
+@pytest.mark.parametrize(("sign", "way"), [(1, "along"), (-1, "against")])
+def test_the_direction_of_updates_is_told(sign, way):
+    env = gym.make("exactdice:exactdice/Greed-v0", max_score=5, encoding="one_hot_float")
+    torch.manual_seed(0)
+    actor, learned = (
+        torch.nn.Linear(env.observation_space.shape[0], int(env.action_space.n)),
+        Learned(),
+    )
+    for _ in range(UPDATES + 1):
+        learned._early.append(copy.deepcopy(actor))
+        exact = gradient(env, actor).policy
+        with torch.no_grad():
+            for name, parameter in actor.named_parameters():
+                parameter += sign * exact[name]
+    assert learned._direction(env).startswith(
+        f"the first updates go {way} the exact policy gradient: cosine {sign:.3f}"
+    )
 
 
 def command(*words):
