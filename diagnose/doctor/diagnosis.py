@@ -1,8 +1,7 @@
-"""The findings of the doctor in a program: as a text, as a page, and as JSON."""
+"""The findings of the doctor in a program: as a text, as tables, and as JSON."""
 
-import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,13 +34,6 @@ CHECKS = {
     "critic": "in probes: the critic's values become the exact values of the present policy",
     "error": "in probes: the program does not end with an error",
 }
-STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
-    "color:#1b1f24;background:#fff}h1{font-size:1.4rem}li{margin:.6rem 0}code{background:#eef1f4;"
-    "padding:.1rem .3rem;border-radius:.2rem}table{border-collapse:collapse}td,th{text-align:left;"
-    "padding:.2rem 1rem .2rem 0;border-bottom:1px solid #d8dee4}.wrong{color:#a40e26}"
-    ".right{color:#116329}"
-)
 
 
 @dataclass
@@ -203,39 +195,26 @@ class Diagnosis:
         lines += [f"  {name:10} {told}" for name, told in self._figures()]
         return "\n".join(lines)
 
-    def page(self, title: str) -> str:
-        """Return a web page without further files."""
-        read = ("probe", "state", "said", "exact", "verdict")
-        found = (
-            (each.check, each.mistake or "", each.world, each.words, each.where, each.times)
-            for each in self.symptoms
-        )
-        tables = {
-            "What was found": (("check", "mistake", "probe", "what", "where", "times"), found),
-            "What held": (("check", "entries"), self.held.items()),
-            "Exact scores": (("as the agent learned",), ((_scored(row),) for row in self.scores)),
-            "Values in probes": (read, (_rounded(row, read) for row in self.readings)),
-            "Notes": (("note",), ((note,) for note in self.notes)),
-            "What was not checked": (("check", "reason"), self.unchecked.items()),
-            "The program": (("figure", "value"), self._figures()),
+    def tables(self) -> Iterator[Table]:
+        """Yield tables of all of it, for a page."""
+        read = ["probe", "state", "said", "exact", "verdict"]
+        found = [vars(each) for each in self.symptoms]
+        shown = ["check", "mistake", "world", "words", "where", "times"]
+        tables: dict[str, tuple[list[str], Iterable[Iterable[Any]]]] = {
+            "What was found": (shown, ([row[key] or "" for key in shown] for row in found)),
+            "What held": (["check", "entries"], self.held.items()),
+            "Exact scores": (["as the agent learned"], ([_scored(row)] for row in self.scores)),
+            "Values in probes": (read, ([row[key] for key in read] for row in self.readings)),
+            "Notes": (["note"], ([note] for note in self.notes)),
+            "What was not checked": (["check", "reason"], self.unchecked.items()),
+            "The program": (["figure", "value"], self._figures()),
         }
-        body = ""
-        for name, (header, content) in tables.items():
-            rows = [list(row) for row in content]
-            body += f"<h2>{name}</h2>{Table(list(header), rows).html()}" if rows else ""
-        kind = "right" if self.ok else "wrong"
-        return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}'
-            f"</title><style>{STYLE}</style><h1>{html.escape(title)}</h1>"
-            f'<p class="{kind}"><b>{html.escape(self.verdict)}</b></p>{body}</html>\n'
-        )
+        for title, (header, content) in tables.items():
+            if rows := [list(row) for row in content]:
+                yield Table(header, rows, title)
 
 
 def _scored(row: Mapping[str, float]) -> str:
     told = f"after {row['moves']:,} moves {row['value']:.4f}, normalised {row['normalized']:.4f}"
     error = f", error of the critic {row['critic_rmse']:.4f}" if "critic_rmse" in row else ""
     return f"{told}{error}; the optimum is {row['optimum']:.4f}"
-
-
-def _rounded(row: Mapping[str, Any], keys: Iterable[str]) -> list[Any]:
-    return [f"{row[key]:.3f}" if isinstance(row[key], float) else row[key] for key in keys]

@@ -115,7 +115,8 @@ class Examination:
         if trace is not None and trace.rows:
             check_lanes(report, trace)
             report.notes += [_ILLEGAL] * (self.story is not None and self.story.illegal)
-            self._learned.end(self.diagnosis, trace, self.declared.found.get("gamma"))
+            law = self._rollout is not None
+            self._learned.end(self.diagnosis, trace, self.declared.found.get("gamma"), law)
         self.diagnosis.take(report, "")
         for found, place in self._blame.end():
             self.diagnosis.take(found, place)
@@ -204,14 +205,14 @@ class Examination:
             return
         for each in (batch.logits, batch.values, batch.action_values):
             self._habits.role([] if each is None else LossGraph.of(each).parameters)
+        if batch.action_values is not None:
+            self._values(report, batch, gradient, story)
+            return
         if self._rollout is None or self._rollout.section.end != self._end:
             self._finish_rollout()
             section = Section(story, self._begin, self._end)
             self._rollout = Rollout(section, batch.network, self._last(batch, section.lanes))
-        if batch.action_values is None:
-            self._policy(report, batch, gradient, self._rollout)
-        else:
-            self._values(report, batch, gradient, story)
+        self._policy(report, batch, gradient, self._rollout)
 
     def _last(self, batch: Batch, lanes: int) -> FloatArray | None:
         """Return what the critic has said after the last row, (lane,)."""
@@ -329,6 +330,5 @@ class Examination:
 
     def _finish_rollout(self) -> None:
         if self._rollout is not None and np.isfinite(self._rollout.actions).any():
-            rollout, self._rollout = self._rollout, None
             with self._report() as report:
-                rollout.check(report, self.declared)
+                self._rollout.check(report, self.declared)

@@ -53,12 +53,20 @@ class Learned:
         elif actor is not None:
             self._copies.append((trace.moves, *copy.deepcopy((actor, values))))
 
-    def end(self, found: Diagnosis, trace: Trace, gamma: float | None) -> None:
-        """Score the copies, and what the program has ended with."""
+    def end(self, found: Diagnosis, trace: Trace, gamma: float | None, law: bool) -> None:
+        """Score the copies, and what the program has ended with.
+
+        Args:
+            found: gets the scores.
+            trace: of the training environment.
+            gamma: the discount of the critic; None if it is not known.
+            law: whether the program learns a law, in place of action values.
+        """
         env, began = _one(trace.env), time.perf_counter()
         model = self._model
-        if model is not None and self._copies[-1][0] < trace.moves:
-            self._copies.append((trace.moves, copy.deepcopy(model.policy.state_dict()), None))
+        if model is not None:
+            kept = copy.deepcopy(model.policy.state_dict())
+            self._copies.append((trace.moves, kept, None))
         for moves, actor, values in self._copies:
             if time.perf_counter() - began > SECONDS:
                 found.unchecked["scores"] = f"they take more than {SECONDS:g} seconds"
@@ -70,13 +78,14 @@ class Learned:
                 row = {"moves": moves, "value": scored.value, "optimum": scored.optimum}
                 row |= {"normalized": scored.normalized}
                 if values is not None and gamma is not None:
-                    law = critic(env, actor, values, gamma)
-                    row["critic_rmse"] = law.rmse
+                    row["critic_rmse"] = critic(env, actor, values, gamma).rmse
             except (ValueError, TypeError) as error:
                 found.unchecked["scores"] = str(error)
                 break
             found.scores.append(row)
-        if model is None and found.scores and len(self._early) > UPDATES:
+        if model is not None:
+            model.policy.load_state_dict(kept)
+        elif law and found.scores and len(self._early) > UPDATES:
             found.notes.append(self._direction(env))
 
     def _direction(self, env: Any) -> str:

@@ -130,7 +130,12 @@ def run_doctor(options: DoctorConfig) -> int:
             print(f"probe {name}: {verdict}", file=sys.stderr)
             found.join(other)
     if options.page is not None:
-        write_file(options.page, found.page(f"exactdice doctor {options.script}").encode())
+        from ..look import page
+
+        parts = [page.paragraph(found.verdict)]
+        for table in found.tables():
+            parts += [page.heading(table.title), page.table(table)]
+        write_file(options.page, page.to_html(f"exactdice doctor {options.script}", parts).encode())
     print_json(found.as_dict()) if options.json else print(found)
     return 0 if found.ok else 1
 
