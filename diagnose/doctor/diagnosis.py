@@ -168,6 +168,11 @@ class Diagnosis:
         own = {key: value for key, value in given.items() if key not in ("ok", "verdict")}
         return cls(**own | {"symptoms": [Symptom(**each) for each in given["symptoms"]]})
 
+    def _holding(self) -> Iterable[tuple[str, int]]:
+        """Yield the checks that held each time."""
+        failed = {each.check for each in self.symptoms}
+        return ((check, count) for check, count in self.held.items() if check not in failed)
+
     def _figures(self) -> Iterable[tuple[str, str]]:
         yield "moves", f"{self.moves:,}"
         yield "gradients", f"{self.gradients:,}"
@@ -188,7 +193,7 @@ class Diagnosis:
                 f"             {each.words}",
             ]
             lines += [f"             {each.where}"] * bool(each.where)
-        lines += [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]
+        lines += [f"  holds      {check}: {count:,} checked" for check, count in self._holding()]
         lines += [f"  score      {_scored(each)}" for each in self.scores]
         lines += [f"  note       {note}" for note in self.notes]
         lines += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
@@ -196,21 +201,19 @@ class Diagnosis:
         return "\n".join(lines)
 
     def tables(self) -> Iterator[Table]:
-        """Yield tables of all of it, for a page."""
+        """Yield tables of all but the symptoms, for a page."""
         read = ["probe", "state", "said", "exact", "verdict"]
-        found = [vars(each) for each in self.symptoms]
-        shown = ["check", "mistake", "world", "words", "where", "times"]
+        scored = ["moves", "value", "normalized", "optimum", "critic_rmse"]
         tables: dict[str, tuple[list[str], Iterable[Iterable[Any]]]] = {
-            "What was found": (shown, ([row[key] or "" for key in shown] for row in found)),
-            "What held": (["check", "entries"], self.held.items()),
-            "Exact scores": (["as the agent learned"], ([_scored(row)] for row in self.scores)),
+            "What held": (["check", "entries"], self._holding()),
+            "Exact scores": (scored, ([row.get(key) for key in scored] for row in self.scores)),
             "Values in probes": (read, ([row[key] for key in read] for row in self.readings)),
             "Notes": (["note"], ([note] for note in self.notes)),
             "What was not checked": (["check", "reason"], self.unchecked.items()),
             "The program": (["figure", "value"], self._figures()),
         }
         for title, (header, content) in tables.items():
-            if rows := [list(row) for row in content]:
+            if rows := [[_cell(each) for each in row] for row in content]:
                 yield Table(header, rows, title)
 
 
@@ -218,3 +221,7 @@ def _scored(row: Mapping[str, float]) -> str:
     told = f"after {row['moves']:,} moves {row['value']:.4f}, normalised {row['normalized']:.4f}"
     error = f", error of the critic {row['critic_rmse']:.4f}" if "critic_rmse" in row else ""
     return f"{told}{error}; the optimum is {row['optimum']:.4f}"
+
+
+def _cell(given: Any) -> Any:
+    return f"{given:.4f}" if isinstance(given, float) else "" if given is None else given

@@ -14,6 +14,7 @@ from ..agents.runs.config import TrainConfig
 from ..agents.runs.options import TRACKS, GameName, Keywords, environment_from_options
 from ..core import InputError, Table, at_least, one_of, write_file
 from ..core.progress import shown_progress
+from ..core.words import plural
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
 from .printing import InJson, print_json
@@ -133,6 +134,11 @@ def run_doctor(options: DoctorConfig) -> int:
         from ..look import page
 
         parts = [page.paragraph(found.verdict)]
+        for each in found.symptoms:
+            title = f"{each.check}: {each.mistake}" if each.mistake else each.check
+            often = f"{each.where or 'the whole run'}, {each.times:,} {plural(each.times, 'time')}"
+            place = f"Probe {each.world}, {often}" if each.world else often
+            parts += [page.heading(title), page.paragraph(each.words), page.paragraph(place)]
         for table in found.tables():
             parts += [page.heading(table.title), page.table(table)]
         write_file(options.page, page.to_html(f"exactdice doctor {options.script}", parts).encode())
