@@ -159,6 +159,8 @@ def in_a_row(firsts: IntArray, chosen: IntArray) -> IntArray:
     """Give the places of the entries of chosen groups in a row, given the sums of all counts."""
     begins = firsts[chosen]
     counts = firsts[chosen + 1] - begins
+    if (counts == 1).all():
+        return begins
     places: IntArray = np.repeat(begins - sums(counts)[:-1], counts)
     return places + np.arange(len(places))
 

@@ -54,7 +54,7 @@ class ExplicitGame(ListedGame):
             ``baselines.operators.mdp``); or it has more than ``DEEP`` stages. Then
             ``payoff_range`` may not hold the values of all policies.
         idle: in such a process, the actions with which a game can go on for ever where nothing is
-            paid, shape (state, action).
+            paid, shape (state, action); ``idles`` has the states with such actions, (state,).
         way_out: in such a process, an action of each state with which a game in the long run ends,
             or goes on where nothing is paid, shape (state,).
     """
@@ -86,6 +86,7 @@ class ExplicitGame(ListedGame):
         self._halves = 1 + discounted  # outcomes of a way
         if self.is_process:
             self.idle, self.way_out = self._ways_out()
+            self.idles = self.idle.any(axis=1)
         circling = self._paid_in_cycles() if self.has_cycles and not discounted else None
         self.payoff_range = self._range()
         self.unbounded = circling is not None
@@ -193,6 +194,11 @@ class ExplicitGame(ListedGame):
         on = self.listing.targets >= 0
         return strong_components(self.listing.sources[on], self.listing.targets[on], self.rows)
 
+    @cached_property
+    def is_ordered(self) -> bool:
+        """Whether each move leads to a state of a smaller component, or stays."""
+        return bool(self.components.max() + 1 == self.rows)
+
     def _paid_in_cycles(self) -> BoolArray | None:
         """Give the states where a move that stays in a cycle pays, (state,); None if none does."""
         pays, parts = self.way_payments != 0, self.components
@@ -273,6 +279,11 @@ class ExplicitGame(ListedGame):
         kinds: Array = np.empty(len(firsts), dtype=object)
         kinds[:] = [rational(paid) for paid in given[firsts].tolist()]
         return frozen(kinds), frozen(small(numbers))
+
+    @cached_property
+    def largest_payments(self) -> FloatArray:
+        """The size of the largest payment of the moves from each state, shape (state,)."""
+        return frozen(self.listing.most(lambda ways: np.abs(self.way_payments[ways])))
 
     @property
     def exact_payments(self) -> Array:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf, lcm
+from math import lcm
 from typing import Any
 
 import numpy as np
 
 from ...core import Array, BoolArray, FloatArray, GameError, IntArray, frozen
-from ...core.arithmetic import largest
 from ...core.block_moves import in_a_row, index_type, sums
+from ...core.positions import pieces
 from .graphs import strong_components
 from .numbers import near
 
@@ -68,18 +68,20 @@ class Listing:
             if chosen is None:
                 cells = first + np.flatnonzero(counts[first : first + step])
                 ways = slice(firsts[first], firsts[min(first + step, end)])
+                begins = firsts[cells] - firsts[first]
             else:
                 cells = chosen[first : first + step]
-                ways = in_a_row(firsts, cells)
+                ways, begins = in_a_row(firsts, cells), sums(counts[cells])[:-1]
             if len(cells):
-                yield cells, ways, sums(counts[cells])[:-1]
+                yield cells, ways, begins
 
     def most(self, numbers: Callable[[Any], FloatArray]) -> FloatArray:
         """Give the largest number of the ways of each state, (state,), asked for in pieces."""
-        found = np.full(self.counts.size, -inf)
-        for cells, ways, begins in self.pieces():
-            found[cells] = np.maximum.reduceat(numbers(ways), begins)
-        return largest(found.reshape(self.counts.shape))
+        firsts, found = self.firsts[:: self.counts.shape[1]], np.empty(len(self.counts))
+        for own in pieces(len(found), max(1, PIECE * len(found) // int(firsts[-1]))):
+            first, ways = firsts[own][0], slice(*firsts[[own.start, min(own.stop, len(found))]])
+            found[own] = np.maximum.reduceat(numbers(ways), firsts[:-1][own] - first)
+        return found
 
     def circles(self, allowed: BoolArray) -> BoolArray:
         """Find the end components: the actions with which play can stay for ever, (state, action).

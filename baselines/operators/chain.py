@@ -44,7 +44,8 @@ class Chain:
         self._own = arithmetic.zeros(self._count)  # the chance to stay in a state for another move
         self._leaves = self.lost.copy()  # that to go to another state or to an end
         self.paid = self.lost * arithmetic.payoff_range(game)[0]
-        self._ways = (listing.counts * (kept != 0)).sum(axis=1)
+        used = kept != 0
+        self._ways = np.einsum("ij,ij->i", listing.counts, used)
         nowhere = np.zeros(self._count, dtype=bool)
         pays, ends = nowhere.copy(), self.lost != 0  # where a move may pay, or end the game
         gamma = arithmetic.number(listing.gamma)
@@ -52,7 +53,7 @@ class Chain:
         often, filled = np.zeros(self._count, dtype=np.int64), 0
         most = int(self._ways.sum())
         self._targets, self._weights = np.empty(most, listing.targets.dtype), arithmetic.zeros(most)
-        for cells, ways, _ in listing.pieces(np.flatnonzero(kept)):
+        for cells, ways, _ in listing.pieces(np.flatnonzero(used)):
             shares = np.repeat(kept.ravel()[cells], listing.counts.ravel()[cells])
             chances = shares * given[ways]
             ways, chances = ways[chances != 0], chances[chances != 0]
@@ -73,22 +74,19 @@ class Chain:
         self.settled = self.circles = self.circling = nowhere
         self._parts: IntArray | None = None
         if gamma == 1:
-            self._parts = self._find_classes(pays, ends)
+            edges = *self._edges, self._count
+            self._parts = game.components if game.is_ordered else strong_components(*edges)
+            self._find_classes(self._parts, pays, ends)
 
-    def _find_classes(self, pays: BoolArray, ends: BoolArray) -> IntArray:
-        """Find the states in which the chain stays for ever, given where a move pays, or ends.
-
-        The strongly connected component of each state is returned, (state,).
-        """
+    def _find_classes(self, parts: IntArray, pays: BoolArray, ends: BoolArray) -> None:
+        """Find the states in which the chain stays for ever, given where a move pays, or ends."""
         sources, targets = self._edges
-        parts = strong_components(sources, targets, self._count)
-        apart = parts[sources] != parts[targets]
-        stays = ~np.isin(parts, np.append(parts[sources[apart]], parts[ends]))
-        pays = np.isin(parts, parts[pays])
-        self.settled, self.circles = stays & ~pays, stays & pays
+        leaves, paid = np.zeros_like(pays), np.zeros_like(pays)
+        leaves[parts[sources[parts[sources] != parts[targets]]]] = leaves[parts[ends]] = True
+        paid[parts[pays]] = True
+        self.settled, self.circles = (~leaves & ~paid)[parts], (~leaves & paid)[parts]
         if self.circles.any():
             self.circling = self._may_reach(self.circles)
-        return parts
 
     @property
     def _edges(self) -> tuple[IntArray, IntArray]:
@@ -140,7 +138,8 @@ class Chain:
         The solution may be searched from values ``near`` it, of the same shape.
         """
         values = self.solve(self.paid, near)
-        if not (pays := self.paid != 0).all():  # whatever rounding made of the others
+        pays = self.paid != 0
+        if not (pays | self.settled).all():  # whatever rounding made of the others
             values[~self._may_reach(pays)] = self._arithmetic.number(0)
         values[self.circling] = -inf
         return values

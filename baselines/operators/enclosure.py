@@ -74,9 +74,10 @@ def sizes_of(game: ExplicitGame, values: FloatArray, weights: Array | None = Non
     0. The weights of a policy's actions are of shape (state, action); None for the best play.
     """
     listing = game.listing
-    own = np.maximum(np.abs(values), listing.most(lambda ways: np.abs(game.way_payments[ways])))
-    if weights is not None and (illegal := ((weights != 0) & ~listing.legal).any(axis=1)).any():
-        own[illegal] = np.maximum(own[illegal], abs(game.payoff_range[0]))
+    own = np.maximum(np.abs(values), game.largest_payments)
+    if weights is not None and (illegal := (weights != 0) & ~listing.legal).any():
+        some = illegal.any(axis=1)
+        own[some] = np.maximum(own[some], abs(game.payoff_range[0]))
     sizes = np.where(own > 0, np.ldexp(1.0, np.frexp(own)[1]), 0.0)
     for _ in range(SWEEPS):
         ahead = np.append(sizes, 0.0)
@@ -181,23 +182,23 @@ def raised(
     """
     listing, units = game.listing, _Units(game, sizes, sign)
     expected, most = np.full(listing.legal.shape, -inf), int(listing.counts.max())
-    legal = None if weights is None else np.flatnonzero((weights != 0) & listing.legal)
+    used = listing.legal if weights is None else (weights != 0) & listing.legal
+    chosen = None if (used == listing.legal).all() else np.flatnonzero(used)
     if weights is not None:
         expected[:] = units.least[:, None]
     scaled = values * units.scale
     slack = (12 + most) * stays
     now = np.ceil(scaled + np.where(units.scale > 0, slack, 0.0))
     if weights is None:
-        now = np.where(game.idle.any(axis=1), np.maximum(now, 0.0), now)
+        now = np.where(game.idles, np.maximum(now, 0.0), now)
     for turn in range(MOST_RAISES):
         if not (np.abs(now) < LARGEST).all():  # or no number: the system had no solution
             break
         ahead = units.ahead(now)
-        units.means(ahead, expected, legal)
-        best = largest(expected)
-        if weights is not None:
-            best = _policy_means(expected, weights)
-        elif turn >= PATIENCE and (best > now).sum() <= FEW:  # a circle may be paid 0 on average
+        units.means(ahead, expected, chosen)
+        best = largest(expected) if weights is None else _policy_means(expected, weights)
+        # A circle may be paid 0 on average.
+        if weights is None and turn >= PATIENCE and (best > now).sum() <= FEW:
             for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
                 expected.ravel()[cell] = _exact_mean(game, cell, units, ahead)
             best = largest(expected)
@@ -205,7 +206,7 @@ def raised(
         if not (best > now).any():
             raised = (now - scaled + 1) / np.where(units.scale > 0, units.scale, inf)
             tight = expected >= now[:, None]
-            if weights is None and listing.gamma == 1:
+            if weights is None and game.unbounded:
                 _drop_rounded(game, tight, now, units)
             return raised * (1 + 4 * UNIT), tight
         now = np.maximum(now, best)
@@ -216,7 +217,8 @@ def _policy_means(expected: FloatArray, weights: Array) -> FloatArray:
     """Bound what a policy's moves are worth from above, (state,), given its actions' values."""
     means = np.empty(len(expected))
     for piece in pieces(len(means)):
-        chosen, own = np.flatnonzero(weights[piece]), weights[piece].ravel()
+        own = weights[piece].ravel()
+        chosen = np.flatnonzero(own != 0)
         firsts = np.flatnonzero(np.diff(chosen // weights.shape[1], prepend=-1))
         shares = own[chosen].astype(np.float64)
         means[piece] = _mean_above(expected[piece].ravel()[chosen], shares, firsts)
@@ -226,13 +228,14 @@ def _policy_means(expected: FloatArray, weights: Array) -> FloatArray:
 def _drop_rounded(game: ExplicitGame, tight: BoolArray, now: FloatArray, units: _Units) -> None:
     """Leave out of ``tight``, (state, action), circling actions that seem so by rounding alone."""
     listing = game.listing
-    ahead, cells = units.ahead(now)[listing.targets], tight.ravel()
+    ahead, cells = units.ahead(now), tight.ravel()
     for cell in np.flatnonzero(listing.circles(tight) & ~game.idle).tolist():
         ways, state = slice(*listing.firsts[cell : cell + 2]), cell // game.num_actions
         scale, step = (Fraction(float(each[state])) for each in (units.scale, units.steps))
+        after = ahead[listing.targets[ways]].tolist()
         worth = [
-            rational(paid) * scale + Fraction(after) * step
-            for paid, after in zip(listing.paid[ways].tolist(), ahead[ways].tolist(), strict=True)
+            rational(paid) * scale + Fraction(number) * step
+            for paid, number in zip(listing.paid[ways].tolist(), after, strict=True)
         ]
         cells[cell] = _mean(game, ways, worth) >= Fraction(float(now[state]))
 
@@ -257,6 +260,8 @@ def _mean_above(
     Numbers, and their probabilities in their groups, are of shape (number,); the first number of
     each group, ``begins``, of shape (group,). ``roundings`` part probabilities from the true ones.
     """
+    if len(begins) == len(numbers):
+        return numbers
     sizes = np.diff(begins, append=len(numbers))
     least, most = (best.reduceat(numbers, begins) for best in (np.minimum, np.maximum))
     chances = np.maximum(chances, TINY)  # smaller ones are rounded by more

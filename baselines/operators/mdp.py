@@ -136,7 +136,7 @@ def _optimum(
         return chain.values(near)
 
     first = chain.values(guessed)
-    if (stuck := game.idle.any(axis=1) & (first < 0)).any():  # it is worth 0 to circle there
+    if (stuck := game.idles & (first < 0)).any():  # it is worth 0 to circle there
         choices = np.where(stuck, game.way_out, choices)
         first = solve(None, first)
     known = {digest_of(choices)}
@@ -179,7 +179,7 @@ def _guess(game: ExplicitGame) -> tuple[IntArray, FloatArray]:
     shape = listing.counts.size, game.rows + 1
     moves = scipy_sparse().csr_array((game.way_chances, targets, listing.firsts), shape=shape)
     paid = means_of(game, lambda ways: game.way_payments[ways], FLOATS)
-    if gamma == 1 and game.components.max() + 1 == game.rows:
+    if gamma == 1 and game.is_ordered:
         return _guess_in_order(moves, paid, np.argsort(game.components))
     values, choices = np.zeros(game.rows + 1), np.full(game.rows, -1)
     for _ in range(GUESSES):
@@ -200,11 +200,13 @@ def _guess_in_order(moves: Any, paid: FloatArray, order: IntArray) -> tuple[IntA
     the values that the last sweep gave to the others: those far away change choices rarely.
     """
     (count, actions), length = paid.shape, isqrt(len(order))
-    values, choices, steps = np.zeros(count + 1), np.full(count, -1), []
-    for place in range(length):
-        states = order[place::length]
-        cells = (states[:, None] * actions + np.arange(actions)).ravel()
-        steps.append((states, paid[states], moves[cells]))
+    values, choices = np.zeros(count + 1), np.full(count, -1)
+    groups = [order[place::length] for place in range(length)]
+    every, steps, last = np.concatenate(groups), [], 0
+    paid, moves = paid[every], moves[(every[:, None] * actions + np.arange(actions)).ravel()]
+    for states in groups:
+        first, last = last, last + len(states)
+        steps.append((states, paid[first:last], moves[first * actions : last * actions]))
     for _ in range(FEW_SWEEPS):
         before = choices.copy()
         for states, own, ahead in steps:
@@ -221,7 +223,7 @@ def _refuse_swings(game: ExplicitGame, tight: BoolArray, values: Array) -> None:
     Tight actions, (state, action), have the value of their state; the values, shape (state,), are
     those of optimal play, or upper bounds.
     """
-    if game.listing.gamma < 1:
+    if not game.unbounded:
         return
     listing, circles = game.listing, game.listing.circles(tight)
     used = circles.ravel()[listing.cells]

@@ -139,11 +139,11 @@ def solver(matrix: Any, order: IntArray | None = None) -> Callable[[FloatArray],
     if order is None:
         order = np.arange(count)
     else:
-        places = np.argsort(order)
+        places, each = np.empty(count, matrix.indices.dtype), matrix.tocoo()
+        places[order] = np.arange(count)
         how = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "panel_size": 1}
-        rows = matrix[order]
-        entries = rows.data, places[rows.indices], rows.indptr
-        matrix = scipy_sparse().csr_array(entries, shape=matrix.shape)
+        entries = each.data, (places[each.row], places[each.col])
+        matrix = scipy_sparse().coo_array(entries, shape=matrix.shape).tocsc()
 
     def solve(right: FloatArray) -> Any:
         # Where few numbers are not 0 the products of the method may vanish: begin anywhere then.
