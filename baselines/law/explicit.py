@@ -194,11 +194,6 @@ class ExplicitGame(ListedGame):
         on = self.listing.targets >= 0
         return strong_components(self.listing.sources[on], self.listing.targets[on], self.rows)
 
-    @cached_property
-    def is_ordered(self) -> bool:
-        """Whether each move leads to a state of a smaller component, or stays."""
-        return bool(self.components.max() + 1 == self.rows)
-
     def _paid_in_cycles(self) -> BoolArray | None:
         """Give the states where a move that stays in a cycle pays, (state,); None if none does."""
         pays, parts = self.way_payments != 0, self.components

@@ -74,19 +74,22 @@ class Chain:
         self.settled = self.circles = self.circling = nowhere
         self._parts: IntArray | None = None
         if gamma == 1:
-            edges = *self._edges, self._count
-            self._parts = game.components if game.is_ordered else strong_components(*edges)
-            self._find_classes(self._parts, pays, ends)
+            self._parts = self._find_classes(pays, ends)
 
-    def _find_classes(self, parts: IntArray, pays: BoolArray, ends: BoolArray) -> None:
-        """Find the states in which the chain stays for ever, given where a move pays, or ends."""
+    def _find_classes(self, pays: BoolArray, ends: BoolArray) -> IntArray:
+        """Find the states in which the chain stays for ever, given where a move pays, or ends.
+
+        The strongly connected component of each state is returned, (state,).
+        """
         sources, targets = self._edges
+        parts = strong_components(sources, targets, self._count)
         leaves, paid = np.zeros_like(pays), np.zeros_like(pays)
         leaves[parts[sources[parts[sources] != parts[targets]]]] = leaves[parts[ends]] = True
         paid[parts[pays]] = True
         self.settled, self.circles = (~leaves & ~paid)[parts], (~leaves & paid)[parts]
         if self.circles.any():
             self.circling = self._may_reach(self.circles)
+        return parts
 
     @property
     def _edges(self) -> tuple[IntArray, IntArray]:
@@ -139,7 +142,7 @@ class Chain:
         """
         values = self.solve(self.paid, near)
         pays = self.paid != 0
-        if not (pays | self.settled).all():  # whatever rounding made of the others
+        if (values[~pays] != 0).any():  # whatever rounding made of those that lead to no payment
             values[~self._may_reach(pays)] = self._arithmetic.number(0)
         values[self.circling] = -inf
         return values

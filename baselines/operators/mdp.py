@@ -179,7 +179,7 @@ def _guess(game: ExplicitGame) -> tuple[IntArray, FloatArray]:
     shape = listing.counts.size, game.rows + 1
     moves = scipy_sparse().csr_array((game.way_chances, targets, listing.firsts), shape=shape)
     paid = means_of(game, lambda ways: game.way_payments[ways], FLOATS)
-    if gamma == 1 and game.is_ordered:
+    if gamma == 1 and game.components.max() + 1 == game.rows:
         return _guess_in_order(moves, paid, np.argsort(game.components))
     values, choices = np.zeros(game.rows + 1), np.full(game.rows, -1)
     for _ in range(GUESSES):

@@ -64,8 +64,15 @@ class System:
 
     @cached_property
     def _solver(self) -> Callable[[FloatArray], Any]:
-        matrix = (scipy_sparse().diags_array(self._leaves) - self._moves).tocsr()
-        return solver(matrix, self._order)
+        sparse, order = scipy_sparse(), self._order
+        if order is None:
+            return solver((sparse.diags_array(self._leaves) - self._moves).tocsr())
+        edges = self._moves.tocoo()
+        places = np.empty_like(edges.row, shape=len(order))
+        places[order] = np.arange(len(order))
+        entries = np.append(-edges.data, self._leaves)
+        at = tuple(np.append(places[each], places) for each in (edges.row, edges.col))
+        return solver(sparse.coo_array((entries, at), self._moves.shape).tocsc(), order)
 
     def solve(
         self,
@@ -131,19 +138,15 @@ def solver(matrix: Any, order: IntArray | None = None) -> Callable[[FloatArray],
     """Return a function that solves a sparse system, in a library whose last bits may differ.
 
     The factors of a large matrix may have no room: steps of BiCGSTAB (van der Vorst 1992) come
-    first, which end soon where games do. In an ``order``, (unknown,), in which the matrix is
-    triangular it is its own factor, whose columns, of few numbers each, go one by one.
+    first, which end soon where games do. A triangular matrix, given in an ``order`` of the
+    unknowns, (unknown,), is its own factor, whose columns, of few numbers each, go one by one.
     """
     linalg, count, factors = scipy_sparse().linalg, matrix.shape[0], list[Any]()
     large, how = count > FEW and order is None, dict[str, Any]()
     if order is None:
         order = np.arange(count)
     else:
-        places, each = np.empty(count, matrix.indices.dtype), matrix.tocoo()
-        places[order] = np.arange(count)
         how = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "panel_size": 1}
-        entries = each.data, (places[each.row], places[each.col])
-        matrix = scipy_sparse().coo_array(entries, shape=matrix.shape).tocsc()
 
     def solve(right: FloatArray) -> Any:
         # Where few numbers are not 0 the products of the method may vanish: begin anywhere then.
