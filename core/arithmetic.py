@@ -94,9 +94,7 @@ class Values:
     def again(self, stage: Stage, expected: Array) -> Array:
         """Decide a stage as the sweep did that has found these values (see ``types.Decide``).
 
-        Args:
-            stage: the stage.
-            expected: the expected values of its actions, for values that are not kept.
+        Values that are not kept need what is expected of the actions.
         """
         return self.at_stage(stage)
 
@@ -105,11 +103,9 @@ class Values:
         self.numbers[index] = numbers
 
     def subtracted_from(self, payoffs: tuple[Any, Any], decide: Decide) -> "Values":
-        """Give the values to the other player of a zero-sum game.
+        """Give the values to the other player of a zero-sum game, in whose sweep all ``decide``.
 
-        Args:
-            payoffs: the smallest and the largest payoff.
-            decide: what all players do, in a sweep for the other player.
+        The payoffs are the smallest and the largest one.
         """
         return _Complement(self, payoffs)
 
@@ -304,10 +300,8 @@ class Arithmetic:
     def best(self, expected: Array, mask: BoolArray, tie: Any) -> tuple[Array, BoolArray]:
         """Give the largest legal entry of each row, and which entries are as large.
 
-        Args:
-            expected: numbers, shape (state, action).
-            mask: which are legal, of the same shape.
-            tie: floats that differ by no more are equal: a number, or shape (state,).
+        Numbers and mask are of shape (state, action). Floats that differ by ``tie``, a number or of
+        shape (state,), or by less are equal.
         """
         legal = np.where(mask, expected, -np.inf)
         best = largest(legal) + 0.0  # of 0.0 and -0.0 processors take either

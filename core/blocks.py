@@ -43,10 +43,10 @@ class PayoffLaw:
 
 
 class Block(ABC):
-    """Positions of a game, ready to be swept for one player.
+    """Positions of a game, ready to be swept for one player in an arithmetic.
 
-    Args:
-        arithmetic: of values and mass.
+    In all methods, ``decide`` is what ``types.Decide`` says; values and mass are of the kinds that
+    ``Sweeps.values`` and ``Sweeps.mass`` give.
     """
 
     # Whether the block is a game without cycles that has a sweep of its own, whose length is known.
@@ -69,9 +69,7 @@ class Block(ABC):
     def gains(self, values: Any) -> Any:
         """Give what moves are worth that leave the block, in the form that ``backward`` takes.
 
-        Args:
-            values: of later blocks, of the kind that ``Sweeps.values`` gives; None if neither they
-                nor the end are worth anything.
+        The values are those of later blocks; None if neither they nor the end are worth anything.
         """
         return None
 
@@ -85,16 +83,12 @@ class Block(ABC):
 
         by the law of total variance. Deviations may also be taken a turn at a time: from the value
         of its beginning, ``Values.centres``, about which the numbers inside the turn then are.
-
-        Args:
-            values: of all positions.
-            spreads: what ``backward`` has found of later blocks, of the kind that ``Sweeps.values``
-                gives.
+        Values are those of all positions; ``backward`` has found the spreads of later blocks.
         """
         raise NotImplementedError("a game that pays at its end has a law of payoffs instead")
 
     def at_cut(self, values: Any) -> Array:
-        """Give the values of the cut, shape (cut,), from those of ``Sweeps.values``."""
+        """Give the values of the cut, shape (cut,)."""
         return self._arithmetic.zeros(0)
 
     @abstractmethod
@@ -102,10 +96,10 @@ class Block(ABC):
         """Visit the stages last to first with the expected value of every action.
 
         Args:
-            decide: see ``types.Decide``.
+            decide: what all players do.
             gains: of moves that leave the block.
             cut: values of the cut where moves lead to it, shape (cut,).
-            values: of ``Sweeps.values``, where those of the block go; None if nobody wants them.
+            values: where those of the block go; None if nobody wants them.
 
         Returns:
             Values of the cut, as this pass finds them, shape (cut,).
@@ -114,21 +108,12 @@ class Block(ABC):
     def returns(self, decide: Decide) -> Array:
         """Give the probabilities to come from one point of the cut next to another.
 
-        Args:
-            decide: see ``types.Decide``.
-
-        Returns:
-            Shape (group, place of the one, place of the other).
+        They are of shape (group, place of the one, place of the other).
         """
         return self._arithmetic.zeros(0, 0, 0)
 
     def arrive(self, decide: Decide, mass: Any) -> Array:
-        """Give what comes to the cut of the mass that begins in the block, shape (cut,).
-
-        Args:
-            decide: see ``types.Decide``.
-            mass: what begins in the block, of the kind that ``Sweeps.mass`` gives.
-        """
+        """Give what comes to the cut of the mass that begins in the block, shape (cut,)."""
         return self._arithmetic.zeros(0)
 
     @abstractmethod
@@ -138,9 +123,9 @@ class Block(ABC):
         """Visit the stages first to last, moving mass along.
 
         Args:
-            decide: see ``types.Decide``.
-            mass: what begins in the block, of the kind that ``Sweeps.mass`` gives; all mass of the
-                block takes its place, and what leaves it is added to that of later ones.
+            decide: what all players do.
+            mass: what begins in the block; all mass of the block takes its place, and what leaves
+                it is added to that of later ones.
             returning: what comes to the cut from inside the block, shape (cut,).
             law: the payoffs of games that end in the block are added to it, unless it is None.
         """
@@ -163,12 +148,9 @@ class Block(ABC):
     def forward_roundings(self, decision: int) -> int:
         """Bound how many roundings mass goes through, in one pass, on any way to a position.
 
-        A move takes those of a decision, of a probability and of the product with it; at a position
-        all ways to it are added up.
-
-        Args:
-            decision: roundings of a decision, which turns the mass of a state into the weights of
-                its actions.
+        A move takes those of a ``decision``, which turns the mass of a state into weights of its
+        actions, of a probability and of the product with it; at a position all ways to it are added
+        up.
         """
 
     def describe_cut(self, point: int) -> str:

@@ -75,22 +75,16 @@ class Sweeps:
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
         """Make room for the values of all positions to a player, which blocks fill in.
 
-        Args:
-            seat: whose payoffs are meant.
-            decide: what all players do, for values that are computed again when they are asked for.
-            arithmetic: of the values.
+        Values that are computed again when they are asked for follow ``decide``, what all do.
         """
         return arithmetic.values(self.game.num_players, self.game.num_states)
 
     def mass(
         self, decide: Decide, starts: Sequence[Start], arithmetic: Arithmetic = FLOATS
     ) -> Values:
-        """Make room for the mass of all positions, which blocks move along.
+        """Make room for the mass of all positions, which blocks move along (see ``values``).
 
-        Args:
-            decide: what all players do, for mass that is computed again when it is asked for.
-            starts: mass that no move has brought where it is.
-            arithmetic: of the mass.
+        No move has brought the mass of ``starts`` where it is.
         """
         mass = arithmetic.zeros(self.game.num_players, self.game.num_states)
         for seat, states, chances in starts:
@@ -119,13 +113,8 @@ class Sweeps:
     def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
         """Compute the values to player 0 if player 1 decides the same in the same states.
 
-        Args:
-            decide: see ``Decide``; only the stages of player 0 are decided.
-            arithmetic: of the values.
-
-        Returns:
-            The values of all positions. None if it would be no faster, or the game is not zero-sum
-            for two to whom a state means the same.
+        Only the stages of player 0 are decided. The result is None if it would be no faster, or the
+        game is not zero-sum for two to whom a state means the same.
         """
         return None
 
@@ -162,16 +151,10 @@ class Sweeps:
     def expected(
         self, seat: int, states: IntArray, values: Values, arithmetic: Arithmetic = FLOATS
     ) -> Array:
-        """Compute the expected value of every action in some states to the player to move.
+        """Compute the expected value of every action in states, (state,), to the player to move.
 
-        Args:
-            seat: who moves.
-            states: shape (state,).
-            values: of later positions to ``seat``.
-            arithmetic: of the values.
-
-        Returns:
-            Expected values, floats or fractions, shape (state, action); illegal ones are -inf.
+        Given are the values of later positions to ``seat``. The expected values are floats or
+        fractions, shape (state, action); illegal ones are -inf.
         """
         rows, actions = legal_moves(self.game, states)
         found: Array = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
@@ -187,17 +170,9 @@ class Sweeps:
         values: Values,
         arithmetic: Arithmetic = FLOATS,
     ) -> Array:
-        """Compute the expected value of some legal moves to the player who makes them.
+        """Compute the expected value of legal moves to the player who makes them, shape (move,).
 
-        Args:
-            seat: who moves.
-            states: where, shape (move,).
-            actions: how, shape (move,).
-            values: of later positions to ``seat``.
-            arithmetic: of the values.
-
-        Returns:
-            Expected values, shape (move,).
+        States and actions are of this shape, too; ``values`` are those of later positions.
         """
         ways = list_ways(
             self.game, seat, states, actions, arithmetic, sweeps_of(self.game).is_listed
@@ -207,12 +182,7 @@ class Sweeps:
         return expected
 
     def in_play(self, values: Values, lanes: int) -> Values:
-        """Give values in floats for play, which asks for those of a few positions at each move.
-
-        Args:
-            values: the values.
-            lanes: number of games that are played at once.
-        """
+        """Give values in floats for play of ``lanes`` games, which asks for a few at each move."""
         return Values(values.array) if 8 * self.game.num_states <= TABLE else values
 
     def may_move(self, seat: int, states: IntArray) -> BoolArray:

@@ -45,9 +45,7 @@ class Choices(NamedTuple):
     def certain(met: BoolArray, actions: IntArray) -> "Choices":
         """Return the choices of a player that takes one action, with probability 1, in each state.
 
-        Args:
-            met: whether the player reaches a state of the grid, bool, shape (row, column).
-            actions: the action in each reached state, integers, shape (reached state,).
+        The states of the grid that it has ``met``, shape (row, column), have ``actions``, (state,).
         """
         places = np.flatnonzero(met)
         return Choices(places, actions.astype(np.int64), np.ones(len(places)))

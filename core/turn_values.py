@@ -58,9 +58,8 @@ class LegPart:
     def worth(self, seats: int | list[int], between: Array) -> Array:
         """Give what results pay, and what follows them is worth: shape (..., result, context).
 
-        Args:
-            seats: the players. Several make a first axis of all arrays.
-            between: values before the first roll of all contexts, shape (..., context).
+        Several seats make a first axis of all arrays. The values ``between`` turns are those before
+        the first roll of all contexts, shape (..., context).
         """
         paid = _of_seats(self.leg.paid(self.arithmetic), seats)[..., self.columns]
         worth = self.ahead(seats, between, paid)
@@ -69,13 +68,7 @@ class LegPart:
         return worth
 
     def ahead(self, seats: int | list[int], between: Array, settled: Array | int = 0) -> Array:
-        """Give what follows results is worth, or other numbers where nothing follows.
-
-        Args:
-            seats: as for ``worth``.
-            between: as for ``worth``.
-            settled: the other numbers, shape (..., result, context).
-        """
+        """Give, as ``worth``, what follows results is worth, or ``settled`` where nothing does."""
         following = np.where(self.leg.ends[:, self.columns], 0, self.leg.following[:, self.columns])
         return np.where(self._settled(seats), settled, between[..., following])
 
@@ -85,9 +78,7 @@ class LegPart:
     def settled(self, seat: int, ended: Array) -> tuple[Array, Array]:
         """List a player's payoffs that results settle, and the mass of each, both of shape (way,).
 
-        Args:
-            seat: the player.
-            ended: mass of the results, shape (result, context).
+        The mass that has ``ended`` is that of the results, shape (result, context).
         """
         settled = self.leg.settled[:, self.columns, seat] & (ended != 0)
         return self.leg.paid(self.arithmetic)[:, self.columns, seat][settled], ended[settled]

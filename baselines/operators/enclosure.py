@@ -200,7 +200,9 @@ def raised(
         # A circle may be paid 0 on average.
         if weights is None and turn >= PATIENCE and (best > now).sum() <= FEW:
             for cell in np.flatnonzero((expected > now[:, None]).ravel()).tolist():
-                expected.ravel()[cell] = _exact_mean(game, cell, units, ahead)
+                ways = slice(*listing.firsts[cell : cell + 2])
+                worth = list(map(int, units.worth(ways, ahead)))
+                expected.ravel()[cell] = ceil(_mean(game, ways, worth))
             best = largest(expected)
         best[circling] = -inf
         if not (best > now).any():
@@ -238,12 +240,6 @@ def _drop_rounded(game: ExplicitGame, tight: BoolArray, now: FloatArray, units: 
             for paid, number in zip(listing.paid[ways].tolist(), after, strict=True)
         ]
         cells[cell] = _mean(game, ways, worth) >= Fraction(float(now[state]))
-
-
-def _exact_mean(game: ExplicitGame, cell: int, units: _Units, ahead: FloatArray) -> float:
-    """Give the mean of what a cell's ways are worth in units, rounded up once."""
-    ways = slice(*game.listing.firsts[cell : cell + 2])
-    return float(ceil(_mean(game, ways, [int(number) for number in units.worth(ways, ahead)])))
 
 
 def _mean(game: ExplicitGame, ways: slice, numbers: Sequence[Fraction | int]) -> Fraction:

@@ -250,11 +250,9 @@ class Comparison(InParts):
 
     @cached_property
     def _changes(self) -> tuple[IntArray, IntArray]:
-        """Find the states that either agent meets and in which they play differently.
+        """Find the states, (state,), that either agent meets and in which they play differently.
 
-        Returns:
-            The states, shape (state,), and the action of which each agent has the most more than
-            the other, shape (state, 2).
+        Beside them is the action of which each agent has the most more than the other, (state, 2).
         """
         scores = self.first, self.second
         require_few_states(self.first.task.game)
