@@ -164,11 +164,8 @@ class _Complement(Values):
 class BetweenTurns(Values):
     """Numbers between turns alone; those inside turns are swept again when they are asked for.
 
-    Args:
-        game: the rules.
-        arithmetic: of the numbers.
-        decide: what all players do (see ``types.Decide``); it is called again.
-        between: number of each context, shape (context,); a sweep fills them in.
+    Then ``decide``, what all players do, is called again. The numbers ``between`` turns are those
+    of each context, shape (context,), which a sweep fills in.
     """
 
     def __init__(self, game: Any, arithmetic: "Arithmetic", decide: Any, between: Array) -> None:
@@ -274,14 +271,8 @@ class Arithmetic:
         """Give the difference up to which values of actions in a game are equal.
 
         In floats it is ``TIE`` of the span of payoffs, more where payoffs, and their rounding, are
-        far larger; or ``ListedGame.ties``. Fractions are equal if their difference is 0.
-
-        Args:
-            game: the rules.
-            states: where the values are compared, shape (state,); None for the largest difference.
-
-        Returns:
-            One number for all states, or shape (state,).
+        far larger; or ``ListedGame.ties``. Fractions are equal if their difference is 0. It is one
+        number for all states, or of the shape of ``states``, (state,); None asks for the largest.
         """
         if isinstance(game, ListedGame) and game.ties is not None:
             return game.ties.max() if states is None else game.ties[states % len(game.ties)]

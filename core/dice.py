@@ -39,9 +39,8 @@ _ways = lru_cache(maxsize=256)(sum_counts)  # its lists are only read
 def sum_laws(max_dice: int, sides: int) -> FloatArray:
     """Tabulate the law of the sum of 0, 1, ..., ``max_dice`` dice (Addis 2023, Theorem 1).
 
-    Returns:
-        Shape (max_dice + 1, max_dice * sides + 1): row n, column t is the probability that n dice
-        show the sum t.
+    Row n, column t is the probability that n dice show the sum t, shape (max_dice + 1, max_dice *
+    sides + 1).
     """
     at_least("max_dice", max_dice, 0)
     at_least("sides", sides, 1)

@@ -95,11 +95,7 @@ class Tour(NamedTuple):
 
 
 class Costliest:
-    """Collects decisions and keeps the costliest.
-
-    Args:
-        kept: number of decisions to keep; None keeps all.
-    """
+    """Collects decisions and keeps so many of the costliest; None keeps all."""
 
     def __init__(self, kept: int | None = KEPT) -> None:
         self._parts: list[Decisions] = []

@@ -205,13 +205,10 @@ class MoveLaw:
         return direct + _product(led, self._until_agent_all(replies, on))
 
     def grouped(self, columns: IntArray, count: int, rows: IntArray, height: int) -> Any:
-        """Return the law of groups of results as a ``scipy.sparse.csr_array``.
+        """Return the law of ``count`` groups of results as a ``scipy.sparse.csr_array``.
 
-        Args:
-            columns: the group of each result, shape (result,).
-            count: number of groups.
-            rows: the row of each move, in growing order, shape (move,).
-            height: number of rows. Rows without a move lead to the last group.
+        Given are the group of each result, (result,), and the row of each move, in growing order,
+        (move,). Rows without a move, of all the ``height``, lead to the last group.
         """
         sparse, (direct, led, replies, on) = scipy_sparse("sparse_P"), self._parts
         replied = replies._replace(

@@ -505,10 +505,7 @@ def value_of_random(problem: Problem) -> tuple[Any, float]:
     """Compute the value of the uniform policy; the optimum if they agree up to rounding.
 
     Where floats are not precise enough for random play, which may be very slow, fractions are, if
-    the game is small.
-
-    Returns:
-        The value, NaN if it is unknown, and the bound of its error.
+    the game is small. Beside the value, NaN if it is unknown, is the bound of its error.
     """
     best = optimum(problem)
     try:

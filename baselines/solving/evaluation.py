@@ -136,11 +136,7 @@ class Evaluation:
         return upwards(error + law.error * (high - low) + gamma(4) * size)
 
     def tie(self, states: IntArray) -> Any:
-        """Give the difference up to which action values are equal: they cannot be told apart.
-
-        Returns:
-            One number for all states, or shape (state,).
-        """
+        """Give the difference up to which action values are equal: a number, or shape (state,)."""
         if isinstance(self.sweep_error, np.ndarray):
             return 2 * self.sweep_error[states]
         return self.arithmetic.tie(self.task.game, states)

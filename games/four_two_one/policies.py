@@ -123,11 +123,8 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
 
     The goal d* has as many faces as there are dice; a next player casts exactly J_1 = ``casts``
     times. For next players all optimal strategies agree on the goal's entry, and on the others only
-    if the goal is a brelan.
-
-    Returns:
-        For each result, as digits, the probabilities that it comes after 1, 2, ..., ``casts``
-        casts.
+    if the goal is a brelan. Each result, as digits, has the probabilities that it comes after 1, 2,
+    ..., ``casts`` casts.
     """
     game = FourTwoOne(len(goal), faces, casts, f"goal:{goal}", duration=None if first else casts)
     turn, column = game.legs[0].turn, game.combinations.index(game.parse(goal))

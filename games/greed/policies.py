@@ -82,10 +82,8 @@ def terminal_search(game: Greed) -> tuple[IntArray, FloatArray]:
     Start from the smallest n with n > (M + o - 2p) / (s + 1) and try ever fewer dice; when the
     rating falls, stop and take the best. (The text leaves the direction open; by its Conjecture 1
     the rating only falls above the start, so that the search must go down.) Equal ratings do not
-    end the search; of equal ratings the fewest dice are taken.
-
-    Returns:
-        The number of dice and its rating, each of shape (own score, other score).
+    end the search; of equal ratings the fewest dice are taken. The result is the number of dice and
+    its rating, each of shape (own score, other score).
     """
     own, other = np.indices((game.num_scores, game.num_scores))
     start = (game.max_score + other - 2 * own) // (game.sides + 1) + 1

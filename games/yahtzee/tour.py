@@ -78,9 +78,8 @@ class Tally:
     def tour(self, ended: FloatArray, decision: int) -> Tour:
         """Return the figures of the tour, once all turns have been added.
 
-        Args:
-            ended: the four numbers at the end of the game (see the module ``tour``), shape (4,).
-            decision: number of roundings in the probability of a decision.
+        The four numbers at the end of the game are those of the module's docstring, shape (4,), and
+        the probability of a decision has so many roundings.
         """
         total, mean, square, flawless = ended.tolist()
         if not abs(total - 1) <= CLOSE:
