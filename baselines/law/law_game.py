@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -206,9 +207,9 @@ def _from_dictionary(law: Mapping[Any, Any]) -> tuple[IntArray, _Columns]:
     check_memory("outcomes of P", len(ways), ENTRY)
     wrong = np.array([not isinstance(way, tuple | list) or len(way) != 4 for way in ways])
     if not wrong.any():
-        given, *others = list(zip(*ways, strict=True)) or [()] * 4
+        given, *others = ([*map(itemgetter(part), ways)] for part in range(4))
         if COARSE & {*map(type, given)}:
-            given = tuple(chain(*(plain_law(way[0] for way in own) for own in cells)))
+            given = list(chain(*(plain_law(way[0] for way in own) for own in cells)))
         chances, after, paid, over = map(column, (given, *others))
         fits = (after >= 0) & (after < states) & (after % 1 == 0) & (paid == paid)
         wrong = (chances != chances) | (chances != 0) & ~(fits & ((over == 0) | (over == 1)))
