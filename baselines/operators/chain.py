@@ -45,7 +45,7 @@ class Chain:
         self._leaves = self.lost.copy()  # that to go to another state or to an end
         self.paid = self.lost * arithmetic.payoff_range(game)[0]
         used = kept != 0
-        self._ways = np.einsum("ij,ij->i", listing.counts, used)
+        self._ways = np.where(used, listing.counts, 0).sum(axis=1)
         nowhere = np.zeros(self._count, dtype=bool)
         pays, ends = nowhere.copy(), self.lost != 0  # where a move may pay, or end the game
         gamma = arithmetic.number(listing.gamma)
