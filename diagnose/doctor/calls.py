@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import torch as th
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.distributions import Categorical
 from torch.nn.modules.module import register_module_forward_hook
 from torch.optim.optimizer import (
@@ -35,6 +36,7 @@ class Call(NamedTuple):
 
     module: th.nn.Module
     output: th.Tensor
+    end: int  # number of the inputs of layers that were seen before it ended
 
 
 class Draw(NamedTuple):
@@ -126,8 +128,8 @@ class Calls:
         return [*getattr(self.kept, name, ()), *getattr(self, name)]
 
     def _called(self, module: th.nn.Module, inputs: Any, output: Any) -> None:
-        if self.busy:
-            return
+        if self.busy or (isinstance(output, th.Tensor) and is_functorch_wrapped_tensor(output)):
+            return  # the numbers of a tensor inside of vmap cannot be read
         self.layers |= isinstance(module, LAYERS)
         self.drops |= isinstance(module, LAYERS) and module.training
         self.recurrent |= isinstance(module, th.nn.RNNBase)
@@ -136,7 +138,7 @@ class Calls:
         if isinstance(output, th.Tensor) and 1 <= output.dim() <= 2 and len(self.seen) < MOST:
             if self.seen and self.seen[-1].output is output:  # an outer module gives the same
                 self.seen.pop()
-            self.seen.append(Call(module, output))
+            self.seen.append(Call(module, output, len(self.fed)))
             self.modules[id(module)] = module
 
     def entered(
@@ -148,11 +150,11 @@ class Calls:
         number of its earlier calls. If no call has so many rows, the calls that were kept over
         moves may have them together.
         """
-        found = [
-            each
-            for each in self.fed
-            if each.rows.dim() and len(each.rows) == count and learned in (None, each.learned)
-        ]
+        fed = [each for each in self.fed if learned in (None, each.learned) and each.rows.dim()]
+        rows = [each for each in fed if each.rows.dim() > 1 or not each.rows.is_floating_point()]
+        found = [each for each in rows if len(each.rows) == count]
+        if count == 1 and not found:  # an observation without an axis of rows
+            found = [each._replace(rows=each.rows[None]) for each in fed if each.rows.dim() == 1]
         same = [each.rows for each in found if each.layer is found[0].layer]
         if same:
             return same[time if time < len(same) else 0]
@@ -160,6 +162,17 @@ class Calls:
         own = [each.rows for each in kept if each.layer is kept[0].layer]
         joined = th.cat([rows.reshape(-1, rows.shape[-1]) for rows in own]) if own else None
         return joined if joined is not None and len(joined) == count else None
+
+    def rows_of(self, call: Call) -> th.Tensor | None:
+        """Return what has entered a network in a call, (row, ...); None if it is not known."""
+        layers, found = set(call.module.modules()), None
+        for each in reversed(self.fed[: call.end]):
+            if each.layer not in layers:
+                break
+            layers.remove(each.layer)  # which belongs to the call before if it comes again
+            found = each.rows
+        single = found is not None and found.dim() == 1 and found.is_floating_point()
+        return found[None] if found is not None and single else found
 
     def _step(self, optimizer: th.optim.Optimizer, made: bool) -> None:
         if not self.busy:

@@ -127,7 +127,8 @@ class Diagnosis:
                 told = finding.check, finding.mistake, finding.words, where, world
                 self.symptoms.append(Symptom(*told))
         for check, count in report.held.items():
-            self.held[check] = self.held.get(check, 0) + count
+            if count:
+                self.held[check] = self.held.get(check, 0) + count
         self.notes += [note for note in report.notes if note not in self.notes]
         self.unchecked.update(report.unchecked)
 

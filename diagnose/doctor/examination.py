@@ -11,11 +11,11 @@ import torch as th
 
 from ...core import FloatArray
 from ..report import Mistake, Report
-from .calls import Calls, numbers_of
+from .calls import Call, Calls, numbers_of
 from .diagnosis import Diagnosis
 from .graph import LossGraph
 from .habits import Habits, check_lanes
-from .losses import Batch, Blame, Gradient, check_form, right_losses
+from .losses import FORM, Batch, Blame, Gradient, check_form, right_losses
 from .program import Declared, where
 from .replay import Sample
 from .rollouts import Rollout
@@ -27,6 +27,8 @@ from .tap import Tap, Trace
 FIRST, GROWTH = 48, 1.25
 #: Seconds that the doctor may take whatever its budget is.
 GRACE = 0.5
+#: Seconds that exact scores may take whatever the budget is.
+SCORES = 3.0
 #: Findings that the graph of a loss shows.
 _TWICE = (
     "the logits of the law are results of a softmax",
@@ -76,7 +78,7 @@ class Examination:
         self.rounds = 0  # of moves and gradients
         self.declared = Declared(self.declare)
         self._rollout: Rollout | None = None
-        self._habits, self._learned, self._blame = Habits(), Learned(), Blame()
+        self.habits, self._learned, self._blame = Habits(), Learned(), Blame()
         self._due, self._left = 0.0, 0
         self._begin, self._end = 0, 0  # the rows between the last two updates
 
@@ -99,6 +101,8 @@ class Examination:
                     self._keep_last(trace)
             found.settle()
             found.facts = self.declared.found | found.facts
+            if trace is not None and trace.rows and not found.gradients:
+                found.unchecked["gradient"] = "the program has computed none by loss.backward()"
             found.seconds = time.perf_counter() - self._begun
             found.moves = trace.moves if trace else 0
             if self.tap.failed:
@@ -111,12 +115,14 @@ class Examination:
     def _keep_last(self, trace: Trace | None) -> None:
         """Make the checks that need the whole run."""
         report = Report()
-        self._habits.end(report, self.diagnosis.gradients)
+        self.habits.end(report, self.diagnosis.gradients)
         if trace is not None and trace.rows:
             check_lanes(report, trace)
             report.notes += [_ILLEGAL] * (self.story is not None and self.story.illegal)
             law = self._rollout is not None
-            self._learned.end(self.diagnosis, trace, self.declared.found.get("gamma"), law)
+            gamma = self.declared.found.get("gamma")
+            seconds = max(SCORES, self.budget * (time.perf_counter() - self._begun))
+            self._learned.end(self.diagnosis, trace, gamma, law, seconds)
         self.diagnosis.take(report, "")
         for found, place in self._blame.end():
             self.diagnosis.take(found, place)
@@ -141,20 +147,20 @@ class Examination:
     def _row(self, trace: Trace) -> None:
         with self._apart():
             story = self.stories.setdefault(id(trace), Story(trace))
-            self._habits.drops |= self.calls.drops
+            self.habits.drops |= self.calls.drops
             story.hear(self.calls)
             if self.world is None and trace is self.tap.trace:
                 rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
                 actor = rows[-1].module if rows else None
                 critic = self._rollout.critic if self._rollout else None
                 values = self.calls.modules.get(critic or 0)
-                self._learned.follow(trace, actor, values, self._habits.steps > 0)
+                self._learned.follow(trace, actor, values, self.habits.steps > 0)
         self.calls.move()
-        self._habits.steps = 0
+        self.habits.steps = 0
 
     def _step(self, optimizer: Any, made: bool) -> None:
         with self._apart(), self._report() as report:
-            self._habits.step(report, optimizer, made)
+            self.habits.step(report, optimizer, made)
 
     @contextlib.contextmanager
     def _report(self) -> Iterator[Report]:
@@ -170,17 +176,17 @@ class Examination:
         self.diagnosis.gradients += 1
         story = self.story
         if story is None or not self._wanted(len(story.trace.rows)):
-            self._habits.unseen()
+            self.habits.unseen()
             compute(False)
             return
         with self._apart(), self._report() as report:
             graph = LossGraph.of(loss)
             parameters = graph.parameters
             before = [None if each.grad is None else each.grad.clone() for each in parameters]
-            self._habits.gradient(report, parameters)
+            self.habits.gradient(report, parameters)
         compute(True)
         with self._apart(), th.enable_grad(), self._report() as report:
-            self._habits.finite(report, parameters)
+            self.habits.finite(report, parameters)
             self._examine(report, graph, Gradient(parameters, before), story)
 
     def _wanted(self, end: int) -> bool:
@@ -198,13 +204,22 @@ class Examination:
 
     def _examine(self, report: Report, graph: LossGraph, gradient: Gradient, story: Story) -> None:
         batch = Batch.of(graph, self.calls, story.actions)
+        if batch is None:
+            self.diagnosis.unchecked.setdefault("gradient", FORM)
+        if story.trace.apart:
+            self.diagnosis.unchecked["observations"] = "lanes of the vector are stepped apart"
+            return
         if batch is None or self.calls.recurrent or len(story.said) != len(story.trace.rows):
             return
         self.network = batch.network or self.network
+        for call in self.calls.seen:
+            alike = type(call.module) is type(self.calls.modules.get(batch.network or 0))
+            if alike and id(call.module) != batch.network and not graph.has(call.output):
+                self.habits.target(call.module)
         if self.world is not None:
             return
         for each in (batch.logits, batch.values, batch.action_values):
-            self._habits.role([] if each is None else LossGraph.of(each).parameters)
+            self.habits.role([] if each is None else LossGraph.of(each).parameters)
         if batch.action_values is not None:
             self._values(report, batch, gradient, story)
             return
@@ -212,6 +227,9 @@ class Examination:
             self._finish_rollout()
             section = Section(story, self._begin, self._end)
             self._rollout = Rollout(section, batch.network, self._last(batch, section.lanes))
+            own = [call for call in self.calls.seen if id(call.module) == batch.network]
+            own = [call for call in own if not graph.has(call.output)]
+            self._rollout.hear(self._said_of(own, story))
         self._policy(report, batch, gradient, self._rollout)
 
     def _last(self, batch: Batch, lanes: int) -> FloatArray | None:
@@ -225,7 +243,7 @@ class Examination:
         if 2 * known.sum() < len(known):
             report.unchecked["observations"] = "networks are not given what environments show"
             return False
-        if not story.trace.late:
+        if not (story.trace.late or (story.changed and story.unasked)):
             report.add("observations", ~known, "the environment has not shown this observation")
         return True
 
@@ -238,12 +256,12 @@ class Examination:
         advantages = batch.factor if advantages is None else advantages
         if batch.entered is not None:
             keys = rollout.section.story.keys(batch.entered)
-            if not self._habits.steps:
+            if not self.habits.steps:
                 rollout.check_law(report, keys, batch, self.calls.layers)
             places = rollout.section.place(keys)
             if not self._known(report, places != -1, rollout.section.story):
                 return
-            rollout.store(batch, places, targets, advantages, self._habits.steps)
+            rollout.store(batch, places, targets, advantages, self.habits.steps)
         self._show(report, "logits", _TWICE, batch.graph.softmax_twice)
         if batch.values is not None and batch.graph.outer(batch.values):
             self._show(report, "gradient", _OUTER)
@@ -292,20 +310,20 @@ class Examination:
     def _sample(self, batch: Batch, targets: th.Tensor, keys: list[bytes], story: Story) -> Sample:
         """Find the networks that have said what the next observations are worth."""
         shape = batch.count, story.actions
-        seen = [call for call in self.calls.seen if not call.output.requires_grad]
-        seen = [call for call in seen if call.output.numel() == batch.count * story.actions]
+        apart = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
+        apart = [call for call in apart if not batch.graph.has(call.output)]
+        apart = [call for call in apart if not self._again(call, batch)] or apart
+        seen = [call for call in apart if call.output.numel() == batch.count * story.actions]
         online = next((call for call in seen if id(call.module) == batch.network), None)
         others = [call for call in seen if id(call.module) != batch.network]
         kind = type(self.calls.modules.get(batch.network or 0))
         alike = [call for call in others if type(call.module) is kind]
         target = next(iter(alike or others), online)
-        if target is not None and target is not online:
-            self._habits.target(target.module)
 
         def said(call: Any) -> FloatArray | None:
             return None if call is None else numbers_of(call.output).reshape(shape).astype(float)
 
-        entered = self.calls.entered(batch.count, learned=False)
+        entered = None if target is None else self.calls.rows_of(target)
         return Sample(
             keys,
             numbers_of(batch.actions),
@@ -313,7 +331,23 @@ class Examination:
             numbers_of(targets).astype(np.float64),
             said(target),
             None if target is online else said(online),
+            {} if target is not None else self._said_of(apart, story),
         )
+
+    def _again(self, call: Call, batch: Batch) -> bool:
+        """Whether a call asks the network of a batch for the batch again, for a log, say."""
+        rows = self.calls.rows_of(call) if id(call.module) == batch.network else None
+        return rows is not None and batch.entered is not None and th.equal(rows, batch.entered)
+
+    def _said_of(self, calls: list[Call], story: Story) -> dict[bytes, FloatArray]:
+        """Return what calls have said of observations, one by one or of some rows of a batch."""
+        said: dict[bytes, FloatArray] = {}
+        for call in calls:
+            rows = self.calls.rows_of(call)
+            if rows is not None:
+                numbers = numbers_of(call.output).astype(np.float64).reshape(len(rows), -1)
+                said.update(zip(story.keys(rows), numbers, strict=True))
+        return said
 
     def _attached(
         self, batch: Batch, targets: th.Tensor, keys: list[bytes], story: Story

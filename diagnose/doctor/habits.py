@@ -17,6 +17,8 @@ from .tap import Trace
 
 #: Gradients after which a parameter that never moves is left out.
 LEAST = 8
+#: Updates of a target network after which its values may be those of the longest probe.
+DEPTH = 4
 #: Gradients in which a target network should have been updated.
 OFTEN = 400
 #: Rows and lanes in which games that begin alike are looked for, and the chance of a false alarm.
@@ -25,7 +27,9 @@ _CLEARED = Mistake("gradients-not-cleared: call optimizer.zero_grad() before eac
 _STILL = Mistake("learning-rate-zero: the step leaves all parameters as they are")
 _LEFT_OUT = Mistake("parameters-left-out: give the optimizer all parameters that are trained")
 _NO_STEP = Mistake("step-missing: call optimizer.step() after each loss.backward()")
-_NEVER = "the target network stayed as it was for {:,} gradients (target-never-updated)"
+_NEVER = (
+    "the target network stayed as it was in all {:,} gradients of this run (target-never-updated)"
+)
 _DROPS = (
     "layers drop inputs, or normalise a batch, while the agent plays (dropout-or-batch-norm): call "
     "eval() meanwhile"
@@ -59,7 +63,7 @@ class Habits:
 
     def __init__(self) -> None:
         self._weights: dict[int, _Weight] = {}
-        self._targets: dict[int, tuple[Any, list[th.Tensor]]] = {}  # with their first parameters
+        self._targets: dict[int, tuple[Any, list[th.Tensor], int]] = {}  # with updates so far
         self._before: list[th.Tensor] | None = None
         self.drops = False  # whether layers that drop inputs were called while the agent played
         self.steps = 0  # since the last move of the environment
@@ -113,9 +117,15 @@ class Habits:
 
     def target(self, network: th.nn.Module) -> None:
         """Follow the network that gives the values of targets."""
-        if id(network) not in self._targets:
-            first = [each.detach().clone() for each in network.parameters()]
-            self._targets[id(network)] = network, first
+        now, kept = [each.detach() for each in network.parameters()], self._targets.get(id(network))
+        if kept is None or not all(map(th.equal, now, kept[1])):
+            count = 0 if kept is None else kept[2] + 1
+            self._targets[id(network)] = network, [each.clone() for each in now], count
+
+    @property
+    def waits(self) -> bool:
+        """Whether targets cannot have gone through a probe yet, one update a move."""
+        return any(count < DEPTH for *_, count in self._targets.values())
 
     def finite(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
         """Check gradients that have been computed."""
@@ -124,8 +134,8 @@ class Habits:
 
     def end(self, report: Report, gradients: int) -> None:
         """Check the parameters that were met, when the program has ended."""
-        for network, first in self._targets.values():
-            same = all(th.equal(a, b) for a, b in zip(network.parameters(), first, strict=True))
+        for network, last, count in self._targets.values():
+            same = not count and all(map(th.equal, network.parameters(), last))
             report.notes += [_NEVER.format(gradients)] * (same and gradients >= OFTEN)
         report.notes += [_DROPS] * self.drops
         own = self._weights.values()

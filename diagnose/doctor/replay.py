@@ -1,6 +1,6 @@
 """Moves from a replay buffer, and their targets, against the moves that were made."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -15,10 +15,13 @@ from .rows import Move, Story
 from .tap import Row
 from .truth import CUT, check_moves, judge, most_agreeing
 
+#: Most moves that a target may be over.
+STEPS = 32
 _STALE = "Keep the observation that the action was drawn for, not the one after the move"
 _SAME = "stale-next-observation: the next observation is the one after the move, not before it"
 _NEVER = "stale-observation: the observation is never renewed: obs = next_obs at the end of a step"
 _SHIFTED = "shifted-actions: an action belongs to the observation that it was chosen for"
+_AT_ENDS = "rewards-left-out-at-ends: the target of a move that ends the game is its reward"
 _CURE = "take the maximum over the legal actions of the next state"
 
 
@@ -32,14 +35,26 @@ class Sample:
     targets: FloatArray  # (row,)
     values: FloatArray | None  # of the target network at the next observations, (row, action)
     online: FloatArray | None  # likewise of the online network
+    said: Mapping[bytes, FloatArray] | None = None  # values at some of the next observations
 
     def check(self, report: Report, story: Story, declared: Declared) -> None:
         """Check the moves against those of a story, and the targets."""
         stored = np.array([key in story.moves for key in self.keys])
         fitting = [self._fitting(row, story) for row in range(len(self.keys))]
+        values, clear = self.values, np.ones(len(fitting), dtype=bool)
+        if self.said:  # those of other rows were not asked for
+            fitting = [[each for each in own if each.after in self.said] or own for own in fitting]
+            none = np.full(len(next(iter(self.said.values()))), np.nan)
+            of = [self.said.get(own[0].after, none) if own else none for own in fitting]
+            clear = np.array([len({move.after for move in own}) == 1 for own in fitting])
+            values = np.array(of)
         moves = [options[0] if options else None for options in fitting]
         known = np.array([bool(options) for options in fitting])
-        if not story.trace.late:
+        story.several |= self._several(story, stored & ~known)
+        if story.several:
+            report.unchecked["targets"] = "they are over several moves, which are not examined"
+            return
+        if not (story.trace.late or story.changed):
             wrong = stored & ~known
             example = "row {} of a batch is a move that the environment has never made".format
             mistakes = self._mistakes(story, wrong)
@@ -47,11 +62,34 @@ class Sample:
         check_moves(report, known, np.array([move is None or move.used for move in moves]))
         if any(each.check == "transitions" for each in report.findings):
             return  # the targets of these moves are not known
-        if self.values is None:
+        if values is None:
             report.unchecked["targets"] = "no network was called with the next observations"
             return
-        clear = np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
-        self._check_targets(report, story, declared, moves, clear)
+        clear &= np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
+        told: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
+        clear &= told | np.array([move is not None and move.terminated for move in moves])
+        values = np.where(told[:, None], values, 0.0)
+        replace(self, values=values)._check_targets(report, story, declared, moves, clear)
+
+    def _several(self, story: Story, wrong: BoolArray) -> bool:
+        """Whether moves that were never made lead where a game came some moves later."""
+        rows, later = story.trace.rows, self.later
+        if story.several or later is None or not wrong.any():
+            return False
+
+        def leads(row: int) -> bool:
+            made = self.keys[row], int(self.actions[row])
+            for time, said in enumerate(story.said):
+                for lane, key in enumerate(said.keys):
+                    if (key, int(rows[time].actions[lane, 0])) == made:
+                        for step in range(time, min(time + STEPS, len(rows))):
+                            if story.said[step].after[lane] == later[row]:
+                                return True
+                            if rows[step].terminated[lane] or rows[step].truncated[lane]:
+                                break
+            return False
+
+        return all(leads(row) for row in np.flatnonzero(wrong).tolist())
 
     def _fitting(self, row: int, story: Story) -> list[Move]:
         """Return the moves that a row may be: the observation after an end may be any other."""
@@ -82,13 +120,14 @@ class Sample:
                 found[row] = story.masks.get(key, every[row])
             return found
 
+        rewards = column("reward").astype(np.float64)
         stale = f"stale-mask: {_CURE}, not of the state before the move"
         alike = [
             Mistake(f"max-over-illegal: {_CURE}", {"mask": every}),
             Mistake(stale, {"mask": masks(self.keys)}),
         ]
         formula = Bootstrap(
-            rewards=column("reward").astype(np.float64),
+            rewards=rewards,
             terminated=ended,
             values=self.values,
             mask=every if story.illegal else masks(self.later),
@@ -112,9 +151,11 @@ class Sample:
         best = most_agreeing(options(declared.options("gamma")), self.targets, clear)
         if (best.terminated != ended).any():
             report.notes.append(CUT)
-        known = () if story.illegal else alike
+        known = [Mistake(_AT_ENDS, {"rewards": np.where(ended, 0.0, rewards)})]
+        known += [] if story.illegal else alike
         best = replace(best, alike=known)
-        if judge(report, "targets", best, self.targets, clear, declared, others(), clear):
+        best = judge(report, "targets", best, self.targets, clear, declared, others, clear)
+        if best is not None:
             report.notes += declared.explain("gamma", float(best.gamma))
 
     def _mistakes(self, story: Story, wrong: BoolArray) -> Iterator[Mistake]:

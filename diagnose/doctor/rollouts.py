@@ -5,7 +5,7 @@ follow from the trace: rewards, ends and the critic's own values are known, and 
 lambda are those with which most rows agree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -14,9 +14,10 @@ import torch as th
 
 from ...core import BoolArray, FloatArray, IntArray
 from ..audits.estimates import Gae, LogProbs
-from ..audits.formula import Numbers, check_formula, other_lanes
+from ..audits.formula import Numbers as Right
+from ..audits.formula import check_formula, other_lanes
 from ..report import Mistake, Report
-from .calls import numbers_of
+from .calls import Numbers, numbers_of
 from .losses import ILLEGAL, Batch
 from .program import Declared
 from .rows import Section
@@ -62,6 +63,15 @@ class Rollout:
         shape = self.section.end - self.section.begin, self.section.lanes
         self.returns, self.actions, self.log_probs = np.full((3, *shape), np.nan)
         self.values = None if self.critic is None else self.section.outputs(self.critic)
+
+    def hear(self, said: Mapping[bytes, Numbers]) -> None:
+        """Take in what the critic has said of observations after the rollout."""
+        if self.values is None and all(key in said for key in self.section.keys):
+            own = [said[key][0] for key in self.section.keys]
+            self.values = np.array(own).reshape(self.returns.shape)
+        keys = self.section.after
+        if self.last is None and any(key in said for key in keys):
+            self.last = np.array([said.get(key, [np.nan])[0] for key in keys])
 
     def store(
         self,
@@ -167,7 +177,7 @@ class Rollout:
         known = np.isfinite(self.actions)
         check_moves(report, known, self.section.stacked("used"))
         taken = self.section.stacked("actions")[..., 0].astype(np.float64)
-        right = Numbers(numbers=taken, check="actions")
+        right = Right(numbers=taken, check="actions")
         check_formula(report, "actions", right, self.actions, known)
         logits, logged = self.section.logits, np.isfinite(self.log_probs)
         if logits is not None and logged.any():
@@ -201,13 +211,16 @@ class Rollout:
         ]
         clear = told & np.isfinite(best())
         signs = replace(best, rewards=np.sign(best.rewards))
-        agree = [agreeing(each(), self.returns, clear).sum() for each in (best, signs)]
+        agree = [agreeing(each, self.returns, clear).sum() for each in (best, signs)]
         if agree[1] > agree[0]:
             best = signs
             report.notes.append("the program takes the signs of rewards (rewards-clipped)")
         if self.last is None and (found := self._without_last(report, others, told, clear)):
             best = found
-        elif not judge(report, "returns", best, self.returns, clear, declared, others, told):
+        else:
+            given = best, self.returns, clear, declared, lambda: others, told
+            best = judge(report, "returns", *given)
+        if best is None:
             return
         for name in names:
             report.notes += declared.explain(name, getattr(best, name))
@@ -220,7 +233,7 @@ class Rollout:
             options = {_NO_LAST: 0 * other.values[-1]}
             options["values-of-the-last-row-for-last-values"] = other.values[-1]
             for text, last in options.items():
-                if agreeing(replace(other, last_values=last)(), self.returns, told)[told].all():
+                if agreeing(replace(other, last_values=last), self.returns, told)[told].all():
                     words = "the critic was not asked for a value after the last row"
                     report.add("returns", told & ~clear, words, [Mistake(text)], int(told.sum()))
                     return other

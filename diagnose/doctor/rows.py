@@ -55,16 +55,22 @@ class Story:
     moves: dict[bytes, dict[int, dict[Move, None]]] = field(default_factory=dict)
     masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
     illegal: bool = False  # whether the program has taken an illegal action
+    changed: bool = False  # whether networks are given other numbers than the program is shown
+    unasked: bool = False  # whether a move was made without a call of a network
+    several: bool = False  # whether later observations of a batch are those of several moves
+    _known: set[bytes] = field(default_factory=set)  # keys of observations
     _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
 
     def __post_init__(self) -> None:
         def space(name: str) -> Any:
             env = self.trace.env
-            return getattr(env, f"single_{name}", None) or getattr(env, name, None)
+            found = getattr(env, f"single_{name}", None) or getattr(env, name, None)
+            return found[0] if isinstance(found, list) else found  # of each lane of Tianshou's
 
-        seen = space("observation_space")
+        seen, self.counts = space("observation_space"), tuple[int, ...]()
         self.actions = int(getattr(space("action_space"), "n", 0))
-        self.discrete = int(seen.n) if isinstance(seen, gym.spaces.Discrete) else 0
+        if isinstance(seen, gym.spaces.Discrete | gym.spaces.MultiDiscrete):
+            self.counts = tuple(np.ravel(getattr(seen, "nvec", getattr(seen, "n", ()))).tolist())
 
     def made(self, key: bytes, action: int) -> Iterable[Move]:
         """Return the different moves that were made by an action at an observation."""
@@ -74,11 +80,19 @@ class Story:
         """Note what was said before the newest row."""
         row = self.trace.rows[-1]
         lanes, keys = len(row.used), self.raw(row.seen)
+        for each in (row.seen, row.after, row.shown):
+            self._known.update(self.raw(each))
+            if self.counts:  # a program may enter the numbers, in place of rows of zeros and ones
+                self._shown.update(zip(keys_of(each), self.raw(each), strict=True))
         entered = calls.entered(lanes)
-        if entered is not None:
-            self._shown.update(zip(keys_of(numbers_of(entered)), keys, strict=True))
+        self.unasked |= entered is None
+        for key, own in zip(
+            [] if entered is None else keys_of(numbers_of(entered)), keys, strict=False
+        ):
+            if key not in self._known and key not in self._shown:  # nor of another row, asked since
+                self._shown[key], self.changed = own, True
         said = Said(keys, {}, after=self.raw(row.after))
-        for module, output in calls.seen:
+        for module, output, _ in calls.seen:
             if output.numel() in (lanes, lanes * self.actions):
                 said.outputs[id(module)] = numbers_of(output).reshape(lanes, -1)
         drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
@@ -98,9 +112,11 @@ class Story:
 
     def raw(self, seen: Numbers) -> list[bytes]:
         """Return the keys of observations as the program sees them."""
-        if self.discrete:
-            return keys_of(np.eye(self.discrete, dtype=np.float32)[seen.reshape(-1).astype(int)])
-        return keys_of(seen)
+        if not self.counts:
+            return keys_of(seen)
+        numbers = seen.reshape(len(seen), -1).astype(int)
+        ones = [np.eye(n, dtype=np.float32)[numbers[:, at]] for at, n in enumerate(self.counts)]
+        return keys_of(np.concatenate(ones, axis=1))
 
     def keys(self, entered: th.Tensor) -> list[bytes]:
         """Return the keys of the observations that were entered into a network."""
@@ -132,6 +148,11 @@ class Section:
     def lanes(self) -> int:
         """Number of lanes."""
         return len(self.story.trace.rows[self.begin].used)
+
+    @property
+    def after(self) -> list[bytes]:
+        """Keys of the observations that the program was shown after the last row."""
+        return self.story.raw(self.story.trace.rows[self.end - 1].shown)
 
     def stacked(self, name: str) -> Numbers:
         """Return a field of the rows, (time, lane, ...)."""

@@ -156,6 +156,7 @@ def _read(found: Diagnosis, examination: Examination, world: World, gamma: float
     # A program that has come to its end may have let its learning rate fall to 0 before it learned.
     moves = 0 if examination.tap.trace is None else examination.tap.trace.moves
     early = moves < (examination.stop or 0) or examination.rounds < 2 * PARTS
+    early |= examination.habits.waits  # for new targets
     wrong = []
     for each in readings(world, story, examination.network, gamma):
         if early and each.verdict == "wrong":

@@ -26,8 +26,6 @@ FIRST, GROWTH = 1000, 2
 #: Updates whose direction is compared with the exact policy gradient, and the chance that their
 #: noise accuses.
 UPDATES, ALARM = 8, 1e-4
-#: Seconds that all scores together may take.
-SECONDS = 20.0
 SB3 = "stable_baselines3.common.base_class"
 
 
@@ -53,7 +51,9 @@ class Learned:
         elif actor is not None:
             self._copies.append((trace.moves, *copy.deepcopy((actor, values))))
 
-    def end(self, found: Diagnosis, trace: Trace, gamma: float | None, law: bool) -> None:
+    def end(
+        self, found: Diagnosis, trace: Trace, gamma: float | None, law: bool, seconds: float
+    ) -> None:
         """Score the copies, and what the program has ended with.
 
         Args:
@@ -61,15 +61,16 @@ class Learned:
             trace: of the training environment.
             gamma: the discount of the critic; None if it is not known.
             law: whether the program learns a law, in place of action values.
+            seconds: after which no further score is begun.
         """
         env, began = _one(trace.env), time.perf_counter()
         model = self._model
         if model is not None:
             kept = copy.deepcopy(model.policy.state_dict())
             self._copies.append((trace.moves, kept, None))
-        for moves, actor, values in self._copies:
-            if time.perf_counter() - began > SECONDS:
-                found.unchecked["scores"] = f"they take more than {SECONDS:g} seconds"
+        for moves, actor, values in reversed(self._copies):  # the last one first
+            if time.perf_counter() - began > seconds:
+                found.unchecked["scores"] = f"earlier ones take more than {seconds:.0f} seconds"
                 break
             try:
                 if model is not None:
@@ -82,10 +83,10 @@ class Learned:
             except (ValueError, TypeError) as error:
                 found.unchecked["scores"] = str(error)
                 break
-            found.scores.append(row)
+            found.scores.insert(0, row)
         if model is not None:
             model.policy.load_state_dict(kept)
-        elif law and found.scores and len(self._early) > UPDATES:
+        elif law and len(found.scores) == len(self._copies) and len(self._early) > UPDATES:
             found.notes.append(self._direction(env))
 
     def _direction(self, env: Any) -> str:

@@ -28,7 +28,11 @@ METHODS = {"reset": "reset", "step": "step", "step_async": "asked", "step_wait":
 METHODS |= {"action_masks": "masks"}
 #: Words of calls that are no part of a trace.
 APART = ("made", "masks")
-SB3 = "stable_baselines3.common.vec_env.base_vec_env"
+#: Vectors of other packages, by module.
+VECTORS = {
+    "stable_baselines3.common.vec_env.base_vec_env": "VecEnv",
+    "tianshou.env.venvs": "BaseVectorEnv",
+}
 
 
 class Enough(BaseException):
@@ -57,13 +61,19 @@ class Trace:
     rows: list[Row] = field(default_factory=list)
     moves: int = 0  # of all lanes, those that are not kept included
     late: bool = False  # whether moves were made that are not among the rows
+    apart: bool = False  # whether some lanes were stepped without the others
     _seen: Numbers | None = None
     _over: BoolArray | None = None  # whether the game of a lane has ended with the last row
     _actions: Any = None
 
-    def reset(self, result: Any) -> None:
-        """Note the beginning of games."""
+    def reset(self, result: Any, lanes: Any = None) -> None:
+        """Note the beginning of games, of some lanes or of all."""
         shown = _array(result[0] if isinstance(result, tuple) else result)
+        if lanes is not None and self._seen is not None and shown is not None:
+            if not self.apart:
+                self._seen = self._seen.copy()
+                self._seen[np.atleast_1d(lanes)] = shown
+            return
         self._seen, self._over = None, None
         if shown is not None:
             self._seen = shown[None] if isinstance(self.env, gym.Env) else shown
@@ -106,7 +116,8 @@ class Trace:
         rewards = np.atleast_1d(np.asarray(result[1], dtype=np.float64))
         self._seen = shown
         self.late |= seen is None
-        if seen is None or seen.shape != shown.shape or len(rewards) != lanes:
+        self.apart |= seen is not None and seen.shape != shown.shape
+        if seen is None or self.apart or len(rewards) != lanes:
             return None
         used = np.ones(lanes, dtype=bool)
         if self._over is not None and self._resets_next:
@@ -119,10 +130,10 @@ class Trace:
     @property
     def _resets_next(self) -> bool:
         """Whether a vector resets an ended game in the next step, which ignores the action."""
+        if not isinstance(self.env, gym.vector.VectorEnv):
+            return False
         mode = getattr(self.env, "metadata", {}).get("autoreset_mode")
-        return isinstance(self.env, gym.vector.VectorEnv) and (
-            mode == gym.vector.AutoresetMode.NEXT_STEP
-        )
+        return bool(mode == gym.vector.AutoresetMode.NEXT_STEP)
 
 
 def _array(given: Any) -> Numbers | None:
@@ -222,11 +233,12 @@ class Tap:
     def _call(self, word: str, original: Any, env: Any, args: Any, options: Any) -> Any:
         local = self._local
         depth = getattr(local, "depth", 0)
-        if SB3 in sys.modules and not hasattr(sys.modules[SB3].VecEnv, "_of_doctor"):
-            vectors: Any = sys.modules[SB3].VecEnv
-            vectors._of_doctor = True
-            self._kept.append((vectors, "_of_doctor", None))
-            self._replace_all(vectors)
+        for module, name in VECTORS.items():
+            vectors: Any = getattr(sys.modules.get(module), name, None)
+            if vectors is not None and not hasattr(vectors, "_of_doctor"):
+                vectors._of_doctor = True
+                self._kept.append((vectors, "_of_doctor", None))
+                self._replace_all(vectors)
         local.depth = depth + 1
         try:
             if self._world is not None and word != "made" and _is_innermost(env):
@@ -247,7 +259,8 @@ class Tap:
     def _note(self, word: str, env: Any, args: Any, result: Any) -> None:
         trace = self.traces.setdefault(id(env), Trace(env))  # which keeps the environment alive
         if word == "reset":
-            trace.reset(result)
+            whole = isinstance(env, gym.Env | gym.vector.VectorEnv) or hasattr(env, "step_wait")
+            trace.reset(result, None if whole or not args else args[0])  # of Tianshou's
         elif word == "asked":
             trace.asked(args[0])
         elif trace.step(args[0] if args else None, result):

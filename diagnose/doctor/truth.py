@@ -1,13 +1,15 @@
 """Numbers that a program has computed, against the formula that explains most of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...core import BoolArray, FloatArray
 from ..audits.formula import CLOSE, check_formula
-from ..report import Mistake, Report
+from ..report import Finding, Mistake, Report
 from .program import WRONG, Declared
 
 #: A mistake of rollouts and of replay buffers.
@@ -17,16 +19,28 @@ AUTORESET = Mistake(
 )
 CUT = "a game that is cut counts as ended: its last observation has a value (truncation-as-end)"
 UNKNOWN = "they are of a form that is not known here"
+#: Most different rewards, at ends and elsewhere, of which a program may make its own.
+KINDS = 8
 #: Names that explain the least, and are given last.
 LAST = [
     f"{check}-{how}" for check in ("returns", "targets") for how in ("scaled", "in-another-order")
 ]
 
 
-def agreeing(found: FloatArray, given: FloatArray, known: BoolArray) -> BoolArray:
-    """Return which numbers agree, in single precision."""
+def rounded(formula: Any) -> float:
+    """Return the size of the numbers by whose rounding results of a formula may be wrong.
+
+    A return of 0 is the sum of an advantage and a value, and has the error of these two.
+    """
+    values = formula.values
+    return max(float(np.abs(values).max(initial=0, where=np.isfinite(values))), 1e-6)
+
+
+def agreeing(formula: Any, given: FloatArray, known: BoolArray) -> BoolArray:
+    """Return which numbers agree with a formula, in single precision."""
+    found = formula()
     finite = known & np.isfinite(found)
-    size = max(float(np.abs(found).max(initial=0, where=finite)), 1e-6)
+    size = max(float(np.abs(found).max(initial=0, where=finite)), rounded(formula))
     agree: BoolArray = np.zeros(found.shape, dtype=bool)
     agree[finite] = np.abs(found[finite] - given[finite]) <= CLOSE * size
     return agree
@@ -36,7 +50,7 @@ def most_agreeing(formulas: Iterable[Any], given: FloatArray, known: BoolArray) 
     """Return the formula with which most numbers agree."""
     best, most = None, -1
     for formula in formulas:
-        agree = int(agreeing(formula(), given, known).sum())
+        agree = int(agreeing(formula, given, known).sum())
         if agree > most:
             best, most = formula, agree
         if agree == known.sum():
@@ -51,35 +65,85 @@ def judge(
     given: FloatArray,
     known: BoolArray,
     declared: Declared,
-    others: Iterable[Any],  # with the constants that the program declares
+    others: Callable[[], Iterable[Any]],  # with the constants that the program declares
     told: BoolArray,  # where others are compared, if they give any numbers
-) -> bool:
-    """Check numbers against their formula; return whether it or a known mistake explains most.
+) -> Any:
+    """Check numbers against their formula; return the one that explains most, None if none does.
 
     Numbers of which most are others need a name: a program may have an estimator that is not known
-    here. A mistake may hide the discount, so that ``others`` are searched before ``formula``.
+    here, and rewards of its own. A mistake may hide the discount, so that ``others`` are searched,
+    too.
     """
     own = Report()
-    check_formula(own, check, formula, given, known)
-    few = 2 * int(agreeing(formula(), given, known).sum()) < int(known.sum())
-    if own.findings:
-        # The program's own constants may speak against the name of another constant.
-        unlikely = {name for key, name in WRONG.items() if not declared.numbers(key)}
-        further = Report()
-        for other in others:
-            finite = told & np.isfinite(other())
-            if 2 * finite.sum() >= told.sum():
-                check_formula(further, check, other, given, finite)
-        named = [each for each in further.findings if each.mistake not in {None, *unlikely}]
-        if named:  # any numbers may be others times a factor, which says the least
-            report.findings.append(min(named, key=lambda each: str(each.mistake) in LAST))
-            return True
-    if few and own.findings and own.findings[0].mistake is None:
+    check_formula(own, check, formula, given, known, size=rounded(formula))
+    if not own.findings:
+        report.held.update(own.held)
+        return formula
+    # The program's own constants may speak against the name of another constant.
+    unlikely = {name for key, name in WRONG.items() if not declared.numbers(key)}
+    further, tried = Report(), [*others()]
+    for other in tried:
+        finite = told & np.isfinite(other())
+        if 2 * finite.sum() >= told.sum():
+            check_formula(further, check, other, given, finite, size=rounded(other))
+    named = [each for each in further.findings if each.mistake not in {None, *unlikely}]
+    found = min([*named, *own.findings], key=_says_less)
+    if found.mistake in {None, *LAST}:
+        shaped = _shaped(report, [*tried, formula], given, known)
+        if shaped is not None:
+            report.held[check] = int(known.sum())
+            return shaped
+    few = 2 * int(agreeing(formula, given, known).sum()) < int(known.sum())
+    if few and found.mistake is None:
         report.unchecked[check] = UNKNOWN
-        return False
-    report.findings += own.findings
-    report.held.update(own.held)
-    return True
+        return None
+    report.findings.append(found)
+    return formula
+
+
+def _says_less(found: Finding) -> tuple[bool, bool, int]:
+    """Order findings by what their names say; any numbers may be others times a factor."""
+    name = found.mistake or ""
+    return not name, name in LAST, name.count("+")
+
+
+def _shaped(report: Report, formulas: Iterable[Any], given: FloatArray, known: BoolArray) -> Any:
+    """Return the formula with the rewards that the program makes of the environment's, if any.
+
+    Programs scale rewards, or pay -1 at ends. Their rewards are one number for each reward and end
+    of the environment; formulas are linear in them. Rewards that are negated, left out, or left out
+    at ends, are mistakes.
+    """
+    for formula in formulas:
+        rewards, none = formula.rewards, np.zeros(formula.rewards.shape)
+        kinds, kind = np.unique(
+            np.stack([rewards.ravel(), formula.terminated.ravel()], axis=1),
+            axis=0,
+            return_inverse=True,
+        )
+        if len(kinds) > KINDS:
+            return None
+        base = replace(formula, rewards=none)()
+        clear, kind = known & np.isfinite(base), kind.reshape(rewards.shape)
+        ones = [(kind == number).astype(np.float64) for number in range(len(kinds))]
+        columns = [(replace(formula, rewards=each)() - base)[clear] for each in ones]
+        own = np.linalg.lstsq(np.stack(columns, axis=1), (given - base)[clear], rcond=None)[0]
+        own, ended = own.round(3), kinds[:, 1] > 0
+        found = replace(formula, rewards=own[kind])
+        at_ends = ended.any() and not own[ended].any()
+        wrong = [-kinds[:, 0], np.where(ended, 0.0, kinds[:, 0]) if at_ends else 0 * own]
+        if any(map(partial(np.array_equal, own), wrong)) or not own.any():
+            continue
+        if agreeing(found, given, clear).sum() == clear.sum():
+            told = zip(kinds.tolist(), own.tolist(), strict=True)
+            words = [
+                f"{old:g}{' at an end' * bool(end)} becomes {new:g}" for (old, end), new in told
+            ]
+            report.notes.append(
+                f"the program has rewards of its own (rewards-shaped): {'; '.join(words)}"
+            )
+            return found
+    return None
 
 
 def check_moves(report: Report, known: BoolArray, used: BoolArray) -> None:

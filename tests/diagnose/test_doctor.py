@@ -172,8 +172,46 @@ def test_mistakes_of_a_dqn_are_noticed(tmp_path, monkeypatch, planted):
     assert not found.ok, str(found)
 
 
+STORED = "buffer.append((seen, action, reward, after, ended))"
+NEXT = "            best = target(later).max(dim=1).values\n"
+#: Right DQNs of other kinds, as edits.
+KINDS = {
+    "an end pays -1": (STORED, STORED.replace("reward", "-1.0 if ended else reward")),
+    "rewards are scaled": (STORED, STORED.replace("reward", "0.1 * reward")),
+    "values where games go on": (NEXT, "            best, on = torch.zeros(32), ~torch.tensor(ends)\n            best[on] = target(later[on]).max(dim=1).values\n"),
+    "values one by one": (NEXT, "            best = torch.stack([target(each[None]).max() for each in later])\n"),
+    "a batch as large as a layer": (NEXT, NEXT + "            [target(each) for each in later]\n"),
+    "networks asked of moves after them": ("    seen = after\n", "    online(torch.tensor(seen[None]))\n    seen = after\n"),
+    "the next observation of an end is zeros": (STORED, STORED.replace("after", "0 * after if ended else after")),
+    "observations divided": ("obs, later = torch.tensor(obs), torch.tensor(later)", "obs, later = torch.tensor(obs) / 2, torch.tensor(later) / 2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
+    edits = [KINDS[kind]]
+    if kind == "observations divided":
+        edits.append(("torch.tensor(seen[None])", "torch.tensor(seen[None]) / 2"))
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
+    assert found.ok, str(found)
+    assert {"gradient", "targets"} <= found.held.keys()
+
+
+def test_targets_over_several_moves_are_left_unchecked(tmp_path, monkeypatch):
+    store = "    steps = [*steps, (seen, action, reward)][-3:]\n    buffer.append((*steps[0][:2], sum(GAMMA**k * each[2] for k, each in enumerate(steps)), after, ended))"
+    edits = [
+        (f"    {STORED}", store),
+        ("buffer = []\n", "buffer, steps = [], []\n"),
+        ("        seen, _ = env.reset()\n", "        seen, _ = env.reset()\n        steps = []\n"),
+        ("GAMMA * best", "GAMMA**3 * best"),
+    ]
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
+    assert found.ok, str(found)
+    assert "several moves" in found.unchecked["targets"]
+
+
 @pytest.mark.parametrize(("name", "options"), [("PPO", {"n_steps": 64}), ("A2C", {}), ("DQN", {"learning_starts": 50})])  # fmt: skip
-@pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4"])
+@pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4", "exactdice:exactdice/Greed-v0"])
 def test_learners_of_stable_baselines3_hold(name, options, env):
     import stable_baselines3
     from stable_baselines3.common.env_util import make_vec_env
