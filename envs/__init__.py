@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from .api.env import GameEnv
+from .api.explored import explore
 from .api.given import from_P
 from .api.registration import find_game, full_place, register
 from .api.vector import GameVectorEnv
@@ -21,6 +22,6 @@ REFERENCE: dict[str, dict[str, float]] = json.loads(
 __all__ = [
     "REFERENCE", "Encoding", "EncodingName", "Engine", "Features", "GameEnv", "GameVectorEnv",
     "MaskInObservation", "Opaque", "RewardMode", "SparseLaw", "encoding_for", "encoding_of",
-    "find_game", "from_P", "full_place", "inspect_training", "not_followed", "register",
+    "explore", "find_game", "from_P", "full_place", "inspect_training", "not_followed", "register",
     "sparse_law",
 ]  # fmt: skip

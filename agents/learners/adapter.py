@@ -12,6 +12,7 @@ is taken only with the argument ``observations``, which says it.
 import copy
 import inspect
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -26,6 +27,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.vec_env import is_vecenv_wrapped
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
@@ -293,6 +295,8 @@ def shown_to(
     if sight is not None and _leads_to(seen, sight, game, observations):
         own = Sight(seen, sight.show, wrapped=True)
     own, actions = own or _bare_sight(seen, game), model.action_space
+    if own is not None and env is not None and is_vecenv_wrapped(env, vec_env.VecTransposeImage):
+        own = Sight(seen, partial(_channels_first, own.show), wrapped=True)
     if own is None or own.space != seen or actions != gym.spaces.Discrete(game.num_actions):
         expected = game.observation_sizes if own is None else own.space
         got = " ".join(f"{seen} and {actions}".split())  # large boxes are shown in several lines
@@ -301,6 +305,11 @@ def shown_to(
             f"({game!r}), got one for {got}: pass observations=, a function to those of the model"
         )
     return own, change
+
+
+def _channels_first(show: Change, observations: IntArray) -> Array:
+    """Show images as ``VecTransposeImage`` does."""
+    return np.moveaxis(show(observations), -1, 1)
 
 
 def _leads_to(space: gym.Space[Any], sight: Sight, game: Game, observations: Any) -> bool:

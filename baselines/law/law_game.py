@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from ...core import Array, FloatArray, GameError, InputError, IntArray, Presenta
 from ...core.block_moves import index_type, sums
 from ...core.checks import require_count, show_numbers
 from ...core.sizes import check_memory
+from ...core.words import plural
 from .explicit import ExplicitGame, cell_name
 from .graphs import search
 from .listing import MOST_OFF, Listing, read_start
@@ -33,6 +35,33 @@ from .numbers import (
 ENTRY = 300
 
 
+class View:
+    """What an environment shows in the states of a law.
+
+    Attributes:
+        space: its observation space, of Gymnasium.
+        shown: the observation of each state, shape (state, ...); None of dictionaries and texts.
+        actions: names of the actions; empty if they have none.
+    """
+
+    def __init__(self, space: Any, shown: Array | None, actions: tuple[str, ...] = ()) -> None:
+        self.space, self.shown, self.actions = space, shown, actions
+        self._told = repr(space), b"" if shown is None else shown.tobytes(), actions
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, View) and self._told == other._told
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @cached_property
+    def different(self) -> int:
+        """Number of different observations."""
+        return 0 if self.shown is None else len(np.unique(self.shown, axis=0))
+
+
 class LawGame(ExplicitGame):
     """A game of one player that is given by its law."""
 
@@ -49,7 +78,9 @@ class LawGame(ExplicitGame):
         gamma: float = 1.0,  # discount: the chance that the game goes on after a move
         horizon: int | None = None,  # number of moves after which the game is over
         title: str = "a law",  # the name of the game, for people
+        view: View | None = None,  # what is shown in a state; None shows its number
     ) -> None:
+        self.view = view
         self.counts, self.successors, self.chances = counts, successors, chances
         self.rewards, self.initial, self.gamma = rewards, initial, gamma
         self.horizon, self.title = horizon, title
@@ -62,7 +93,7 @@ class LawGame(ExplicitGame):
     def without_limit(self) -> "LawGame":
         """Return the game that goes on until it ends."""
         law = self.counts, self.successors, self.chances, self.rewards, self.initial
-        return LawGame(*law, self.gamma, None, self.title)
+        return LawGame(*law, self.gamma, None, self.title, self.view)
 
     @property
     def terms(self) -> str:
@@ -85,11 +116,22 @@ class LawPresentation(Presentation[LawGame]):
     def words(self) -> str:
         return self.heading
 
+    @override
+    def describe_action(self, action: int) -> str:
+        names = self.game.view.actions if self.game.view else ()
+        return names[action] if names else super().describe_action(action)
+
     @property
     @override
     def heading(self) -> str:
         limit = "" if self.game.horizon else ", without a limit of moves"
-        return self.title + (self.game.terms if self.game.gamma < 1 else self.game.terms + limit)
+        terms = self.game.terms + limit * (self.game.gamma == 1)
+        view, alike = self.game.view, ""
+        if view is not None and 0 < view.different < self.game.rows:
+            count = view.different
+            alike = f", {self.game.rows:,} states that show {count:,} "
+            alike += plural(count, "observation")
+        return self.title + terms + alike
 
 
 def _require(game: LawGame) -> None:

@@ -11,6 +11,7 @@ name, a table or a callable. So this module imports no such library.
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,9 +21,11 @@ from ... import registry
 from ...core import BoolArray, Game, InputError, IntArray
 from ...registry import Places
 from ..law.explicit import ExplicitGame
+from ..law.law_game import LawGame
 from .called import function_policy
-from .kinds import Policy, PolicyLike
+from .kinds import Policy, PolicyFunction, PolicyLike
 from .names import known_name, policy_names
+from .networks import NetworkPolicy
 from .observations import Sight
 from .tabular import NoLawError, PolicyCheck, table_policy
 
@@ -87,6 +90,9 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
             show = reading.sight.show if reading.sight else None
             return table_policy(policy, check, name, show)
         if callable(policy) and not isinstance(policy, type):
+            viewed = isinstance(game, LawGame) and game.view is not None
+            if viewed and reading.sight and not isinstance(policy, NetworkPolicy):
+                policy = _shown(policy, reading.sight)
             return function_policy(policy, check, name, reading.lazy)
     except NoLawError as error:
         values = "if these are logits or action values, give"
@@ -96,6 +102,16 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
         f"model, got {got}"
     )
+
+
+def _shown(policy: Any, sight: Sight) -> PolicyFunction:
+    """Show a function what an environment shows, in place of numbers of states."""
+
+    @wraps(policy)
+    def function(observations: IntArray, legal: BoolArray) -> Any:
+        return policy(sight.show(observations), legal)
+
+    return function
 
 
 def _cure(policy: Any, game: Game) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import Game, InputError, IntArray, sweeps_of
-from ..law.law_game import LawGame
+from ..law.law_game import LawGame, View
 
 #: Gives the integers, shape (component,), of one observation as an environment shows it.
 Reader: TypeAlias = Callable[[Any], IntArray]
@@ -125,6 +125,8 @@ def sight_of(
 ) -> Sight:
     """Return how an environment with a law shows its states."""
     assert isinstance(game, LawGame)
+    if game.view is not None and show is None:
+        return Sight(game.view.space, partial(_shown, game.view), True, partial(_seen, game))
     read = partial(changed, names) if names else partial(_state, game)
     space = gym.spaces.Discrete(game.rows) if space is None else space
     return Sight(space, show or _states, wrapped=True, read=read)
@@ -133,6 +135,31 @@ def sight_of(
 def _states(observations: IntArray) -> IntArray:
     """Give the number of each state."""
     return observations[:, 0]
+
+
+def _shown(view: View, observations: IntArray) -> npt.NDArray[Any]:
+    """Give what an environment shows in each state."""
+    if view.shown is None:
+        raise InputError(
+            f"env must show arrays to a policy, got observations of {view.space}: wrap it"
+        )
+    found: npt.NDArray[Any] = view.shown[observations[:, 0]]
+    return found
+
+
+def _seen(game: LawGame, observation: Any) -> IntArray:
+    """Read a state, with the number of moves so far, or the observation of one state alone."""
+    assert game.view is not None
+    shown, given = game.view.shown, np.asarray(observation)
+    if shown is None or given.shape != shown.shape[1:] or given.shape == (2,):
+        return _state(game, observation)
+    (states,) = np.nonzero((shown == given).reshape(len(shown), -1).all(axis=1))
+    if len(states) != 1:
+        raise InputError(
+            f"observation must be that of one state, got that of {len(states)}: give the number of "
+            "the state, with the number of moves so far if there is a limit"
+        )
+    return _state(game, states)
 
 
 def _state(game: LawGame, observation: Any) -> IntArray:

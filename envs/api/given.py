@@ -3,6 +3,7 @@
 import inspect
 import re
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
@@ -17,6 +18,8 @@ from .vector import GameVectorEnv
 
 #: Arguments of environments that do not change their law.
 HIDDEN = ("render_mode",)
+#: Packages that register environments when they are imported, by how their ids begin.
+PACKAGES = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 #: Longest text of keywords in the name of an environment.
 LONGEST = 60
 
@@ -99,9 +102,12 @@ def known_law(env_id: str) -> type[LawGame]:
     Its arguments are those of the environment that have a default, ``gamma`` and, by default the
     limit that Gymnasium sets, ``horizon``; 0 stands for no limit.
     """
-    env = _made(env_id)
+    env = made(env_id)
     if not has_law(env.unwrapped) or env.spec is None:
-        raise InputError(f"game must be an environment with P, which {env_id} has not")
+        raise InputError(
+            f"game must be an environment with P, which {env_id} has not; explore:{env_id} lists "
+            "an environment that can be copied"
+        )
     spec = env.spec
     known = inspect.signature(type(env.unwrapped)).parameters.values()
     own = {each.name: spec.kwargs.get(each.name, each.default) for each in known}
@@ -116,7 +122,7 @@ def known_law(env_id: str) -> type[LawGame]:
             for argument, value in given.items():
                 setattr(self, argument, value)
             gamma, horizon = given.pop("gamma"), given.pop("horizon") or None
-            bare: Any = _made(env_id, **given).unwrapped
+            bare: Any = made(env_id, **given).unwrapped
             known = read_law(bare.P, law_begins(bare))
             super().__init__(*known, gamma, horizon, title_of(bare))
             self.horizon = horizon or 0
@@ -132,9 +138,12 @@ def known_law(env_id: str) -> type[LawGame]:
     return Known
 
 
-def _made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
+def made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
     """Make an environment; whatever its code raises becomes an ``InputError``."""
+    package = next((name for begin, name in PACKAGES.items() if env_id.startswith(begin)), None)
     try:
+        if package is not None:
+            import_module(package)
         return gym.make(env_id, **keywords)
     except Exception as error:
         said = error if isinstance(error, gym.error.Error) else f"{type(error).__name__}: {error}"

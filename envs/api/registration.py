@@ -22,6 +22,7 @@ from ...core import GAMES, Game, GameError, InputError
 from ...core.words import meant
 from ...ids import register_ids
 from .env import GameEnv
+from .explored import explored_law
 from .given import known_law
 from .vector import GameVectorEnv
 
@@ -103,7 +104,8 @@ def find_game(game: Any) -> type[Game]:
 
     Args:
         game: the name, in upper or lower case; a place, FILE.py:CLASS or MODULE:CLASS; or
-            ``gym:ID`` of an environment that has its law as ``P``.
+            ``gym:ID`` of an environment that has its law as ``P``, or ``explore:ID`` of one that
+            can be copied.
     """
     if isinstance(game, str) and game in GAMES:
         return GAMES[game]
@@ -117,9 +119,11 @@ def find_game(game: Any) -> type[Game]:
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
             f"MODULE:CLASS, got {game!r}{near}"
         )
-    where, _, name = game.rpartition(":")
+    doors = {"gym": known_law, "explore": explored_law}
+    parts = game.partition(":")
+    where, _, name = parts if parts[0] in doors else game.rpartition(":")
     found: type[Game] | None
-    found = known_law(name) if where == "gym" else getattr(_load(where), name, None)
+    found = doors[where](name) if where in doors else getattr(_load(where), name, None)
     if found is None:
         raise InputError(f"game must be a class in {where}, which has no {name!r}")
     register(found)

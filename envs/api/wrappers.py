@@ -129,7 +129,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         show = _PushingStates(inner, shown) if shown else None
         return task, sight_of(task.game, env.observation_space, show, names)
     if not isinstance(inner, GameEnv | GameVectorEnv):
-        advice = ""
+        advice = "; exactdice.explore(env) lists an environment that can be copied"
         if isinstance(inner, VectorEnv):
             advice = "; of a vector of environments pass one, such as env.envs[0]"
         raise TypeError(f"env must be an exactdice environment or have P, got {inner}{advice}")
