@@ -12,6 +12,7 @@ import pickle
 import random
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
@@ -43,6 +44,8 @@ RECORDS = ("RecordEpisodeStatistics", "RecordVideo", "Monitor", "HumanRendering"
 MANY, TWICE, DEEP = 5000, 0.01, 1000
 #: Games, and moves of them, that are compared with the law in the end.
 GAMES, MOVES = 20, 2000
+#: Bytes of a copy that is no bytes, about.
+COPY = 20_000
 #: Largest limit of moves that is looked for, and how near rewards must be to a line.
 LONGEST, CLOSE = 2**20, 1e-9
 
@@ -93,7 +96,7 @@ def explore(
     except _ConflictError as error:
         said = str(error)
     try:  # with counters as a part of states
-        if search.hidden and key is None:
+        if search.hidden and search.key is None:
             return _Search(env, key, chance, horizon).task(given)
     except _ConflictError:
         pass
@@ -125,6 +128,20 @@ class _Way(NamedTuple):
     each: float  # what is paid further for each move that is left
 
 
+def _of_grid(env: Any) -> Hashable:
+    """Return what makes a state of MiniGrid."""
+
+    def told(thing: Any) -> Any:
+        return thing and (*thing.encode(), told(getattr(thing, "contains", None)))
+
+    place = (*map(int, env.agent_pos), int(env.agent_dir))
+    return place, told(env.carrying), env.mission, tuple(map(told, env.grid.grid))
+
+
+#: What makes a state in environments of a package, by its name.
+KEYS: dict[str, Key] = {"minigrid": _of_grid}
+
+
 @dataclass
 class _Search:
     """The states that were found so far, by number, and the moves from them."""
@@ -137,11 +154,14 @@ class _Search:
     numbers: dict[Hashable, int] = field(default_factory=dict)
     seen: list[Any] = field(default_factory=list)
     masks: list[Any] = field(default_factory=list)
-    copies: list[bytes] = field(default_factory=list)
+    copies: list[Any] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)  # fewest moves to each state
     ways: list[list[list[_Way]]] = field(default_factory=list)  # by state and action
 
     def __post_init__(self) -> None:
+        bases = type(getattr(self.env, "unwrapped", self.env)).__mro__
+        known = (KEYS.get(base.__module__.partition(".")[0]) for base in bases)
+        self.key = self.key or next((key for key in known if key), None)
         space = getattr(self.env, "action_space", None)
         if not isinstance(self.env, gym.Env) or not isinstance(space, gym.spaces.Discrete):
             raise InputError(
@@ -151,9 +171,12 @@ class _Search:
         self.actions, self.least = int(space.n), int(space.start)
         limits = [each._max_episode_steps for each in _layers(self.env) if _is(each, "TimeLimit")]
         self.limit = min([*limits, *([self.horizon] if self.horizon else [])], default=None)
+        self.pickles = False
         try:
             self.bare = _without_records(copy.deepcopy(self.env))
-            self._packed(self.bare)
+            with suppress(Exception):  # of a class without a module, which ``copy`` can copy
+                pickle.loads(pickle.dumps(self.bare))  # noqa: S301  its own
+                self.pickles = True
         except Exception as error:
             raise InputError(
                 f"env must be one that can be copied, got {self.env}: {type(error).__name__}: "
@@ -162,8 +185,12 @@ class _Search:
 
     # ------------------------------------------------------------------ copies
 
-    def _packed(self, env: Any) -> bytes:
-        return pickle.dumps(env, pickle.HIGHEST_PROTOCOL)
+    def _packed(self, env: Any) -> Any:
+        """Keep an environment as it is: as bytes, which take less time and memory, or as a copy."""
+        return pickle.dumps(env, pickle.HIGHEST_PROTOCOL) if self.pickles else copy.deepcopy(env)
+
+    def _copied(self, kept: Any) -> Any:
+        return pickle.loads(kept) if self.pickles else copy.deepcopy(kept)  # noqa: S301  its own
 
     def _key(self, env: Any) -> Hashable:
         """Return what makes a state."""
@@ -217,14 +244,14 @@ class _Search:
 
     def _answer(
         self,
-        kept: bytes,
+        kept: Any,
         action: int,
         prepare: Any = None,  # for an outcome of chance
         moves: int | None = None,  # that counters show; by default their own number
         seed: int | None = None,  # of other random numbers
     ) -> _Answer:
         """Make a move in a copy."""
-        env = pickle.loads(kept)  # noqa: S301  packed by ``_packed``
+        env = self._copied(kept)
         generator = getattr(env.unwrapped, "_np_random", None)
         if moves is not None:
             self._set(env, moves)
@@ -270,7 +297,7 @@ class _Search:
         rng, met = np.random.default_rng(0), 0
         for number, kept in enumerate(self.copies):  # which grow as the search goes on
             if number % 64 == 0:
-                check_memory("states", len(self.copies), len(kept))
+                check_memory("states", len(self.copies), len(kept) if self.pickles else COPY)
                 tell(number, len(self.copies), "states")
             rows = self._moves(kept)
             answers = [each for ways in rows for way, each in ways if way.after is not None]
@@ -282,7 +309,7 @@ class _Search:
             moves = late if number % 2 else int(rng.integers(late + 1))
             self._compare(own, self._moves(kept, moves, number))
             self.ways.append(own)
-            self.copies[number] = b""
+            self.copies[number] = None
             met += len(answers)
             self._require_end(met)
         self._replay(seeds)
@@ -324,7 +351,7 @@ class _Search:
                 )
 
     def _moves(
-        self, kept: bytes, moves: int | None = None, seed: int | None = None
+        self, kept: Any, moves: int | None = None, seed: int | None = None
     ) -> list[list[tuple[_Way, _Answer]]]:
         """Make every move from a state, the next one of ``ways`` (see ``_answer``)."""
         rows, mask = [], self.masks[len(self.ways)]
@@ -341,14 +368,14 @@ class _Search:
             rows.append(ways)
         return rows
 
-    def _outcomes(self, kept: bytes, action: int, mask: Any) -> Iterable[tuple[float, Any]]:
+    def _outcomes(self, kept: Any, action: int, mask: Any) -> Iterable[tuple[float, Any]]:
         if mask is not None and not mask[action]:
             return []
         if self.chance is None:
             return [(1.0, None)]
-        return self.chance(pickle.loads(kept).unwrapped, action + self.least)  # noqa: S301
+        return self.chance(self._copied(kept).unwrapped, action + self.least)
 
-    def _line(self, kept: bytes, action: int, prepare: Any, answer: _Answer) -> tuple[float, float]:
+    def _line(self, kept: Any, action: int, prepare: Any, answer: _Answer) -> tuple[float, float]:
         """Return what an end pays after the last move of the limit, and for each move left."""
         last = (self.limit or 3) - 1
         places = (0, last // 2, last)
@@ -369,11 +396,11 @@ class _Search:
             )
         return paid[2], each
 
-    def _own_limit(self, kept: bytes) -> int:
+    def _own_limit(self, kept: Any) -> int:
         """Find the number of moves after which the environment cuts a game; 0 if there is none."""
 
         def cuts(moves: int) -> bool:
-            env = pickle.loads(kept)  # noqa: S301  packed by ``_packed``
+            env = self._copied(kept)
             self._set(env, moves)
             return bool(_asked(env.step, self.least)[3])
 
