@@ -52,7 +52,7 @@ NOT_RUN = [
     # computes for long; slow tests do it, or others with smaller games
     *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
     *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
-    *("python benchmarks/tours.py", "python benchmarks/medians.py"),
+    *("python benchmarks/tours.py", "python benchmarks/medians.py", "python benchmarks/worlds.py"),
     *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
     *("exactdice describe --ladder greed-sides", "python benchmarks/jax_stepping.py"),
     *("exactdice describe Greed LowestScore ShutTheBox", "python benchmarks/jax_scores.py"),

@@ -1,5 +1,6 @@
 """Environments that are copied: their law is what they do, and hostile ones are refused by name."""
 
+import pickle
 import random
 import time
 from functools import lru_cache
@@ -8,10 +9,14 @@ from typing import ClassVar
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from checkout import ROOT
 from exactdice.core import GameError, InputError
 from exactdice.envs import explore
+from exactdice.envs.api.registration import find_game
 from gymnasium.spaces import Box, Dict, Discrete
+from minigrid.wrappers import ImgObsWrapper
+from stable_baselines3 import PPO
 
 import exactdice
 
@@ -345,3 +350,45 @@ def test_the_environment_stays_as_it_is():
 def test_errors_name_the_door():
     with pytest.raises(TypeError, match=r"exactdice\.explore\(env\) lists an environment that can"):
         exactdice.solve(Walk())
+
+
+#: Values of levels of seed 0 by ``benchmarks/worlds.py``, which computes each a second time by
+#: backward induction over the simulator.
+LEVELS = {
+    "MiniGrid-Empty-5x5-v0": (1, 26, 0.955, 0.1995229490147541),
+    "MiniGrid-LavaGapS5-v0": (1, 16, 0.946, 0.0363255810619835),
+    "MiniGrid-SimpleCrossingS9N1-v0": (1, 137, 0.9611111111111, 0.0323526447824),
+    "MiniGrid-DoorKey-5x5-v0": (8, 289, 0.96265, 0.0328791274063),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_levels_of_minigrid_have_their_optimum(level):
+    levels, images, optimum, blind = LEVELS[level]
+    task = explore(ImgObsWrapper(gym.make(f"minigrid:{level}")), range(levels))
+    assert task.game.view.different == images
+    score = exactdice.score("random", task)
+    assert (score.optimum, score.value) == pytest.approx((optimum, blind), abs=1e-12)
+
+
+def test_a_model_is_followed_through_images_in_another_order():
+    env = ImgObsWrapper(gym.make("minigrid:MiniGrid-Empty-5x5-v0"))
+    model = PPO("MlpPolicy", env, n_steps=64, seed=0, device="cpu").learn(64)
+    assert type(model.get_env()).__name__ == "VecTransposeImage"
+    task = explore(env)
+    found = exactdice.score(model, task, deterministic=False).value
+
+    def law(seen, _legal):
+        with torch.no_grad():
+            images = torch.as_tensor(np.moveaxis(seen, -1, 1).copy())
+            return model.policy.get_distribution(images).distribution.probs.double().numpy()
+
+    assert exactdice.score(law, task).value == pytest.approx(found, abs=1e-6)
+
+
+def test_the_command_line_explores():
+    game = find_game("explore:MiniGrid-Empty-5x5-v0")
+    assert exactdice.solve(exactdice.Task(game(seeds=2))).value == pytest.approx(0.955)
+    assert pickle.loads(pickle.dumps(game(seeds=2))) == game(seeds=2)
+    with pytest.raises(InputError, match="explore:MiniGrid-Empty-5x5-v0 lists an environment"):
+        find_game("gym:MiniGrid-Empty-5x5-v0")
