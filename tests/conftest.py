@@ -7,6 +7,7 @@ import signal
 import sys
 
 import gymnasium as gym
+import minigrid  # noqa: F401  registers its environments once, before registries are kept
 import pytest
 from exactdice.baselines import cache
 from exactdice.baselines.policies import names
