@@ -1,5 +1,7 @@
 """The package as a user in Python meets it: names, ids, and how results are shown and kept."""
 
+import os
+import subprocess
 import sys
 from fractions import Fraction
 from types import ModuleType
@@ -147,3 +149,23 @@ def test_a_chart_without_matplotlib_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="plot needs more libraries .matplotlib.figure.: pip"):
         exactdice.plot("greed-policy")
+
+
+def test_an_extra_that_is_missing_is_no_attribute(monkeypatch):
+    """Whoever asks with a default gets it, and an eager import of all names goes on."""
+    monkeypatch.setattr(exactdice, "_lazily", _missing)
+    assert getattr(exactdice, "jax", None) is None
+    with pytest.raises(AttributeError, match="needs jax"):
+        exactdice.__getattr__("jax")
+    with pytest.raises(ImportError, match="needs jax"):
+        exactdice.__getattr__("solve")
+
+
+def _missing(name):
+    raise ImportError(f"{name} needs jax")
+
+
+def test_all_names_can_be_imported_at_once():
+    environment = os.environ | {"EAGER_IMPORT": "1"}
+    words = [sys.executable, "-c", "import exactdice; assert 'solve' in vars(exactdice)"]
+    subprocess.run(words, check=True, env=environment)

@@ -5,6 +5,9 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 imported at their first use.
 """
 
+import contextlib
+import os
+
 import lazy_loader
 
 from .ids import register_ids as _register_ids
@@ -18,8 +21,27 @@ LIBRARIES = ("jax", "pettingzoo")
 #: Modules for users.
 MODULES = ("agents", "baselines", "core", "diagnose", "envs", "games", "testing", *LIBRARIES)
 
-__getattr__, _names, _ = lazy_loader.attach_stub(__name__, __file__)
+# With EAGER_IMPORT the loader imports every name at once, those of extras that are missing, too.
+_eager = os.environ.pop("EAGER_IMPORT", "")
+_lazily, _names, _ = lazy_loader.attach_stub(__name__, __file__)
 __all__ = [name for name in _names() if name not in MODULES]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name for users; without the library of its extra there is none."""
+    try:
+        return _lazily(name)
+    except ImportError as error:
+        if name not in LIBRARIES:
+            raise
+        raise AttributeError(str(error)) from error
+
+
+if _eager:
+    os.environ["EAGER_IMPORT"] = _eager
+    for _name in _names():
+        with contextlib.suppress(ImportError, AttributeError):
+            __getattr__(_name)
 
 for _game in _GAMES:
     _register_ids(_game)

@@ -292,7 +292,8 @@ def test_the_command_line_knows_environments_by_their_ids(prints, run):
     assert "optimal value 0.640719270" in prints(*words, "map_name", "8x8")
     assert "optimal value 14/17" in prints(*words, "horizon", "0", "--exact")
     assert "without a limit of moves" in prints("score", "random", *words[1:], "horizon", "0")
-    assert run("solve", "gym:CartPole-v1")[2].strip().endswith("which CartPole-v1 has not")
+    said = run("solve", "gym:CartPole-v1")[2]
+    assert "explore:CartPole-v1 lists an environment that can be copied" in said
     assert "doesn't exist" in run("solve", "gym:Nothing-v0")[2]
     assert run("solve", *words[1:], "map_name", "9x9")[2].endswith("made: KeyError: '9x9'\n")
 
