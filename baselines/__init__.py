@@ -23,6 +23,7 @@ from .scoring.self_play import score_self_play
 from .scoring.verification import verify
 from .solving.bounds import Bounds, prove
 from .solving.evaluation import Evaluation, Solution
+from .solving.memoryless import Memoryless, memoryless
 from .solving.solver import (
     as_policy,
     best_response,
@@ -38,12 +39,13 @@ from .solving.solver import (
 
 __all__ = [
     "LOGGED", "Blunder", "Bounds", "CertificateError", "Comparison", "Evaluation",
-    "ImpossibleScoreError", "LawGame", "NamedPolicy", "NetworkPolicy", "PayoffMatrix", "Policy",
-    "PolicyLike", "Problem", "Reading", "Score", "Sight", "SimpleGame", "Solution", "Task",
+    "ImpossibleScoreError", "LawGame", "Memoryless", "NamedPolicy", "NetworkPolicy",
+    "PayoffMatrix", "Policy", "PolicyLike", "Problem", "Reading", "Score", "Sight",
+    "SimpleGame", "Solution", "Task",
     "as_policy", "as_task", "ask", "best_response", "certificate", "choose", "compare",
     "convert", "describe", "equilibrium", "evaluate", "exact_evaluation", "expected_payoffs",
     "exploitability", "from_network", "in_fixed_point", "is_policy_name", "is_toured",
-    "make_game", "make_task", "occupancy", "outcome_distribution", "payoff_matrix",
+    "make_game", "make_task", "memoryless", "occupancy", "outcome_distribution", "payoff_matrix",
     "policy_names", "prepare", "prove", "random_value", "reference_names", "register_policies",
     "score", "score_self_play", "solve", "task_and_sight", "verify", "write_law",
 ]  # fmt: skip

@@ -84,9 +84,11 @@ def row(level: str) -> list[Any]:
     solved = perf_counter() - began - listed
     second = simulated(env_id, levels)
     assert np.allclose((found.optimum, found.value), second, rtol=0, atol=1e-9), second
+    alone = exactdice.memoryless(task, 200)
+    images = f"{alone.value:.6f}" + (alone.bound > alone.value) * f" to {alone.bound:.6f}"
     view, name = task.game.view, env_id if levels == 1 else f"{env_id}, {levels} levels"
     memory = getrusage(RUSAGE_SELF).ru_maxrss // 1024
-    figures = f"{found.optimum:.6f}", f"{found.value:.6f}", f"{listed:.1f}", f"{solved:.1f}"
+    figures = f"{found.optimum:.6f}", images, f"{found.value:.6f}", f"{listed:.1f}", f"{solved:.1f}"
     return [name, task.game.rows, view.different, *figures, memory]
 
 
@@ -96,6 +98,7 @@ if __name__ == "__main__":
         "states",
         "images",
         "optimum",
+        "by images alone",
         "random",
         "list, s",
         "solve and score, s",

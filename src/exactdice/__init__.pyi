@@ -31,6 +31,7 @@ from .baselines import (
     exploitability as exploitability,
     from_network as from_network,
     in_fixed_point as in_fixed_point,
+    memoryless as memoryless,
     occupancy as occupancy,
     outcome_distribution as outcome_distribution,
     payoff_matrix as payoff_matrix,

@@ -4,6 +4,7 @@ import pickle
 import random
 import time
 from functools import lru_cache
+from itertools import product
 from typing import ClassVar
 
 import gymnasium as gym
@@ -319,6 +320,42 @@ def test_what_is_seen_stays_with_the_task():
     assert shapes == {(1,)}
     with pytest.raises(InputError, match=r"observation must be that of one state"):
         exactdice.solve(task).action_values([0])
+
+
+class Alike(Walk):
+    """Nine cells in a random graph, of which three and three look alike."""
+
+    limit = 6
+
+    def __init__(self, seed):
+        super().__init__()
+        rng = np.random.default_rng(seed)
+        self.leads, self.looks = rng.integers(9, size=(9, 2)), rng.integers(3, size=9)
+        self.pays = rng.integers(5, size=(9, 2)) * (rng.random((9, 2)) < 0.4)
+
+    def seen(self):
+        return np.array([self.looks[self.place]])
+
+    def step(self, action):
+        paid = float(self.pays[self.place, action])
+        self.place, self.moves = int(self.leads[self.place, action]), self.moves + 1
+        return self.seen(), paid, False, self.moves >= self.limit, {}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_policy_without_a_memory_is_that_of_all_of_them(seed):
+    task = explore(Alike(seed))
+    looks = task.game.view.shown[:, 0]
+    values = [
+        exactdice.evaluate(np.array(actions)[looks], task).value
+        for actions in product((0, 1), repeat=3)
+    ]
+    found = exactdice.memoryless(task)
+    assert found.value == found.bound == pytest.approx(max(values))
+    assert exactdice.score(found.actions, task).value == found.value
+    assert found.optimum == exactdice.solve(task).value >= found.value
+    early = exactdice.memoryless(task, nodes=1)
+    assert early.value <= found.value <= early.bound <= found.optimum
 
 
 class Named(Walk):
