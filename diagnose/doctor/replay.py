@@ -151,8 +151,9 @@ class Sample:
         best = most_agreeing(options(declared.options("gamma")), self.targets, clear)
         if (best.terminated != ended).any():
             report.notes.append(CUT)
-        known = [Mistake(_AT_ENDS, {"rewards": np.where(ended, 0.0, rewards)})]
-        known += [] if story.illegal else alike
+        known = [] if story.illegal else alike
+        if rewards[~ended].any():
+            known = [Mistake(_AT_ENDS, {"rewards": np.where(ended, 0.0, rewards)}), *known]
         best = replace(best, alike=known)
         best = judge(report, "targets", best, self.targets, clear, declared, others, clear)
         if best is not None:

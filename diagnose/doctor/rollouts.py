@@ -42,6 +42,7 @@ _RUNS_ON = (
 _STALE = "Keep the observation that the action was drawn for, not the one after the move"
 _RECOMPUTED = "Keep the log-probabilities of the draw: those of the present law make every ratio 1"
 _AFTER = "shifted-values: a value belongs to the observation before the move of its row"
+_LAST_ROW = "values-of-the-last-row-for-last-values"
 _NO_LAST = "gae-last-value-missing: add the critic's value after the last row, if a game goes on"
 
 
@@ -70,8 +71,8 @@ class Rollout:
             own = [said[key][0] for key in self.section.keys]
             self.values = np.array(own).reshape(self.returns.shape)
         keys = self.section.after
-        if self.last is None and any(key in said for key in keys):
-            self.last = np.array([said.get(key, [np.nan])[0] for key in keys])
+        if self.last is None and all(key in said for key in keys):
+            self.last = np.array([said[key][0] for key in keys])
 
     def store(
         self,
@@ -202,6 +203,7 @@ class Rollout:
             report.notes.append(CUT)
         moved = np.concatenate([self.values[1:], formula.last_values[None]])
         alike = [Mistake(_AFTER, {"values": moved})]
+        alike.append(Mistake(_LAST_ROW, {"last_values": self.values[-1]}))
         if (cut & ~ended).any():
             alike.insert(0, Mistake(_RUNS_ON, {"truncated": cut & False, "terminated": ended}))
         usual = declared.numbers("gamma", 0.99), declared.numbers("gae_lambda", 0.95)
@@ -231,7 +233,7 @@ class Rollout:
         """Find the formula without values after the last row that gives all returns, a mistake."""
         for other in others if (told & ~clear).any() else ():  # games go on beyond the last row
             options = {_NO_LAST: 0 * other.values[-1]}
-            options["values-of-the-last-row-for-last-values"] = other.values[-1]
+            options[_LAST_ROW] = other.values[-1]
             for text, last in options.items():
                 if agreeing(replace(other, last_values=last), self.returns, told)[told].all():
                     words = "the critic was not asked for a value after the last row"
