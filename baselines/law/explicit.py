@@ -38,6 +38,33 @@ from .numbers import rational
 DEEP = 10_000
 
 
+class View:
+    """What an environment shows in the states of a law.
+
+    Attributes:
+        space: its observation space, of Gymnasium.
+        shown: the observation of each state, shape (state, ...); None of dictionaries and texts.
+        actions: names of the actions; empty if they have none.
+    """
+
+    def __init__(self, space: Any, shown: Array | None, actions: tuple[str, ...] = ()) -> None:
+        self.space, self.shown, self.actions = space, shown, actions
+        self._told = repr(space), b"" if shown is None else shown.tobytes(), actions
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, View) and self._told == other._told
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @cached_property
+    def different(self) -> int:
+        """Number of different observations."""
+        return 0 if self.shown is None else len(np.unique(self.shown, axis=0))
+
+
 class ExplicitGame(ListedGame):
     """A game whose moves are listed (see the docstring of the module).
 
@@ -57,7 +84,10 @@ class ExplicitGame(ListedGame):
             paid, shape (state, action); ``idles`` has the states with such actions, (state,).
         way_out: in such a process, an action of each state with which a game in the long run ends,
             or goes on where nothing is paid, shape (state,).
+        view: what players see in place of the number of a state; None if they see that.
     """
+
+    view: View | None = None
 
     def __init__(
         self,

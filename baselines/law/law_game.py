@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from ...core.block_moves import index_type, sums
 from ...core.checks import require_count, show_numbers
 from ...core.sizes import check_memory
 from ...core.words import plural
-from .explicit import ExplicitGame, cell_name
+from .explicit import ExplicitGame, View, cell_name
 from .graphs import search
 from .listing import MOST_OFF, Listing, read_start
 from .numbers import (
@@ -33,33 +32,6 @@ from .numbers import (
 
 #: Bytes of an outcome while its law is read.
 ENTRY = 300
-
-
-class View:
-    """What an environment shows in the states of a law.
-
-    Attributes:
-        space: its observation space, of Gymnasium.
-        shown: the observation of each state, shape (state, ...); None of dictionaries and texts.
-        actions: names of the actions; empty if they have none.
-    """
-
-    def __init__(self, space: Any, shown: Array | None, actions: tuple[str, ...] = ()) -> None:
-        self.space, self.shown, self.actions = space, shown, actions
-        self._told = repr(space), b"" if shown is None else shown.tobytes(), actions
-
-    @override
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, View) and self._told == other._told
-
-    @override
-    def __hash__(self) -> int:
-        return hash(self._told)
-
-    @cached_property
-    def different(self) -> int:
-        """Number of different observations."""
-        return 0 if self.shown is None else len(np.unique(self.shown, axis=0))
 
 
 class LawGame(ExplicitGame):

@@ -21,12 +21,11 @@ from ... import registry
 from ...core import BoolArray, Game, InputError, IntArray
 from ...registry import Places
 from ..law.explicit import ExplicitGame
-from ..law.law_game import LawGame
 from .called import function_policy
 from .kinds import Policy, PolicyFunction, PolicyLike
 from .names import known_name, policy_names
 from .networks import NetworkPolicy
-from .observations import Sight
+from .observations import Sight, is_viewed, sight_of
 from .tabular import NoLawError, PolicyCheck, table_policy
 
 
@@ -90,9 +89,8 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
             show = reading.sight.show if reading.sight else None
             return table_policy(policy, check, name, show)
         if callable(policy) and not isinstance(policy, type):
-            viewed = isinstance(game, LawGame) and game.view is not None
-            if viewed and reading.sight and not isinstance(policy, NetworkPolicy):
-                policy = _shown(policy, reading.sight)
+            if is_viewed(game) and not isinstance(policy, NetworkPolicy):
+                policy = _shown(policy, reading.sight or sight_of(game))
             return function_policy(policy, check, name, reading.lazy)
     except NoLawError as error:
         values = "if these are logits or action values, give"

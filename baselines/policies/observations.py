@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import Game, InputError, IntArray, sweeps_of
-from ..law.law_game import LawGame, View
+from ..law.explicit import ExplicitGame, View
 
 #: Gives the integers, shape (component,), of one observation as an environment shows it.
 Reader: TypeAlias = Callable[[Any], IntArray]
@@ -116,6 +116,11 @@ def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
     return state
 
 
+def is_viewed(game: Game) -> bool:
+    """Return whether players see something else than the number of a state."""
+    return isinstance(game, ExplicitGame) and game.view is not None
+
+
 def sight_of(
     game: Game,  # the game of its law
     space: gym.Space[Any] | None = None,  # None for that of the numbers of the states
@@ -124,7 +129,7 @@ def sight_of(
     names: tuple[str, ...] = (),  # names of the wrappers
 ) -> Sight:
     """Return how an environment with a law shows its states."""
-    assert isinstance(game, LawGame)
+    assert isinstance(game, ExplicitGame)
     if game.view is not None and show is None:
         return Sight(game.view.space, partial(_shown, game.view), True, partial(_seen, game))
     read = partial(changed, names) if names else partial(_state, game)
@@ -147,7 +152,7 @@ def _shown(view: View, observations: IntArray) -> npt.NDArray[Any]:
     return found
 
 
-def _seen(game: LawGame, observation: Any) -> IntArray:
+def _seen(game: ExplicitGame, observation: Any) -> IntArray:
     """Read a state, with the number of moves so far, or the observation of one state alone."""
     assert game.view is not None
     shown, given = game.view.shown, np.asarray(observation)
@@ -162,14 +167,14 @@ def _seen(game: LawGame, observation: Any) -> IntArray:
     return _state(game, states)
 
 
-def _state(game: LawGame, observation: Any) -> IntArray:
+def _state(game: ExplicitGame, observation: Any) -> IntArray:
     """Read a state; in a game with a horizon, a state and the number of moves so far."""
     sizes = game.observation_sizes
     given = np.atleast_1d(observation) if np.ndim(observation) == 0 else observation
     if len(sizes) == 2 and np.size(given) == 1:
         raise InputError(
             "observation must be (state, moves), with the number of moves so far, as values "
-            f"within {game.horizon} moves depend on it, got {told(observation)}; "
+            f"within {sizes[-1]} moves depend on it, got {told(observation)}; "
             "env.unwrapped has no limit of moves"
         )
     return whole_numbers(given, sizes, game.observation_names)

@@ -39,7 +39,7 @@ from ..operators.rounding import gamma, upwards
 from ..policies.door import Reading, packages_of, read_policy
 from ..policies.kinds import Policy, UniformPolicy
 from ..policies.names import EQUILIBRIUM, STRENGTH, read_share, source_policy
-from ..policies.observations import Sight, sight_of
+from ..policies.observations import Sight, is_viewed, sight_of
 from .equilibrium import equilibrium
 from .strength import strength_policy
 from .task import Task
@@ -198,7 +198,8 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     if isinstance(env, Problem):
         return env.task, env.sight
     if isinstance(env, Task):
-        return env, sight_of(env.game) if isinstance(env.game, LawGame) else None
+        own = isinstance(env.game, LawGame) or is_viewed(env.game)
+        return env, sight_of(env.game) if own else None
     packages = ["gymnasium"] if isinstance(env, str) else packages_of(env)
     known = next((name for name in packages if name in INSPECTORS), None)
     if known is None:

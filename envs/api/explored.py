@@ -22,8 +22,7 @@ import gymnasium as gym
 import numpy as np
 
 from ...baselines import LawGame, Task
-from ...baselines.law.explicit import same_again
-from ...baselines.law.law_game import View
+from ...baselines.law.explicit import View, same_again
 from ...core import InputError
 from ...core.checks import is_whole
 from ...core.progress import tell
