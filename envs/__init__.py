@@ -7,6 +7,7 @@ from .api.env import GameEnv
 from .api.explored import explore
 from .api.given import from_P
 from .api.registration import find_game, full_place, register
+from .api.spiel import from_spiel
 from .api.vector import GameVectorEnv
 from .api.wrappers import MaskInObservation, Opaque, inspect_training, not_followed
 from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
@@ -22,6 +23,6 @@ REFERENCE: dict[str, dict[str, float]] = json.loads(
 __all__ = [
     "REFERENCE", "Encoding", "EncodingName", "Engine", "Features", "GameEnv", "GameVectorEnv",
     "MaskInObservation", "Opaque", "RewardMode", "SparseLaw", "encoding_for", "encoding_of",
-    "explore", "find_game", "from_P", "full_place", "inspect_training", "not_followed", "register",
-    "sparse_law",
+    "explore", "find_game", "from_P", "from_spiel", "full_place", "inspect_training",
+    "not_followed", "register", "sparse_law",
 ]  # fmt: skip

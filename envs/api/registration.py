@@ -24,6 +24,7 @@ from ...ids import register_ids
 from .env import GameEnv
 from .explored import explored_law
 from .given import known_law
+from .spiel import spiel_law
 from .vector import GameVectorEnv
 
 #: Modules that a module of the same name beside a loaded file never replaces.
@@ -104,8 +105,8 @@ def find_game(game: Any) -> type[Game]:
 
     Args:
         game: the name, in upper or lower case; a place, FILE.py:CLASS or MODULE:CLASS; or
-            ``gym:ID`` of an environment that has its law as ``P``, or ``explore:ID`` of one that
-            can be copied.
+            ``gym:ID`` of an environment that has its law as ``P``, ``explore:ID`` of one that can
+            be copied, or ``spiel:NAME`` of a game of OpenSpiel.
     """
     if isinstance(game, str) and game in GAMES:
         return GAMES[game]
@@ -119,7 +120,7 @@ def find_game(game: Any) -> type[Game]:
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
             f"MODULE:CLASS, got {game!r}{near}"
         )
-    doors = {"gym": known_law, "explore": explored_law}
+    doors = {"gym": known_law, "explore": explored_law, "spiel": spiel_law}
     parts = game.partition(":")
     where, _, name = parts if parts[0] in doors else game.rpartition(":")
     found: type[Game] | None

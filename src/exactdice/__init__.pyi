@@ -42,7 +42,13 @@ from .baselines import (
     write_law as write_law,
 )
 from .core import InputError as InputError
-from .envs import REFERENCE as REFERENCE, explore as explore, from_P as from_P, register as register
+from .envs import (
+    REFERENCE as REFERENCE,
+    explore as explore,
+    from_P as from_P,
+    from_spiel as from_spiel,
+    register as register,
+)
 from .look import plot as plot
 
 __version__: str

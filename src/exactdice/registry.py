@@ -35,6 +35,8 @@ CONVERTERS = {
     "stable_baselines3": "exactdice.agents.converters:from_model",
     "torch": "exactdice.agents.converters:from_torch",
     "pathlib": "exactdice.agents.converters:from_file",
+    "open_spiel": "exactdice.envs.api.spiel:from_policy",
+    "pyspiel": "exactdice.envs.api.spiel:from_policy",
 }
 #: Functions that give the task and the sight of an environment, by the package of its class.
 INSPECTORS = {
