@@ -27,7 +27,7 @@ from typing import Any
 import torch
 import torch.utils.tensorboard
 import tyro
-from exactdice.diagnose.doctor import runs
+from exactdice.diagnose.doctor.__main__ import main as main_of_doctor
 
 ROOT = Path(__file__).parent.parent
 sys.path += [str(ROOT / "tests"), str(ROOT / "tests/diagnose")]
@@ -438,7 +438,7 @@ def examined(script: str, options: list[str], file: Path, folder: str) -> None:
     os.chdir(file.parent)
     sys.path.append(folder)  # of the learner, for modules that it imports
     sys.argv = ["doctor", str(file), json.dumps({"budget": 0.5}), script, *options]
-    runs.main()
+    main_of_doctor()
 
 
 @dataclass

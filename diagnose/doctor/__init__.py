@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Iterator, Mapping
 
 from .diagnosis import Diagnosis
-from .examination import Examination
 
 __all__ = ["Diagnosis", "doctor"]
 
@@ -38,6 +37,8 @@ def doctor(budget: float = 0.1, declare: Mapping[str, str] | None = None) -> Ite
     Raises:
         InputError: if something else is declared.
     """
+    from .examination import Examination  # which needs torch
+
     examination = Examination(budget, declare=declare)
     with examination.watching():
         yield examination.diagnosis

@@ -7,8 +7,6 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-import torch as th
-
 from ...core import InputError
 
 #: The folder of this package.
@@ -84,8 +82,10 @@ class Declared:
         self.found: dict[str, float] = {}  # what explains the numbers of the program
         self._said: dict[str, list[float]] = {}  # the program may have ended when it is asked again
 
-    def array(self, name: str, count: int) -> th.Tensor | None:
+    def array(self, name: str, count: int) -> Any:
         """Return a declared array, (row,); None if none of so many rows is declared."""
+        import torch as th
+
         given = self._value(name)
         found = None if given is None else th.as_tensor(given).detach().reshape(-1).float()
         return found if found is not None and len(found) == count else None

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,8 @@ class DoctorConfig(InJson):
 
 def run_doctor(options: DoctorConfig) -> int:
     """Run the script, and print what was found."""
-    import_module("torch")  # say so before the script runs
+    if find_spec("torch") is None:  # say so before the script runs
+        import_module("torch")
     from ..diagnose.doctor.diagnosis import CHECKS
     from ..diagnose.doctor.runs import examine, examine_in_probes
 
