@@ -14,7 +14,6 @@ import torch
 from checkout import ROOT
 from exactdice.core import GameError, InputError
 from exactdice.envs import explore
-from exactdice.envs.api.registration import find_game
 from gymnasium.spaces import Box, Dict, Discrete
 from minigrid.wrappers import ImgObsWrapper
 from stable_baselines3 import PPO
@@ -423,9 +422,9 @@ def test_a_model_is_followed_through_images_in_another_order():
     assert exactdice.score(law, task).value == pytest.approx(found, abs=1e-6)
 
 
-def test_the_command_line_explores():
-    game = find_game("explore:MiniGrid-Empty-5x5-v0")
+def test_the_command_line_explores(own_games):
+    game = own_games("explore:MiniGrid-Empty-5x5-v0")
     assert exactdice.solve(exactdice.Task(game(seeds=2))).value == pytest.approx(0.955)
     assert pickle.loads(pickle.dumps(game(seeds=2))) == game(seeds=2)
     with pytest.raises(InputError, match="explore:MiniGrid-Empty-5x5-v0 lists an environment"):
-        find_game("gym:MiniGrid-Empty-5x5-v0")
+        own_games("gym:MiniGrid-Empty-5x5-v0")

@@ -1,6 +1,7 @@
 """The games as environments of PettingZoo: its own tests, and the exact payoffs of line-ups."""
 
 import copy
+import importlib
 import pickle
 import sys
 import warnings
@@ -216,8 +217,10 @@ def test_without_pettingzoo_one_line_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "exactdice.pettingzoo")
     monkeypatch.delitem(vars(exactdice), "pettingzoo", raising=False)
     said = r"exactdice.pettingzoo needs .*: pip install 'exactdice.pettingzoo.'"
-    with pytest.raises(ModuleNotFoundError, match=said):
+    with pytest.raises(AttributeError, match=said):
         _ = exactdice.pettingzoo
+    with pytest.raises(ModuleNotFoundError, match=said):
+        importlib.import_module("exactdice.pettingzoo")
 
 
 def test_exact_functions_unwrap_harmless_wrappers_and_refuse_others_by_name():
